@@ -1,0 +1,34 @@
+# make demo: store a conversation and ask about it.  make test: run the tests.  Needs python3 and make only.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint types bench clean
+
+$(VENV)/.base: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.base
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $@
+
+demo: $(VENV)/.base
+	$(BIN)/hexamem demo
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest --numprocesses 2
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/python scripts/check_types.py
+
+bench: $(VENV)/.dev
+	$(BIN)/python benchmarks/foundation.py
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info

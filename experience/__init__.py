@@ -1,0 +1,1 @@
+"""Learning from runs: recording, distilling, recalling, reflecting, exploring (ReasoningBank, MaTTS, CFGM)."""

@@ -1,0 +1,1 @@
+"""Contextual intent: label vocabularies, scope tracking, coreference, label density (STITCH)."""

@@ -1,0 +1,1 @@
+"""Prompt templates, one Markdown file an agent, and their loader."""

@@ -1,0 +1,1 @@
+"""LangChain tools over a user's memory."""
