@@ -1,0 +1,64 @@
+"""The records of Hexamem: steps, intents, pages, items of six kinds, experience, operations, and results."""
+
+from .base import Record, UtcTime, new_id, utc_now
+from .experience import Experience, Run, RunStep
+from .intent import ContextualIntent, Snippet
+from .items import (
+    ITEM_KINDS,
+    CoreItem,
+    EpisodicItem,
+    ItemKind,
+    MemoryItem,
+    ProceduralItem,
+    ResourceItem,
+    SemanticItem,
+    Sensitivity,
+    Source,
+    VaultItem,
+    item_from,
+)
+from .operations import Change, Operation, OperationKind
+from .page import Page
+from .results import EraseReceipt, Hit, HitKind, Recall, RedactReceipt, Remembered, Signal
+from .step import Media, Role, Step, ToolCall
+from .where import Where
+
+__all__ = [
+    "ITEM_KINDS",
+    "Change",
+    "ContextualIntent",
+    "CoreItem",
+    "EpisodicItem",
+    "EraseReceipt",
+    "Experience",
+    "Hit",
+    "HitKind",
+    "ItemKind",
+    "Media",
+    "MemoryItem",
+    "Operation",
+    "OperationKind",
+    "Page",
+    "ProceduralItem",
+    "Recall",
+    "Record",
+    "RedactReceipt",
+    "Remembered",
+    "ResourceItem",
+    "Role",
+    "Run",
+    "RunStep",
+    "SemanticItem",
+    "Sensitivity",
+    "Signal",
+    "Snippet",
+    "Source",
+    "Step",
+    "ToolCall",
+    "UtcTime",
+    "VaultItem",
+    "Where",
+    "item_from",
+    "new_id",
+    "utc_now",
+]

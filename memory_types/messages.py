@@ -1,0 +1,446 @@
+"""What ``remember`` is given: messages in the forms hosts have them, read into one draft a message.
+
+A draft says what is stored (text, blocks, media, tool calls), what is searched (``index_text``) and what could not be
+kept in full (``degraded``). Bad input is refused with the message, the value and the rule; nothing is read halfway.
+LangChain is never imported: an object can only be one of its messages when the host has loaded it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard
+
+from ..errors import InvalidInputError
+from .message_blocks import BlockReader, MediaDraft, Place, ToolCallDraft, is_result, read_tool_call, to_json
+from .times import Moment, parse_time, read_zone, shown
+
+if TYPE_CHECKING:
+    from langchain_core.messages import BaseMessage
+
+__all__ = ["MediaDraft", "MessageDraft", "ToolCallDraft", "read_messages"]
+
+MessageRole = Literal["user", "assistant", "system", "tool", "other"]
+
+_ROLES: dict[str, MessageRole] = {
+    "user": "user",
+    "human": "user",
+    "assistant": "assistant",
+    "ai": "assistant",
+    "system": "system",
+    "developer": "system",
+    "tool": "tool",
+    "function": "tool",
+}
+_SYNONYMS = frozenset({"human", "ai"})  # LangChain's words for the canonical roles; nothing is lost without them
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MessageDraft:
+    """One message, read and checked, before secrets are taken out and it is stored.
+
+    Attributes:
+        message_id: the host's own id.
+        role: ``other`` for a role outside the usual four; ``metadata["role"]`` then holds the word, and ``name`` too
+            when the message has no name.
+        name: who spoke.
+        text: what is shown: the text blocks joined by newlines, or the results of a message that holds only these.
+        blocks: the content as JSON-able blocks when it was more than one string, less reasoning that is not kept;
+            ``{"sha256": …}`` stands for the bytes of media.
+        reasoning: the model's reasoning, only where it is kept.
+        media: pictures, recordings and files, with their bytes.
+        tool_calls: calls the message makes, a call once, in order.
+        tool_call_id: the call that this message answers.
+        occurred_at: when it was said, if the message tells.
+        metadata: JSON-able; the message's own, and every field that has no other place here.
+        index_text: what is searched: the text, then captions, file names, transcripts, citations, results and calls.
+        degraded: what could not be kept in full, one sentence each.
+    """
+
+    message_id: str | None = None
+    role: MessageRole
+    name: str | None = None
+    text: str
+    blocks: tuple[dict[str, Any], ...] = ()
+    reasoning: str | None = None
+    media: tuple[MediaDraft, ...] = ()
+    tool_calls: tuple[ToolCallDraft, ...] = ()
+    tool_call_id: str | None = None
+    occurred_at: Moment | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+    index_text: str
+    degraded: tuple[str, ...] = ()
+
+
+def read_messages(messages: Any, *, timezone: str = "UTC", keep_reasoning: bool = False) -> list[MessageDraft]:
+    """Read one message or several.
+
+    A message is one of
+
+    - text: the user said it;
+    - a LangChain message or chunk;
+    - a mapping ``{role, content, …}`` in the style of OpenAI or Anthropic, with optional ``name``, ``id``,
+      ``tool_calls``, ``tool_call_id``, a time under ``occurred_at``, ``timestamp``, ``created_at`` or ``date`` (the
+      first of these that is there), and ``metadata``; any further key goes to the metadata. LangChain's dumped forms
+      (``{"type": "human", "content": …}`` and ``{"type": "human", "data": {…}}``) are read likewise;
+    - a pair ``(role, content)``.
+
+    Args:
+        messages: one message, or any iterable of them (read once). A tuple of two strings is one pair when the first
+            is a usual role, and refused otherwise: give a list. Nothing in it is changed.
+        timezone: the IANA zone in which naive times are read.
+        keep_reasoning: keep the reasoning of models. Otherwise reasoning blocks and fields are left out everywhere.
+
+    Returns:
+        One draft a message, in order; none for an empty iterable.
+
+    Raises:
+        InvalidInputError: a message is empty (no text, media or tool call; an empty *result* of a tool is fine), has no
+            usable role, holds malformed data or an unreadable time, or is no message at all. It names the message by
+            its place, counted from 1. A time in LangChain's ``additional_kwargs`` or ``response_metadata`` that cannot
+            be read is noted in ``degraded`` instead: providers write these, not the caller.
+    """
+    read_zone(timezone)
+    items = _listed(messages)
+    drafts = []
+    for number, item in enumerate(items, start=1):
+        place = Place(number=number, total=len(items))
+        drafts.append(_draft(_raw(item, place), place, timezone, keep_reasoning))
+    return drafts
+
+
+@dataclass(kw_only=True, slots=True)
+class _Raw:
+    """The fields of a message as given, under one set of names."""
+
+    role: Any
+    content: Any
+    name: Any = None
+    message_id: Any = None
+    tool_calls: list[Any] = field(default_factory=list)
+    tool_call_id: Any = None
+    time: tuple[str, Any] | None = None
+    metadata: Any = None
+    extra: dict[str, Any] = field(default_factory=dict)
+    keys: str = ""
+    langchain: BaseMessage | None = None
+
+
+def _listed(messages: Any) -> list[Any]:
+    if isinstance(messages, str | Mapping) or _is_langchain(messages):
+        return [messages]
+    if isinstance(messages, tuple) and len(messages) == 2 and isinstance(messages[0], str):
+        role, content = messages
+        if role.strip().lower() in _ROLES and isinstance(content, str | list):
+            return [messages]
+        if isinstance(content, str):
+            raise InvalidInputError(
+                f"a tuple of two texts that starts with {shown(role, 40)} may be one (role, text) pair or two "
+                "messages; give a list: [(role, text)] or [text, text]"
+            )
+    if isinstance(messages, bytes | bytearray | set | frozenset) or not isinstance(messages, Iterable):
+        raise InvalidInputError(f"messages is of type {type(messages).__name__}; {_WANTED}")
+    if hasattr(messages, "model_dump"):  # pydantic models iterate over their fields
+        raise InvalidInputError(f"messages is a {type(messages).__name__}; give its model_dump(), or its messages")
+    return list(messages)
+
+
+_WANTED = "a message is text, a LangChain message, a mapping with role and content, or a (role, content) pair"
+
+
+def _is_langchain(value: object) -> TypeGuard[BaseMessage]:
+    module = sys.modules.get("langchain_core.messages.base")
+    return isinstance(value, getattr(module, "BaseMessage", ()))
+
+
+# Each form into the raw fields
+
+
+def _raw(item: Any, place: Place) -> _Raw:
+    if isinstance(item, str):
+        return _Raw(role="user", content=item)
+    if _is_langchain(item):
+        return _from_langchain(item, place)
+    if isinstance(item, Mapping):
+        return _from_mapping(item, place)
+    if isinstance(item, tuple | list):
+        if len(item) == 2 and isinstance(item[0], str):
+            return _Raw(role=item[0], content=item[1])
+        raise place.error(f"a {type(item).__name__} of {len(item)} is no (role, content) pair; {_WANTED}")
+    hint = "give its model_dump()" if hasattr(item, "model_dump") else _WANTED
+    raise place.error(f"is of type {type(item).__name__}; {hint}")
+
+
+def _from_langchain(message: BaseMessage, place: Place) -> _Raw:
+    kind = message.type
+    if kind == "remove":
+        raise place.error("a RemoveMessage takes a message out of a graph's state and holds nothing to remember")
+    role = kind.removesuffix("MessageChunk").lower()
+    if role == "chat":
+        role = getattr(message, "role", role)
+    calls = [*getattr(message, "tool_calls", ()), *getattr(message, "invalid_tool_calls", ())]
+    further = [key for key in type(message).model_fields if key not in _LANGCHAIN_FIELDS]
+    extra = {key: getattr(message, key) for key in further} | (message.model_extra or {})
+    return _Raw(
+        role=role,
+        content=message.content,
+        name=message.name,
+        message_id=message.id,
+        tool_calls=calls or list(getattr(message, "tool_call_chunks", ())),
+        tool_call_id=getattr(message, "tool_call_id", None),
+        metadata=extra.pop("metadata", None) if isinstance(extra.get("metadata"), Mapping) else None,
+        extra=_without_defaults(extra),
+        keys=type(message).__name__,
+        langchain=message,
+    )
+
+
+_FIELDS = frozenset({"role", "content", "name", "id", "message_id", "tool_calls", "tool_call_id", "metadata"})
+_CALLS = ("tool_calls", "invalid_tool_calls", "tool_call_chunks")
+_LANGCHAIN_FIELDS = (_FIELDS - {"role", "metadata"}) | {"type", "chunk_position", *_CALLS}
+_TIMES = ("occurred_at", "timestamp", "created_at", "date")
+
+
+def _from_mapping(given: Mapping[Any, Any], place: Place) -> _Raw:
+    keys = "keys seen: " + (", ".join(shown(key, 40) for key in list(given)[:20]) or "none")
+    role, kind = given.get("role"), given.get("type")
+    word = kind.removesuffix("MessageChunk").lower() if isinstance(kind, str) else None
+    dumped = word in _ROLES or word == "chat"  # by LangChain
+    if dumped and "content" not in given and isinstance(given.get("data"), Mapping) and "content" in given["data"]:
+        return _from_mapping({**given["data"], "type": kind}, place)
+    if role is None and dumped:
+        role = word
+    if role is None:
+        missing = "neither role nor content" if given.get("content") is None else "no role"
+        raise place.error(f"a mapping with {missing} is no message ({keys}); {_WANTED}")
+    calls, invalid = given.get("tool_calls"), given.get("invalid_tool_calls")
+    for key, value in (("tool_calls", calls), ("invalid_tool_calls", invalid)):
+        if value is not None and not isinstance(value, list | tuple):
+            raise place.error(f"{key} of type {type(value).__name__} must be a list")
+    time = next(((key, given[key]) for key in _TIMES if given.get(key) is not None), None)
+    used = {*_FIELDS, "invalid_tool_calls", *([time[0]] if time else ()), *(["type"] if kind == "message" else ())}
+    extra = {key: value for key, value in given.items() if key not in used}
+    if dumped:
+        extra = _without_defaults({key: value for key, value in extra.items() if key not in _LANGCHAIN_FIELDS})
+    return _Raw(
+        role=role,
+        content=given.get("content"),
+        name=given.get("name"),
+        message_id=given["id"] if given.get("id") is not None else given.get("message_id"),
+        tool_calls=[*(calls or ()), *(invalid or ())],
+        tool_call_id=given.get("tool_call_id"),
+        time=time,
+        metadata=given.get("metadata"),
+        extra=extra,
+        keys=keys,
+    )
+
+
+def _without_defaults(fields: dict[str, Any]) -> dict[str, Any]:
+    """Fields of a LangChain message, less those that say nothing."""
+    return {
+        key: value
+        for key, value in fields.items()
+        if not (key == "role" or (key == "status" and value == "success") or (key == "example" and value is False))
+    }
+
+
+# From the raw fields to the draft
+
+
+def _draft(raw: _Raw, place: Place, timezone: str, keep_reasoning: bool) -> MessageDraft:
+    role, word = _role(raw.role, place)
+    name = _word(raw.name, "name", place) or (word if role == "other" else None)
+    reader = BlockReader(place=place, keep_reasoning=keep_reasoning)
+    if raw.langchain is not None:
+        message = raw.langchain
+        reader.translate = lambda block: _translated(message, block)
+
+    plain = raw.content if isinstance(raw.content, str) else None
+    blocks = reader.read([plain] if plain is not None else _content(raw.content, place))
+    simple = len(blocks)
+    # What a provider puts beside the content: at the top of a mapping, or in LangChain's additional_kwargs.
+    beside = raw.extra
+    if isinstance(raw.extra.get("additional_kwargs"), Mapping):
+        beside["additional_kwargs"] = dict(raw.extra["additional_kwargs"])
+        blocks += _beside(beside["additional_kwargs"], raw, reader)
+    blocks += _beside(beside, raw, reader)
+    if plain is not None and len(blocks) == simple:
+        blocks = []
+
+    calls = _calls(raw, reader, place)
+    tool_call_id = _word(raw.tool_call_id, "tool_call_id", place)
+    if blocks and all(map(is_result, blocks)) and role in ("user", "tool"):
+        # Anthropic has the results of tools in a message of the user, who said nothing here.
+        reader.text, reader.results = reader.results, []
+        if role == "user":
+            role, word = "tool", word or "user"
+        if tool_call_id is None and len(reader.result_ids) == 1:
+            tool_call_id = reader.result_ids[0]
+    text = "\n".join(reader.text)
+    occurred_at = _time(raw, place, timezone)
+    metadata = _metadata(raw, word, place)
+    reasoning = "\n".join(reader.reasoning) or None
+
+    holds = text.strip() or reader.media or calls or reader.results or reader.result_ids or reader.kept_unread
+    if not holds and not reasoning and not (role == "tool" and (tool_call_id or name)):
+        seen = f" ({raw.keys})" if raw.keys else ""
+        hint = ", or keep_reasoning=True: it holds only reasoning" if reader.reasoning_dropped else ""
+        raise InvalidInputError(f"{place} is empty: no text, media or tool call{seen}; leave it out{hint}")
+    index = [text, *reader.index, *reader.results, *(call.rendered for call in calls)]
+    return MessageDraft(
+        message_id=_word(raw.message_id, "id", place),
+        role=role,
+        name=name,
+        text=text,
+        blocks=tuple(blocks),
+        reasoning=reasoning,
+        media=tuple(reader.media),
+        tool_calls=tuple(calls),
+        tool_call_id=tool_call_id,
+        occurred_at=occurred_at,
+        metadata=metadata,
+        index_text="\n".join(part for part in index if part),
+        degraded=tuple(place.degraded),
+    )
+
+
+def _role(value: Any, place: Place) -> tuple[MessageRole, str | None]:
+    """The canonical role, and the original word where the role does not say it."""
+    if not isinstance(value, str) or not value.strip():
+        raise place.error(f"role = {shown(value)} must be a word such as 'user' or 'assistant'")
+    word = value.strip()
+    role = _ROLES.get(word.lower())
+    if role is None:
+        return "other", word
+    return role, None if word.lower() in (role, *_SYNONYMS) else word
+
+
+def _word(value: Any, key: str, place: Place) -> str | None:
+    if value is None or (isinstance(value, str) and not value):
+        return None
+    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() <= 1000:
+        return str(value)
+    if not isinstance(value, str):
+        raise place.error(f"{key} = {shown(value)} must be text")
+    return value
+
+
+def _content(content: Any, place: Place) -> Iterable[Any]:
+    if content is None:
+        return ()
+    if isinstance(content, list | tuple):
+        return content
+    if isinstance(content, Mapping) and "type" in content:
+        return (content,)
+    raise place.error(
+        f"content of type {type(content).__name__} must be text, a list of blocks, or None; "
+        "write a tool's value as JSON text"
+    )
+
+
+_REASONING_KEYS = ("reasoning_content", "reasoning", "reasoning_details")
+
+
+def _beside(fields: dict[str, Any], raw: _Raw, reader: BlockReader) -> list[dict[str, Any]]:
+    """Take what a provider puts beside the content out of ``fields``; gives further blocks."""
+    for key in _REASONING_KEYS:
+        value = fields.pop(key, None)
+        if not value:
+            continue
+        if not reader.keep_reasoning:
+            reader.reasoning_dropped = True
+            continue
+        if not reader.reasoning:  # several keys, and the content, tell the same
+            reader.add_reasoning(value)
+        if not isinstance(value, str):
+            fields[key] = value
+    further: list[dict[str, Any]] = []
+    if isinstance(fields.get("refusal"), str):
+        further.append({"type": "refusal", "refusal": fields.pop("refusal")})
+    if isinstance(fields.get("audio"), Mapping):  # OpenAI's spoken answers
+        further.append({**fields.pop("audio"), "type": "audio"})
+    # Older and raw forms of the calls, which LangChain keeps beside those it has read.
+    calls, call = fields.pop("tool_calls", None), fields.pop("function_call", None)
+    if not raw.tool_calls and not reader.tool_calls:
+        raw.tool_calls = [*(calls if isinstance(calls, list | tuple) else ()), *([call] if call else ())]
+    return reader.read(further, "block beside the content")
+
+
+def _calls(raw: _Raw, reader: BlockReader, place: Place) -> list[ToolCallDraft]:
+    """The calls of the message, then those that stand only in its blocks (often the same, half-streamed)."""
+    calls = []
+    for number, call in enumerate(raw.tool_calls, start=1):
+        where = f"tool call {number}"
+        if not isinstance(call, Mapping):
+            raise place.error(f"a tool call must be a mapping, got {type(call).__name__}", where)
+        calls.append(read_tool_call(call, where, place))
+    ids = {call.id for call in calls if call.id}
+    unnamed = [call for call in calls if not call.id]
+    for call in reader.tool_calls:
+        if not (call.id in ids if call.id else call in unnamed):
+            calls.append(call)
+    return calls
+
+
+def _time(raw: _Raw, place: Place, timezone: str) -> Moment | None:
+    if raw.time is not None:
+        key, value = raw.time
+        try:
+            return parse_time(value, timezone=timezone)
+        except InvalidInputError as error:
+            raise place.error(str(error), key) from None
+    parts = {part: raw.extra.get(part) for part in ("additional_kwargs", "response_metadata")}
+    if raw.langchain is not None:  # an extra field of the message itself
+        parts = {type(raw.langchain).__name__: raw.extra, **parts}
+    for part, fields in parts.items():
+        for key in _TIMES[:3]:
+            if not isinstance(fields, Mapping) or fields.get(key) is None:
+                continue
+            try:
+                return parse_time(fields[key], timezone=timezone)
+            except InvalidInputError as error:
+                place.note(f"{part}.{key} is not used as its time: {error}")
+    return None
+
+
+def _metadata(raw: _Raw, word: str | None, place: Place) -> dict[str, Any]:
+    if raw.metadata is not None and not isinstance(raw.metadata, Mapping):
+        raise place.error(f"metadata of type {type(raw.metadata).__name__} must be a mapping")
+    metadata: dict[str, Any] = to_json(raw.metadata or {}, "metadata", place)
+    artifact = raw.extra.pop("artifact", None)
+    empty = [key for key, value in raw.extra.items() if value is None or (isinstance(value, dict | list) and not value)]
+    extra = to_json({key: value for key, value in raw.extra.items() if key not in empty}, "metadata", place)
+    if artifact is not None:
+        extra.update(_artifact(artifact, place))
+    if word is not None:
+        extra["role"] = word
+    for key, value in extra.items():
+        if metadata.setdefault(key, value) != value:
+            place.note(f"its {shown(key)} was not kept: its metadata holds another value of that name")
+    return metadata
+
+
+def _artifact(artifact: Any, place: Place) -> dict[str, Any]:
+    """A tool's artifact when it is JSON as it stands; it is made for programs, and its text would mislead them."""
+    trial = Place(number=place.number, total=place.total)
+    try:
+        value = to_json(artifact, "artifact", trial)
+    except InvalidInputError as error:
+        trial.note(str(error))
+    if trial.degraded:
+        place.note(f"the artifact, of type {type(artifact).__name__}, is not JSON and was not kept")
+        return {}
+    return {"artifact": value}
+
+
+def _translated(message: BaseMessage, block: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """LangChain's standard form of one block of a message, by the translator of the message's provider."""
+    fields = type(message).model_fields
+    empty: dict[str, Any] = {key: [] for key in _CALLS if key in fields}
+    alone = message.model_copy(update={"content": [block], "additional_kwargs": {}, **empty})
+    try:
+        return [dict(part) for part in alone.content_blocks]
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+        return None  # a malformed block breaks the translator; the reader keeps and names it as unknown

@@ -1,0 +1,118 @@
+"""What the calls give back: receipts, hits with their reasons, recalls, reports."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import Field
+
+from .base import Record
+from .items import ItemKind, Source
+
+__all__ = ["EraseReceipt", "Hit", "HitKind", "Recall", "RedactReceipt", "Remembered", "Signal"]
+
+HitKind = Literal["step", "page"] | ItemKind
+
+
+class Remembered(Record):
+    """The acknowledgement of ``remember``: everything named here is in the ledger.
+
+    ``step_ids`` has one id a message, in the order given, also for messages that were stored before (``repeated``
+    holds those ids). ``secrets`` are the vault references put in place of what was found. ``degraded`` says what
+    fell back or was kept without being understood.
+    """
+
+    step_ids: tuple[str, ...] = ()
+    repeated: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
+    degraded: tuple[str, ...] = ()
+
+
+class Signal(Record):
+    """One reason for a hit: the signal's name, its raw value, its rank (1 is best), and its share of the score.
+
+    ``note`` says what to know of the signal in this recall, such as how much of the query the embedder knows.
+    """
+
+    name: str
+    value: float | None = None
+    rank: int | None = None
+    share: float = 0.0
+    note: str | None = None
+
+
+class Hit(Record):
+    """A step or item that came back, with the reasons.
+
+    ``occurred_at`` is aware, a step's in the offset in which it was told. ``score`` compares hits of one recall
+    only. ``why`` lists the signals, strongest first; their shares add up to the score.
+    """
+
+    id: str
+    kind: HitKind
+    text: str
+    score: float
+    why: tuple[Signal, ...] = ()
+    occurred_at: datetime | None = None
+    speaker: str | None = None
+    thread_id: str | None = None
+    sources: tuple[Source, ...] = ()
+    superseded: bool = False
+
+    def explain(self) -> str:
+        """The reasons in one line: ``dense #2 (0.61) 45% · bm25 #1 (7.3) 55%``."""
+        parts = []
+        for signal in self.why:
+            rank = f" #{signal.rank}" if signal.rank is not None else ""
+            value = f" ({signal.value:.2f})" if signal.value is not None else ""
+            share = f" {signal.share / self.score:.0%}" if self.score else ""
+            note = f", {signal.note}" if signal.note else ""
+            parts.append(f"{signal.name}{rank}{value}{share}{note}")
+        return " · ".join(parts)
+
+
+class Recall(Record):
+    """One retrieval without an LLM (DESIGN section 8.1).
+
+    ``text`` holds the hits packed for a prompt within the token budget, ``tokens`` their count. ``answerable`` is
+    the probability that memory holds the answer and ``gate`` the operation weights; both are None with strategies
+    that do not estimate them.
+    """
+
+    id: str
+    query: str
+    strategy: str
+    hits: tuple[Hit, ...] = ()
+    text: str = ""
+    tokens: int = 0
+    answerable: float | None = None
+    gate: dict[str, float] | None = None
+    degraded: tuple[str, ...] = ()
+    elapsed_ms: float = Field(default=0.0, description="wall time of the call, milliseconds")
+
+    def __iter__(self) -> Any:  # hits are what people loop over
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+
+class RedactReceipt(Record):
+    """What ``redact`` rewrote: ids of steps and items, and of the vault entry that now holds the words."""
+
+    secret_id: str
+    reference: str
+    step_ids: tuple[str, ...] = ()
+    item_ids: tuple[str, ...] = ()
+
+
+class EraseReceipt(Record):
+    """What ``erase`` removed: rows a table, records a collection, files; and when."""
+
+    user_key: str
+    rows: dict[str, int] = Field(default_factory=dict)
+    vectors: int = 0
+    documents: int = 0
+    files: int = 0
+    erased_at: datetime

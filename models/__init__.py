@@ -1,0 +1,1 @@
+"""The ground of the model tier: for now, counting tokens offline."""
