@@ -1,0 +1,320 @@
+"""Changes of items and steps that people and managers ask for, each written as an operation with its history."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from ..errors import InvalidInputError, NotFoundError
+from ..memory_types import Change, CoreItem, MemoryItem, Operation, Source, VaultItem, item_from, utc_now
+from ..memory_types.times import parse_time
+from .ledger import (
+    Transaction,
+    get_items,
+    get_steps,
+    item_change,
+    items_citing,
+    read_items,
+    record_operation,
+    store_secret,
+    thread_steps,
+)
+from .redaction import Redactor, holds, keep_in_vault
+from .secrets import Cipher, SecretSpan
+
+__all__ = ["add_item", "edit_item", "forget_steps", "remove_item"]
+
+# What operations set themselves: a person edits what an item says, not its history.
+_NOT_EDITABLE = {"id", "user", "kind", "created_at", "superseded_at", "superseded_by", "status", "version", "secret_id"}
+_TIMES = ("valid_from", "valid_to", "occurred_at", "created_at")
+_OUTSIDE_TEXT = {"id", "user", "kind", "sources", "status", "secret_id", "superseded_by"}
+
+
+def add_item(
+    tx: Transaction,
+    item: MemoryItem | Mapping[str, Any],
+    cipher: Cipher,
+    *,
+    secret: str | None = None,
+    supersedes: str | None = None,
+    actor: str = "user",
+    reason: str = "",
+    find: bool = True,
+) -> MemoryItem:
+    """Store a new item; see ``UserMemory.add`` for the contract."""
+    values = item.model_dump() if isinstance(item, MemoryItem) else dict(item) if isinstance(item, Mapping) else item
+    found: dict[str, SecretSpan] = {}
+    if isinstance(values, dict):
+        said = _with_times(tx, values)
+        values, actor, reason = _redacted(tx, said, cipher, find, secret, actor, reason, found)
+        if values.get("kind") == "core":
+            values = _with_room(said, values, CoreItem.model_fields["limit"].default)
+        values["user"] = tx.user
+    record = item_from(values)
+    _check_new(tx, record)
+    if isinstance(record, VaultItem):
+        record = _with_secret(tx, record, cipher, secret)
+    elif secret is not None:
+        raise InvalidInputError(f"secret= goes with a vault item, not with a {record.kind} item")
+    if supersedes is None:
+        record_operation(tx, "add", [item_change(None, record)], actor=actor, reason=reason)
+    else:
+        closed, record = _superseded_by(tx, supersedes, record)
+        record_operation(tx, "supersede", [closed, item_change(None, record)], actor=actor, reason=reason)
+    _keep_vault_items(tx, found, record.sources)
+    return record
+
+
+def _keep_vault_items(tx: Transaction, found: Mapping[str, SecretSpan], sources: tuple[Source, ...]) -> None:
+    """One vault item for each secret that was taken out and has none yet, citing the steps that its item cites."""
+    if not found:
+        return
+    held = {getattr(item, "secret_id", None) for item in read_items(tx, kinds=["vault"])}
+    cited = tuple(Source(step_id=step_id) for step_id in dict.fromkeys(source.step_id for source in sources))
+    made = [
+        VaultItem(
+            user=tx.user,
+            entry_type=span.kind,
+            caption=span.caption,
+            sensitivity=span.sensitivity,
+            secret_id=secret_id,
+            sources=cited,
+        )
+        for secret_id, span in found.items()
+        if secret_id not in held
+    ]
+    if made:
+        changes = [item_change(None, item) for item in made]
+        record_operation(tx, "add", changes, actor="rules", reason="a secret was found and taken out")
+
+
+def _with_times(tx: Transaction, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields with their times read in the user's timezone."""
+    read: dict[str, Any] = {}
+    for name in _TIMES:
+        if values.get(name) is not None:
+            try:
+                read[name] = parse_time(values[name], timezone=tx.timezone).utc
+            except InvalidInputError as error:
+                raise InvalidInputError(f"{name}: {error}") from None
+    return {**values, **read}
+
+
+def _redacted(
+    tx: Transaction,
+    values: Mapping[str, Any],
+    cipher: Cipher,
+    find: bool,
+    secret: str | None,
+    actor: str,
+    reason: str,
+    found: dict[str, SecretSpan],
+) -> tuple[dict[str, Any], str, str]:
+    """The fields, the actor and the reason with references in place of the secrets that stand in them.
+
+    Args:
+        found: receives the secrets that were taken out: id → what it is.
+    """
+    in_vault = keep_in_vault(tx, cipher)
+
+    def keep(plaintext: str, span: SecretSpan) -> str:
+        secret_id = in_vault(plaintext, span)
+        found[secret_id] = span
+        return secret_id
+
+    redactor = Redactor(keep, find)
+    values = dict(values)
+    if redactor.look(values.get("id")):
+        raise InvalidInputError("the id of the item holds a secret, and ids are kept as they are; leave it out")
+    text = {name: value for name, value in values.items() if name not in _OUTSIDE_TEXT}
+    cited = values.get("sources")
+    quotes = [_quote(source) for source in cited] if isinstance(cited, (list, tuple)) else []
+    near = redactor.look([text, quotes, actor, reason])
+    if secret:
+        for name, value in {**text, "sources": quotes, "actor": actor, "reason": reason}.items():
+            if _holds(value, secret):
+                raise InvalidInputError(f"{name} holds the very secret that is to be kept; describe it there instead")
+    values.update(redactor.clean(text, near))
+    if isinstance(cited, (list, tuple)):
+        values["sources"] = tuple(
+            source if (quote := redactor.clean(_quote(source), near)) == _quote(source) else _cited(tx, source, quote)
+            for source in cited
+        )
+    return values, redactor.clean(actor, near), redactor.clean(reason, near)
+
+
+def _with_room(said: Mapping[str, Any], cleaned: dict[str, Any], limit: int) -> dict[str, Any]:
+    """The fields of a core item whose value kept within its limit, and is longer by the references put into it."""
+    value, new = said.get("value"), cleaned.get("value")
+    limit = cleaned.get("limit", limit)
+    if not (isinstance(value, str) and isinstance(new, str) and isinstance(limit, int)):
+        return cleaned
+    return {**cleaned, "limit": len(new)} if len(value) <= limit < len(new) else cleaned
+
+
+def _holds(value: Any, secret: str) -> bool:
+    if isinstance(value, Mapping):
+        return any(_holds(part, secret) for pair in value.items() for part in pair)
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return any(_holds(part, secret) for part in value)
+    return isinstance(value, str) and holds(value, secret)
+
+
+def _quote(source: Any) -> Any:
+    return source.quote if isinstance(source, Source) else source.get("quote") if isinstance(source, Mapping) else None
+
+
+def _cited(tx: Transaction, source: Any, quote: str) -> dict[str, Any]:
+    """A source whose quote had a secret taken out, with the span that it has in the step, which had so too."""
+    values = source.model_dump() if isinstance(source, Source) else dict(source)
+    step_id = values.get("step_id")
+    step = get_steps(tx, [step_id]).get(step_id) if isinstance(step_id, str) else None
+    start = step.content.find(quote) if step is not None else -1
+    span = {"start": start, "end": start + len(quote)} if start >= 0 else {"start": None, "end": None}
+    return {**values, "quote": quote, **span}
+
+
+def _check_new(tx: Transaction, record: MemoryItem) -> None:
+    if record.status != "active" or record.superseded_at or record.superseded_by or record.version != 1:
+        raise InvalidInputError("a new item is active, of version 1 and not superseded; leave these fields out")
+    if get_items(tx, [record.id], undone=True):
+        raise InvalidInputError(f"item {record.id} exists already; change it with edit, or leave the id out")
+    if record.created_at > utc_now():
+        raise InvalidInputError(f"created_at {record.created_at} lies in the future; leave it out")
+    _check_sources(tx, record)
+
+
+def _check_sources(tx: Transaction, record: MemoryItem) -> None:
+    cited = {source.step_id for source in record.sources}
+    missing = sorted(cited - get_steps(tx, cited, forgotten=True).keys())
+    if missing:
+        raise InvalidInputError(f"sources name steps that user {tx.user!r} does not have: {', '.join(missing)}")
+
+
+def _with_secret(tx: Transaction, record: VaultItem, cipher: Cipher, secret: str | None) -> VaultItem:
+    if secret is None:
+        if record.secret_id is None:
+            return record
+        raise InvalidInputError("secret_id is set by the vault; give the value with secret=…")
+    secret_id = store_secret(
+        tx, cipher, secret, kind=record.entry_type[:32], caption=record.caption, sensitivity=record.sensitivity
+    )
+    return record.changed(secret_id=secret_id)
+
+
+def _superseded_by(tx: Transaction, item_id: str, new: MemoryItem) -> tuple[Change, MemoryItem]:
+    """The change that closes the old item, and the new one with the time from which it holds.
+
+    A new item that names no such time holds from when it was learned, so that no moment has both. An event, or a new
+    item that ended before, corrects the old one: that one never was true.
+    """
+    old = _active(tx, item_id)
+    if old.kind != new.kind:
+        raise InvalidInputError(f"a {new.kind} item cannot supersede {item_id}, which is {old.kind}")
+    ends = new.valid_from or max(new.created_at, old.valid_from or new.created_at)
+    if old.valid_from is not None and ends < old.valid_from:
+        raise InvalidInputError(f"the new item holds from {ends}, before {item_id} began to hold ({old.valid_from})")
+    if new.valid_from is None and (new.kind == "episodic" or (new.valid_to is not None and new.valid_to < ends)):
+        valid_to = old.valid_from
+    else:
+        valid_to = old.valid_to if old.valid_to is not None and old.valid_to < ends else ends
+        new = new.changed(valid_from=ends)
+    # Belief passes from one to the other in one moment, unless the new item is said to be older than the old one.
+    at = new.created_at if new.created_at >= old.created_at else max(utc_now(), old.created_at)
+    closed = old.changed(status="superseded", superseded_at=at, superseded_by=new.id, valid_to=valid_to)
+    return item_change(old, closed), new
+
+
+def _active(tx: Transaction, item_id: str) -> MemoryItem:
+    item = get_items(tx, [item_id]).get(item_id)
+    if item is None:
+        raise NotFoundError(f"no item {item_id!r} for user {tx.user!r}")
+    if item.status != "active":
+        raise NotFoundError(f"item {item_id} is {item.status}; `undo` of the operation in its history brings it back")
+    return item
+
+
+def edit_item(
+    tx: Transaction,
+    item_id: str,
+    fields: Mapping[str, Any],
+    cipher: Cipher,
+    *,
+    secret: str | None = None,
+    actor: str = "user",
+    reason: str = "",
+    find: bool = True,
+) -> MemoryItem:
+    """Change fields of an item; see ``UserMemory.edit`` for the contract."""
+    old = _active(tx, item_id)
+    forbidden = sorted(_NOT_EDITABLE & set(fields))
+    if forbidden:
+        raise InvalidInputError(f"{', '.join(forbidden)} of an item cannot be edited; operations set it")
+    if not fields and secret is None:
+        raise InvalidInputError("nothing to edit: name at least one field with its new value")
+    strange = sorted(set(fields) - set(type(old).model_fields))
+    if strange:
+        own = sorted(set(type(old).model_fields) - _NOT_EDITABLE)
+        raise InvalidInputError(f"{', '.join(strange)} is no field of a {old.kind} item; it has {', '.join(own)}")
+    found: dict[str, SecretSpan] = {}
+    changed, actor, reason = _redacted(tx, _with_times(tx, fields), cipher, find, secret, actor, reason, found)
+    if isinstance(old, CoreItem):
+        changed = _with_room(fields, changed, old.limit)
+    new = old.changed(**changed, version=old.version + 1)
+    _check_sources(tx, new)
+    if secret is not None:
+        if not isinstance(new, VaultItem):
+            raise InvalidInputError(f"secret= goes with a vault item, not with a {new.kind} item")
+        new = _with_secret(tx, new, cipher, secret)
+    record_operation(tx, "update", [item_change(old, new)], actor=actor, reason=reason)
+    _keep_vault_items(tx, found, new.sources)
+    return new
+
+
+def remove_item(tx: Transaction, item_id: str, *, actor: str = "user", reason: str = "") -> Operation:
+    """Take an item out; see ``UserMemory.remove`` for the contract."""
+    old = _active(tx, item_id) if (found := get_items(tx, [item_id]).get(item_id)) is None else found
+    if old.status == "removed":
+        raise NotFoundError(f"item {item_id} was removed already; `undo` of that operation brings it back")
+    return record_operation(tx, "remove", [item_change(old, old.changed(status="removed"))], actor=actor, reason=reason)
+
+
+def forget_steps(
+    tx: Transaction, step_ids: Collection[str] | None, thread_id: str | None, *, actor: str = "user", reason: str = ""
+) -> Operation:
+    """Take steps out of every read; see ``UserMemory.forget`` for the contract."""
+    if step_ids is None and thread_id is None:
+        raise InvalidInputError("forget what? give step_ids, a thread_id, or both (erase() erases the whole user)")
+    if isinstance(step_ids, str):
+        step_ids = [step_ids]
+    if thread_id is not None:
+        in_thread = {step.id for step in thread_steps(tx, thread_id)}
+        if not in_thread:
+            raise NotFoundError(f"thread {thread_id!r} of user {tx.user!r} has no steps")
+        wanted = in_thread if step_ids is None else set(step_ids) & in_thread
+    else:
+        wanted = set(step_ids or ())
+    found = get_steps(tx, wanted)
+    missing = sorted((set(step_ids) if step_ids is not None else wanted) - found.keys())
+    if missing or not found:
+        raise NotFoundError(
+            f"no such step{'s' if len(missing) > 1 else ''} to forget: {', '.join(missing) or 'none named'}"
+        )
+    changes = [
+        Change(target="step", target_id=step_id, before={"status": "active"}, after={"status": "forgotten"})
+        for step_id in sorted(found)
+    ]
+    changes += _resting_on(tx, set(found))
+    return record_operation(tx, "forget", changes, actor=actor, reason=reason)
+
+
+def _resting_on(tx: Transaction, step_ids: set[str]) -> list[Change]:
+    """The items that cite nothing but these steps, or steps forgotten before."""
+    citing = get_items(tx, items_citing(tx, step_ids))
+    others = {source.step_id for item in citing.values() for source in item.sources} - step_ids
+    alive = get_steps(tx, others).keys()
+    return [
+        item_change(item, item.changed(status="removed"))
+        for item in citing.values()
+        if item.status in ("active", "superseded") and not any(source.step_id in alive for source in item.sources)
+    ]

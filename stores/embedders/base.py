@@ -1,0 +1,126 @@
+"""What every embedder offers: unit vectors for documents and queries, and how much of a text it knows.
+
+An embedder turns a text into one float32 vector of length 1, so that a dot product is a cosine. The stores build on
+three promises: the same text always gives the same vector, no vector is ever zero or NaN (Chroma's cosine space
+cannot rank a zero vector), and `fingerprint` changes whenever vectors would.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Coverage", "Embedder", "FloatArray", "normalize_rows", "readable", "unknown_direction"]
+
+FloatArray = NDArray[np.float32]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coverage:
+    """How many of a text's tokens have a learned vector.
+
+    Attributes:
+        known: tokens with a learned vector.
+        total: all tokens, the known ones included.
+        unknown: the tokens without one, in reading order, each once, at most `Embedder.UNKNOWN_LIMIT`; for the `why`
+            of a hit.
+    """
+
+    known: int
+    total: int
+    unknown: tuple[str, ...] = ()
+
+    @property
+    def share(self) -> float:
+        """`known / total` in [0, 1]; 0 for a text without tokens, since nothing is known of it."""
+        return self.known / self.total if self.total else 0.0
+
+
+class Embedder(ABC):
+    """Turns texts into unit vectors.
+
+    Implementations are safe to call from several threads at once, accept any `str` (empty, NUL bytes, lone
+    surrogates, megabytes) and let the errors of a remote service propagate unchanged.
+    """
+
+    UNKNOWN_LIMIT = 8
+    """Most unknown tokens that `coverage` names."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The spec that opens this embedder again where there is one, such as `bundled` or `openai:<model>`."""
+
+    @property
+    @abstractmethod
+    def dimension(self) -> int:
+        """The length of every vector."""
+
+    @property
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """Hexadecimal digest of everything the vectors depend on; collections made under another one do not mix."""
+
+    @property
+    def paid(self) -> bool:
+        """Whether a vector costs money or noticeable time, so that the ledger should keep it."""
+        return True
+
+    @abstractmethod
+    def embed_documents(self, texts: Sequence[str]) -> FloatArray:
+        """Embed texts to be stored.
+
+        Returns:
+            float32 array of shape `(len(texts), dimension)`, rows of length 1, in the order of `texts`. A text of
+            which nothing is known (an empty one too) gets `unknown_direction(dimension)`.
+        """
+
+    @abstractmethod
+    def embed_query(self, text: str) -> FloatArray:
+        """Embed a question: float32 of shape `(dimension,)` and length 1, comparable with document vectors."""
+
+    def coverage(self, text: str) -> Coverage:
+        """Count the tokens that this embedder has learned. An embedder that cannot tell calls every word known."""
+        words = len(text.split())
+        return Coverage(known=words, total=words)
+
+    def known_share(self, text: str) -> float:
+        """Share in [0, 1] of the tokens whose vector is learned; hashed and unknown tokens count as not known."""
+        return self.coverage(text).share
+
+
+def unknown_direction(dimension: int) -> FloatArray:
+    """The unit vector that stands for "nothing known": the same for all such texts, nearly orthogonal to the rest.
+
+    Zero vectors would break cosine distance. With one fixed direction, unknown texts are near each other and far
+    from everything else, which is what is known about them.
+    """
+    bits = np.unpackbits(np.frombuffer(hashlib.shake_256(b"hexamem:unknown").digest(dimension // 8 + 1), np.uint8))
+    return (bits[:dimension].astype(np.float32) * 2 - 1) / np.float32(np.sqrt(dimension))
+
+
+def normalize_rows(vectors: NDArray[np.floating]) -> FloatArray:
+    """Scale the rows of an `(n, d)` array to length 1; rows without one (zero, NaN) become the unknown direction."""
+    rows = np.array(vectors, dtype=np.float32, ndmin=2)
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    dead = ~(np.isfinite(lengths) & (lengths > 1e-12))
+    lengths[dead] = 1.0
+    rows /= lengths[:, None]
+    if dead.any():
+        rows[dead] = unknown_direction(rows.shape[1])
+    return rows
+
+
+def readable(text: str, limit: int) -> str:
+    """The first `limit` characters of `text`, with lone surrogates replaced by `?`: they have no UTF-8 form."""
+    head = text[:limit]
+    try:
+        head.encode("utf-8")
+    except UnicodeEncodeError:
+        return head.encode("utf-8", "replace").decode("utf-8")
+    return head

@@ -1,0 +1,227 @@
+"""The embedder that ships with Hexamem: static word-piece vectors, no download, tens of thousands of texts a second.
+
+Distilled from sentence-transformers/all-MiniLM-L6-v2 with model2vec (Tulkens and van Dongen 2024): the teacher embeds
+every word piece by itself, PCA reduces to 256 dimensions, smooth inverse frequency by Zipf rank weighs the rows, and a
+text is the mean of its rows. `scripts/distil_embedder.py` makes the data; `model2vec.StaticModel.from_pretrained` can
+open the same folder and gives the same vectors for Latin text. Other scripts have rows of their own: `lexicon.py`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from importlib import resources
+from importlib.resources.abc import Traversable
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load
+from tokenizers import Tokenizer
+
+from ...errors import ConfigError, CorruptFileError
+from .base import Coverage, Embedder, FloatArray, normalize_rows, readable
+from .lexicon import Lexicon, LexiconSettings
+from .segmentation import SPELLED, has_foreign_run
+
+__all__ = ["MAX_CHARACTERS", "BundledEmbedder"]
+
+MAX_CHARACTERS = 65_536
+"""Text beyond this many characters is not read: the mean of some 15,000 word pieces hardly moves any more."""
+
+_ALGORITHM = "2"  # part of the fingerprint; raise it when the code gives other vectors for the same data
+_CHUNK_TEXTS = 1024
+_CHUNK_CHARACTERS = 262_144
+_MANY_PIECES = 2_048  # from here on it is cheaper to count the distinct pieces than to gather each one
+
+
+class BundledEmbedder(Embedder):
+    """The bundled static model.
+
+    Loading the word pieces takes some tens of milliseconds and happens in the constructor; the lexicon for other
+    scripts is read when a text first needs it.
+
+    Args:
+        folder: where the data lie; the package's own by default.
+        settings: weights of the rows for other scripts; part of the fingerprint.
+
+    Raises:
+        CorruptFileError: the data are missing or do not belong together.
+        ConfigError: `dimension` of the data is no multiple of 8 (hashed rows need whole bytes).
+    """
+
+    def __init__(self, folder: Traversable | None = None, *, settings: LexiconSettings | None = None) -> None:
+        self._folder = folder if folder is not None else resources.files(__package__).joinpath("bundled")
+        self._settings = settings or LexiconSettings()
+        self._lock = threading.Lock()
+        metadata = json.loads(self._read("metadata.json"))
+        tensors = self._tensors("model.safetensors")
+        self._matrix: NDArray[np.int8] = tensors["embeddings"]
+        self._scales: FloatArray = tensors["weights"].astype(np.float32)
+        if self._matrix.shape[1] % 8:
+            raise ConfigError(
+                f"The embedder in {self._folder} has {self._matrix.shape[1]} dimensions; use a multiple of 8."
+            )
+        self._tokenizer = Tokenizer.from_buffer(self._read("tokenizer.json"))
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        unknown_id = self._tokenizer.token_to_id("[UNK]")
+        if unknown_id is None or self._tokenizer.get_vocab_size() != len(self._matrix):
+            raise CorruptFileError(
+                f"{self._folder}: tokenizer.json has {self._tokenizer.get_vocab_size()} pieces, model.safetensors "
+                f"{len(self._matrix)} rows; they must be equal, and [UNK] one of them. "
+                "Reinstall hexamem or run scripts/distil_embedder.py."
+            )
+        self._unknown_id = unknown_id
+        parts = (_ALGORITHM, metadata["fingerprint"], repr(self._settings), str(MAX_CHARACTERS))
+        self._fingerprint = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
+
+    @property
+    def name(self) -> str:
+        return "bundled"
+
+    @property
+    def dimension(self) -> int:
+        return int(self._matrix.shape[1])
+
+    @property
+    def fingerprint(self) -> str:
+        return self._fingerprint
+
+    @property
+    def paid(self) -> bool:
+        return False
+
+    def embed_documents(self, texts: Sequence[str]) -> FloatArray:
+        out = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        for start, chunk in _chunks(texts):
+            latin = list(chunk)
+            for i, text in enumerate(chunk):
+                if has_foreign_run(text):
+                    segments = self._lexicon.segmenter.split(text)
+                    latin[i] = segments.latin
+                    out[start + i] = self._lexicon.rows(segments.features).sum(axis=0)
+            self._add_pieces(latin, out[start : start + len(chunk)])
+        return normalize_rows(out) if len(texts) else out
+
+    def embed_query(self, text: str) -> FloatArray:
+        return np.asarray(self.embed_documents([text])[0])
+
+    def coverage(self, text: str) -> Coverage:
+        latin, foreign, _ = self._split(text)
+        pieces = self._tokenizer.encode(latin, add_special_tokens=False)
+        known = total = 0
+        unknown: dict[str, None] = {}
+        for piece, token, (begin, end) in zip(pieces.ids, pieces.tokens, pieces.offsets, strict=True):
+            if piece == self._unknown_id:
+                unknown.setdefault(latin[begin:end])
+            elif token.removeprefix("##").isalnum():
+                known += 1
+            else:
+                continue  # punctuation says nothing about how well a text is understood
+            total += 1
+        for token in foreign:
+            if self._lexicon.knows(token):
+                known += 1
+            else:
+                unknown.setdefault(token.removeprefix(SPELLED))
+        total += len(foreign)
+        return Coverage(known=known, total=total, unknown=tuple(unknown)[: self.UNKNOWN_LIMIT])
+
+    def token_vectors(self, text: str) -> tuple[list[str], FloatArray]:
+        """The tokens of `text` and their rows, for late interaction (ColBERT, Khattab and Zaharia 2020, section 3).
+
+        Returns:
+            The word pieces that have a row (in reading order, continuations marked `##`), then the words and
+            characters of other scripts (in reading order); and float32 rows of shape (tokens, dimension), not
+            normalised: a row's length is its weight. Both are empty when nothing is known. Bigrams and trigrams are
+            left out, so the rows sum to the direction of `embed_query(text)` for Latin text only.
+        """
+        latin, foreign, _ = self._split(text)
+        pieces = self._tokenizer.encode(latin, add_special_tokens=False)
+        kept = [i for i, piece in enumerate(pieces.ids) if piece != self._unknown_id]
+        tokens = [pieces.tokens[i] for i in kept]
+        rows = self._piece_rows(np.array([pieces.ids[i] for i in kept], dtype=np.int64))
+        if foreign:
+            rows = np.vstack([rows, self._lexicon.rows(foreign)])
+            tokens += [token.removeprefix(SPELLED) for token in foreign]
+        return tokens, rows
+
+    @cached_property
+    def _loaded_lexicon(self) -> Lexicon:
+        return Lexicon(self._tensors("lexicon.safetensors"), self._matrix, self._scales, self._settings)
+
+    @property
+    def _lexicon(self) -> Lexicon:
+        if "_loaded_lexicon" in self.__dict__:
+            return self._loaded_lexicon
+        with self._lock:
+            return self._loaded_lexicon
+
+    def _split(self, text: str) -> tuple[str, list[str], list[str]]:
+        text = readable(text, MAX_CHARACTERS)
+        if not has_foreign_run(text):
+            return text, [], []
+        return self._lexicon.segmenter.split(text)
+
+    def _add_pieces(self, texts: list[str], out: FloatArray) -> None:
+        """Add the sum of each text's word-piece rows to its row of `out`."""
+        encodings = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
+        pieces = [encoding.ids for encoding in encodings]
+        lengths = np.fromiter(map(len, pieces), np.int64, len(pieces))
+        for i in np.flatnonzero(lengths > _MANY_PIECES):
+            ids, counts = np.unique(self._without_unknown(pieces[i]), return_counts=True)
+            out[i] += counts.astype(np.float32) @ self._piece_rows(ids)
+            pieces[i] = []
+            lengths[i] = 0
+        flat = np.fromiter(chain.from_iterable(pieces), np.int64, int(lengths.sum()))
+        rows = self._piece_rows(flat)
+        rows[flat == self._unknown_id] = 0.0
+        filled = np.flatnonzero(lengths)
+        if len(filled):
+            # Empty texts are left out: reduceat would give them their neighbour's first row.
+            out[filled] += np.add.reduceat(rows, (np.cumsum(lengths) - lengths)[filled], axis=0)
+
+    def _without_unknown(self, ids: Iterable[int]) -> NDArray[np.int64]:
+        return np.fromiter((i for i in ids if i != self._unknown_id), np.int64)
+
+    def _piece_rows(self, ids: NDArray[np.int64]) -> FloatArray:
+        rows = self._matrix[ids].astype(np.float32)
+        rows *= self._scales[ids][:, None]
+        return rows
+
+    def _tensors(self, name: str) -> dict[str, NDArray[Any]]:
+        try:
+            return load(self._read(name))
+        except SafetensorError as error:
+            raise CorruptFileError(
+                f"{name} in {self._folder} is damaged: {error}. Reinstall hexamem or run scripts/distil_embedder.py."
+            ) from error
+
+    def _read(self, name: str) -> bytes:
+        try:
+            return self._folder.joinpath(name).read_bytes()
+        except FileNotFoundError:
+            raise CorruptFileError(
+                f"The bundled embedder lacks {name} in {self._folder}. "
+                "Reinstall hexamem or run scripts/distil_embedder.py."
+            ) from None
+
+
+def _chunks(texts: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+    """Cut `texts` into (index of the first, readable texts), bounded in number and characters so memory is too."""
+    start, size = 0, 0
+    chunk: list[str] = []
+    for i, text in enumerate(texts):
+        chunk.append(readable(text, MAX_CHARACTERS))
+        size += len(chunk[-1])
+        if len(chunk) == _CHUNK_TEXTS or size >= _CHUNK_CHARACTERS:
+            yield start, chunk
+            start, size, chunk = i + 1, 0, []
+    if chunk:
+        yield start, chunk

@@ -1,0 +1,83 @@
+"""The ledger: what was said, what was made of it, and every change, in SQL (DESIGN section 6)."""
+
+from .erase import erase_rows, read_projections, rows_left, set_projection
+from .history import get_operation, history_of, item_change, record_operation, undo
+from .items import (
+    changed_items,
+    count_items,
+    event_time,
+    get_items,
+    items_citing,
+    read_items,
+    select_item_ids,
+    valid_at,
+)
+from .ledger import Ledger, Transaction, check_name, user_key
+from .recalls import log_recalls, read_recall, recall_row, write_feedback
+from .rewrite import Redaction, Rewritten, rewrite_everywhere, whole_words
+from .steps import (
+    IndexedStep,
+    append_steps,
+    changed_steps,
+    count_steps,
+    get_steps,
+    known_messages,
+    neighbours,
+    next_turn,
+    select_step_ids,
+    thread_steps,
+)
+from .transfer import export_lines, import_lines, read_entries
+from .vault import Reveal, SecretRow, list_secrets, read_reveals, remove_secret, reveal_secret, store_secret
+
+__all__ = [
+    "IndexedStep",
+    "Ledger",
+    "Redaction",
+    "Reveal",
+    "Rewritten",
+    "SecretRow",
+    "Transaction",
+    "append_steps",
+    "changed_items",
+    "changed_steps",
+    "check_name",
+    "count_items",
+    "count_steps",
+    "erase_rows",
+    "event_time",
+    "export_lines",
+    "get_items",
+    "get_operation",
+    "get_steps",
+    "history_of",
+    "import_lines",
+    "item_change",
+    "items_citing",
+    "known_messages",
+    "list_secrets",
+    "log_recalls",
+    "neighbours",
+    "next_turn",
+    "read_entries",
+    "read_items",
+    "read_projections",
+    "read_recall",
+    "read_reveals",
+    "recall_row",
+    "record_operation",
+    "remove_secret",
+    "reveal_secret",
+    "rewrite_everywhere",
+    "rows_left",
+    "select_item_ids",
+    "select_step_ids",
+    "set_projection",
+    "store_secret",
+    "thread_steps",
+    "undo",
+    "user_key",
+    "valid_at",
+    "whole_words",
+    "write_feedback",
+]

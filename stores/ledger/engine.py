@@ -1,0 +1,136 @@
+"""Opening the database: SQLite tuned for durability when embedded, PostgreSQL by URL; its errors in plain words."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError as SqlArgumentError
+from sqlalchemy.exc import DBAPIError, NoSuchModuleError
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from ...errors import (
+    ConfigError,
+    CorruptFileError,
+    HexamemError,
+    HomeInUseError,
+    HomeNotWritableError,
+    StorageFullError,
+)
+
+__all__ = ["open_engine", "place_of", "plain_errors", "sqlite_url"]
+
+_BUSY_TIMEOUT_MS = 10_000
+
+
+def sqlite_url(path: Path) -> URL:
+    """The SQLAlchemy URL of a SQLite file, whatever characters its path has."""
+    return URL.create("sqlite", database=str(path))
+
+
+def place_of(url: str | URL) -> str:
+    """The database that a URL names, as messages show it: without password and options."""
+    try:
+        known = make_url(url)
+    except SqlArgumentError:
+        return "the URL given"
+    return known.set(query={}).render_as_string(hide_password=True)
+
+
+def open_engine(url: str | URL) -> Engine:
+    """An engine for the ledger.
+
+    SQLite gets WAL, foreign keys, ``secure_delete`` (erased content is overwritten with zeros), full
+    synchronisation (what is acknowledged survives a power cut) and a busy timeout of 10 s; a transaction opened
+    with ``execution_options(hexamem_write=True)`` takes the write lock at its start, so it never fails half way
+    because of another writer. PostgreSQL is spoken to by psycopg 3, whether the URL names it or not.
+
+    Raises:
+        ConfigError: if the URL's database is neither of the two or its driver is not installed.
+    """
+    try:
+        url = make_url(url)
+        if url.drivername in ("postgres", "postgresql"):
+            url = url.set(drivername="postgresql+psycopg")
+        if url.get_backend_name() not in ("sqlite", "postgresql"):
+            raise ConfigError(
+                f"ledger URL {place_of(url)!r}: a ledger lies in SQLite or PostgreSQL; "
+                "use sqlite:///FILE or postgresql+psycopg://…"
+            )
+        # An error that names the statement must not repeat its parameters, which are what users said.
+        engine = create_engine(url, pool_pre_ping=url.get_backend_name() != "sqlite", hide_parameters=True)
+    except (SqlArgumentError, NoSuchModuleError) as error:
+        raise ConfigError(
+            f"ledger URL {place_of(url)!r} is not usable ({type(error).__name__}): "
+            "use sqlite:///FILE or postgresql+psycopg://USER:PASSWORD@HOST/DATABASE"
+        ) from None
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"the driver for {place_of(url)!r} is missing ({error.name}): pip install 'hexamem[postgres]' "
+            "and use postgresql+psycopg://…"
+        ) from None
+    if engine.dialect.name == "sqlite":
+        event.listen(engine, "connect", _tune_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _tune_sqlite(connection: sqlite3.Connection, _: ConnectionPoolEntry) -> None:
+    connection.isolation_level = None  # the begin event below opens transactions itself
+    for pragma in (
+        f"busy_timeout = {_BUSY_TIMEOUT_MS}",
+        "journal_mode = WAL",
+        "synchronous = FULL",
+        "foreign_keys = ON",
+        "secure_delete = ON",
+        "temp_store = MEMORY",
+        "cache_size = -32000",
+    ):
+        connection.execute(f"PRAGMA {pragma}").close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    write = connection.get_execution_options().get("hexamem_write", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+
+@contextmanager
+def plain_errors(place: str) -> Iterator[None]:
+    """Turn the database's own errors into Hexamem's, naming the place.
+
+    The original error is not chained, and of a message of many lines only the first is told: the rest repeats the
+    statement's parameters and rows, which may be private.
+    """
+    try:
+        yield
+    except HexamemError:
+        raise
+    except DBAPIError as error:
+        message = (str(error.orig).splitlines() or [type(error.orig).__name__])[0]
+        raise _in_plain_words(message, place) or HexamemError(f"the ledger at {place} failed: {message}") from None
+
+
+def _in_plain_words(message: str, place: str) -> HexamemError | None:
+    text = message.lower()
+    if "disk is full" in text or "no space left" in text or "disk full" in text:
+        return StorageFullError(
+            f"no room left on the disk of {place}: free some space and repeat the call; nothing of it was stored"
+        )
+    if "disk i/o error" in text:
+        return StorageFullError(f"the disk of {place} failed or is full ({message}): nothing of this call was stored")
+    if "readonly" in text or "read-only" in text or "unable to open database" in text:
+        return HomeNotWritableError(
+            f"{place} cannot be written ({message}): check its permissions or choose another with home="
+        )
+    if "locked" in text:
+        return HomeInUseError(
+            f"{place} is locked by another process: close it there, or use a ledger on PostgreSQL for sharing"
+        )
+    if "not a database" in text or "malformed" in text:
+        return CorruptFileError(
+            f"{place} is damaged ({message}): restore it from an export or a backup; indexes are rebuilt from it"
+        )
+    return None

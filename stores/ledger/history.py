@@ -1,0 +1,295 @@
+"""The history of operations, and undo.
+
+Every change of an item, and every forgotten step, is an operation with the record before and after. An undo is an
+operation itself, so it shows in the history and can be undone in turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Row, insert, select, update
+
+from ...errors import NotFoundError, UndoRefusedError
+from ...memory_types import Change, MemoryItem, Operation, OperationKind, item_from
+from .items import get_items, write_items
+from .ledger import Transaction
+from .schema import changes, operations
+from .schema import steps as steps_table
+from .steps import set_step_status
+
+__all__ = ["get_operation", "history_of", "item_change", "record_operation", "undo"]
+
+_RecordId = tuple[str, str]
+"""A target and its id."""
+_State = dict[str, Any] | None
+"""A record in the form that changes keep; None where it did not exist."""
+
+
+def item_change(before: MemoryItem | None, after: MemoryItem | None) -> Change:
+    """The change of one item, from records."""
+    one = after or before
+    if one is None:
+        raise ValueError("a change needs a before or an after")
+    return Change(
+        target="item",
+        target_id=one.id,
+        before=_snapshot(before) if before else None,
+        after=_snapshot(after) if after else None,
+    )
+
+
+def _snapshot(item: MemoryItem) -> dict[str, Any]:
+    # Metadata are JSON already; pydantic would replace a lone surrogate in one of their keys.
+    return {**item.model_dump(mode="json", exclude={"metadata"}), "metadata": item.metadata}
+
+
+def record_operation(
+    tx: Transaction,
+    kind: OperationKind,
+    made: Sequence[Change],
+    *,
+    actor: str = "user",
+    reason: str = "",
+    undoes: str | None = None,
+    apply: bool = True,
+) -> Operation:
+    """Apply the changes to items and steps and write the operation, all in this transaction.
+
+    ``apply=False`` only writes it: for a redaction, whose rows are rewritten already and whose changes keep no words.
+    """
+    if apply:
+        _apply(tx, made)
+    operation = Operation(
+        user=tx.user, seq=tx.next_change(), kind=kind, actor=actor, reason=reason, changes=tuple(made), undoes=undoes
+    )
+    tx.connection.execute(
+        insert(operations).values(
+            user_id=tx.user_id,
+            **operation.model_dump(include={"id", "seq", "kind", "actor", "reason", "undoes", "created_at"}),
+        )
+    )
+    if made:
+        rows = [
+            {"user_id": tx.user_id, "operation_id": operation.id, "position": position, **change.model_dump()}
+            for position, change in enumerate(made)
+        ]
+        tx.connection.execute(insert(changes), rows)
+    return operation
+
+
+def _apply(tx: Transaction, made: Sequence[Change]) -> None:
+    written = [item_from(change.after) for change in made if change.target == "item" and change.after is not None]
+    if written:
+        write_items(tx, written)
+    # An addition that is undone leaves its row, so that the indexes learn of it by its change number.
+    gone = [
+        item_from(change.before)
+        for change in made
+        if change.target == "item" and change.after is None and change.before
+    ]
+    if gone:
+        write_items(tx, gone, status="undone")
+    for status in ("active", "forgotten"):
+        step_ids = [
+            change.target_id
+            for change in made
+            if change.target == "step" and change.after is not None and change.after["status"] == status
+        ]
+        if step_ids:
+            set_step_status(tx, step_ids, status)
+
+
+def get_operation(tx: Transaction, operation_id: str) -> Operation:
+    """One operation with its changes.
+
+    Raises:
+        NotFoundError: if this user has no such operation.
+    """
+    row = tx.first(select(operations).where(operations.c.user_id == tx.user_id, operations.c.id == operation_id))
+    if row is None:
+        raise NotFoundError(f"no operation {operation_id!r} for user {tx.user!r}; `history` lists them")
+    return _records(tx, [row])[0]
+
+
+def _records(tx: Transaction, rows: Sequence[Row[Any]]) -> list[Operation]:
+    found: list[Operation] = []
+    for row in rows:
+        parts = tx.all(
+            select(changes)
+            .where(changes.c.user_id == tx.user_id, changes.c.operation_id == row.id)
+            .order_by(changes.c.position)
+        )
+        made = tuple(Change(target=p.target, target_id=p.target_id, before=p.before, after=p.after) for p in parts)
+        found.append(
+            Operation(
+                id=row.id,
+                user=tx.user,
+                seq=row.seq,
+                kind=row.kind,
+                actor=row.actor,
+                reason=row.reason,
+                changes=made,
+                undoes=row.undoes,
+                undone_by=row.undone_by,
+                created_at=row.created_at,
+            )
+        )
+    return found
+
+
+def history_of(tx: Transaction, target_id: str | None = None, limit: int | None = None) -> list[Operation]:
+    """The operations on one record, or all of the user, oldest first; ``limit`` keeps the newest."""
+    statement = select(operations).where(operations.c.user_id == tx.user_id)
+    if target_id is not None:
+        touching = select(changes.c.operation_id).where(
+            changes.c.user_id == tx.user_id, changes.c.target_id == target_id
+        )
+        statement = statement.where(operations.c.id.in_(touching))
+    rows = tx.all(statement.order_by(operations.c.seq.desc()).limit(limit))
+    return _records(tx, rows[::-1])
+
+
+def undo(tx: Transaction, operation_id: str, *, cascade: bool = False, actor: str = "user") -> list[Operation]:
+    """Reverse an operation; returns the undo operations, in the order in which they were done.
+
+    With ``cascade`` the later operations that build on it are reversed first, newest first. An operation that was
+    undone and redone is in force by the redo, so that is what is reversed, and what ``undoes`` names.
+
+    Raises:
+        NotFoundError: if this user has no such operation.
+        UndoRefusedError: if it was undone already, is a redaction, or later operations build on it (named in
+            ``blockers``, when ``cascade`` is not set).
+    """
+    operation = get_operation(tx, operation_id)
+    if operation.undone_by is not None:
+        raise UndoRefusedError(
+            f"operation {operation_id} was undone already, by {operation.undone_by}; undo that one to redo it"
+        )
+    if operation.kind == "redact":
+        raise UndoRefusedError(
+            f"operation {operation_id} is a redaction, which does not keep what it took out; `reveal` shows it"
+        )
+    operation = _last_form(tx, operation)
+    blockers = _built_on(tx, operation)
+    _check_fit(tx, [*reversed(blockers), operation])
+    if blockers and not cascade:
+        named = "; ".join(f"{one.id} ({one.kind} at {one.created_at:%Y-%m-%d %H:%M})" for one in blockers)
+        raise UndoRefusedError(
+            f"operation {operation_id} ({operation.kind}) cannot be undone alone, later ones build on it: {named}. "
+            "Undo those first, or pass cascade=True",
+            tuple(one.id for one in blockers),
+        )
+    return [_reverse(tx, one, actor) for one in (*reversed(blockers), operation)]
+
+
+def _last_form(tx: Transaction, operation: Operation) -> Operation:
+    """The last of the chain operation, undo, redo, undo of the redo …: the only one of it that can be reversed."""
+    while row := tx.first(
+        select(operations.c.id).where(operations.c.user_id == tx.user_id, operations.c.undoes == operation.id)
+    ):
+        operation = get_operation(tx, row.id)
+    return operation
+
+
+def _built_on(tx: Transaction, operation: Operation) -> list[Operation]:
+    """Every later operation in force that builds on this one, directly or through another, oldest first."""
+    found: dict[str, Operation] = {}
+    frontier = [operation]
+    while frontier:
+        one = frontier.pop()
+        for record, left in _left(one).items():
+            if _state(tx, record) == left:
+                continue
+            for other in _in_force(history_of(tx, record[1])):
+                if other.seq > one.seq and other.id not in found:
+                    found[other.id] = other
+                    frontier.append(other)
+    return sorted(found.values(), key=lambda one: one.seq)
+
+
+def _in_force(history: Sequence[Operation]) -> list[Operation]:
+    """The operations that hold, each in its last form; an operation and its undo cancel out.
+
+    A redaction changed the words in the history along with the record, so nothing builds on it.
+    """
+    by_id = {one.id: one for one in history}
+    reversed_ids = {one.undoes for one in history}
+    holding: list[Operation] = []
+    for one in history:
+        if one.id in reversed_ids or one.kind == "redact":
+            continue
+        undone, origin = False, one
+        while origin.undoes is not None and origin.undoes in by_id:
+            undone, origin = not undone, by_id[origin.undoes]
+        if not undone:
+            holding.append(one)
+    return holding
+
+
+def _check_fit(tx: Transaction, order: Sequence[Operation]) -> None:
+    """Refuse to reverse the operations in this order unless each then finds its records as it left them.
+
+    It may not: the redo of an edit needs the item back that was edited, and the edits before it.
+    """
+    states: dict[_RecordId, _State] = {}
+    for operation in order:
+        for record, left in _left(operation).items():
+            if (states[record] if record in states else _state(tx, record)) != left:
+                history = history_of(tx, record[1])
+                away = [one for one in history if one.seq > operation.seq and _found(one).get(record) == left]
+                culprit = (away or history)[-1]
+                raise UndoRefusedError(
+                    f"operation {operation.id} ({operation.kind}) no longer fits: {record[1]} was changed since by "
+                    f"{culprit.id} ({culprit.kind}); undo that one first",
+                    (culprit.id,),
+                )
+        states.update(_found(operation))
+
+
+def _left(operation: Operation) -> dict[_RecordId, _State]:
+    """How the operation left its records: of several changes of one the last counts."""
+    return {(change.target, change.target_id): change.after for change in operation.changes}
+
+
+def _found(operation: Operation) -> dict[_RecordId, _State]:
+    """How the operation found its records: of several changes of one the first counts."""
+    return {(change.target, change.target_id): change.before for change in reversed(operation.changes)}
+
+
+def _state(tx: Transaction, record: _RecordId) -> _State:
+    """The record as it is now, in the form of a change; None where it does not exist."""
+    target, target_id = record
+    if target == "step":
+        statement = select(steps_table.c.status).where(
+            steps_table.c.user_id == tx.user_id, steps_table.c.id == target_id
+        )
+        row = tx.first(statement)
+        return None if row is None else {"status": row.status}
+    item = get_items(tx, [target_id]).get(target_id)
+    return None if item is None else _snapshot(item)
+
+
+def _reverse(tx: Transaction, operation: Operation, actor: str) -> Operation:
+    swapped = [
+        Change(target=change.target, target_id=change.target_id, before=change.after, after=change.before)
+        for change in reversed(operation.changes)
+    ]
+    done = record_operation(tx, "undo", swapped, actor=actor, reason=f"undo of {operation.kind}", undoes=operation.id)
+    _mark(tx, operation.id, done.id)
+    return done
+
+
+def _mark(tx: Transaction, operation_id: str, undone_by: str | None) -> None:
+    """Say of an operation by what it is undone (None: in force again), and of what it undid itself the contrary."""
+    tx.connection.execute(
+        update(operations)
+        .where(operations.c.user_id == tx.user_id, operations.c.id == operation_id)
+        .values(undone_by=undone_by)
+    )
+    row = tx.first(
+        select(operations.c.undoes).where(operations.c.user_id == tx.user_id, operations.c.id == operation_id)
+    )
+    if row is not None and row.undoes is not None:
+        _mark(tx, row.undoes, operation_id if undone_by is None else None)

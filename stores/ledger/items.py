@@ -1,0 +1,269 @@
+"""Memory items in the ledger: written by operations only, read as they are, as they were true, or as they were believed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, and_, delete, func, insert, or_, select, update
+
+from ...memory_types import MemoryItem, Source, Where, item_from
+from .ledger import Transaction
+from .schema import changes, items, operations, sources, steps
+from .steps import chunks, holds
+
+__all__ = [
+    "changed_items",
+    "count_items",
+    "get_items",
+    "items_citing",
+    "read_items",
+    "select_item_ids",
+    "valid_at",
+    "write_items",
+]
+
+
+def write_items(tx: Transaction, new: Sequence[MemoryItem], *, status: str | None = None) -> None:
+    """Insert or replace items with their sources. ``status`` overrides the record's (for an undone addition)."""
+    first = tx.next_change(max(1, len(new)))
+    for offset, item in enumerate(new):
+        values = _row(item) | {"change": first + offset} | ({"status": status} if status else {})
+        own = (items.c.user_id == tx.user_id) & (items.c.id == item.id)
+        if tx.connection.execute(update(items).where(own).values(**values)).rowcount == 0:
+            tx.connection.execute(insert(items).values(user_id=tx.user_id, id=item.id, **values))
+        tx.connection.execute(delete(sources).where(sources.c.user_id == tx.user_id, sources.c.item_id == item.id))
+        if item.sources:
+            rows = [
+                {"user_id": tx.user_id, "item_id": item.id, "position": position, **source.model_dump()}
+                for position, source in enumerate(item.sources)
+            ]
+            tx.connection.execute(insert(sources), rows)
+
+
+def _row(item: MemoryItem) -> dict[str, Any]:
+    return {
+        "kind": item.kind,
+        "payload": item.payload,
+        "text": item.text,
+        "labels": list(item.labels),
+        "event_at": event_time(item),
+        "valid_from": item.valid_from,
+        "valid_to": item.valid_to,
+        "created_at": item.created_at,
+        "superseded_at": item.superseded_at,
+        "superseded_by": item.superseded_by,
+        "status": item.status,
+        "version": item.version,
+        "metadata": item.metadata,
+    }
+
+
+def event_time(item: MemoryItem) -> datetime:
+    """When it happened, else when it began to hold, else when it was learned: the time that filters compare."""
+    happened: datetime | None = getattr(item, "occurred_at", None)
+    return happened or item.valid_from or item.created_at
+
+
+def _records(tx: Transaction, rows: Sequence[Row[Any]]) -> list[MemoryItem]:
+    cited: dict[str, list[Source]] = {}
+    for part in chunks([row.id for row in rows]):
+        statement = (
+            select(sources)
+            .where(sources.c.user_id == tx.user_id, sources.c.item_id.in_(part))
+            .order_by(sources.c.item_id, sources.c.position)
+        )
+        for row in tx.all(statement):
+            source = Source(step_id=row.step_id, quote=row.quote, start=row.start, end=row.end)
+            cited.setdefault(row.item_id, []).append(source)
+    return [
+        item_from(
+            {
+                "id": row.id,
+                "user": tx.user,
+                "kind": row.kind,
+                "labels": row.labels,
+                "sources": cited.get(row.id, ()),
+                "valid_from": row.valid_from,
+                "valid_to": row.valid_to,
+                "created_at": row.created_at,
+                "superseded_at": row.superseded_at,
+                "superseded_by": row.superseded_by,
+                "status": "removed" if row.status == "undone" else row.status,
+                "version": row.version,
+                "metadata": row._mapping["metadata"],
+                **row.payload,
+            }
+        )
+        for row in rows
+    ]
+
+
+def get_items(tx: Transaction, item_ids: Collection[str], *, undone: bool = False) -> dict[str, MemoryItem]:
+    """Items by id in whatever status; unknown ids are left out, and so are additions that were undone."""
+    found: list[Row[Any]] = []
+    for part in chunks(item_ids):
+        statement = select(items).where(items.c.user_id == tx.user_id, items.c.id.in_(part))
+        if not undone:
+            statement = statement.where(items.c.status != "undone")
+        found.extend(tx.all(statement))
+    return {item.id: item for item in _records(tx, found)}
+
+
+def read_items(
+    tx: Transaction,
+    *,
+    kinds: Collection[str] | None = None,
+    where: Where | None = None,
+    as_of: datetime | None = None,
+    known_at: datetime | None = None,
+    superseded: bool = False,
+) -> list[MemoryItem]:
+    """Items in order of creation.
+
+    Without times: what is believed now (with ``superseded`` also what no longer is). ``as_of``: what was true then,
+    as believed now; an item superseded with an end of validity counts for the time before it. ``known_at``: what
+    was believed then, in the words of then. Both: what was then believed to be true at that time, by the same rules.
+    """
+    if known_at is None:
+        conditions = _status_conditions(as_of, superseded)
+        if kinds is not None:
+            conditions.append(items.c.kind.in_(list(kinds)))
+        statement = select(items).where(items.c.user_id == tx.user_id, *conditions)
+        found = _records(tx, tx.all(statement.order_by(items.c.created_at, items.c.id)))
+    else:
+        found = [
+            item
+            for item in _as_left_at(tx, known_at)
+            if (kinds is None or item.kind in kinds) and _counts(item, as_of, superseded)
+        ]
+    if where is None or where.empty:
+        return found
+    step_ids = _steps_meeting(tx, where)
+    return [item for item in found if _meets(item, where, step_ids)]
+
+
+def _status_conditions(as_of: datetime | None, superseded: bool) -> list[ColumnElement[bool]]:
+    if as_of is None:
+        return [items.c.status.in_(["active", "superseded"] if superseded else ["active"])]
+    return [
+        or_(items.c.status == "active", and_(items.c.status == "superseded", items.c.valid_to.is_not(None))),
+        or_(
+            items.c.valid_from <= as_of,
+            # An event is true from when it happened.
+            and_(items.c.valid_from.is_(None), or_(items.c.kind != "episodic", items.c.event_at <= as_of)),
+        ),
+        or_(items.c.valid_to.is_(None), items.c.valid_to > as_of),
+    ]
+
+
+def _counts(item: MemoryItem, as_of: datetime | None, superseded: bool) -> bool:
+    """What :func:`_status_conditions` say, of an item in hand."""
+    if as_of is None:
+        return item.status == "active" or (superseded and item.status == "superseded")
+    ended = item.status == "superseded" and item.valid_to is not None
+    return (item.status == "active" or ended) and valid_at(item, as_of)
+
+
+def valid_at(item: MemoryItem, moment: datetime) -> bool:
+    """Whether the item was true at that moment: ``valid_from`` ≤ t < ``valid_to``, open ends included."""
+    begins = item.valid_from or getattr(item, "occurred_at", None)
+    begun = begins is None or begins <= moment
+    return begun and (item.valid_to is None or moment < item.valid_to)
+
+
+def _as_left_at(tx: Transaction, moment: datetime) -> list[MemoryItem]:
+    """The items, in whatever status, as the operations up to that moment had left them."""
+    statement = (
+        select(changes.c.target_id, changes.c.before, changes.c.after, operations.c.kind, operations.c.created_at)
+        .join(operations, and_(operations.c.user_id == changes.c.user_id, operations.c.id == changes.c.operation_id))
+        .where(changes.c.user_id == tx.user_id, changes.c.target == "item")
+        .order_by(operations.c.seq, changes.c.position)
+    )
+    states: dict[str, MemoryItem | None] = {}
+    for row in tx.all(statement):
+        after = item_from(row.after) if row.after is not None else None
+        # An undo or a redo brings back an old record, with its old times: it is believed from now on, not since then.
+        if (row.created_at if row.kind == "undo" else _took_effect(row.before, after, row.created_at)) <= moment:
+            states[row.target_id] = after
+    there = [item for item in states.values() if item is not None]
+    return sorted(there, key=lambda item: (item.created_at, item.id))
+
+
+def _took_effect(before: dict[str, Any] | None, after: MemoryItem | None, recorded: datetime) -> datetime:
+    """When a change became belief: an addition at ``created_at``, a supersession at ``superseded_at``."""
+    if after is not None and before is None:
+        return min(after.created_at, recorded)
+    if after is not None and after.superseded_at is not None and (before or {}).get("superseded_at") is None:
+        return min(after.superseded_at, recorded)
+    return recorded
+
+
+def _steps_meeting(tx: Transaction, where: Where) -> set[str] | None:
+    """The steps that meet the parts of a filter which items answer through their sources; None for no such part."""
+    if where.thread_id is None and where.agent_id is None and where.speaker is None:
+        return None
+    conditions: list[ColumnElement[bool]] = [steps.c.user_id == tx.user_id]
+    if where.thread_id is not None:
+        conditions.append(steps.c.thread_id == where.thread_id)
+    if where.agent_id is not None:
+        conditions.append(steps.c.agent_id == where.agent_id)
+    rows = tx.all(select(steps.c.id, steps.c.name, steps.c.role).where(*conditions))
+    speaker = where.speaker.casefold() if where.speaker is not None else None
+    return {row.id for row in rows if speaker is None or (row.name or row.role).casefold() == speaker}
+
+
+def _meets(item: MemoryItem, where: Where, step_ids: set[str] | None) -> bool:
+    moment = event_time(item)
+    return (
+        (step_ids is None or any(source.step_id in step_ids for source in item.sources))
+        and (where.since is None or moment >= where.since)
+        and (where.until is None or moment <= where.until)
+        and set(where.labels) <= set(item.labels)
+        and holds(item.metadata, where.metadata)
+    )
+
+
+def select_item_ids(
+    tx: Transaction,
+    *,
+    kinds: Collection[str] | None = None,
+    where: Where | None = None,
+    as_of: datetime | None = None,
+    superseded: bool = True,
+) -> set[str]:
+    """The ids of the items that a search may return: exact, from the ledger alone."""
+    if where is None or where.empty:
+        conditions = _status_conditions(as_of, superseded)
+        if kinds is not None:
+            conditions.append(items.c.kind.in_(list(kinds)))
+        return {row.id for row in tx.all(select(items.c.id).where(items.c.user_id == tx.user_id, *conditions))}
+    return {item.id for item in read_items(tx, kinds=kinds, where=where, as_of=as_of, superseded=superseded)}
+
+
+def changed_items(tx: Transaction, since: int, limit: int) -> list[tuple[int, MemoryItem]]:
+    """Items whose change number is above ``since``, lowest first, with that number: what an index must take in."""
+    rows = tx.all(
+        select(items).where(items.c.user_id == tx.user_id, items.c.change > since).order_by(items.c.change).limit(limit)
+    )
+    return [(row.change, item) for row, item in zip(rows, _records(tx, rows), strict=True)]
+
+
+def items_citing(tx: Transaction, step_ids: Collection[str]) -> set[str]:
+    """The ids of items that cite any of these steps."""
+    found: set[str] = set()
+    for part in chunks(step_ids):
+        statement = select(sources.c.item_id).where(sources.c.user_id == tx.user_id, sources.c.step_id.in_(part))
+        found.update(row.item_id for row in tx.all(statement))
+    return found
+
+
+def count_items(tx: Transaction) -> dict[str, int]:
+    """How many active items there are of each kind."""
+    statement = (
+        select(items.c.kind, func.count().label("held"))
+        .where(items.c.user_id == tx.user_id, items.c.status == "active")
+        .group_by(items.c.kind)
+    )
+    return {row.kind: int(row.held) for row in tx.all(statement)}

@@ -1,0 +1,197 @@
+"""The ledger: the one truth from which everything else is rebuilt (DESIGN section 6).
+
+A :class:`Ledger` hands out transactions bound to one user; the functions of this package take such a transaction
+and add its user to every statement, so that no call can reach another user's rows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, Insert, Row, Select, Table, func, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from ...errors import HomeInUseError, InvalidInputError, MissingUserError
+from ...memory_types.base import utc_now
+from .engine import open_engine, place_of, plain_errors, sqlite_url
+from .migrations import migrate
+from .schema import meta, users
+
+__all__ = ["MAX_NAME_BYTES", "Ledger", "Transaction", "check_name", "user_key"]
+
+MAX_NAME_BYTES = 512
+
+
+def check_name(value: object, what: str) -> str:
+    """The name itself if it may name a user, thread or message: any characters, 1 to 512 bytes, not blank.
+
+    Raises:
+        InvalidInputError: naming what it is, the value and the rule (MissingUserError for a user).
+    """
+    error = MissingUserError if what == "user" else InvalidInputError
+    if value is None or (isinstance(value, str) and not value.strip()):
+        raise error(f"{what} = {value!r}: give a name that is not empty (a missing {what} never means all of them)")
+    if not isinstance(value, str):
+        raise error(f"{what} = {value!r} is a {type(value).__name__}; give a string")
+    size = len(value.encode("utf-8", "surrogatepass"))
+    if size > MAX_NAME_BYTES:
+        raise error(f"{what} {value[:40]!r}… has {size:,} bytes in UTF-8; the limit is {MAX_NAME_BYTES}")
+    return value
+
+
+def user_key(name: str) -> str:
+    """The user's name as 32 hexadecimal digits: safe in a folder or collection name, equal for equal names only."""
+    return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+@dataclass(slots=True)
+class Transaction:
+    """A database transaction bound to one user. ``user_id`` is 0 for a user who has stored nothing yet."""
+
+    connection: Connection
+    user: str
+    user_id: int
+    timezone: str
+    change: int
+
+    def all(self, statement: Select[Any]) -> list[Row[Any]]:
+        """Every row of a statement."""
+        return list(self.connection.execute(statement).all())
+
+    def first(self, statement: Select[Any]) -> Row[Any] | None:
+        """The first row of a statement, or None."""
+        return self.connection.execute(statement).first()
+
+    def next_change(self, count: int = 1) -> int:
+        """Reserve ``count`` change numbers and return the first."""
+        first = self.change + 1
+        self.change += count
+        self.connection.execute(update(users).where(users.c.id == self.user_id).values(change=self.change))
+        return first
+
+
+def insert_or_skip(connection: Connection, table: Table, values: Mapping[str, Any]) -> Insert:
+    """An insert that does nothing where a row of that key is there, waiting for whoever is just writing it."""
+    if connection.dialect.name == "postgresql":
+        return postgresql.insert(table).values(**values).on_conflict_do_nothing()
+    return sqlite.insert(table).values(**values).on_conflict_do_nothing()
+
+
+class Ledger:
+    """The database with the tables of :mod:`.schema`.
+
+    Args:
+        url: a SQLAlchemy URL; SQLite is created with its file.
+        place: what error messages call it.
+    """
+
+    def __init__(self, url: str | URL, place: str | None = None) -> None:
+        self.place = place or place_of(url)
+        self.engine: Engine = open_engine(url)
+        self._writer = self.engine.execution_options(hexamem_write=True)
+        # SQLite shows a transaction one state of the database by nature, PostgreSQL when asked to.
+        one_state = {} if self.embedded else {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        self._reader = self.engine.execution_options(**one_state)
+        try:
+            with plain_errors(self.place):
+                migrate(self.engine)
+        except BaseException:
+            self.engine.dispose()
+            raise
+
+    @classmethod
+    def open(cls, home: Path, url: str | None = None) -> Ledger:
+        """The ledger of a home folder: ``home/ledger.sqlite3``, or the shared one that ``url`` names."""
+        return cls(url) if url else cls(sqlite_url(home / "ledger.sqlite3"), str(home))
+
+    @property
+    def embedded(self) -> bool:
+        """Whether the ledger is a SQLite file of this home."""
+        return self.engine.dialect.name == "sqlite"
+
+    @contextmanager
+    def read(self, user: str) -> Iterator[Transaction]:
+        """A consistent view for one user."""
+        with plain_errors(self.place), self._reader.connect() as connection, connection.begin():
+            yield self._bind(connection, user)
+
+    @contextmanager
+    def write(self, user: str, *, create: bool = True, timezone: str = "UTC") -> Iterator[Transaction]:
+        """A transaction that changes one user's rows: all of it is committed on leaving, or none.
+
+        Writers of the same user wait for each other. With ``create`` a new user is registered first.
+        """
+        with plain_errors(self.place), self._writer.connect() as connection, connection.begin():
+            bound = self._bind(connection, user, lock=True)
+            if not bound.user_id and create:
+                # Another process may register the same user at this moment: then its row is the one that is locked.
+                values = {"key": user_key(user), "name": user, "timezone": timezone, "created_at": utc_now()}
+                connection.execute(insert_or_skip(connection, users, values))
+                bound = self._bind(connection, user, lock=True)
+            yield bound
+
+    def _bind(self, connection: Connection, user: str, *, lock: bool = False) -> Transaction:
+        statement = select(users.c.id, users.c.timezone, users.c.change).where(users.c.key == user_key(user))
+        row = connection.execute(statement.with_for_update() if lock else statement).first()
+        return (
+            Transaction(connection, user, row.id, row.timezone, row.change)
+            if row
+            else Transaction(connection, user, 0, "UTC", 0)
+        )
+
+    def timezone(self, user: str) -> str | None:
+        """The zone that is kept for a user; None for one who has stored nothing yet."""
+        with self.read(user) as tx:
+            return tx.timezone if tx.user_id else None
+
+    def set_timezone(self, user: str, timezone: str) -> None:
+        """Keep another zone for a user."""
+        with self.write(user, create=False) as tx:
+            tx.connection.execute(update(users).where(users.c.id == tx.user_id).values(timezone=timezone))
+
+    def users(self) -> list[str]:
+        """The names of all users, in order of arrival: for maintenance of the home, not for a user's calls."""
+        with plain_errors(self.place), self.engine.connect() as connection:
+            return list(connection.execute(select(users.c.name).order_by(users.c.id)).scalars())
+
+    def settings(self) -> dict[str, str]:
+        """The rows of ``meta``: version, embedder."""
+        with plain_errors(self.place), self.engine.connect() as connection:
+            return {row.key: row.value for row in connection.execute(select(meta))}
+
+    def set_settings(self, values: Mapping[str, str]) -> None:
+        """Write rows of ``meta``."""
+        with plain_errors(self.place), self._writer.begin() as connection:
+            for key, value in values.items():
+                connection.execute(insert_or_skip(connection, meta, {"key": key, "value": value}))
+                connection.execute(update(meta).where(meta.c.key == key).values(value=value))
+
+    def size(self) -> int:
+        """How many users there are."""
+        with plain_errors(self.place), self.engine.connect() as connection:
+            return int(connection.execute(select(func.count()).select_from(users)).scalar_one())
+
+    def checkpoint(self) -> None:
+        """Fold SQLite's write-ahead log into the database and cut it to nothing, so that no old page stays in it.
+
+        Raises:
+            HomeInUseError: if a call that is still reading kept it from that for the whole busy timeout.
+        """
+        if self.embedded:
+            with plain_errors(self.place), self.engine.connect() as connection:
+                cursor = connection.connection.driver_connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # type: ignore[union-attr]
+                [(busy, *_)] = cursor.fetchall()
+            if busy:
+                raise HomeInUseError(
+                    f"the write-ahead log of {self.place} still holds what was taken out of the ledger, because another "
+                    "call kept reading: repeat this one when it is through"
+                )
+
+    def close(self) -> None:
+        """Release the database; SQLite folds its log on the last close."""
+        self.engine.dispose()

@@ -1,0 +1,90 @@
+"""The ledger's version and the ordered steps that bring an older one up to date on open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from sqlalchemy import Connection, func, inspect, select, text
+from sqlalchemy.engine import Engine
+
+from ...errors import ConfigError, CorruptFileError
+from .engine import place_of
+from .schema import meta, metadata
+
+__all__ = ["MIGRATIONS", "VERSION", "migrate", "read_version"]
+
+VERSION = 1
+"""The version that this code writes; a ledger of a later one is refused, an earlier one is migrated."""
+
+Migration = Callable[[Connection], None]
+MIGRATIONS: Mapping[int, Migration] = {}
+"""``{n: step}``: what brings version n-1 to n, run in order, each in the same transaction as its version row."""
+
+
+_OPENING = 0x686578616D656D  # "hexamem": the advisory lock of whoever creates or migrates a ledger
+_CORE = {"meta", "users", "steps", "items"}
+"""Tables that every version of the ledger has: without all of them a database is none."""
+
+
+def read_version(connection: Connection) -> int | None:
+    """The ledger's version, or None where there is no ledger yet.
+
+    Raises:
+        CorruptFileError: if the database belongs to something else, or its version row is no number. A SQLite file
+            with any other table is something else's; a PostgreSQL schema may be shared with tables of other names.
+    """
+    place = place_of(connection.engine.url)
+    inspector = inspect(connection)
+    names = set(inspector.get_table_names())
+    if not names >= _CORE or {column["name"] for column in inspector.get_columns("meta")} != {"key", "value"}:
+        foreign = sorted(names if connection.dialect.name == "sqlite" else names & metadata.tables.keys())
+        if foreign:
+            shown = ", ".join(foreign[:5]) + (", …" if len(foreign) > 5 else "")
+            raise CorruptFileError(
+                f"{place} is not a ledger of Hexamem: it has tables of something else ({shown}); use another database"
+            )
+        return None
+    value = connection.execute(select(meta.c.value).where(meta.c.key == "version")).scalar()
+    if value is None or not (str(value).isascii() and str(value).isdigit()):
+        raise CorruptFileError(f"{place}: the version row holds {value!r}, not a number; restore it from a backup")
+    return int(value)
+
+
+def migrate(engine: Engine, migrations: Mapping[int, Migration] = MIGRATIONS, target: int = VERSION) -> int:
+    """Create the ledger, or bring it to ``target``; returns the version it had before (``target`` when new).
+
+    All steps run in one transaction: a failure leaves the ledger as it was.
+
+    Raises:
+        CorruptFileError: if the ledger was written by a later version of Hexamem, or a step is missing.
+    """
+    place = place_of(engine.url)
+    with engine.execution_options(hexamem_write=True).begin() as connection:
+        if connection.dialect.name == "postgresql":
+            _prepare_postgresql(connection, place)
+        found = read_version(connection)
+        if found is None:
+            metadata.create_all(connection)
+            connection.execute(meta.insert().values(key="version", value=str(target)))
+            return target
+        if found > target:
+            raise CorruptFileError(
+                f"{place} has ledger version {found}, this Hexamem knows up to {target}: "
+                "install a newer hexamem to open it"
+            )
+        for version in range(found + 1, target + 1):
+            if version not in migrations:
+                raise CorruptFileError(f"{place}: no migration leads from ledger version {version - 1} to {version}")
+            migrations[version](connection)
+            connection.execute(meta.update().where(meta.c.key == "version").values(value=str(version)))
+        return found
+
+
+def _prepare_postgresql(connection: Connection, place: str) -> None:
+    # Two processes that open a new database at once would both create its tables: one waits here for the other.
+    connection.execute(select(func.pg_advisory_xact_lock(_OPENING)))
+    encoding = connection.execute(text("SHOW server_encoding")).scalar_one()
+    if encoding != "UTF8":
+        raise ConfigError(
+            f"{place} has the encoding {encoding}, which cannot hold every text: create it with ENCODING 'UTF8'"
+        )

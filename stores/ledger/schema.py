@@ -1,0 +1,356 @@
+"""The ledger's tables (DESIGN section 6). Everything here runs on SQLite and PostgreSQL alike.
+
+Each user has one counter, ``users.change``: every inserted or changed step, page and item takes the next number, so
+that an index knows by one number how far it has come. The counter's row lock makes numbers and commits agree in order.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+from .columns import IdText, JsonText, LosslessText, Micros
+
+__all__ = ["USER_TABLES", "metadata"]
+
+metadata = MetaData()
+
+
+def _user() -> Column[int]:
+    return Column("user_id", Integer, ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+
+
+def _key() -> tuple[Column[int], Column[str]]:
+    # The user is part of every key: two users may hold the same id (an import), and no id reaches across users.
+    return _user(), Column("id", IdText, primary_key=True)
+
+
+def _belongs(column: str, table: str, target: str = "id") -> ForeignKeyConstraint:
+    return ForeignKeyConstraint(["user_id", column], [f"{table}.user_id", f"{table}.{target}"], ondelete="CASCADE")
+
+
+meta = Table("meta", metadata, Column("key", IdText, primary_key=True), Column("value", Text, nullable=False))
+
+users = Table(
+    "users",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("key", String(32), nullable=False, unique=True),
+    Column("name", LosslessText, nullable=False),
+    Column("timezone", IdText, nullable=False, default="UTC"),
+    Column("settings", JsonText, nullable=False, default=dict),
+    Column("change", BigInteger, nullable=False, default=0),
+    Column("created_at", Micros, nullable=False),
+)
+
+steps = Table(
+    "steps",
+    metadata,
+    *_key(),
+    Column("seq", BigInteger, nullable=False),
+    Column("change", BigInteger, nullable=False),
+    Column("thread_id", LosslessText, nullable=False),
+    Column("turn", Integer, nullable=False),
+    Column("role", String(16), nullable=False),
+    Column("name", LosslessText),
+    Column("content", LosslessText, nullable=False),
+    Column("blocks", JsonText),
+    Column("reasoning", LosslessText),
+    Column("tool_calls", JsonText),
+    Column("tool_call_id", LosslessText),
+    Column("media", JsonText),
+    Column("index_text", LosslessText),  # NULL where it equals the content
+    Column("message_id", LosslessText),
+    Column("agent_id", LosslessText),
+    Column("occurred_at", Micros, nullable=False),
+    Column("offset_minutes", Integer, nullable=False, default=0),
+    Column("created_at", Micros, nullable=False),
+    Column("status", String(16), nullable=False, default="active"),
+    Column("metadata", JsonText),
+    UniqueConstraint("user_id", "thread_id", "turn", name="uq_steps_turn"),
+    UniqueConstraint("user_id", "thread_id", "message_id", name="uq_steps_message"),
+    Index("ix_steps_change", "user_id", "change"),
+    Index("ix_steps_time", "user_id", "occurred_at"),
+)
+
+intents = Table(
+    "intents",
+    metadata,
+    _user(),
+    Column("step_id", IdText, primary_key=True),
+    Column("scope_id", IdText),
+    Column("event_ids", JsonText),
+    Column("entity_ids", JsonText),
+    Column("resolved_text", LosslessText),
+    Column("summary", LosslessText),
+    Column("tier", String(16)),
+    Column("provisional", Boolean, nullable=False, default=False),
+    _belongs("step_id", "steps"),
+)
+
+pages = Table(
+    "pages",
+    metadata,
+    *_key(),
+    Column("change", BigInteger, nullable=False),
+    Column("thread_id", LosslessText, nullable=False),
+    Column("step_ids", JsonText, nullable=False),
+    Column("header", LosslessText, nullable=False, default=""),
+    Column("memo", LosslessText, nullable=False, default=""),
+    Column("scope_id", IdText),
+    Column("started_at", Micros, nullable=False),
+    Column("ended_at", Micros, nullable=False),
+    Column("created_at", Micros, nullable=False),
+    Column("closed", Boolean, nullable=False, default=False),
+    Index("ix_pages_change", "user_id", "change"),
+)
+
+items = Table(
+    "items",
+    metadata,
+    *_key(),
+    Column("change", BigInteger, nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("payload", JsonText, nullable=False),
+    Column("text", LosslessText, nullable=False),
+    Column("labels", JsonText, nullable=False, default=list),
+    Column("event_at", Micros, nullable=False),  # when it happened, else began to hold, else was learned
+    Column("valid_from", Micros),
+    Column("valid_to", Micros),
+    Column("created_at", Micros, nullable=False),
+    Column("superseded_at", Micros),
+    Column("superseded_by", IdText),
+    Column("status", String(16), nullable=False, default="active"),
+    Column("version", Integer, nullable=False, default=1),
+    Column("metadata", JsonText, nullable=False, default=dict),
+    Index("ix_items_change", "user_id", "change"),
+    Index("ix_items_kind", "user_id", "kind", "status"),
+)
+
+sources = Table(
+    "sources",
+    metadata,
+    _user(),
+    Column("item_id", IdText, primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("step_id", IdText, nullable=False),
+    Column("quote", LosslessText, nullable=False, default=""),
+    Column("start", Integer),
+    Column("end", Integer),
+    Index("ix_sources_step", "user_id", "step_id"),
+    _belongs("item_id", "items"),
+)
+
+operations = Table(
+    "operations",
+    metadata,
+    *_key(),
+    Column("seq", BigInteger, nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("actor", LosslessText, nullable=False),
+    Column("reason", LosslessText, nullable=False, default=""),
+    Column("undoes", IdText),
+    Column("undone_by", IdText),
+    Column("created_at", Micros, nullable=False),
+    Index("ix_operations_seq", "user_id", "seq"),
+    Index("ix_operations_undoes", "user_id", "undoes"),
+)
+
+changes = Table(
+    "changes",
+    metadata,
+    _user(),
+    Column("operation_id", IdText, primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("target", String(16), nullable=False),
+    Column("target_id", IdText, nullable=False),
+    Column("before", JsonText),
+    Column("after", JsonText),
+    Index("ix_changes_target", "user_id", "target_id"),
+    _belongs("operation_id", "operations"),
+)
+
+labels = Table(
+    "labels",
+    metadata,
+    *_key(),
+    Column("kind", String(16), nullable=False),
+    Column("name", LosslessText, nullable=False),
+    Column("parent_id", IdText),
+    Column("alias_of", IdText),
+    Column("pinned", Boolean, nullable=False, default=False),
+    Column("created_at", Micros, nullable=False),
+    UniqueConstraint("user_id", "kind", "name", name="uq_labels_name"),
+)
+
+scopes = Table(
+    "scopes",
+    metadata,
+    _user(),
+    Column("label_id", IdText, primary_key=True),
+    Column("gist", LosslessText, nullable=False, default=""),
+    Column("last_step_id", IdText),
+    Column("step_count", Integer, nullable=False, default=0),
+    _belongs("label_id", "labels"),
+)
+
+labelings = Table(
+    "labelings",
+    metadata,
+    _user(),
+    Column("target_id", IdText, primary_key=True),
+    Column("label_id", IdText, primary_key=True),
+    Column("target", String(16), nullable=False),
+    Index("ix_labelings_label", "user_id", "label_id"),
+    _belongs("label_id", "labels"),
+)
+
+secrets = Table(
+    "secrets",
+    metadata,
+    *_key(),
+    Column("kind", LosslessText, nullable=False),
+    Column("caption", LosslessText, nullable=False),
+    Column("sensitivity", String(8), nullable=False),
+    Column("ciphertext", LargeBinary, nullable=False),
+    Column("digest", IdText, nullable=False),
+    Column("created_at", Micros, nullable=False),
+    UniqueConstraint("user_id", "digest", name="uq_secrets_digest"),
+)
+
+reveals = Table(
+    "reveals",
+    metadata,
+    *_key(),
+    Column("secret_id", IdText, nullable=False),
+    Column("actor", LosslessText, nullable=False),
+    Column("reason", LosslessText, nullable=False),
+    Column("created_at", Micros, nullable=False),
+    _belongs("secret_id", "secrets"),
+)
+
+files = Table(
+    "files",
+    metadata,
+    _user(),
+    Column("sha256", IdText, primary_key=True),
+    Column("mime_type", LosslessText),
+    Column("name", LosslessText),
+    Column("size", BigInteger, nullable=False),
+    Column("text", LosslessText),
+    Column("created_at", Micros, nullable=False),
+)
+
+jobs = Table(
+    "jobs",
+    metadata,
+    *_key(),
+    Column("kind", String(32), nullable=False),
+    Column("payload", JsonText, nullable=False),
+    Column("status", String(16), nullable=False),
+    Column("attempts", Integer, nullable=False, default=0),
+    Column("error", LosslessText),
+    Column("created_at", Micros, nullable=False),
+    Column("due_at", Micros, nullable=False),
+    Index("ix_jobs_due", "status", "due_at"),
+)
+
+runs = Table(
+    "runs",
+    metadata,
+    *_key(),
+    Column("task", LosslessText, nullable=False),
+    Column("environment", LosslessText, nullable=False, default=""),
+    Column("status", String(16), nullable=False),
+    Column("outcome", Boolean),
+    Column("outcome_source", String(16)),
+    Column("evidence", LosslessText, nullable=False, default=""),
+    Column("started_at", Micros, nullable=False),
+    Column("finished_at", Micros),
+    Column("metadata", JsonText, nullable=False, default=dict),
+)
+
+run_steps = Table(
+    "run_steps",
+    metadata,
+    _user(),
+    Column("run_id", IdText, primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("thought", LosslessText, nullable=False, default=""),
+    Column("action", LosslessText, nullable=False, default=""),
+    Column("observation", LosslessText, nullable=False, default=""),
+    Column("error", LosslessText),
+    Column("occurred_at", Micros, nullable=False),
+    _belongs("run_id", "runs"),
+)
+
+recalls = Table(
+    "recalls",
+    metadata,
+    *_key(),
+    Column("query", LosslessText, nullable=False),
+    Column("strategy", IdText, nullable=False),
+    Column("hits", JsonText, nullable=False),
+    Column("created_at", Micros, nullable=False),
+    Index("ix_recalls_user", "user_id", "created_at"),
+)
+
+feedback = Table(
+    "feedback",
+    metadata,
+    _user(),
+    Column("recall_id", IdText, primary_key=True),
+    Column("hit_id", IdText, primary_key=True),
+    Column("verdict", String(8), nullable=False),
+    Column("created_at", Micros, nullable=False),
+    _belongs("recall_id", "recalls"),
+)
+
+# A cache for embedders that cost money or time; a row carries a hash, never text, and belongs to one user.
+vectors = Table(
+    "vectors",
+    metadata,
+    _user(),
+    Column("text_hash", IdText, primary_key=True),
+    Column("fingerprint", IdText, primary_key=True),
+    Column("vector", LargeBinary, nullable=False),  # float16, little-endian
+)
+
+projections = Table(
+    "projections",
+    metadata,
+    _user(),
+    Column("home", IdText, primary_key=True),  # whose indexes: a shared ledger serves several homes
+    Column("name", String(32), primary_key=True),
+    Column("change", BigInteger, nullable=False, default=0),
+)
+
+usage = Table(
+    "usage",
+    metadata,
+    *_key(),
+    Column("operation", IdText, nullable=False),
+    Column("agent", IdText, nullable=False),
+    Column("calls", Integer, nullable=False, default=0),
+    Column("input_tokens", BigInteger, nullable=False, default=0),
+    Column("output_tokens", BigInteger, nullable=False, default=0),
+    Column("seconds", Float, nullable=False, default=0.0),
+    Column("created_at", Micros, nullable=False),
+)
+
+USER_TABLES: tuple[Table, ...] = tuple(table for table in reversed(metadata.sorted_tables) if "user_id" in table.c)
+"""Every table with rows of a user, children before parents: the order in which rows may be deleted."""

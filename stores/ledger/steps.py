@@ -1,0 +1,303 @@
+"""Steps in the ledger: appended once, read in order, selected by filters, forgotten and restored."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, Row, and_, func, insert, or_, select, update
+
+from ...memory_types import Media, Step, ToolCall, Where
+from .ledger import Transaction
+from .schema import labelings, labels, steps
+
+__all__ = [
+    "IndexedStep",
+    "Neighbours",
+    "append_steps",
+    "changed_steps",
+    "count_steps",
+    "get_steps",
+    "known_messages",
+    "neighbours",
+    "next_turn",
+    "select_step_ids",
+    "set_step_status",
+    "step_from",
+    "thread_steps",
+]
+
+Neighbours = dict[str, list[tuple[str, int]]]
+"""Step id → (id of a step beside it, distance in turns)."""
+
+
+class IndexedStep(NamedTuple):
+    """What an index takes of a step."""
+
+    id: str
+    thread_id: str
+    role: str
+    name: str | None
+    index_text: str
+    occurred_at: datetime
+    status: str
+
+    @property
+    def speaker(self) -> str:
+        """Who spoke: the name where one was given, else the role."""
+        return self.name or self.role
+
+
+_around = steps.alias("around")  # built once: it costs more than the query
+IN_LIMIT = 10_000  # both SQLite (32,766) and PostgreSQL (65,535) bound the parameters of a statement
+
+
+def chunks(values: Iterable[str], size: int = IN_LIMIT) -> Iterable[list[str]]:
+    """The values in lists short enough for one IN clause."""
+    pool = list(values)
+    return (pool[start : start + size] for start in range(0, len(pool), size))
+
+
+def known_messages(tx: Transaction, thread_id: str, message_ids: Collection[str]) -> dict[str, str]:
+    """Which of these host message ids the thread holds already: message id → step id."""
+    found: dict[str, str] = {}
+    for part in chunks(message_ids):
+        rows = tx.all(
+            select(steps.c.message_id, steps.c.id).where(
+                steps.c.user_id == tx.user_id, steps.c.thread_id == thread_id, steps.c.message_id.in_(part)
+            )
+        )
+        found.update({row.message_id: row.id for row in rows})
+    return found
+
+
+def next_turn(tx: Transaction, thread_id: str) -> int:
+    """The turn that the thread's next step will have."""
+    row = tx.first(select(func.max(steps.c.turn)).where(steps.c.user_id == tx.user_id, steps.c.thread_id == thread_id))
+    return 0 if row is None or row[0] is None else int(row[0]) + 1
+
+
+def append_steps(tx: Transaction, new: Sequence[Step]) -> None:
+    """Write steps whose seq was reserved by ``tx.next_change``; the change number starts as the seq."""
+    if new:
+        tx.connection.execute(insert(steps), [_row(tx, step) for step in new])
+
+
+def _row(tx: Transaction, step: Step) -> dict[str, Any]:
+    return {
+        "id": step.id,
+        "user_id": tx.user_id,
+        "seq": step.seq,
+        "change": step.seq,
+        "thread_id": step.thread_id,
+        "turn": step.turn,
+        "role": step.role,
+        "name": step.name,
+        **_content(step),
+        "message_id": step.message_id,
+        "agent_id": step.agent_id,
+        "occurred_at": step.occurred_at,
+        "offset_minutes": step.offset_minutes,
+        "created_at": step.created_at,
+        "status": step.status,
+    }
+
+
+def _content(step: Step) -> dict[str, Any]:
+    """The columns that hold what was said."""
+    return {
+        "content": step.content,
+        "blocks": list(step.blocks) or None,
+        "reasoning": step.reasoning,
+        "tool_calls": [call.model_dump(mode="json") for call in step.tool_calls] or None,
+        "tool_call_id": step.tool_call_id,
+        "media": [media.model_dump(mode="json", exclude_none=True) for media in step.media] or None,
+        "index_text": None if step.index_text == step.content else step.index_text,
+        "metadata": step.metadata or None,
+    }
+
+
+def set_step_status(tx: Transaction, step_ids: Collection[str], status: str) -> None:
+    """Mark steps active or forgotten."""
+    first = tx.next_change(max(1, len(step_ids)))
+    for offset, step_id in enumerate(sorted(step_ids)):
+        tx.connection.execute(
+            update(steps)
+            .where(steps.c.user_id == tx.user_id, steps.c.id == step_id)
+            .values(status=status, change=first + offset)
+        )
+
+
+def step_from(row: Row[Any], user: str) -> Step:
+    """The record of a row. Values come from our own table, so they are not validated again."""
+    return Step.model_construct(
+        id=row.id,
+        user=user,
+        thread_id=row.thread_id,
+        turn=row.turn,
+        seq=row.seq,
+        role=row.role,
+        name=row.name,
+        content=row.content,
+        blocks=tuple(row.blocks or ()),
+        reasoning=row.reasoning,
+        tool_calls=tuple(ToolCall(**call) for call in row.tool_calls or ()),
+        tool_call_id=row.tool_call_id,
+        media=tuple(Media(**media) for media in row.media or ()),
+        index_text=_indexed_text(row),
+        message_id=row.message_id,
+        agent_id=row.agent_id,
+        occurred_at=row.occurred_at,
+        offset_minutes=row.offset_minutes,
+        created_at=row.created_at,
+        status=row.status,
+        metadata=row._mapping["metadata"] or {},
+    )
+
+
+def get_steps(tx: Transaction, step_ids: Collection[str], *, forgotten: bool = False) -> dict[str, Step]:
+    """Steps by id; unknown ids, and forgotten ones unless asked for, are left out."""
+    found: dict[str, Step] = {}
+    for part in chunks(step_ids):
+        statement = select(steps).where(steps.c.user_id == tx.user_id, steps.c.id.in_(part))
+        if not forgotten:
+            statement = statement.where(steps.c.status == "active")
+        found.update({row.id: step_from(row, tx.user) for row in tx.all(statement)})
+    return found
+
+
+def thread_steps(tx: Transaction, thread_id: str | None = None, *, forgotten: bool = False) -> list[Step]:
+    """All steps of a thread by turn, or of the user by seq."""
+    statement = select(steps).where(steps.c.user_id == tx.user_id)
+    if thread_id is not None:
+        statement = statement.where(steps.c.thread_id == thread_id)
+    if not forgotten:
+        statement = statement.where(steps.c.status == "active")
+    return [step_from(row, tx.user) for row in tx.all(statement.order_by(steps.c.seq))]
+
+
+_INDEXED = [
+    steps.c[name]
+    for name in ("id", "change", "thread_id", "role", "name", "content", "index_text", "occurred_at", "status")
+]
+
+
+def changed_steps(tx: Transaction, since: int, limit: int) -> list[tuple[int, IndexedStep]]:
+    """Steps whose change number is above ``since``, lowest first, with that number: what an index must take in.
+
+    Only what an index holds is read: the rest of a step costs more than its text.
+    """
+    statement = (
+        select(*_INDEXED)
+        .where(steps.c.user_id == tx.user_id, steps.c.change > since)
+        .order_by(steps.c.change)
+        .limit(limit)
+    )
+    rows = tx.all(statement)
+    return [
+        (
+            row.change,
+            IndexedStep(row.id, row.thread_id, row.role, row.name, _indexed_text(row), row.occurred_at, row.status),
+        )
+        for row in rows
+    ]
+
+
+def _indexed_text(row: Row[Any]) -> str:
+    return str(row.content if row.index_text is None else row.index_text)
+
+
+def neighbours(tx: Transaction, step_ids: Collection[str], reach: int) -> Neighbours:
+    """The active steps within ``reach`` turns of each step in its thread, nearest first; unknown ids are left out."""
+    statement = (
+        select(steps.c.id, _around.c.id.label("other"), _around.c.turn - steps.c.turn)
+        .join(
+            _around,
+            and_(
+                _around.c.user_id == steps.c.user_id,
+                _around.c.thread_id == steps.c.thread_id,
+                _around.c.turn >= steps.c.turn - reach,
+                _around.c.turn <= steps.c.turn + reach,
+                _around.c.turn != steps.c.turn,
+            ),
+        )
+        .where(steps.c.user_id == tx.user_id, _around.c.status == "active")
+    )
+    found: Neighbours = {}
+    for part in chunks(step_ids):
+        for step_id, other, distance in map(tuple, tx.all(statement.where(steps.c.id.in_(part)))):
+            found.setdefault(step_id, []).append((other, abs(distance)))
+    for beside in found.values():
+        beside.sort(key=lambda one: (one[1], one[0]))
+    return found
+
+
+def count_steps(tx: Transaction) -> int:
+    """How many steps are active."""
+    row = tx.first(
+        select(func.count()).select_from(steps).where(steps.c.user_id == tx.user_id, steps.c.status == "active")
+    )
+    return int(row[0]) if row else 0
+
+
+def select_step_ids(
+    tx: Transaction,
+    where: Where | None,
+    as_of: datetime | None = None,
+    known_at: datetime | None = None,
+    among: Collection[str] | None = None,
+) -> set[str]:
+    """The active steps that meet a filter, all or those ``among`` some: exact, from the ledger alone.
+
+    ``as_of`` keeps steps that had happened, ``known_at`` those that had been stored.
+    """
+    if among is not None and len(among) > IN_LIMIT:
+        return set().union(*(select_step_ids(tx, where, as_of, known_at, part) for part in chunks(among)))
+    conditions: list[ColumnElement[bool]] = [steps.c.user_id == tx.user_id, steps.c.status == "active"]
+    if as_of is not None:
+        conditions.append(steps.c.occurred_at <= as_of)
+    if known_at is not None:
+        conditions.append(steps.c.created_at <= known_at)
+    where = where or Where()
+    for column, value in ((steps.c.thread_id, where.thread_id), (steps.c.agent_id, where.agent_id)):
+        if value is not None:
+            conditions.append(column == value)
+    if where.since is not None:
+        conditions.append(steps.c.occurred_at >= where.since)
+    if where.until is not None:
+        conditions.append(steps.c.occurred_at <= where.until)
+    for label in where.labels:
+        conditions.append(
+            steps.c.id.in_(
+                select(labelings.c.target_id)
+                .join(labels, and_(labels.c.user_id == labelings.c.user_id, labels.c.id == labelings.c.label_id))
+                .where(labelings.c.user_id == tx.user_id, labelings.c.target == "step", labels.c.name == label)
+            )
+        )
+    if where.speaker is not None:
+        conditions.append(spoken_by(tx, where.speaker))
+    if among is not None:
+        conditions.append(steps.c.id.in_(list(among)))
+    if not where.metadata:
+        return {row.id for row in tx.all(select(steps.c.id).where(*conditions))}
+    rows = tx.all(select(steps.c.id, steps.c.metadata).where(*conditions))
+    return {row.id for row in rows if holds(row._mapping["metadata"] or {}, where.metadata)}
+
+
+def spoken_by(tx: Transaction, speaker: str) -> ColumnElement[bool]:
+    """The condition that a step was spoken by someone: by name, or by role where it has none, whatever the case.
+
+    Databases fold case differently, so the user's speakers are compared here, in Python.
+    """
+    known = tx.all(select(steps.c.name, steps.c.role).where(steps.c.user_id == tx.user_id).distinct())
+    wanted = speaker.casefold()
+    names = {row.name for row in known if row.name and row.name.casefold() == wanted}
+    roles = {row.role for row in known if not row.name and row.role.casefold() == wanted}
+    nameless = or_(steps.c.name.is_(None), steps.c.name == "")
+    return or_(steps.c.name.in_(names), and_(nameless, steps.c.role.in_(roles)))
+
+
+def holds(metadata: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    """Whether the metadata has every wanted key with that value."""
+    return all(key in metadata and metadata[key] == value for key, value in wanted.items())

@@ -1,0 +1,171 @@
+"""Queries on one user's tantivy index: terms of a text, conditions of a filter, and the best hits in a fixed order."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import tantivy
+from tantivy import Occur, Query
+
+from .records import (
+    EXACT,
+    ID,
+    KIND,
+    LABEL,
+    SPEAKER,
+    STEMMED,
+    THREAD,
+    TIE,
+    TIME,
+    LexicalFilter,
+    LexicalSettings,
+    decode_key,
+    encode_key,
+    make_schema,
+    make_stemmer,
+)
+from .tokens import tokenize_document, tokenize_query
+
+__all__ = ["Clauses", "LexicalQueries", "NoDocuments", "term_query"]
+
+Clauses = list[tuple[Any, Any]]
+"""Alternatives of a query, each as ``(Occur.Should, query)``."""
+
+_SCHEMA = make_schema()
+_FIRST, _LAST = -(1 << 63), (1 << 63) - 1
+_K1 = 1.2  # tantivy's own constant
+_SLACK = 16  # hits fetched beyond k, so that most ties at the cut need no second search
+
+
+class NoDocuments:
+    """Stands in for the searcher of an index that was never written."""
+
+    num_docs = 0
+
+    def doc_freq(self, field: str, term: str) -> int:
+        """No document has any term."""
+        return 0
+
+
+def term_query(field: str, value: str) -> Any:
+    """Documents with one term, as it stands in the index."""
+    return Query.term_query(_SCHEMA, field, value, "freq" if field in {STEMMED, EXACT} else "basic")
+
+
+class LexicalQueries:
+    """Builds and runs queries by the given settings. Thread-safe."""
+
+    def __init__(self, settings: LexicalSettings) -> None:
+        self._settings = settings
+        self._stemmer = make_stemmer()
+
+    def text(self, searcher: Any, query: str) -> Clauses:
+        """One clause for each distinct term of the text; of too many the rarest."""
+        clauses = []
+        for field, term, weight in self._terms(searcher, query):
+            found = term_query(field, term)
+            clauses.append((Occur.Should, found if weight == 1 else Query.boost_query(found, weight)))
+        return clauses
+
+    def _terms(self, searcher: Any, query: str) -> list[tuple[str, str, float]]:
+        settings = self._settings
+        tokens = tokenize_query(
+            query[: settings.max_query_characters], drop_question_words=settings.drop_question_words
+        )
+        stems = dict.fromkeys(self._stemmer.analyze(" ".join(tokens.stemmed)))
+        terms = [(STEMMED, term, settings.stemmed_weight) for term in stems if settings.stemmed_weight]
+        terms += [(EXACT, term, settings.exact_weight) for term in tokens.exact if settings.exact_weight]
+        if len(terms) > settings.max_query_terms:
+            known = [(frequency, term) for term in terms if (frequency := searcher.doc_freq(term[0], term[1]))]
+            known.sort(key=lambda pair: pair[0])  # stable: equally rare ones stay in the order of the text
+            terms = [term for _, term in known[: settings.max_query_terms]]
+        return terms
+
+    def score(self, searcher: Any, query: str, text: str) -> float:
+        """BM25 of a text that is not in the index, by the index's term statistics; a document of mean length."""
+        streams = tokenize_document(text)
+        counts = {STEMMED: Counter(self._stemmer.analyze(" ".join(streams.stemmed))), EXACT: Counter(streams.exact)}
+        documents, score = searcher.num_docs, 0.0
+        for field, term, weight in self._terms(searcher, query):
+            if found := counts[field][term]:
+                frequency = min(searcher.doc_freq(field, term), documents)  # it counts deleted documents too
+                idf = math.log1p((documents - frequency + 0.5) / (frequency + 0.5))
+                score += weight * idf * found * (_K1 + 1) / (found + _K1)
+        return score
+
+    @staticmethod
+    def labels(weights: Mapping[str, float]) -> Clauses:
+        """One clause of constant score for each label of a weight above 0."""
+        return [
+            (Occur.Should, Query.const_score_query(term_query(LABEL, encode_key(label)), weight))
+            for label, weight in weights.items()
+            if weight
+        ]
+
+    def run(self, searcher: Any, clauses: Clauses, k: int, filters: LexicalFilter | None) -> list[tuple[str, float]]:
+        """The k best documents that match a clause and pass the filter, as ``(id, score)``, best first."""
+        documents = searcher.num_docs
+        filters = filters or LexicalFilter()
+        collections = (filters.ids, filters.speakers, filters.kinds)
+        if not clauses or not documents or any(given is not None and not given for given in collections):
+            return []
+        conditions = _conditions(filters)
+        allowed: Collection[str] | None = None
+        if filters.ids is not None:
+            # Whichever is cheaper: to read the ids of the best hits, or to look every given id up.
+            if min(k, documents) * documents < len(filters.ids) ** 2:
+                allowed = filters.ids if isinstance(filters.ids, set | frozenset) else set(filters.ids)
+            else:
+                keys = sorted({encode_key(record_id) for record_id in filters.ids})
+                conditions.append(Query.term_set_query(_SCHEMA, ID, keys))
+        query = Query.boolean_query(clauses)
+        if conditions:
+            required = [(Occur.Must, Query.const_score_query(condition, 0.0)) for condition in conditions]
+            query = Query.boolean_query([(Occur.Must, query), *required])
+        if allowed is None:
+            return self._top(searcher, query, k)
+        wide = k * (1 + 2 * documents // len(allowed))
+        while True:
+            hits = self._top(searcher, query, wide)
+            kept = [hit for hit in hits if hit[0] in allowed]
+            if len(kept) >= k or len(hits) < wide:
+                return kept[:k]
+            wide *= 4
+
+    def _top(self, searcher: Any, query: Any, k: int) -> list[tuple[str, float]]:
+        documents = searcher.num_docs
+        wanted = min(k, documents)
+        most = min(wanted + self._settings.max_ties, documents)
+        limit = min(wanted + _SLACK, most)
+        while True:
+            hits = searcher.search(query, limit, count=False).hits
+            if len(hits) < limit or limit == most or hits[-1][0] < hits[wanted - 1][0]:
+                break
+            limit = min(limit * 4, most)
+        addresses = [address for _, address in hits]
+        times = searcher.fast_field_values(TIME, addresses)
+        ties = searcher.fast_field_values(TIE, addresses)
+        order = sorted(range(len(hits)), key=lambda n: (-hits[n][0], times[n] is None, -(times[n] or 0), ties[n]))[
+            :wanted
+        ]
+        return [(decode_key(searcher.doc(addresses[n]).get_first(ID)), hits[n][0]) for n in order]
+
+
+def _conditions(filters: LexicalFilter) -> list[Any]:
+    conditions = []
+    if filters.thread_id is not None:
+        conditions.append(term_query(THREAD, encode_key(filters.thread_id)))
+    for field, values in ((SPEAKER, filters.speakers), (KIND, filters.kinds)):
+        if values is not None:
+            any_of = [(Occur.Should, term_query(field, encode_key(value))) for value in sorted(values)]
+            conditions.append(Query.boolean_query(any_of))
+    if filters.since is not None or filters.until is not None:
+        since = _FIRST if filters.since is None else max(filters.since, _FIRST)
+        until = _LAST if filters.until is None else min(filters.until, _LAST)
+        if since > until:
+            return [Query.empty_query()]
+        conditions.append(Query.range_query(_SCHEMA, TIME, tantivy.FieldType.Integer, since, until))
+    return conditions

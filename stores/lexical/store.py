@@ -1,0 +1,411 @@
+"""The lexical index: BM25 over words and ids, and label density, in one tantivy directory a user.
+
+It is a projection of the ledger: whatever is lost here is rebuilt from there. Text is indexed and not stored; the
+statistics of BM25 come from one user's documents alone. Label density (STITCH, arXiv 2601.10702, section 3.3) is a
+boolean query of constant scores over label ids.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import shutil
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import tantivy
+from tantivy import Query
+
+from ...errors import CorruptFileError, InvalidInputError, MissingUserError, StoreClosedError
+from ..disk import sync_folder
+from .files import file_damage, is_initialized, leftover_files, read_segments, storage_errors
+from .query import LexicalQueries, NoDocuments, term_query
+from .records import (
+    ID,
+    MIN_HEAP,
+    LexicalDocument,
+    LexicalFilter,
+    LexicalSettings,
+    checked_key,
+    decode_key,
+    encode_key,
+    open_index,
+    tantivy_document,
+)
+
+__all__ = ["LexicalDocument", "LexicalFilter", "LexicalSettings", "LexicalStore"]
+
+_USER_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+_BULK_CHARACTERS = 2_000_000
+# tantivy merges once 8 segments are of one level, and takes all below 10,000 documents, and others up to 2**0.75 times
+# as large, for one level (its LogMergePolicy, which tantivy-py does not let us set).
+_MERGED_SEGMENTS, _MERGED_DOCUMENTS = 8, 16_800
+_FILLER = "\0filler"
+_BATCH = 1_000
+
+
+class LexicalStore:
+    """The lexical indexes of all users; each call names one. Safe to call from several threads; writes of one user
+    wait for each other, searches wait for nobody. One process at a time may write a folder. Made by :meth:`open`.
+
+    Every method but :meth:`damaged`, :meth:`reset` and :meth:`close` raises ``CorruptFileError`` on a damaged index.
+    """
+
+    def __init__(self, root: Path, settings: LexicalSettings) -> None:
+        self._root, self._settings = root, settings
+        self._queries = LexicalQueries(settings)
+        self._open: OrderedDict[str, Any] = OrderedDict()
+        self._locks: dict[str, threading.RLock] = {}
+        self._guard = threading.Lock()
+        self._closed = False
+
+    @classmethod
+    def open(cls, root: Path, *, settings: LexicalSettings | None = None) -> LexicalStore:
+        """Open the folder of all indexes, made when missing; no index is opened yet.
+
+        Raises:
+            HomeNotWritableError, StorageFullError: the folder cannot be made.
+        """
+        with storage_errors(root):
+            root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return cls(root, settings or LexicalSettings())
+
+    def close(self) -> None:
+        """Forget every open index. Nothing is pending: each write was committed. Later calls raise."""
+        with self._guard:
+            self._closed = True
+            self._open.clear()
+
+    # -------------------------------------------------------------------------------------------------------- writing
+
+    def upsert(self, user_key: str, documents: Sequence[LexicalDocument]) -> None:
+        """Index documents; one of a known id replaces it, and of two with one id the later counts.
+
+        Durable and visible to searches on return, all or nothing.
+
+        Raises:
+            MissingUserError, InvalidInputError: a user key, id or time is not acceptable; nothing was stored.
+            StorageFullError, HomeNotWritableError, HomeInUseError: nothing was stored.
+        """
+        latest = {checked_key(document): document for document in documents}
+        with self._lock(user_key):
+            if not latest:
+                return
+            index = self._index(user_key, create=True)
+            searcher = index.searcher()
+            with storage_errors(self._path(user_key)):
+                known = {key for key in latest if searcher.doc_freq(ID, key)} if searcher.num_docs else set()
+            with self._writing(user_key, index, self._heap(latest.values())) as writer:
+                self._add(user_key, writer, latest.items(), known)
+
+    def delete(self, user_key: str, ids: Iterable[str]) -> None:
+        """Take documents out of every search, durably; unknown ids are ignored. Their terms leave the files with
+        :meth:`purge`, or with some later merge."""
+        keys = [encode_key(record_id) for record_id in ids]
+        with self._lock(user_key):
+            index = self._index(user_key)
+            if index is None:
+                return
+            searcher = index.searcher()
+            with storage_errors(self._path(user_key)):
+                found = [key for key in keys if searcher.doc_freq(ID, key)]
+            if found:
+                with self._writing(user_key, index, MIN_HEAP) as writer:
+                    for key in found:
+                        writer.delete_documents_by_term(ID, key)
+
+    def rebuild(self, user_key: str, documents: Iterable[LexicalDocument]) -> None:
+        """Replace the whole index in one commit; until then, and if this fails, searches see the old one.
+
+        Nothing of the old index is left in the files. A damaged index is thrown away first.
+
+        Args:
+            documents: all of the user's; read once, so it may be a generator over the ledger.
+        """
+        with self._lock(user_key):
+            if self.damaged(user_key) is not None:
+                self.reset(user_key)
+            index = self._index(user_key, create=True)
+            seen: set[str] = set()
+            with self._writing(user_key, index, self._settings.bulk_heap_bytes) as writer:
+                writer.delete_all_documents()
+                stream = iter(documents)
+                while batch := [(checked_key(document), document) for document in islice(stream, _BATCH)]:
+                    self._add(user_key, writer, batch, seen)
+            self._sweep(user_key)
+
+    def purge(self, user_key: str, documents: Callable[[], Iterable[LexicalDocument]] | None = None) -> bool:
+        """Rewrite the files so that nothing of deleted or replaced documents is left in them.
+
+        Segments of up to 16,800 documents are merged, which needs no text. tantivy-py offers no way to merge larger
+        ones at will; these need a :meth:`rebuild`.
+
+        Args:
+            documents: gives all of the user's documents; called only when a rebuild is needed.
+
+        Returns:
+            Whether the files are clean now. ``False`` only without `documents`: then call :meth:`rebuild`.
+        """
+        with self._lock(user_key):
+            index = self._index(user_key)
+            if index is None:
+                return True
+            path = self._path(user_key)
+            dirty = [segment for segment in read_segments(path) if segment.deleted]
+            if dirty and all(segment.documents - segment.deleted <= _MERGED_DOCUMENTS for segment in dirty):
+                self._provoke_merge(user_key, index)
+                dirty = [s for s in read_segments(path) if s.deleted]
+                with self._writing(user_key, index, MIN_HEAP) as writer:
+                    writer.delete_documents_by_term(ID, _FILLER)
+            if dirty and documents is not None:
+                self.rebuild(user_key, documents())
+                dirty = []
+            self._sweep(user_key)
+            return not dirty
+
+    def reset(self, user_key: str) -> None:
+        """Remove the user's directory, whatever state it is in; the next write starts an empty index."""
+        with self._lock(user_key):
+            with self._guard:
+                self._open.pop(user_key, None)
+            path = self._path(user_key)
+            with storage_errors(path):
+                if path.exists():
+                    shutil.rmtree(path)
+                    sync_folder(self._root)
+
+    def drop_user(self, user_key: str) -> None:
+        """Erase the user's index physically: the same as :meth:`reset`."""
+        self.reset(user_key)
+
+    # -------------------------------------------------------------------------------------------------------- reading
+
+    def search(
+        self, user_key: str, query: str, k: int, *, filters: LexicalFilter | None = None
+    ) -> list[tuple[str, float]]:
+        """The `k` best documents by BM25 that share a term with the query, as ``(id, score)``, best first.
+
+        The query is plain text: no character in it is an operator. Equal scores are ordered by time, latest first
+        and undated last, then by a hash of the id. Scores count deleted documents until a merge drops them, so they
+        may differ a little between two indexes of the same documents.
+
+        Raises:
+            InvalidInputError: `k` is below 1.
+        """
+        index = self._readable(user_key, k)
+        if index is None:
+            return []
+        searcher = index.searcher()
+        with storage_errors(self._path(user_key)):
+            return self._queries.run(searcher, self._queries.text(searcher, query), k, filters)
+
+    def score_texts(self, user_key: str, query: str, texts: Mapping[str, str]) -> list[tuple[str, float]]:
+        """BM25 of texts that are not in the index, comparable with :meth:`search`; those above 0, best first.
+
+        For the words that an item had before it was changed. Their length is taken to be the mean one.
+        """
+        index = self._readable(user_key, 1)
+        searcher = NoDocuments() if index is None else index.searcher()
+        scored = [(key, self._queries.score(searcher, query, text)) for key, text in texts.items()]
+        return sorted((one for one in scored if one[1] > 0), key=lambda one: (-one[1], one[0]))
+
+    def label_density(
+        self, user_key: str, weights: Mapping[str, float], k: int, *, filters: LexicalFilter | None = None
+    ) -> list[tuple[str, float]]:
+        """The `k` documents whose labels weigh most: the sum of the weights of those that each carries.
+
+        Args:
+            weights: label id to weight, finite and not negative; a label of weight 0 finds nothing.
+
+        Returns:
+            ``(id, sum)``, largest first, in 32-bit precision; ties as in :meth:`search`.
+
+        Raises:
+            InvalidInputError: `k` is below 1, or a weight is not acceptable.
+        """
+        for label, weight in weights.items():
+            if not (math.isfinite(weight) and weight >= 0):
+                raise InvalidInputError(f"The weight {weight!r} of label {label!r} must be finite and not negative.")
+        index = self._readable(user_key, k)
+        if index is None:
+            return []
+        with storage_errors(self._path(user_key)):
+            return self._queries.run(index.searcher(), self._queries.labels(weights), k, filters)
+
+    def count(self, user_key: str) -> int:
+        """How many documents the user's index holds, deleted ones left out."""
+        index = self._readable(user_key)
+        if index is None:
+            return 0
+        searcher = index.searcher()
+        with storage_errors(self._path(user_key)):  # a killed purge may have left fillers
+            fillers = searcher.search(term_query(ID, _FILLER), 1).count if searcher.doc_freq(ID, _FILLER) else 0
+        return int(searcher.num_docs - fillers)
+
+    def ids(self, user_key: str) -> set[str]:
+        """The ids of all the user's documents."""
+        index = self._readable(user_key)
+        if index is None or not (searcher := index.searcher()).num_docs:
+            return set()
+        with storage_errors(self._path(user_key)):
+            hits = searcher.search(Query.all_query(), searcher.num_docs, count=False).hits
+            keys = {searcher.doc(address).get_first(ID) for _, address in hits}
+        return {decode_key(key) for key in keys - {_FILLER}}
+
+    def damaged(self, user_key: str) -> str | None:
+        """Why the user's index must be rebuilt, or ``None``: reads every file against its checksum, then opens it.
+
+        A user without an index has a whole one of no documents.
+        """
+        path = self._path(user_key)
+        with self._lock(user_key):
+            reason = file_damage(path)
+            if reason is not None:
+                return reason
+            with self._guard:
+                self._open.pop(user_key, None)  # one that is open would answer from its mapped files
+            try:
+                self._index(user_key)
+            except CorruptFileError as error:
+                return str(error)
+        return None
+
+    # ------------------------------------------------------------------------------------------------------- internal
+
+    def _path(self, user_key: str) -> Path:
+        if not user_key:
+            raise MissingUserError("The lexical index was called without a user key; name the user.")
+        if _USER_KEY.fullmatch(user_key) is None:
+            raise InvalidInputError(
+                f"The user key {user_key!r} must be 1 to 128 letters, digits, '.', '_' or '-', the first a letter or "
+                "digit: it names a folder. Pass the hash of the user."
+            )
+        return self._root / user_key
+
+    def _lock(self, user_key: str) -> threading.RLock:
+        self._path(user_key)
+        with self._guard:
+            if self._closed:
+                raise StoreClosedError("The lexical store was closed before this call; open it again.")
+            return self._locks.setdefault(user_key, threading.RLock())
+
+    def _readable(self, user_key: str, k: int = 1) -> Any | None:
+        if k < 1:
+            raise InvalidInputError(f"k={k!r} must be at least 1.")
+        self._path(user_key)
+        with self._guard:
+            if self._closed:
+                raise StoreClosedError("The lexical store was closed before this call; open it again.")
+            index = self._open.get(user_key)
+            if index is not None:
+                self._open.move_to_end(user_key)
+                return index
+        with self._lock(user_key):
+            return self._index(user_key)
+
+    def _index(self, user_key: str, *, create: bool = False) -> Any:
+        """The user's open index, or ``None`` when there is none and `create` is not set. The caller holds the lock."""
+        with self._guard:
+            index = self._open.get(user_key)
+        if index is None:
+            path = self._path(user_key)
+            with storage_errors(path):
+                if not is_initialized(path):
+                    if not create:
+                        return None
+                    path.mkdir(mode=0o700, exist_ok=True)
+                    sync_folder(self._root)
+                index = open_index(path)
+        with self._guard:
+            self._open[user_key] = index
+            self._open.move_to_end(user_key)
+            while len(self._open) > self._settings.max_open:
+                self._open.popitem(last=False)
+        return index
+
+    @contextmanager
+    def _writing(self, user_key: str, index: Any, heap_bytes: int) -> Iterator[Any]:
+        """A writer whose changes are committed, durable and visible after the block, or dropped if it fails.
+
+        One thread, open for this commit only: a writer holds threads and its heap. tantivy's lock on the directory
+        is an advisory one of the system, which ends with the process, so a killed one leaves nothing to clean.
+        """
+        path = self._path(user_key)
+        writer = self._writer(user_key, index, heap_bytes)
+        try:
+            with storage_errors(path):
+                if index.searcher().doc_freq(ID, _FILLER):
+                    writer.delete_documents_by_term(ID, _FILLER)
+            yield writer
+            with storage_errors(path):
+                writer.commit()
+        except BaseException:
+            with suppress(ValueError, RuntimeError):  # the error that brought us here is the one to report
+                writer.wait_merging_threads()
+            raise
+        with storage_errors(path):
+            writer.wait_merging_threads()
+            sync_folder(path)  # tantivy syncs each file, but not the rename of meta.json
+            index.reload()
+
+    def _writer(self, user_key: str, index: Any, heap_bytes: int) -> Any:
+        """A tantivy writer, and nothing in the folder but what the last commit names.
+
+        A killed or failed write leaves files behind; tantivy counts its operations on from the last commit, and would
+        stumble over a file of deletes with the same count.
+        """
+        path = self._path(user_key)
+        with storage_errors(path):
+            writer = index.writer(heap_bytes, 1)
+            try:
+                for name in leftover_files(path):
+                    (path / name).unlink(missing_ok=True)
+            except BaseException:
+                writer.wait_merging_threads()
+                raise
+        return writer
+
+    def _add(
+        self, user_key: str, writer: Any, documents: Iterable[tuple[str, LexicalDocument]], known: set[str]
+    ) -> None:
+        with storage_errors(self._path(user_key)):
+            for key, document in documents:
+                if key in known:
+                    writer.delete_documents_by_term(ID, key)
+                known.add(key)
+                writer.add_document(tantivy_document(key, document))
+
+    def _provoke_merge(self, user_key: str, index: Any) -> None:
+        """Make tantivy merge all small segments, by adding empty ones until they are enough."""
+        small = [s for s in read_segments(self._path(user_key)) if s.documents - s.deleted <= _MERGED_DOCUMENTS]
+        writer = self._writer(user_key, index, MIN_HEAP)
+        with storage_errors(self._path(user_key)):
+            try:
+                for _ in range(max(1, _MERGED_SEGMENTS - len(small))):
+                    writer.add_document(tantivy.Document(id=_FILLER))
+                    writer.commit()
+            finally:
+                writer.wait_merging_threads()
+
+    def _sweep(self, user_key: str) -> None:
+        """Delete the files of former segments. A fresh index object does it: tantivy spares the files of segments that
+        a searcher of the same object may still read (which on this system live on until it is gone)."""
+        with self._guard:
+            self._open.pop(user_key, None)
+        index = self._index(user_key)
+        writer = self._writer(user_key, index, MIN_HEAP)
+        with storage_errors(self._path(user_key)):
+            try:
+                writer.garbage_collect_files()
+            finally:
+                writer.wait_merging_threads()
+
+    def _heap(self, documents: Collection[LexicalDocument]) -> int:
+        many = len(documents) >= self._settings.bulk_from
+        large = many or sum(len(document.text) for document in documents) > _BULK_CHARACTERS
+        return self._settings.bulk_heap_bytes if large else MIN_HEAP

@@ -1,0 +1,204 @@
+"""The bytes of pictures, recordings and files, kept once per user by their SHA-256."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import threading
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from sqlalchemy import Text, select, type_coerce
+
+from ..errors import HexamemError, HomeNotWritableError, NotFoundError, StorageFullError
+from .disk import sync_folder
+from .ledger import Ledger, Transaction, user_key
+from .ledger.schema import files, steps
+
+__all__ = ["MediaStore", "adding_before", "carries_media", "kept_files", "text_of"]
+
+_NO_SPACE = {28, 122}  # ENOSPC, EDQUOT
+_UTF_16 = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
+
+
+def text_of(data: bytes, mime_type: str | None = None) -> tuple[str | None, str]:
+    """The text of a text file and the encoding that gives its bytes back; None for a file that is no text.
+
+    What is text is told by the bytes (UTF-8, UTF-16 with its mark), whatever type was announced; bytes announced as
+    text that are neither are read as Latin-1, which keeps every byte.
+    """
+    encoding = _UTF_16.get(data[:2], "utf-8")
+    try:
+        text = data.decode(encoding)
+        if text.encode(encoding) == data:
+            return text, encoding
+    except UnicodeDecodeError:
+        pass  # not in that encoding: see below
+    return (data.decode("latin-1"), "latin-1") if (mime_type or "").startswith("text/") else (None, "")
+
+
+def carries_media(tx: Transaction, sha256: str) -> bool:
+    """Whether a step of the user that is not forgotten carries these bytes."""
+    carried = type_coerce(steps.c.media, Text).contains(sha256, autoescape=True)
+    own = (steps.c.user_id == tx.user_id) & (steps.c.status == "active")
+    return bool(sha256) and tx.first(select(steps.c.id).where(own, carried).limit(1)) is not None
+
+
+def kept_files(tx: Transaction) -> set[str]:
+    """The hashes of the files that the user's ledger knows."""
+    return {row.sha256 for row in tx.all(select(files.c.sha256).where(files.c.user_id == tx.user_id))}
+
+
+@contextmanager
+def adding_before(media: MediaStore, ledger: Ledger, user: str) -> Iterator[Callable[[bytes], str]]:
+    """Lend ``put`` to a call that keeps files before its ledger transaction, so that nobody waits for the disk.
+
+    An erasure or a redaction in between may sweep them away, so inside the transaction ``put`` each again: it costs
+    nothing where the file is there. When the block raises, what it added is removed unless the ledger knows it.
+    """
+    key = user_key(user)
+    added: set[str] = set()
+
+    def put(data: bytes) -> str:
+        sha256 = hashlib.sha256(data).hexdigest()
+        if not media.holds(key, sha256, len(data)):
+            added.add(sha256)
+            media.put(key, data)
+        return sha256
+
+    try:
+        yield put
+    except BaseException:
+        if added:
+            # What cannot be removed stays: the ledger knows nothing of it, and erasing finds it.
+            with suppress(HexamemError, OSError), ledger.write(user, create=False) as tx:
+                media.drop(key, added - kept_files(tx))
+        raise
+
+
+class MediaStore:
+    """Files under ``root/<user key>/<sha256>``. The ledger's ``files`` rows say what they are. For the owner
+    of the home alone: folders have mode 0700, files 0600.
+
+    Args:
+        root: the folder, made when first needed.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._locks: dict[str, threading.Lock] = {}
+
+    def _lock(self, user_key: str) -> threading.Lock:
+        """Held while a user's files are written or removed: one must not sweep away what another is writing."""
+        return self._locks.setdefault(user_key, threading.Lock())
+
+    def put(self, user_key: str, data: bytes) -> str:
+        """Keep bytes; returns their SHA-256 in hexadecimal. The same bytes are kept once.
+
+        Raises:
+            StorageFullError, HomeNotWritableError: if they cannot be written; nothing is left half written.
+        """
+        sha256 = hashlib.sha256(data).hexdigest()
+        with self._lock(user_key):
+            if not self.holds(user_key, sha256, len(data)):
+                self._write(self._path(user_key, sha256), data)
+        return sha256
+
+    def _write(self, path: Path, data: bytes) -> None:
+        partial = path.with_suffix(".partial")
+        try:
+            for folder in (self.root, path.parent):
+                folder.mkdir(mode=0o700, exist_ok=True)
+            with open(partial, "wb", opener=_private) as out:
+                out.write(data)
+                out.flush()
+                os.fsync(out.fileno())
+            partial.replace(path)
+            sync_folder(path.parent)
+        except OSError as error:
+            with suppress(OSError):  # what failed is told below
+                partial.unlink(missing_ok=True)
+            if error.errno in _NO_SPACE:
+                raise StorageFullError(
+                    f"no room on the disk for {len(data):,} bytes of media under {self.root}: free some space"
+                ) from None
+            raise HomeNotWritableError(
+                f"media cannot be written under {self.root} ({error.strerror}): check its permissions"
+            ) from None
+
+    @contextmanager
+    def adding(self, user_key: str) -> Iterator[Callable[[bytes], str]]:
+        """Lend :meth:`put` to a call that may still fail: what it added is removed again when the block raises.
+
+        Use it inside the user's ledger transaction, so that no other call counts on the same bytes meanwhile.
+        """
+        added: list[Path] = []
+
+        def put(data: bytes) -> str:
+            path = self._path(user_key, hashlib.sha256(data).hexdigest())
+            if not path.exists():
+                added.append(path)
+            return self.put(user_key, data)
+
+        try:
+            yield put
+        except BaseException:
+            for path in added:
+                with suppress(OSError):  # the ledger knows nothing of it, and erasing finds it
+                    path.unlink(missing_ok=True)
+            raise
+
+    def holds(self, user_key: str, sha256: str, size: int) -> bool:
+        """Whether these bytes are kept, whole."""
+        path = self._path(user_key, sha256)
+        return path.is_file() and path.stat().st_size == size
+
+    def drop(self, user_key: str, hashes: Collection[str]) -> None:
+        """Remove files of the user, whether they are there or not. Use it inside the user's ledger transaction."""
+        with self._lock(user_key):
+            for sha256 in hashes:
+                self._path(user_key, sha256).unlink(missing_ok=True)
+
+    def keep_only(self, user_key: str, hashes: Collection[str]) -> int:
+        """Remove the user's files but those named, also what a killed call has left; returns how many.
+
+        Use it inside the user's ledger transaction, as :meth:`adding`.
+        """
+        folder = self.root / user_key
+        with self._lock(user_key):
+            gone = [path for path in folder.iterdir() if path.name not in hashes] if folder.is_dir() else []
+            for path in gone:
+                path.unlink()
+        return len(gone)
+
+    def get(self, user_key: str, sha256: str) -> bytes:
+        """The bytes.
+
+        Raises:
+            NotFoundError: if this user keeps no such bytes.
+        """
+        path = self._path(user_key, sha256)
+        if not path.is_file():
+            raise NotFoundError(f"no media with SHA-256 {sha256[:12]}… is kept for this user")
+        return path.read_bytes()
+
+    def drop_user(self, user_key: str) -> int:
+        """Remove all of the user's files; returns how many there were."""
+        folder = self.root / user_key
+        with self._lock(user_key):
+            if not folder.is_dir():
+                return 0
+            count = sum(1 for _ in folder.iterdir())
+            shutil.rmtree(folder)
+        return count
+
+    def _path(self, user_key: str, sha256: str) -> Path:
+        if len(sha256) != 64 or any(char not in "0123456789abcdef" for char in sha256):
+            raise NotFoundError(f"{sha256[:20]!r} is no SHA-256 in hexadecimal")
+        return self.root / user_key / sha256
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, mode=0o600)

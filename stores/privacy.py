@@ -1,0 +1,241 @@
+"""Revealing, redacting and erasing: the operations that touch what must not be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from sqlalchemy import Row, delete, insert, select, update
+
+from ..errors import InvalidInputError, NotFoundError
+from ..memory_types import Change, EraseReceipt, RedactReceipt, Sensitivity, Source, VaultItem, new_id, utc_now
+from .documents import item_document, step_document
+from .ledger import (
+    Ledger,
+    Redaction,
+    Rewritten,
+    Transaction,
+    get_items,
+    get_steps,
+    item_change,
+    read_items,
+    record_operation,
+    reveal_secret,
+    rewrite_everywhere,
+    store_secret,
+    thread_steps,
+    user_key,
+    whole_words,
+)
+from .ledger.erase import erase_rows
+from .ledger.schema import changes, files, jobs
+from .media import MediaStore, kept_files, text_of
+from .projections import Projector
+from .redaction import Redactor, redact_texts
+from .secrets import Cipher, find_references
+from .vector_cache import keep_vectors
+
+__all__ = ["erase", "finish_redactions", "redact", "reveal"]
+
+_CLEANUP = "redact_cleanup"  # a job: what a redaction took out of the ledger still lies elsewhere
+
+
+def reveal(tx: Transaction, cipher: Cipher, record_id: str, *, reason: str, actor: str) -> str:
+    """The plaintext behind a vault item, a secret id or a reference; see ``UserMemory.reveal``."""
+    named = find_references(record_id)
+    secret_id = named[0].id if named else record_id
+    item = get_items(tx, [secret_id]).get(secret_id)
+    if item is not None:
+        if not isinstance(item, VaultItem) or item.secret_id is None:
+            raise NotFoundError(f"item {secret_id} is a {item.kind} item without a secret; `get` shows it")
+        secret_id = item.secret_id
+    return reveal_secret(tx, cipher, secret_id, reason=reason, actor=actor)
+
+
+def redact(
+    user: str,
+    ledger: Ledger,
+    projector: Projector,
+    media: MediaStore,
+    cipher: Cipher,
+    words: str,
+    *,
+    caption: str,
+    kind: str,
+    sensitivity: Sensitivity,
+    reason: str,
+    find: bool,
+) -> RedactReceipt:
+    """Take words out of everything the user has stored; see ``UserMemory.redact``.
+
+    The ledger goes first, in one transaction, which also writes down that the rest is due. If that fails or the
+    process is killed, :func:`finish_redactions` ends the work: the same call again (it gives the receipt of the first),
+    any later redaction, or the user's next recall in a new process.
+    """
+    with ledger.write(user, create=False) as tx, media.adding(user_key(user)) as keep:
+        redaction, kind, reason = _redaction(tx, cipher, words, caption, kind, sensitivity, reason, find)
+        done = rewrite_everywhere(tx, redaction, _rewrite_media(tx, media, redaction, keep))
+        receipt = _told(tx, redaction, done, kind, sensitivity, reason)
+    finish_redactions(user, ledger, projector, media)
+    return receipt
+
+
+def finish_redactions(user: str, ledger: Ledger, projector: Projector, media: MediaStore) -> bool:
+    """Take what the user's redactions took out of the ledger from media, caches, indexes and logs too.
+
+    Returns:
+        Whether there was any left to finish. Each step may be done twice, so this may be killed and called again.
+    """
+    with ledger.read(user) as tx:
+        due = _due(tx)
+    if not due:
+        return False
+    with ledger.write(user, create=False) as tx:
+        media.keep_only(user_key(user), kept_files(tx))
+        keep_vectors(tx, _indexed_texts(tx))
+    projector.purge(user, labels=any(row.payload["labels"] for row in due))
+    ledger.checkpoint()
+    with ledger.write(user, create=False) as tx:
+        for row in due:
+            tx.connection.execute(delete(jobs).where(jobs.c.user_id == tx.user_id, jobs.c.id == row.id))
+    return True
+
+
+def _due(tx: Transaction) -> list[Row[Any]]:
+    own = (jobs.c.user_id == tx.user_id) & (jobs.c.kind == _CLEANUP)
+    return tx.all(select(jobs.c.id, jobs.c.payload).where(own))
+
+
+def _redaction(
+    tx: Transaction,
+    cipher: Cipher,
+    words: str,
+    caption: str,
+    kind: str,
+    sensitivity: Sensitivity,
+    reason: str,
+    find: bool,
+) -> tuple[Redaction, str, str]:
+    """The words as they may be redacted, kept in the vault, with kind and reason as they may stand in the rows."""
+    if not isinstance(words, str) or not words.strip():
+        raise InvalidInputError("the words to redact are empty; give them exactly as they stand in the text")
+    if len(words) < 2:
+        raise InvalidInputError("a single character cannot be redacted: it stands everywhere")
+    if any(whole_words(words).search(text) for text in (caption, reason, kind)):
+        raise InvalidInputError("the caption, kind or reason holds the very words to redact; describe them instead")
+    if not tx.user_id:
+        raise NotFoundError(f"user {tx.user!r} has stored nothing yet, so there is nothing to redact")
+    others = Redactor(None, find)
+    near = others.look([caption, kind])
+    caption, kind = others.clean(caption, near), others.clean(kind, near)
+    secret_id = store_secret(tx, cipher, words, kind=kind, caption=caption, sensitivity=sensitivity)
+    return Redaction(words, secret_id, caption), kind, redact_texts(tx, cipher, find, reason)[0]
+
+
+def _told(
+    tx: Transaction, redaction: Redaction, done: Rewritten, kind: str, sensitivity: Sensitivity, reason: str
+) -> RedactReceipt:
+    """Write the redaction to the history, give the words a vault item, and say what was done."""
+    if not any(done.ids.values()):
+        unfinished = [row.payload["operation"] for row in _due(tx) if row.payload["secret"] == redaction.secret_id]
+        if unfinished:
+            return _told_before(tx, redaction, unfinished)
+        raise NotFoundError(f"the words to redact stand nowhere in what user {tx.user!r} has stored")
+    put = redaction.reference
+    steps = get_steps(tx, done.ids.get("steps", set()), forgotten=True)
+    items = sorted(done.ids.get("items", set()))
+    changes = [Change(target="step", target_id=step_id) for step_id in sorted(steps)]
+    changes += [Change(target="item", target_id=item_id) for item_id in items]
+    operation = record_operation(tx, "redact", changes, reason=reason or "words taken out", apply=False)
+    due = {"operation": operation.id, "secret": redaction.secret_id, "labels": done.labels}
+    now = utc_now()
+    tx.connection.execute(
+        insert(jobs).values(
+            user_id=tx.user_id,
+            id=new_id("job"),
+            kind=_CLEANUP,
+            payload=due,
+            status="waiting",
+            created_at=now,
+            due_at=now,
+        )
+    )
+    if redaction.secret_id not in {getattr(item, "secret_id", None) for item in read_items(tx, kinds=["vault"])}:
+        sources = []
+        for step in steps.values():
+            start = step.content.find(put)
+            sources.append(
+                Source(step_id=step.id, quote=put, start=start, end=start + len(put))
+                if start >= 0
+                else Source(step_id=step.id)
+            )
+        item = VaultItem(
+            user=tx.user,
+            entry_type=kind,
+            caption=redaction.caption,
+            sensitivity=sensitivity,
+            secret_id=redaction.secret_id,
+            sources=tuple(sources[:10]),
+        )
+        record_operation(tx, "add", [item_change(None, item)], actor="user", reason="words redacted")
+    return RedactReceipt(
+        secret_id=redaction.secret_id, reference=put, step_ids=tuple(sorted(steps)), item_ids=tuple(items)
+    )
+
+
+def _told_before(tx: Transaction, redaction: Redaction, operation_ids: list[str]) -> RedactReceipt:
+    """The receipt of redactions of the same words that were not finished."""
+    own = (changes.c.user_id == tx.user_id) & changes.c.operation_id.in_(operation_ids)
+    rows = tx.all(select(changes.c.target, changes.c.target_id).where(own).distinct())
+    step_ids, item_ids = (
+        tuple(sorted(row.target_id for row in rows if row.target == target)) for target in ("step", "item")
+    )
+    return RedactReceipt(
+        secret_id=redaction.secret_id, reference=redaction.reference, step_ids=step_ids, item_ids=item_ids
+    )
+
+
+def _rewrite_media(
+    tx: Transaction, media: MediaStore, redaction: Redaction, keep: Callable[[bytes], str]
+) -> dict[str, str]:
+    """Write the user's text files without the words; returns old to new hash. The old files go after the commit."""
+    renamed: dict[str, str] = {}
+    for row in tx.all(select(files).where(files.c.user_id == tx.user_id)):
+        data = media.get(user_key(tx.user), row.sha256)
+        text, encoding = text_of(data, row.mime_type)
+        if text is None or (new := redaction.in_text(text)) == text:
+            continue
+        written = new.encode(encoding, "xmlcharrefreplace")  # Latin-1 may not have the caption's letters
+        sha256 = renamed[row.sha256] = keep(written)
+        own = (files.c.user_id == tx.user_id) & (files.c.sha256 == row.sha256)
+        held = select(files.c.sha256).where(files.c.user_id == tx.user_id, files.c.sha256 == sha256)
+        tx.connection.execute(
+            delete(files).where(own)
+            if tx.first(held) is not None
+            else update(files).where(own).values(sha256=sha256, size=len(written))
+        )
+    return renamed
+
+
+def _indexed_texts(tx: Transaction) -> Iterator[str]:
+    yield from (step_document(step).text for step in thread_steps(tx, forgotten=True))
+    yield from (item_document(item).text for item in read_items(tx, superseded=True))
+
+
+def erase(user: str, ledger: Ledger, projector: Projector, media: MediaStore) -> EraseReceipt:
+    """Erase a user everywhere; see ``UserMemory.erase``.
+
+    The ledger goes last: killed half way, the user is still known, and erasing again ends the work.
+    """
+    key = user_key(user)
+    with projector.lock(user):
+        vectors, documents = projector.drop_user(user)
+        with ledger.write(user, create=False) as tx:
+            media_files = media.drop_user(key)
+            rows = erase_rows(tx) if tx.user_id else {}
+        with ledger.write(user, create=False) as tx:  # of a call that kept its files and then found no user to write to
+            media_files += media.keep_only(key, kept_files(tx))
+        ledger.checkpoint()
+    return EraseReceipt(
+        user_key=key, rows=rows, vectors=vectors, documents=documents, files=media_files, erased_at=utc_now()
+    )

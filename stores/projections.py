@@ -1,0 +1,304 @@
+"""Bringing the indexes up to the ledger, by change number; rebuilding one that is damaged or gone.
+
+An index may always be behind: its rows say how far it came, and writing the same record twice does no harm. So a
+process that was killed at any point goes on where the index was left.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlalchemy import func, select
+
+from ..errors import CorruptFileError, HomeInUseError
+from ..memory_types.times import to_micros
+from .documents import Document, item_document, step_document
+from .embedders import Embedder
+from .ledger import Ledger, Transaction, changed_items, changed_steps, read_projections, set_projection, user_key
+from .ledger.schema import items, steps
+from .lexical import LexicalDocument, LexicalStore
+from .memory_use import give_back
+from .vector_cache import embed_texts
+from .vectors import VectorStore
+
+__all__ = ["Projector"]
+
+_BATCH = 5_000
+_SIDE_BY_SIDE = 500
+_STREAMS: tuple[Literal["steps", "items"], ...] = ("steps", "items")
+Progress = Callable[[str, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    index: Literal["lexical", "vectors"]
+    stream: Literal["steps", "items"]
+
+    @property
+    def name(self) -> str:
+        return f"{self.index}.{self.stream}"
+
+
+_TARGETS = tuple(_Target(index, stream) for index in ("lexical", "vectors") for stream in _STREAMS)
+
+
+class Projector:
+    """Keeps a home's indexes in step with its ledger. Safe to call from several threads.
+
+    Args:
+        notices: receives the user and one clear line for each index that had to be rebuilt.
+        home: the id of the home that the indexes lie in: several may share a ledger, each with indexes of its own.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        vectors: VectorStore,
+        lexical: LexicalStore,
+        embedder: Embedder,
+        notices: Callable[[str, str], None],
+        home: str,
+    ) -> None:
+        self.ledger, self.vectors, self.lexical, self.embedder = ledger, vectors, lexical, embedder
+        self._notices = notices
+        self._home = home
+        self._locks: dict[str, threading.RLock] = {}
+        self._guard = threading.Lock()
+        self._checked: set[str] = set()
+
+    def lock(self, user: str) -> threading.RLock:
+        """The lock that index writes of this user hold."""
+        with self._guard:
+            return self._locks.setdefault(user, threading.RLock())
+
+    def behind(self, user: str) -> int:
+        """How many change numbers the slowest index of the user lacks."""
+        with self.ledger.read(user) as tx:
+            if not tx.user_id:
+                return 0
+            done = read_projections(tx, self._home)
+            return max(tx.change - done.get(target.name, 0) for target in _TARGETS)
+
+    def catch_up(self, user: str, progress: Progress | None = None) -> int:
+        """Bring every index of the user up to the ledger; returns how many records were written.
+
+        The first call for a user in a process also checks that the indexes hold what they say, and rebuilds those
+        that do not; so does any that finds one damaged or gone under its hands.
+        """
+        if user in self._checked and not self.behind(user):
+            return 0
+        with self.lock(user):
+            if user not in self._checked:
+                self._check(user)
+                self._checked.add(user)
+            try:
+                return self._advance_all(user, progress)
+            except (CorruptFileError, HomeInUseError):  # a folder that is gone cannot be locked either
+                if not self._check(user):
+                    raise
+                return self._advance_all(user, progress)
+
+    def mend(self, user: str) -> bool:
+        """Rebuild those indexes of the user that are damaged, after a search failed on one; whether there was any."""
+        with self.lock(user):
+            found = self._check(user)
+            if found:
+                self._advance_all(user)
+            return found
+
+    def rebuild(self, user: str, progress: Progress | None = None) -> int:
+        """Throw the user's indexes away and build them from the ledger; returns how many records were written."""
+        with self.lock(user):
+            for target in _TARGETS:
+                self._reset(user, target)
+            self._checked.add(user)
+            return self._advance_all(user, progress)
+
+    def purge(self, user: str, *, labels: bool = False) -> None:
+        """Bring the indexes up and drop what they still hold of replaced text: after a redaction.
+
+        Args:
+            labels: names of labels were replaced. Chroma keeps these in clear, in its queue and free pages too, so
+                the user's vectors are then erased and made anew.
+        """
+        with self.lock(user):
+            if labels:
+                self.vectors.drop_user(user_key(user))
+                self._set(user, {f"vectors.{stream}": 0 for stream in _STREAMS})
+            self.catch_up(user)
+            if not self.lexical.purge(user_key(user)):  # too large to be cleaned in place
+                self._empty_lexical(user)
+                self._advance_all(user)
+
+    def drop_user(self, user: str) -> tuple[int, int]:
+        """Erase the user's indexes physically, damaged or not; returns how many vectors and documents they held.
+
+        What a damaged index held is not counted: it is not opened any more.
+        """
+        key = user_key(user)
+        with self.lock(user):
+            suspects = set(self.vectors.suspects())
+            vectors = sum(self.vectors.count(key, stream) for stream in _STREAMS if (key, stream) not in suspects)
+            documents = 0 if self.lexical.damaged(key) else self.lexical.count(key)
+            self.vectors.drop_user(key)
+            self.lexical.drop_user(key)
+            self._checked.discard(user)
+        return vectors, documents
+
+    def _check(self, user: str) -> bool:
+        """Empty every index that is damaged, or does not hold what the ledger has given it; whether there was one."""
+        key = user_key(user)
+        with self.ledger.read(user) as tx:
+            if not tx.user_id:
+                return False
+            done = read_projections(tx, self._home)
+            held = {target: _held(tx, target.stream, done.get(target.name, 0)) for target in _TARGETS}
+        found = False
+        reason = self.lexical.damaged(key)
+        if reason is None:
+            both = [held[target] for target in _TARGETS if target.index == "lexical"]
+            reason = _miscounted(self.lexical.count(key), sum(low for low, _ in both), sum(high for _, high in both))
+        if reason is not None:
+            found = True
+            self._notices(user, f"the keyword index of user {user!r} is rebuilt from the ledger: {reason}")
+            self._empty_lexical(user)
+        suspects = set(self.vectors.suspects())
+        for stream in _STREAMS:
+            target = _Target("vectors", stream)
+            if (key, stream) in suspects:
+                reason = "it was being written, or its files are damaged"
+            else:
+                reason = _miscounted(self.vectors.count(key, stream), *held[target])
+            if reason is not None:
+                found = True
+                self._notices(
+                    user, f"the vector index ({stream}) of user {user!r} is rebuilt from the ledger: {reason}"
+                )
+                self._reset(user, target)
+        return found
+
+    def _reset(self, user: str, target: _Target) -> None:
+        key = user_key(user)
+        if target.index == "vectors":
+            self.vectors.reset(key, target.stream)
+            self._set(user, {target.name: 0})
+        else:
+            self._empty_lexical(user)
+
+    def _empty_lexical(self, user: str) -> None:
+        """Both streams share one keyword index."""
+        self.lexical.reset(user_key(user))
+        self._set(user, {f"lexical.{stream}": 0 for stream in _STREAMS})
+
+    def _set(self, user: str, values: dict[str, int]) -> None:
+        with self.ledger.write(user, create=False) as tx:
+            if tx.user_id:
+                for name, change in values.items():
+                    set_projection(tx, self._home, name, change)
+
+    def _advance_all(self, user: str, progress: Progress | None = None) -> int:
+        return sum(self._advance(user, stream, progress) for stream in _STREAMS)
+
+    def _advance(self, user: str, stream: Literal["steps", "items"], progress: Progress | None) -> int:
+        """Bring both indexes of a stream up; what both lack is read from the ledger once."""
+        targets = [target for target in _TARGETS if target.stream == stream]
+        written = 0
+        while True:
+            with self.ledger.read(user) as tx:
+                if not tx.user_id:
+                    return written
+                done = read_projections(tx, self._home)
+                since = min(done.get(target.name, 0) for target in targets)
+                if since >= tx.change:
+                    return written
+                batch = _changed(tx, stream, since)
+                reached = batch[-1][0] if len(batch) == _BATCH else tx.change
+            behind = {target: done.get(target.name, 0) for target in targets if done.get(target.name, 0) < reached}
+            lacking = {
+                target: [document for change, document in batch if change > come] for target, come in behind.items()
+            }
+            self._write_all(user, {target: documents for target, documents in lacking.items() if documents})
+            for target, documents in lacking.items():
+                written += len(documents)
+                if progress is not None and documents:
+                    progress(target.name, len(documents))
+            self._set(user, {target.name: reached for target in behind})
+
+    def _write_all(self, user: str, lacking: dict[_Target, list[Document]]) -> None:
+        """Write to both indexes, side by side where there is enough to do: tokenizing and embedding share the cores."""
+        if len(lacking) < 2 or max(map(len, lacking.values())) < _SIDE_BY_SIDE:
+            for target, documents in lacking.items():
+                self._write(user, target, documents)
+            return
+        first, *rest = lacking.items()
+        with ThreadPoolExecutor(1, "hexamem-index") as pool:  # one more thread, since each costs memory of its own
+            beside = pool.submit(self._write, user, *first)
+            for target, documents in rest:
+                self._write(user, target, documents)
+            beside.result()
+        give_back()
+
+    def _write(self, user: str, target: _Target, documents: list[Document]) -> None:
+        key = user_key(user)
+        gone = [document.id for document in documents if not document.active]
+        kept = [document for document in documents if document.active]
+        if target.index == "lexical":
+            if gone:
+                self.lexical.delete(key, gone)
+            if kept:
+                self.lexical.upsert(key, [_lexical(document) for document in kept])
+            return
+        if gone:
+            self.vectors.delete(key, target.stream, gone)
+        if kept:
+            vectors = embed_texts(self.ledger, user, self.embedder, [document.text for document in kept])
+            self.vectors.upsert(
+                key,
+                target.stream,
+                [document.id for document in kept],
+                vectors,
+                [document.metadata for document in kept],
+            )
+
+
+def _changed(tx: Transaction, stream: str, since: int) -> list[tuple[int, Document]]:
+    if stream == "steps":
+        return [(change, step_document(step)) for change, step in changed_steps(tx, since, _BATCH)]
+    return [(change, item_document(item)) for change, item in changed_items(tx, since, _BATCH)]
+
+
+def _lexical(document: Document) -> LexicalDocument:
+    return LexicalDocument(
+        id=document.id,
+        text=document.text,
+        kind=document.kind,
+        thread_id=document.thread_id,
+        speaker=document.speaker,
+        occurred_at=to_micros(document.occurred_at),
+        label_ids=document.labels,
+    )
+
+
+def _held(tx: Transaction, stream: str, done: int) -> tuple[int, int]:
+    """How many records an index that has come as far as ``done`` holds: at least, and at most.
+
+    Between the two lie the records that changed since: a killed process may have written some of them already.
+    """
+    table, kept = (steps, ["active"]) if stream == "steps" else (items, ["active", "superseded"])
+    own = select(func.count()).where(table.c.user_id == tx.user_id)
+    low, since = (
+        tx.first(statement)
+        for statement in (own.where(table.c.change <= done, table.c.status.in_(kept)), own.where(table.c.change > done))
+    )
+    least = int(low[0]) if low else 0
+    return least, least + (int(since[0]) if since else 0)
+
+
+def _miscounted(count: int, least: int, most: int) -> str | None:
+    if least <= count <= most:
+        return None
+    return f"it holds {count:,} of {least:,} records" if least == most else f"it holds {count:,} records of {most:,}"

@@ -1,0 +1,377 @@
+"""The first step of every write: secrets are taken out, then the messages go into the ledger as steps.
+
+What comes back from :func:`record` is acknowledged: it survives a killed process and is found by the next recall.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Any, NamedTuple
+
+from sqlalchemy import select
+
+from ..memory_types import Media, Remembered, Source, Step, ToolCall, VaultItem, new_id, utc_now
+from ..memory_types.messages import MediaDraft, MessageDraft
+from .ledger import (
+    Ledger,
+    Transaction,
+    append_steps,
+    get_steps,
+    item_change,
+    known_messages,
+    next_turn,
+    read_items,
+    record_operation,
+)
+from .ledger.schema import changes, files, operations, steps
+from .ledger.steps import chunks
+from .ledger.vault import NewSecret, known_secrets, new_secret, store_new_secrets
+from .media import MediaStore, adding_before, kept_files, text_of
+from .redaction import Redactor
+from .secrets import Cipher, SecretSpan, find_references
+
+__all__ = ["record"]
+
+
+class _Prepared(NamedTuple):
+    """A call made ready to be written: everything that takes long, done before the transaction."""
+
+    ids: list[str]  # of the step of each draft, new or held before
+    known: dict[str, str]  # the host's message ids that the thread held: → step id
+    steps: list[Step]  # without turn, seq and time of arrival
+    timed: set[str]  # ids of the steps whose message tells its time
+    files: dict[str, tuple[bytes, dict[str, Any]]]  # hash → bytes, row
+    secrets: list[NewSecret]
+    held: dict[str, str]  # the secrets of the call that the user kept already: digest → id
+    items: list[VaultItem]  # one a secret
+    receipt: Remembered
+
+
+def record(
+    ledger: Ledger,
+    user: str,
+    drafts: Sequence[MessageDraft],
+    *,
+    timezone: str,
+    thread_id: str,
+    agent_id: str | None,
+    metadata: Mapping[str, Any],
+    cipher: Cipher,
+    media: MediaStore,
+    find: bool = True,
+) -> Remembered:
+    """Append messages to a thread: when this returns they are acknowledged.
+
+    A message whose id the thread holds already is not stored again. A message without a time gets the present one.
+    Names by which a host finds its things again (ids of thread, message, agent, tool call, file) are kept as they are.
+
+    Secrets are found and files written before the transaction that stores the call: it holds up other writers for no
+    longer than its rows take. If another call has stored one of these messages or secrets meanwhile, the
+    call is prepared anew on what is there then.
+    """
+    with adding_before(media, ledger, user) as put:
+        while True:
+            prepared = _prepare(ledger, user, drafts, thread_id, agent_id, metadata, cipher, find)
+            for data, _ in prepared.files.values():
+                put(data)
+            with ledger.write(user, timezone=timezone) as tx:
+                if _fits(tx, thread_id, prepared, drafts):
+                    return _store(tx, thread_id, prepared, put)
+
+
+def _prepare(
+    ledger: Ledger,
+    user: str,
+    drafts: Sequence[MessageDraft],
+    thread_id: str,
+    agent_id: str | None,
+    metadata: Mapping[str, Any],
+    cipher: Cipher,
+    find: bool,
+) -> _Prepared:
+    kept: dict[str, tuple[str, SecretSpan]] = {}
+    new: list[NewSecret] = []
+    held: dict[str, str] = {}
+
+    def keep(plaintext: str, span: SecretSpan) -> str:
+        digest = cipher.digest(plaintext, context=user).hex()
+        secret_id = already.get(digest)
+        if secret_id is None:
+            made = new_secret(
+                cipher, user, plaintext, kind=span.kind, caption=span.caption, sensitivity=span.sensitivity
+            )
+            new.append(made)
+            secret_id = made.id
+        else:
+            held[digest] = secret_id
+        kept[plaintext] = (secret_id, span)
+        return secret_id
+
+    redactor = Redactor(keep, find)
+    shared = redactor.look(metadata)
+    secrets = [shared | redactor.look(_strings(draft)) for draft in drafts]
+    digests = {cipher.digest(plaintext, context=user).hex() for plaintext in frozenset().union(*secrets)}
+    with ledger.read(user) as tx:
+        known = known_messages(tx, thread_id, _message_ids(drafts))
+        already = known_secrets(tx, digests)
+        said = {step.id: step.content for step in get_steps(tx, set(known.values()), forgotten=True).values()}
+    step_of = dict(known)
+    ids: list[str] = []
+    repeated: list[str] = []
+    steps: list[Step] = []
+    timed: set[str] = set()
+    files: dict[str, tuple[bytes, dict[str, Any]]] = {}
+    degraded: list[str] = []
+    for draft, near in zip(drafts, secrets, strict=True):
+        if draft.message_id is not None and draft.message_id in step_of:
+            repeated.append(step_of[draft.message_id])
+            ids.append(step_of[draft.message_id])
+            if redactor.clean(draft.text, near=near) != said[step_of[draft.message_id]]:
+                degraded.append(
+                    f"message id {draft.message_id!r} came again with another text, which was not stored: "
+                    "an id stands for one message, so give a changed one an id of its own"
+                )
+            continue
+        clean = partial(redactor.clean, near=near)
+        degraded.extend(clean(draft.degraded))
+        step = _step(user, draft, clean, files, thread_id, agent_id, metadata)
+        said[step.id] = step.content
+        if draft.message_id is not None:
+            step_of[draft.message_id] = step.id
+        if draft.occurred_at is not None:
+            timed.add(step.id)
+        steps.append(step)
+        ids.append(step.id)
+    receipt = Remembered(
+        step_ids=tuple(ids),
+        repeated=tuple(repeated),
+        secrets=tuple(dict.fromkeys(redactor.replaced.values())),
+        degraded=tuple(degraded),
+    )
+    items = _vault_items(user, redactor, kept, steps)
+    return _Prepared(ids, known, steps, timed, files, new, held, items, receipt)
+
+
+def _message_ids(drafts: Sequence[MessageDraft]) -> list[str]:
+    return [draft.message_id for draft in drafts if draft.message_id is not None]
+
+
+def _fits(tx: Transaction, thread_id: str, prepared: _Prepared, drafts: Sequence[MessageDraft]) -> bool:
+    """Whether the ledger still holds of the call's messages and secrets what it was prepared on."""
+    digests = {*prepared.held, *(one.digest for one in prepared.secrets)}
+    return (
+        known_messages(tx, thread_id, _message_ids(drafts)) == prepared.known
+        and known_secrets(tx, digests) == prepared.held
+    )
+
+
+def _store(tx: Transaction, thread_id: str, prepared: _Prepared, put: Callable[[bytes], str]) -> Remembered:
+    now = utc_now()
+    held = kept_files(tx) if prepared.files else set()
+    for sha256, (data, row) in prepared.files.items():
+        put(data)  # it may have been swept away since
+        if sha256 not in held:
+            tx.connection.execute(files.insert().values(user_id=tx.user_id, sha256=sha256, created_at=now, **row))
+    store_new_secrets(tx, prepared.secrets)
+    if prepared.steps:
+        turn, seq = next_turn(tx, thread_id), tx.next_change(len(prepared.steps))
+        placed = []
+        for offset, step in enumerate(prepared.steps):
+            moment = {} if step.id in prepared.timed else {"occurred_at": now}
+            place = {"turn": turn + offset, "seq": seq + offset, "created_at": now}
+            placed.append(step.model_copy(update={**place, **moment}))
+        append_steps(tx, placed)
+    _keep_vault_items(tx, prepared.items, now)
+    again = _forgotten(tx, prepared.known)
+    return prepared.receipt.changed(degraded=(*prepared.receipt.degraded, *again)) if again else prepared.receipt
+
+
+def _forgotten(tx: Transaction, known: Mapping[str, str]) -> list[str]:
+    """One line for each operation that forgot messages which are now said again, and which stay forgotten.
+
+    A host that sends its whole history each time must not undo what its user wished.
+    """
+    message_of = {step_id: message_id for message_id, step_id in known.items()}
+    last: dict[str, str] = {}
+    for part in chunks(message_of):
+        gone = select(steps.c.id).where(
+            steps.c.user_id == tx.user_id, steps.c.id.in_(part), steps.c.status == "forgotten"
+        )
+        forgotten = {row.id for row in tx.all(gone)}
+        if not forgotten:
+            continue
+        done = (
+            select(changes.c.target_id, changes.c.operation_id, changes.c.after)
+            .join(
+                operations,
+                (operations.c.user_id == changes.c.user_id) & (operations.c.id == changes.c.operation_id),
+            )
+            .where(changes.c.user_id == tx.user_id, changes.c.target == "step", changes.c.target_id.in_(forgotten))
+            .order_by(operations.c.seq)
+        )
+        last.update(
+            {
+                row.target_id: row.operation_id
+                for row in tx.all(done)
+                if row.after and row.after["status"] == "forgotten"
+            }
+        )
+    by_operation: dict[str, list[str]] = {}
+    for step_id, operation_id in last.items():
+        by_operation.setdefault(operation_id, []).append(message_of[step_id])
+    return [_said_again(operation_id, sorted(messages)) for operation_id, messages in by_operation.items()]
+
+
+def _said_again(operation_id: str, messages: Sequence[str]) -> str:
+    if len(messages) == 1:
+        return f"message {messages[0]} was forgotten before and stays so; undo {operation_id} brings it back"
+    named = ", ".join(messages[:5]) + (f" and {len(messages) - 5} more" if len(messages) > 5 else "")
+    return f"messages {named} were forgotten before and stay so; undo {operation_id} brings them back"
+
+
+_Clean = Callable[[Any], Any]
+
+
+def _strings(draft: MessageDraft) -> list[Any]:
+    return [
+        draft.text,
+        draft.index_text if draft.index_text != draft.text else None,
+        draft.name,
+        list(draft.blocks),
+        draft.reasoning,
+        [[call.name, call.arguments] for call in draft.tool_calls],
+        [[one.name, one.caption, one.transcript, one.url, one.mime_type] for one in draft.media],
+        [text_of(one.data, one.mime_type)[0] for one in draft.media if one.data is not None],
+        draft.metadata,
+    ]
+
+
+def _step(
+    user: str,
+    draft: MessageDraft,
+    clean: _Clean,
+    files: dict[str, tuple[bytes, dict[str, Any]]],
+    thread_id: str,
+    agent_id: str | None,
+    metadata: Mapping[str, Any],
+) -> Step:
+    moment, now = draft.occurred_at, utc_now()
+    stored = [_without_secrets(one, clean) for one in draft.media]
+    # The hash of a text file that held a secret would let it be guessed: the new one stands for it everywhere.
+    renamed = {
+        one.sha256: hashlib.sha256(data).hexdigest()
+        for one, data in zip(draft.media, stored, strict=True)
+        if one.sha256 is not None and data is not None and data is not one.data
+    }
+    return Step.model_construct(
+        id=new_id("step"),
+        user=user,
+        thread_id=thread_id,
+        turn=0,
+        seq=0,
+        role=draft.role,
+        name=clean(draft.name),
+        content=clean(draft.text),
+        blocks=_renamed(clean(draft.blocks), renamed) if renamed else clean(draft.blocks),
+        reasoning=clean(draft.reasoning),
+        tool_calls=tuple(
+            ToolCall(id=call.id, name=clean(call.name), arguments=clean(call.arguments)) for call in draft.tool_calls
+        ),
+        tool_call_id=draft.tool_call_id,
+        media=tuple(_media(one, data, clean, files) for one, data in zip(draft.media, stored, strict=True)),
+        index_text=clean(draft.index_text),
+        message_id=draft.message_id,
+        agent_id=agent_id,
+        occurred_at=moment.utc if moment else now,
+        offset_minutes=moment.offset_minutes if moment else 0,
+        created_at=now,
+        status="active",
+        metadata=clean({**metadata, **draft.metadata}),
+    )
+
+
+def _without_secrets(draft: MediaDraft, clean: _Clean) -> bytes | None:
+    """The bytes to keep: a text file without its secrets, any other as it is."""
+    if draft.data is None:
+        return None
+    text, encoding = text_of(draft.data, draft.mime_type)
+    cleaned = clean(text)
+    return draft.data if text is None or cleaned == text else cleaned.encode(encoding, "xmlcharrefreplace")
+
+
+def _renamed(value: Any, names: Mapping[str, str]) -> Any:
+    if isinstance(value, dict):
+        return {key: _renamed(part, names) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_renamed(part, names) for part in value)
+    return names.get(value, value) if isinstance(value, str) else value
+
+
+def _media(
+    draft: MediaDraft, data: bytes | None, clean: _Clean, files: dict[str, tuple[bytes, dict[str, Any]]]
+) -> Media:
+    caption, transcript, name, mime_type = (
+        clean(text) for text in (draft.caption, draft.transcript, draft.name, draft.mime_type)
+    )
+    sha256 = None
+    if data is not None:
+        sha256 = hashlib.sha256(data).hexdigest()
+        text = "\n".join(part for part in (caption, transcript) if part) or None
+        files.setdefault(sha256, (data, {"mime_type": mime_type, "name": name, "size": len(data), "text": text}))
+    return Media(
+        kind=draft.kind,
+        sha256=sha256,
+        mime_type=mime_type,
+        url=clean(draft.url),
+        file_id=draft.file_id,
+        name=name,
+        size=len(data) if data is not None else None,
+        caption=caption,
+        transcript=transcript,
+    )
+
+
+def _vault_items(
+    user: str, redactor: Redactor, kept: Mapping[str, tuple[str, SecretSpan]], steps: Sequence[Step]
+) -> list[VaultItem]:
+    """One vault item a secret, citing the first step that holds its reference."""
+    places = _places(steps) if kept else {}
+    made: dict[str, VaultItem] = {}
+    for plaintext, (secret_id, span) in kept.items():
+        if secret_id not in made:
+            source = places.get(redactor.replaced[plaintext])
+            made[secret_id] = VaultItem(
+                user=user,
+                entry_type=span.kind,
+                caption=span.caption,
+                sensitivity=span.sensitivity,
+                secret_id=secret_id,
+                sources=(source,) if source else (),
+            )
+    return list(made.values())
+
+
+def _places(steps: Sequence[Step]) -> dict[str, Source]:
+    """Reference → where it first stands."""
+    found: dict[str, Source] = {}
+    for step in steps:
+        for at in find_references(step.content):
+            put = step.content[at.start : at.end]
+            found.setdefault(put, Source(step_id=step.id, quote=put, start=at.start, end=at.end))
+        if step.index_text != step.content:
+            for at in find_references(step.index_text):
+                found.setdefault(step.index_text[at.start : at.end], Source(step_id=step.id))
+    return found
+
+
+def _keep_vault_items(tx: Transaction, made: Sequence[VaultItem], now: datetime) -> None:
+    """Add those whose secret has no item yet."""
+    if not made:
+        return
+    held = {getattr(item, "secret_id", None) for item in read_items(tx, kinds=["vault"])}
+    new = [item_change(None, one.changed(created_at=now)) for one in made if one.secret_id not in held]
+    if new:
+        record_operation(tx, "add", new, actor="rules", reason="a secret was found and taken out")

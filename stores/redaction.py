@@ -1,0 +1,260 @@
+"""Taking secrets out of values before they are written, and out of error messages before they are shown."""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+from ..errors import HexamemError
+from .ledger import Transaction, store_secret, whole_words
+from .secrets import Cipher, SecretSpan, find_references, find_secrets, reference
+from .secrets.captions import safe_caption
+
+__all__ = ["Keep", "Redactor", "holds", "keep_in_vault", "redact_texts", "safe_errors"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Keep = Callable[[str, SecretSpan], str]
+"""Stores (plaintext, span) and returns the secret's id."""
+
+# A shorter secret (a PIN) may stand in other sentences by chance: it is taken out of its own message alone, and as a
+# whole word. A longer one is taken out of the whole call, wherever it stands.
+_SPREAD_LENGTH = 8
+_NAMES, _VALUE = ("name", "label", "key"), "value"
+
+
+class _Words:
+    """Many words looked for at once: the time grows with the text, not with their number."""
+
+    __slots__ = ("_by_start", "_count")
+
+    _FEW = 16  # so many are found sooner one by one
+
+    def __init__(self) -> None:
+        # By length (8 for all that are longer): first characters → the words that begin with them.
+        self._by_start: dict[int, dict[str, list[str]]] = {}
+        self._count = 0
+
+    def add(self, word: str) -> None:
+        start = word[:_SPREAD_LENGTH]
+        self._by_start.setdefault(len(start), {}).setdefault(start, []).append(word)
+        self._count += 1
+
+    def find(self, text: str) -> Iterator[tuple[int, str]]:
+        """Every place where one of the words stands, also those that overlap."""
+        for size, starts in self._by_start.items():
+            if self._count <= self._FEW:
+                for word in (word for words in starts.values() for word in words):
+                    at = text.find(word)
+                    while at >= 0:
+                        yield at, word
+                        at = text.find(word, at + 1)
+                continue
+            for at in range(len(text) - size + 1):
+                for word in starts.get(text[at : at + size], ()):
+                    if text.startswith(word, at):
+                        yield at, word
+
+
+@dataclass(slots=True)
+class Redactor:
+    """Replaces secrets by references, keeping each in the vault when it is first replaced.
+
+    First ``look`` at everything of a call, then ``clean`` each part: a secret that one part gives away by its words
+    ("the password is …") is then taken out of the others too.
+
+    Args:
+        keep: where secrets are kept; None keeps nothing and puts ``[caption]`` alone.
+        enabled: whether secrets are looked for at all.
+
+    Attributes:
+        replaced: plaintext → what was put in its place, in the order of replacing.
+    """
+
+    keep: Keep | None
+    enabled: bool = True
+    replaced: dict[str, str] = field(default_factory=dict)
+    _seen: dict[str, SecretSpan] = field(default_factory=dict)
+    _spans: dict[str, tuple[SecretSpan, ...]] = field(default_factory=dict)
+    _long: _Words = field(default_factory=_Words)
+    _folded: _Words = field(default_factory=_Words)
+
+    def look(self, value: Any) -> frozenset[str]:
+        """Find the secrets in every string and whole number of a value; returns them, for ``clean``."""
+        found: set[str] = set()
+        if self.enabled:
+            self._look(value, "", found)
+        return frozenset(found)
+
+    def _look(self, value: Any, key: str, found: set[str]) -> None:
+        if isinstance(value, Mapping):
+            for name, part in value.items():
+                self._look(name, "", found)
+                self._look(part, name if isinstance(name, str) else "", found)
+            if isinstance(value.get(_VALUE), (str, int)):  # {"name": "DB_PASSWORD", "value": "hunter2"}
+                for name in _NAMES:
+                    if isinstance(value.get(name), str):
+                        self._look(value[_VALUE], value[name], found)
+        elif isinstance(value, (list, tuple, set, frozenset)):
+            for part in value:
+                self._look(part, key, found)
+        elif isinstance(value, (str, int)) and not isinstance(value, bool):
+            text = str(value)
+            self._take(text, 0, found)
+            if key:  # {"password": "hunter2"}: the key says what the value is
+                self._take(f"{key}: {text}", len(key) + 2, found)
+
+    def _take(self, text: str, start: int, found: set[str]) -> None:
+        for span in self._find(text):
+            if span.start >= start:
+                plaintext = text[span.start : span.end]
+                found.add(plaintext)
+                if plaintext not in self._seen:
+                    self._seen[plaintext] = span
+                    self._folded.add(plaintext.casefold())
+                    if len(plaintext) >= _SPREAD_LENGTH:
+                        self._long.add(plaintext)
+
+    def _find(self, text: str) -> tuple[SecretSpan, ...]:
+        spans = self._spans.get(text)
+        if spans is None:
+            spans = self._spans[text] = find_secrets(text)
+        return spans
+
+    def clean(self, value: Any, near: Collection[str] = ()) -> Any:
+        """The value without secrets: its own, those ``near`` (of the same message), and every long one of the call.
+
+        A whole number that is a secret becomes the text of its reference.
+        """
+        if not self._seen:
+            return value
+        if isinstance(value, str):
+            return self._clean_text(value, near)
+        if isinstance(value, Mapping):
+            return {self.clean(key, near): self.clean(part, near) for key, part in value.items()}
+        if isinstance(value, (list, tuple)):
+            return type(value)(self.clean(part, near) for part in value)
+        if isinstance(value, int) and not isinstance(value, bool):
+            text = str(value)
+            return self._put(text) if text in self._seen and (text in near or len(text) >= _SPREAD_LENGTH) else value
+        return value
+
+    def _clean_text(self, text: str, near: Collection[str]) -> str:
+        pieces: list[str] = []
+        end = 0
+        for span in self._find(text) if self.enabled else ():
+            plaintext = text[span.start : span.end]
+            if plaintext in self._seen:
+                pieces += [text[end : span.start], self._put(plaintext)]
+                end = span.end
+        return self._spread("".join([*pieces, text[end:]]), [word for word in near if len(word) < _SPREAD_LENGTH])
+
+    def _spread(self, text: str, short: Collection[str]) -> str:
+        """Replace every long secret of the call, and these short ones, in what lies between references."""
+        short = [word for word in short if word in text]
+        pieces: list[str] = []
+        end = 0
+        for found in (*find_references(text), None):
+            pieces.append(self._between(text[end : found.start if found else len(text)], short))
+            if found:
+                pieces.append(text[found.start : found.end])
+                end = found.end
+        return "".join(pieces)
+
+    def _between(self, text: str, short: Collection[str]) -> str:
+        found = [(start, start + len(word)) for start, word in self._long.find(text)]
+        for word in short:
+            found += [match.span() for match in whole_words(word).finditer(text)]
+        if not found:
+            return text
+        pieces: list[str] = []
+        end = 0
+        for start, stop in _apart(found):
+            pieces += [text[end:start], self._put(text[start:stop])]
+            end = stop
+        return "".join([*pieces, text[end:]])
+
+    def _put(self, plaintext: str) -> str:
+        put = self.replaced.get(plaintext)
+        if put is None:
+            span = self._described(plaintext)
+            put = reference(self.keep(plaintext, span), span.caption) if self.keep else f"[{span.caption}]"
+            self.replaced[plaintext] = put
+        return put
+
+    def _described(self, plaintext: str) -> SecretSpan:
+        """The secret's span with a caption that tells no other secret of the call."""
+        span = self._seen[plaintext]
+        own = plaintext.casefold()
+        if any(other != own for _, other in self._folded.find(span.caption.casefold())):
+            noun = span.kind.replace("_", " ")
+            return replace(span, caption=safe_caption(noun, noun, plaintext))
+        return span
+
+
+def _apart(found: Collection[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Of places that overlap the longest, then the first; in order."""
+    taken: list[tuple[int, int]] = []
+    for start, stop in sorted(set(found), key=lambda place: (place[0] - place[1], place[0])):
+        at = bisect_left(taken, (start, stop))
+        if (at == len(taken) or taken[at][0] >= stop) and (at == 0 or taken[at - 1][1] <= start):
+            taken.insert(at, (start, stop))
+    return taken
+
+
+def holds(text: str, secret: str) -> bool:
+    """Whether a text holds a secret: a short one as a whole word, a long one anywhere."""
+    return secret in text and (len(secret) >= _SPREAD_LENGTH or whole_words(secret).search(text) is not None)
+
+
+def keep_in_vault(tx: Transaction, cipher: Cipher) -> Keep:
+    """Where a transaction's user keeps secrets."""
+
+    def keep(plaintext: str, span: SecretSpan) -> str:
+        return store_secret(tx, cipher, plaintext, kind=span.kind, caption=span.caption, sensitivity=span.sensitivity)
+
+    return keep
+
+
+def redact_texts(tx: Transaction, cipher: Cipher, find: bool, *texts: str) -> list[str]:
+    """Short texts of a call that go into the history (who, why), their secrets replaced by references."""
+    redactor = Redactor(keep_in_vault(tx, cipher), find and bool(tx.user_id))
+    near = redactor.look(texts)
+    return [redactor.clean(text, near) for text in texts]
+
+
+def safe_errors(call: Callable[P, R]) -> Callable[P, R]:
+    """Errors that the call raises tell no secret of its arguments, nor the error from which they were made.
+
+    Messages repeat the value that does not fit, and a secret may have been given in its place.
+    """
+
+    @wraps(call)
+    def safe(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return call(*args, **kwargs)
+        except HexamemError as error:
+            _make_safe(error, [args[1:], kwargs])
+            raise
+
+    return safe
+
+
+def _make_safe(error: HexamemError, given: Any) -> None:
+    redactor = Redactor(None)
+    near = redactor.look([given, error.args])
+    told = []
+    for text in error.args:
+        cleaned = redactor.clean(text, near)
+        for plaintext in near if isinstance(cleaned, str) else ():
+            for form in (repr(plaintext)[1:-1], json.dumps(plaintext)[1:-1]):
+                if form != plaintext and form in cleaned:
+                    cleaned = cleaned.replace(form, redactor.clean(plaintext, near))
+        told.append(cleaned)
+    error.args = tuple(told)
+    if error.__suppress_context__:  # what Python would not show either
+        error.__context__ = None

@@ -1,0 +1,34 @@
+"""Secrets: finding them in a text, putting references in their place, encrypting them, and where the key comes from.
+
+``find_secrets`` → ``Cipher.encrypt`` each plaintext under its id → ``replace_secrets``: the text that is stored then
+holds ``{{vault:ID|caption}}`` where a secret was. The vault's tables and the audit of ``reveal`` are the ledger's.
+"""
+
+from .captions import caption_is_safe
+from .cipher import Cipher, key_id_of, seal, unseal
+from .detection import find_secrets, replace_secrets
+from .keys import KEY_FILE_NAME, KEY_VARIABLE, VaultKey, load_key, new_key
+from .references import VaultReference, clean_caption, find_references, reference, restore_references
+from .spans import SecretSpan, Sensitivity
+
+__all__ = [
+    "KEY_FILE_NAME",
+    "KEY_VARIABLE",
+    "Cipher",
+    "SecretSpan",
+    "Sensitivity",
+    "VaultKey",
+    "VaultReference",
+    "caption_is_safe",
+    "clean_caption",
+    "find_references",
+    "find_secrets",
+    "key_id_of",
+    "load_key",
+    "new_key",
+    "reference",
+    "replace_secrets",
+    "restore_references",
+    "seal",
+    "unseal",
+]

@@ -1,0 +1,75 @@
+"""The mark that stands in a text where a secret was: ``{{vault:ID|caption}}``.
+
+The ID names the vault record; the caption says what was there, for people and for models. A reference is plain text:
+it survives prompts, indexes and exports, and :func:`restore_references` puts the plaintext back for whoever may see it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ...errors import InvalidInputError
+
+__all__ = [
+    "MAX_CAPTION_LENGTH",
+    "VaultReference",
+    "clean_caption",
+    "find_references",
+    "reference",
+    "restore_references",
+]
+
+MAX_CAPTION_LENGTH = 120
+
+_ID = re.compile(r"[A-Za-z0-9_.:-]{1,80}")
+_REFERENCE = re.compile(r"\{\{vault:([A-Za-z0-9_.:-]{1,80})\|([^{}|\r\n]{0,200})\}\}")
+_UNSAFE = str.maketrans({"{": "(", "}": ")", "|": "/"})
+_BLANKS = re.compile(r"[\s\x00-\x1f\x7f\u2028\u2029]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VaultReference:
+    """One reference in a text: characters ``start`` to ``end`` are ``{{vault:id|caption}}``."""
+
+    start: int
+    end: int
+    id: str
+    caption: str
+
+
+def clean_caption(caption: str) -> str:
+    """The caption as it can stand in a reference: one line, no braces or pipes, at most 120 characters."""
+    cleaned = _BLANKS.sub(" ", caption.translate(_UNSAFE)).strip()
+    return cleaned[:MAX_CAPTION_LENGTH].rstrip() or "secret"
+
+
+def reference(id: str, caption: str) -> str:
+    """Write ``{{vault:id|caption}}``; the caption is cleaned first.
+
+    Raises:
+        InvalidInputError: the id is not 1 to 80 letters, digits, ``_``, ``.``, ``:`` or ``-``.
+    """
+    if not _ID.fullmatch(id):
+        raise InvalidInputError(
+            f"vault id {id!r} cannot stand in a reference: use 1 to 80 ASCII letters, digits, '_', '.', ':' or '-'"
+        )
+    return f"{{{{vault:{id}|{clean_caption(caption)}}}}}"
+
+
+def find_references(text: str) -> tuple[VaultReference, ...]:
+    """All references in the text, in order. Text that only resembles one is left out."""
+    if "{{vault:" not in text:
+        return ()
+    return tuple(VaultReference(start=m.start(), end=m.end(), id=m[1], caption=m[2]) for m in _REFERENCE.finditer(text))
+
+
+def restore_references(text: str, plaintexts: Mapping[str, str]) -> str:
+    """Put the plaintext back where its id is known; other references stay as they are.
+
+    Plaintext is inserted as it is and not searched again, so a secret that contains a reference cannot pull in another.
+    """
+    if "{{vault:" not in text:
+        return text
+    return _REFERENCE.sub(lambda m: plaintexts.get(m[1], m[0]), text)

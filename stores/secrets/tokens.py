@@ -1,0 +1,323 @@
+"""Secrets that show by their form alone: vendor tokens, private keys, passwords in URLs, headers and webhooks.
+
+Formats that are defined by a literal prefix are data: a prefix is looked for with ``str.find``, and its pattern is
+matched there. Some patterns come from detect-secrets' plugins; they are anchored, and a match is widened to the whole
+run of token characters, because several of them know one fixed length and would leave the tail of a longer key behind.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from detect_secrets.plugins.discord import DiscordBotTokenDetector
+from detect_secrets.plugins.gitlab_token import GitLabTokenDetector
+from detect_secrets.plugins.jwt import JwtTokenDetector
+from detect_secrets.plugins.mailchimp import MailchimpDetector
+from detect_secrets.plugins.pypi_token import PypiTokenDetector
+from detect_secrets.plugins.sendgrid import SendGridDetector
+from detect_secrets.plugins.slack import SlackDetector
+from detect_secrets.plugins.square_oauth import SquareOAuthDetector
+from detect_secrets.plugins.telegram_token import TelegramBotTokenDetector
+
+from .checksums import base58check_is_valid
+from .grammar import occurrences
+from .spans import Candidate, Sensitivity, TextForms
+from .values import is_placeholder
+
+__all__ = ["find_tokens"]
+
+_PRIORITY = 90
+_RUN = re.compile(r"[A-Za-z0-9_\-+/=.:~%!@#$&*]{20}")
+_TAIL = re.compile(r"[A-Za-z0-9_\-]*")
+_FAKE = re.compile(
+    r"your[-_]?|(.)\1{9}|x{6}|example[-_]?key|placeholder|replace|insert|\.\.\.|123456789012345678|abcdefghijklmnopqrs",
+    re.IGNORECASE,
+)
+
+
+class _Format(NamedTuple):
+    prefixes: tuple[str, ...]
+    pattern: re.Pattern[str]
+    caption: str
+    kind: str
+    sensitivity: Sensitivity
+
+
+def _format(
+    prefixes: str, rest: str, caption: str, kind: str = "api_key", sensitivity: Sensitivity = "high"
+) -> _Format:
+    names = tuple(prefixes.split())
+    # Longest prefix first, so that "sk-ant-" is not read as "sk-".
+    heads = "|".join(re.escape(p) for p in sorted(names, key=len, reverse=True))
+    return _Format(names, re.compile(rf"(?:{heads}){rest}"), caption, kind, sensitivity)
+
+
+def _union(plugin: type[object]) -> str:
+    return "|".join(f"(?:{pattern.pattern})" for pattern in plugin.denylist)  # type: ignore[attr-defined]
+
+
+# In order: of two formats that match at one place the first wins.
+_FORMATS: tuple[_Format, ...] = (
+    _format("sk-ant-", r"[A-Za-z0-9_-]{20,250}", "Anthropic API key"),
+    _format("sk-proj- sk-svcacct- sk-admin- sk-None-", r"[A-Za-z0-9_-]{20,250}", "OpenAI API key"),
+    _format("sk-or-", r"(?:v\d-)?[A-Za-z0-9]{24,}", "OpenRouter API key"),
+    _format("sk-lf-", r"[0-9a-f-]{32,40}", "Langfuse secret key"),
+    _format("sk-", r"[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20}", "OpenAI API key"),
+    _format("sk-", r"(?=[A-Za-z]*\d)[A-Za-z0-9]{20,120}", "API key (OpenAI style)"),
+    _format("gsk_", r"[A-Za-z0-9]{40,80}", "Groq API key"),
+    _format("xai-", r"[A-Za-z0-9]{60,120}", "xAI API key"),
+    _format("pplx-", r"[A-Za-z0-9]{40,80}", "Perplexity API key"),
+    _format("tvly-", r"[A-Za-z0-9_-]{24,80}", "Tavily API key"),
+    _format("pcsk_", r"[A-Za-z0-9_]{40,100}", "Pinecone API key"),
+    _format("r8_", r"[A-Za-z0-9]{37,60}", "Replicate API token"),
+    _format("hf_ api_org_", r"[A-Za-z0-9]{30,60}", "Hugging Face token", "token"),
+    _format("lsv2_pt_ lsv2_sk_", r"[A-Za-z0-9]{20,}(?:_[A-Za-z0-9]+)?", "LangSmith API key"),
+    _format("AKIA ASIA ABIA ACCA", r"[A-Z0-9]{16}", "AWS access key"),
+    _format("ABSK", r"[A-Za-z0-9+/]{100,250}={0,2}", "Amazon Bedrock API key"),
+    _format("LTAI", r"[A-Za-z0-9]{12,24}", "Alibaba Cloud access key"),
+    _format("AKID", r"[A-Za-z0-9]{32}", "Tencent Cloud secret id"),
+    _format("AIza", r"[A-Za-z0-9_-]{35}", "Google API key"),
+    _format("GOCSPX-", r"[A-Za-z0-9_-]{24,40}", "Google OAuth client secret"),
+    _format("ya29.", r"[A-Za-z0-9_-]{20,}", "Google OAuth access token", "token"),
+    _format("ghp_ gho_ ghu_ ghs_ ghr_", r"[A-Za-z0-9_]{36,255}", "GitHub token", "token"),
+    _format("github_pat_", r"[A-Za-z0-9_]{36,255}", "GitHub fine-grained token", "token"),
+    _format("glpat- gldt- glft- glsoat- glrt- GR1348941 glcbt- glimt- glptt- glagent- gloas-", r"", "GitLab token", "token")._replace(
+        pattern=re.compile(_union(GitLabTokenDetector))
+    ),
+    _format("xoxa- xoxb- xoxp- xoxo- xoxs- xoxr- xoxe-", r"[A-Za-z0-9-]{20,250}", "Slack token", "token"),
+    _format("xapp-", r"\d-[A-Za-z0-9-]{20,200}", "Slack app token", "token"),
+    _format("https://hooks.slack.com/", r"", "Slack webhook", "webhook")._replace(
+        pattern=re.compile(_union(SlackDetector), re.IGNORECASE)
+    ),
+    _format(
+        "https://discord.com/api/webhooks/ https://discordapp.com/api/webhooks/",
+        r"\d{10,25}/[\w-]{40,100}", "Discord webhook", "webhook"),
+    _format("sk_live_ rk_live_ sk_prod_", r"[A-Za-z0-9]{10,250}", "Stripe API key"),
+    _format("sk_test_ rk_test_", r"[A-Za-z0-9]{10,250}", "Stripe test key", "api_key", "medium"),
+    _format("whsec_", r"[A-Za-z0-9+/]{24,80}={0,2}", "Stripe webhook secret"),
+    _format("sq0atp- sq0idp-", r"[A-Za-z0-9_-]{22,60}", "Square access token", "token"),
+    _format("sq0csp-", r"", "Square OAuth secret")._replace(pattern=re.compile(_union(SquareOAuthDetector))),
+    _format("SK", r"[0-9a-f]{32}", "Twilio API key"),
+    _format("SG.", r"", "SendGrid API key")._replace(pattern=re.compile(_union(SendGridDetector))),
+    _format("xkeysib-", r"[0-9a-f]{64}-[A-Za-z0-9]{16}", "Brevo API key"),
+    _format("key-", r"[0-9a-f]{32}", "Mailgun API key"),
+    _format("npm_", r"[A-Za-z0-9]{36,60}", "npm token", "token"),
+    _format("pypi-AgE", r"", "PyPI token", "token")._replace(pattern=re.compile(_union(PypiTokenDetector))),
+    _format("rubygems_", r"[0-9a-f]{48}", "RubyGems API key"),
+    _format("dckr_pat_", r"[A-Za-z0-9_-]{20,60}", "Docker token", "token"),
+    _format("dop_v1_ doo_v1_ dor_v1_", r"[0-9a-f]{64}", "DigitalOcean token", "token"),
+    _format("shpat_ shpca_ shppa_ shpss_", r"[0-9a-fA-F]{32}", "Shopify token", "token"),
+    _format("secret_", r"[A-Za-z0-9]{43}", "Notion token", "token"),
+    _format("ntn_", r"\d{11}[A-Za-z0-9]{30,50}", "Notion token", "token"),
+    _format("lin_api_", r"[A-Za-z0-9]{40}", "Linear API key"),
+    _format("figd_", r"[A-Za-z0-9_-]{30,60}", "Figma token", "token"),
+    _format("dapi", r"[0-9a-f]{32}(?:-\d)?", "Databricks token", "token"),
+    _format("hvs. hvb.", r"[A-Za-z0-9_-]{24,300}", "HashiCorp Vault token", "token"),
+    _format("dp.pt. dp.st.", r"[A-Za-z0-9._-]{40,60}", "Doppler token", "token"),
+    _format("glsa_", r"[A-Za-z0-9]{32}_[0-9a-fA-F]{8}", "Grafana token", "token"),
+    _format("glc_", r"[A-Za-z0-9+/]{32,400}={0,2}", "Grafana Cloud token", "token"),
+    _format("NRAK-", r"[A-Za-z0-9]{27}", "New Relic API key"),
+    _format("sntryu_ sntrys_", r"[A-Za-z0-9+/=_]{60,300}", "Sentry token", "token"),
+    _format("pscale_tkn_ pscale_pw_ pscale_oauth_", r"[\w=.-]{32,64}", "PlanetScale credential", "token"),
+    _format("sbp_ sb_secret_", r"[A-Za-z0-9_]{30,60}", "Supabase token", "token"),
+    _format("ATATT3", r"[A-Za-z0-9_\-=]{50,250}", "Atlassian API token", "token"),
+    _format("PMAK-", r"[0-9a-f]{24}-[0-9a-f]{34}", "Postman API key"),
+    _format("HRKU-", r"[A-Za-z0-9_-]{36,66}", "Heroku API key"),
+    _format("fo1_ fm1a_ fm1r_ fm2_", r"[\w+/-]{43,800}={0,3}", "Fly.io token", "token"),
+    _format("EZAK EZTK", r"[A-Za-z0-9]{54}", "EasyPost API key"),
+    _format("nfp_", r"[A-Za-z0-9]{36,60}", "Netlify token", "token"),
+    _format("tfp_", r"[A-Za-z0-9_.-]{40,70}", "Typeform token", "token"),
+    _format("ops_eyJ", r"[A-Za-z0-9+/]{200,}={0,3}", "1Password service account token", "token"),
+    _format("sl.", r"(?:u\.)?[A-Za-z0-9_-]{100,}", "Dropbox access token", "token"),
+    _format("pul-", r"[0-9a-f]{40}", "Pulumi token", "token"),
+    _format("AGE-SECRET-KEY-1", r"[A-Z0-9]{58}", "age secret key", "private_key"),
+    _format("xprv yprv zprv tprv", r"[1-9A-HJ-NP-Za-km-z]{100,112}", "extended private key of a wallet", "private_key"),
+    _format("EAA", r"(?=[A-Za-z]*\d)[A-Za-z0-9]{60,300}", "Meta access token", "token"),
+)  # fmt: skip
+
+_JWT = re.compile(r"eyJ[A-Za-z0-9_-]{8,4000}\.[A-Za-z0-9_-]{8,16000}(?:\.[A-Za-z0-9_-]{0,4000})?")
+_DISCORD = re.compile(_union(DiscordBotTokenDetector))
+_TELEGRAM = re.compile(rf"(?<![\w-])(?:{_union(TelegramBotTokenDetector)})(?![\w-])")
+_MAILCHIMP = re.compile(rf"(?<![\w-])(?:{_union(MailchimpDetector)})(?![\w-])")
+_TERRAFORM = re.compile(r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_\-=]{60,70}")
+_AIRTABLE = re.compile(r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}")
+_WIF = re.compile(r"(?<![A-Za-z0-9])(?:5[HJK][1-9A-HJ-NP-Za-km-z]{49}|[KLc][1-9A-HJ-NP-Za-km-z]{51})(?![A-Za-z0-9])")
+_SAS = re.compile(r"(?<=[?&;])sig=([A-Za-z0-9%+/=_-]{30,100})")
+_AZURE = re.compile(r"(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{40,88}={0,2})")
+_OTPAUTH = re.compile(r"otpauth://[^\s]{1,200}?[?&]secret=([A-Z2-7a-z]{16,128})")
+_WIFI_QR = re.compile(r"WIFI:(?:[A-OQ-Z]:(?:[^;\\\n]|\\.){0,64};){0,4}P:((?:[^;\\\n]|\\.){1,64});")
+_CREDENTIAL = re.compile(
+    r"(?:bearer|basic|authorization[\"']?:[ \t]{0,3}[\"']?token)[ \t]{1,3}([A-Za-z0-9_\-.+/=~]{16,4000})", re.IGNORECASE
+)
+_URL_LOGIN = re.compile(r"[A-Za-z0-9+.\-]{0,30}://[^\s:/@?#\"'<>{}]{0,100}:([^\s/@\"'<>]{1,200})@[\w.\-\[]")
+_SCHEME_NAMES = {
+    "postgres": "PostgreSQL", "postgresql": "PostgreSQL", "mysql": "MySQL", "mariadb": "MariaDB", "mongodb": "MongoDB",
+    "redis": "Redis", "rediss": "Redis", "amqp": "RabbitMQ", "amqps": "RabbitMQ", "mssql": "SQL Server",
+    "sqlserver": "SQL Server", "oracle": "Oracle", "clickhouse": "ClickHouse", "neo4j": "Neo4j", "cockroachdb": "CockroachDB",
+}  # fmt: skip
+_PEM_BEGIN = re.compile(
+    r"-----BEGIN ((?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?)-----|---- BEGIN SSH2 (?:ENCRYPTED )?PRIVATE KEY ----"
+)
+_PEM_BODY = re.compile(r"(?:[ \t>]*(?:[A-Za-z0-9+/=_\-]{8,}|[A-Za-z-]{3,20}: [^\n]{0,120}|)(?:\\n|\r?\n|$))*")
+_PEM_DATA = re.compile(r"[A-Za-z0-9+/=]{24}")
+_PEM_LIMIT = 40_000
+_PUTTY = re.compile(r"PuTTY-User-Key-File-\d: ")
+
+
+def _token(start: int, end: int, caption: str, kind: str = "token", sensitivity: Sensitivity = "high") -> Candidate:
+    return Candidate(start, end, kind, caption, caption, sensitivity, _PRIORITY, fixed=True)
+
+
+def _by_prefix(text: str) -> Iterator[Candidate]:
+    for form in _FORMATS:
+        for prefix in form.prefixes:
+            at = text.find(prefix)
+            while at >= 0:
+                end = at + len(prefix)
+                before = text[at - 1] if at else " "
+                if not (before.isascii() and (before.isalnum() or before in "_-")):
+                    match = form.pattern.match(text, at)
+                    if match is not None and not _FAKE.search(match[0]):
+                        tail = _TAIL.match(text, match.end())
+                        end = tail.end() if tail else match.end()
+                        # A run that goes on for long is another thing (base64 data that begins alike by chance).
+                        if end - match.end() <= 200:
+                            yield _token(at, end, form.caption, form.kind, form.sensitivity)
+                at = text.find(prefix, end)
+
+
+def _private_keys(text: str) -> Iterator[Candidate]:
+    done = 0
+    for begin in _PEM_BEGIN.finditer(text):
+        if begin.start() < done:
+            continue
+        label = begin[1] or "SSH2 PRIVATE KEY"
+        close = text.find("-----END " + label if begin[1] else "---- END SSH2", begin.end(), begin.end() + _PEM_LIMIT)
+        if close >= 0:
+            stop = text.find("----", close + 9, close + 80)
+            end = min(len(text), stop + 5) if stop >= 0 else close + 9
+            if text[end - 1 : end] != "-":
+                end -= 1
+        else:  # cut off: what looks like its body is as secret as a whole key
+            body = _PEM_BODY.match(text, begin.end(), begin.end() + _PEM_LIMIT)
+            end = body.end() if body else begin.end()
+            end = begin.end() + len(text[begin.end() : end].rstrip())
+        if _PEM_DATA.search(text, begin.end(), end) is None:
+            continue  # the header alone, in a sentence or a program about keys
+        done = end
+        caption = {"OPENSSH": "SSH private key", "PGP": "PGP private key", "SSH2": "SSH private key"}.get(
+            label.split()[0], "private key"
+        )
+        yield Candidate(begin.start(), end, "private_key", caption, caption, "high", _PRIORITY + 5, fixed=True)
+    for putty in _PUTTY.finditer(text):
+        close = text.find("Private-MAC: ", putty.end(), putty.end() + _PEM_LIMIT)
+        line = text.find("\n", close) if close >= 0 else -1
+        end = len(text) if close >= 0 and line < 0 else line
+        if close >= 0:
+            yield Candidate(
+                putty.start(),
+                end,
+                "private_key",
+                "SSH private key",
+                "SSH private key",
+                "high",
+                _PRIORITY + 5,
+                fixed=True,
+            )
+
+
+def _in_urls(text: str) -> Iterator[Candidate]:
+    at = text.find("://")
+    while at >= 0:
+        start = at
+        while (
+            start > 0
+            and at - start < 30
+            and text[start - 1].isascii()
+            and (text[start - 1].isalnum() or text[start - 1] in "+.-")
+        ):
+            start -= 1
+        match = _URL_LOGIN.match(text, start)
+        if (
+            match is not None
+            and match[1].lower() not in {"password", "pass", "pwd", "passwd", "secret"}
+            and not is_placeholder(match[1])
+        ):
+            scheme = text[start:at].split("+", maxsplit=1)[0].lower()
+            name = _SCHEME_NAMES.get(scheme)
+            caption = f"password in a {name} connection string" if name else "password in a web address"
+            kind = "connection_string" if name else "password"
+            yield Candidate(match.start(1), match.end(1), kind, caption, caption, "high", _PRIORITY - 5, fixed=True)
+        at = text.find("://", at + 3)
+
+
+def _basic_is_valid(value: str) -> bool:
+    try:
+        return ":" in base64.b64decode(value, validate=True).decode("utf-8")
+    except (binascii.Error, ValueError):
+        return False
+
+
+def _with_words(text: str, low: str) -> Iterator[Candidate]:
+    """Formats without a prefix of their own, each looked for only when its sign is there."""
+    if "eyJ" in text:
+        for at in occurrences(text, ("eyJ",)):
+            match = None if text[at - 1 : at].isalnum() and at else _JWT.match(text, at)
+            # The signature may be cut off in a chat; header and payload must be JSON.
+            if match is not None and JwtTokenDetector.is_formally_valid(".".join(match[0].split(".")[:2])):
+                yield _token(at, at + len(match[0].rstrip(".")), "JSON Web Token")
+    for sign, pattern, caption, kind in (
+        (".", _DISCORD, "Discord bot token", "token"),
+        (":A", _TELEGRAM, "Telegram bot token", "token"),
+        ("-us", _MAILCHIMP, "Mailchimp API key", "api_key"),
+        (".atlasv1.", _TERRAFORM, "Terraform Cloud token", "token"),
+        ("pat", _AIRTABLE, "Airtable token", "token"),
+    ):
+        if sign in text:
+            for match in pattern.finditer(text):
+                left, right = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
+                if not (left.isalnum() or left == "_" or right.isalnum() or right == "_"):
+                    yield _token(match.start(), match.end(), caption, kind)
+    for match in _WIF.finditer(text):
+        if base58check_is_valid(match[0]):
+            yield _token(match.start(), match.end(), "Bitcoin private key", "private_key")
+    for sign, pattern, caption in (
+        ("sig=", _SAS, "Azure shared access signature"),
+        ("Key=", _AZURE, "Azure storage key"),
+        ("otpauth://", _OTPAUTH, "two-factor secret"),
+    ):
+        if sign in text:
+            for match in pattern.finditer(text):
+                yield _token(match.start(1), match.end(1), caption, "api_key" if sign == "Key=" else "token")
+
+
+def _in_headers(text: str, low: str) -> Iterator[Candidate]:
+    for start in occurrences(low, ("bearer ", "basic ", "authorization")):
+        match = _CREDENTIAL.match(text, start)
+        if match is None or (start and low[start - 1].isalnum()):
+            continue
+        if low[start : start + 5] == "basic":
+            if _basic_is_valid(match[1]):
+                yield _token(match.start(1), match.end(1), "login in an Authorization header", "password")
+        elif sum(map(str.isdigit, match[1])) >= 2 and not _FAKE.search(match[1]):
+            yield _token(match.start(1), match.end(1), "bearer token")
+
+
+def find_tokens(forms: TextForms) -> Iterator[Candidate]:
+    """Candidates that their own form gives away. One cheap look for a long run of token characters comes first."""
+    text, low = forms.norm, forms.low
+    if "://" in text and "@" in text:
+        yield from _in_urls(text)
+    if "WIFI:" in text:
+        for match in _WIFI_QR.finditer(text):
+            yield _token(match.start(1), match.end(1), "wifi password", "password", "medium")
+    if "PRIVATE KEY" in text or "PuTTY-User" in text:
+        yield from _private_keys(text)
+    yield from _in_headers(text, low)
+    if _RUN.search(text):
+        yield from _by_prefix(text)
+        yield from _with_words(text, low)

@@ -1,0 +1,175 @@
+"""Export and import as files: whole or not at all."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import tempfile
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy.exc import IntegrityError
+
+from ..errors import (
+    CorruptFileError,
+    HexamemError,
+    HomeNotWritableError,
+    InvalidInputError,
+    NotFoundError,
+)
+from ..memory_types.times import read_zone
+from .disk import sync_folder
+from .ledger import Ledger, import_lines, read_entries, user_key
+from .ledger.transfer import Entry, file_entries, numbered, open_secrets, row_entries
+from .ledger.vault import audit_export
+from .media import MediaStore, adding_before, kept_files
+from .secrets import Cipher
+
+__all__ = ["export_file", "import_file"]
+
+
+def export_file(
+    path: Path, user: str, ledger: Ledger, cipher: Cipher, media: MediaStore, *, passphrase: str | None = None
+) -> dict[str, int]:
+    """Write a user's export beside its final name, then rename it; see ``UserMemory.export``."""
+    if passphrase is not None and not passphrase:
+        raise InvalidInputError("the passphrase is empty; give one, or leave it out to export without secrets")
+    counts: dict[str, int] = {}
+    partial: Path | None = None
+    try:
+        # A name of its own: "NAME.partial" may be somebody's file. Only its owner may read it.
+        descriptor, name = tempfile.mkstemp(prefix=".hexamem-export-", suffix=".partial", dir=path.parent)
+        partial = Path(name)
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as out:
+            revealed: list[str] = []
+            with closing(_entries(user, ledger, cipher, media, passphrase)) as entries:
+                for line in numbered(_noting(entries, revealed)):
+                    out.write(line.text + "\n")
+                    if line.kind is not None:
+                        counts[line.kind] = counts.get(line.kind, 0) + 1
+            out.flush()
+            os.fsync(out.fileno())
+        if revealed:  # before anyone can see them
+            with ledger.write(user, create=False) as tx:
+                audit_export(tx, revealed)
+        partial.replace(path)
+        sync_folder(path.parent)
+    except OSError as error:
+        if isinstance(error, HexamemError):
+            raise
+        raise HomeNotWritableError(
+            f"{path} cannot be written ({error.strerror or error}): choose another file"
+        ) from None
+    finally:
+        if partial is not None:
+            partial.unlink(missing_ok=True)
+    return counts
+
+
+def _entries(
+    user: str, ledger: Ledger, cipher: Cipher, media: MediaStore, passphrase: str | None
+) -> Generator[Entry, None, None]:
+    """The rows in one state of the ledger; the media after it, so that nobody waits for their bytes."""
+    with ledger.read(user) as tx:
+        yield from row_entries(tx, cipher, passphrase)
+        hashes = sorted(kept_files(tx))
+    yield from file_entries(_media(user, ledger, media, hashes))
+
+
+def _noting(entries: Iterable[Entry], revealed: list[str]) -> Iterator[Entry]:
+    for kind, entry in entries:
+        if kind == "secrets":
+            revealed.append(entry["secret"]["id"])
+        yield kind, entry
+
+
+def _media(user: str, ledger: Ledger, media: MediaStore, hashes: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    """The media that the user's ledger knows: a killed call may have left others on the disk.
+
+    Raises:
+        CorruptFileError: if one of them is gone or was changed: an export that lacks it would not tell.
+        HexamemError: if it was erased or redacted while the export ran.
+    """
+    key = user_key(user)
+    for sha256 in hashes:
+        try:
+            data = media.get(key, sha256)
+        except (NotFoundError, FileNotFoundError):
+            data = None
+        if data is None or hashlib.sha256(data).hexdigest() != sha256:
+            with ledger.read(user) as tx:
+                known = sha256 in kept_files(tx)
+            if not known:
+                raise HexamemError(f"user {user!r} was redacted or erased while the export ran: export again")
+            raise CorruptFileError(
+                f"the media {sha256} of user {user!r} under {media.root} are gone or damaged: restore the file "
+                "from a backup, then export again"
+            )
+        yield sha256, data
+
+
+def import_file(
+    path: Path,
+    user: str,
+    ledger: Ledger,
+    cipher: Cipher,
+    media: MediaStore,
+    *,
+    passphrase: str | None = None,
+    timezone: str = "UTC",
+    chosen: bool = False,
+) -> dict[str, int]:
+    """Read, check and take in an export; see ``UserMemory.import_``.
+
+    Args:
+        timezone: of a user who begins with this import, if it was ``chosen``; else that of the export goes before.
+    """
+    try:
+        with path.open("rb") as lines:
+            entries = read_entries(lines, path.name)
+    except CorruptFileError:
+        raise
+    except OSError as error:
+        raise InvalidInputError(f"{path} cannot be read ({error.strerror or error})") from None
+    with adding_before(media, ledger, user) as put:
+
+        def keep_file(sha256: str, data: bytes) -> None:
+            if put(data) != sha256:
+                raise CorruptFileError(f"{path.name}: the media {sha256[:12]}… do not have that hash")
+
+        with _fitting(path.name):
+            opened = open_secrets(entries, passphrase)
+            for entry in entries:
+                if "file" in entry:
+                    keep_file(entry["file"], base64.b64decode(entry["data"]))
+        zone = timezone if chosen else _timezone(entries[0], timezone)
+        with ledger.write(user, timezone=zone) as tx, _fitting(path.name):
+            return import_lines(tx, entries, cipher=cipher, opened=opened, keep_file=keep_file, place=path.name)
+
+
+def _timezone(header: Mapping[str, Any], otherwise: str) -> str:
+    """The timezone of the exported user, if this machine knows it."""
+    try:
+        read_zone(header["timezone"])
+    except (InvalidInputError, KeyError):
+        return otherwise
+    return str(header["timezone"])
+
+
+@contextmanager
+def _fitting(place: str) -> Iterator[None]:
+    """Rows that do not fit the ledger come from a file that was not written by export: say so."""
+    try:
+        yield
+    except HexamemError:
+        raise
+    except (AttributeError, KeyError, TypeError, ValueError, IntegrityError) as error:
+        if isinstance(error, IntegrityError) and "constraint" not in str(error.orig):
+            raise  # the database's own trouble: see its message
+        raise CorruptFileError(
+            f"{place} has right checksums, but its rows do not fit the ledger ({type(error).__name__}): it was "
+            "not written by export; nothing was imported"
+        ) from None
