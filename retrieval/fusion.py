@@ -1,0 +1,86 @@
+"""Turning the rankings of several signals into one score a candidate, with each signal's share kept."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from .strategies import Strategy
+
+__all__ = ["Candidate", "Ranking", "Reason", "best", "fuse", "spread"]
+
+Ranking = Sequence[tuple[str, float]]
+"""(id, value) best first."""
+Reason = tuple[str, float | None, int | None, float]
+"""(signal, value, rank, share): what becomes a ``Signal`` for the hits that are shown."""
+
+
+@dataclass(slots=True)
+class Candidate:
+    """A record that some signal found, with what each says of it."""
+
+    id: str
+    score: float = 0.0
+    why: list[Reason] = field(default_factory=list)
+
+
+def fuse(
+    rankings: Mapping[str, Ranking], strategy: Strategy, trust: Mapping[str, float] | None = None
+) -> dict[str, Candidate]:
+    """The true union of all rankings: a record found by one signal alone takes part, and can win.
+
+    Args:
+        trust: factors from 0 to 1 on the weights of signals, for this query; 1 where none is given.
+    """
+    candidates: dict[str, Candidate] = {}
+    for name, weight in strategy.signals.items():
+        ranking = rankings.get(name, ())
+        shares = _shares(ranking, weight * (trust or {}).get(name, 1.0), strategy)
+        for rank, ((record_id, value), share) in enumerate(zip(ranking, shares, strict=True), 1):
+            candidate = candidates.setdefault(record_id, Candidate(record_id))
+            candidate.score += share
+            candidate.why.append((name, value, rank, share))
+    return candidates
+
+
+def _shares(ranking: Ranking, weight: float, strategy: Strategy) -> list[float]:
+    if len(strategy.signals) > 1:
+        return [weight / (strategy.rrf_k + rank) for rank in range(1, len(ranking) + 1)]
+    values = [value for _, value in ranking]
+    if not strategy.neighbours or not values:
+        return values
+    low, high = min(values), max(values)
+    return [(value - low) / (high - low) if high > low else 1.0 for value in values]
+
+
+def best(candidates: Mapping[str, Candidate], count: int) -> list[Candidate]:
+    """The candidates with the highest scores, best first; equal scores in order of id."""
+    return heapq.nsmallest(count, candidates.values(), key=lambda candidate: (-candidate.score, candidate.id))
+
+
+def spread(
+    candidates: dict[str, Candidate],
+    origins: Sequence[Candidate],
+    beside: Mapping[str, Sequence[tuple[str, int]]],
+    strategy: Strategy,
+) -> dict[str, Candidate]:
+    """Add the most that an origin passes on to each step beside it, which becomes a candidate if it was none.
+
+    The most, not the sum: between two neighbours the better one stays ahead, so that a plain match is never buried
+    under what merely stands around it.
+
+    Args:
+        origins: the candidates that pass on, with the scores they pass on.
+        beside: id → (id, distance in turns) of the steps around it in its thread.
+    """
+    received: dict[str, float] = {}
+    for origin in origins:
+        for other, distance in beside.get(origin.id, ()):
+            passed_on = strategy.neighbours[distance - 1] * origin.score
+            received[other] = max(received.get(other, 0.0), passed_on)
+    for record_id, share in received.items():
+        candidate = candidates.setdefault(record_id, Candidate(record_id))
+        candidate.score += share
+        candidate.why.append(("neighbours", None, None, share))
+    return candidates

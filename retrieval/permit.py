@@ -1,0 +1,92 @@
+"""What a filtered recall may return, asked of the ledger as late and as narrowly as possible."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+
+from ..memory_types import ITEM_KINDS, MemoryItem, Where
+from ..stores.ledger import Transaction, get_items, read_items, select_item_ids, select_step_ids
+
+__all__ = ["Permit", "Request"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Request:
+    """What is asked of memory. ``kinds`` may hold "step" and item kinds; None means all."""
+
+    query: str
+    k: int
+    kinds: frozenset[str] | None = None
+    where: Where | None = None
+    as_of: datetime | None = None
+    known_at: datetime | None = None
+
+
+class Permit:
+    """The steps and items that meet a request's filters, for one transaction.
+
+    Attributes:
+        kinds: as asked; None for all.
+        wants_steps: whether steps may come back at all.
+        narrows_steps: whether some steps may not.
+        items: ids of the items that may come back in their present words; None for all of them.
+        believed: with a belief time, the items as they were believed then.
+        former: those of ``believed`` whose words are not in the indexes any more.
+    """
+
+    def __init__(self, tx: Transaction, request: Request) -> None:
+        self._tx, self._request = tx, request
+        self.kinds = request.kinds
+        narrowed = request.where is not None and not request.where.empty
+        self.kinds_only = not narrowed and request.as_of is None and request.known_at is None
+        self.wants_steps = self.kinds is None or "step" in self.kinds
+        self.narrows_steps = self.wants_steps and not self.kinds_only
+        self.believed: dict[str, MemoryItem] = {}
+        self.former: dict[str, MemoryItem] = {}
+        self.items: set[str] | None = self._items()
+
+    def _items(self) -> set[str] | None:
+        request = self._request
+        if self.kinds_only and self.kinds is None:
+            return None
+        kinds = None if self.kinds is None else [kind for kind in ITEM_KINDS if kind in self.kinds]
+        if kinds == []:
+            return set()
+        if request.known_at is None:
+            return select_item_ids(self._tx, kinds=kinds, where=request.where, as_of=request.as_of)
+        then = read_items(self._tx, kinds=kinds, where=request.where, as_of=request.as_of, known_at=request.known_at)
+        self.believed = {item.id: item for item in then}
+        now = get_items(self._tx, self.believed)
+        for item_id, item in self.believed.items():
+            present = now.get(item_id)
+            if present is None or present.text != item.text or present.status not in ("active", "superseded"):
+                self.former[item_id] = item
+        return self.believed.keys() - self.former.keys()
+
+    def steps_among(self, step_ids: Collection[str]) -> set[str]:
+        """Those of the steps that may come back."""
+        if not self.narrows_steps:
+            return set(step_ids) if self.wants_steps else set()
+        request = self._request
+        return select_step_ids(self._tx, request.where, request.as_of, request.known_at, among=step_ids)
+
+    @cached_property
+    def all_steps(self) -> set[str]:
+        """Every step that may come back: only needed when too few of the nearest may."""
+        request = self._request
+        if not self.wants_steps:
+            return set()
+        return select_step_ids(self._tx, request.where, request.as_of, request.known_at)
+
+    def among(self, record_ids: Collection[str]) -> set[str]:
+        """Those of the steps and items that may come back."""
+        steps = {one for one in record_ids if one.startswith("step_")}
+        items = set(record_ids) - steps
+        return self.steps_among(steps) | (items if self.items is None else items & self.items)
+
+    def all_ids(self) -> set[str]:
+        """Every step and item that may come back, where items are narrowed."""
+        return self.all_steps | (self.items or set())

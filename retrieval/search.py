@@ -1,0 +1,194 @@
+"""One recall: candidates from every signal of a strategy, filters that cost no recall, fusion, and the hits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta, timezone, tzinfo
+
+import numpy as np
+import numpy.typing as npt
+
+from ..memory_types import Hit, MemoryItem, Signal, Source, Step
+from ..memory_types.times import read_zone
+from ..stores.embedders import Embedder
+from ..stores.ledger import Ledger, Transaction, event_time, get_items, get_steps, neighbours, user_key
+from ..stores.ledger.steps import Neighbours
+from ..stores.lexical import LexicalFilter, LexicalStore
+from ..stores.vector_cache import embed_texts
+from ..stores.vectors import VectorStore
+from .fusion import Candidate, Ranking, best, fuse, spread
+from .permit import Permit, Request
+from .strategies import Strategy
+
+__all__ = ["Searcher"]
+
+_WIDEN = 4
+"""How much wider than its pool a signal looks before its hits are filtered."""
+
+
+class Searcher:
+    """Runs recalls over one home's ledger and indexes."""
+
+    def __init__(self, ledger: Ledger, vectors: VectorStore, lexical: LexicalStore, embedder: Embedder) -> None:
+        self._ledger, self._vectors, self._lexical, self._embedder = ledger, vectors, lexical, embedder
+        self._signals: dict[str, Callable[[_Run, int], Ranking]] = {"dense": self._dense, "bm25": self._bm25}
+
+    def search(self, user: str, request: Request, strategy: Strategy) -> list[Hit]:
+        """The k best hits, best first; equal scores in order of id. The indexes must be up to the ledger.
+
+        The embedder, which may be a remote one, is never called while the ledger is being read.
+        """
+        former = self._former_items(user, request)
+        vector = former_vectors = None
+        if "dense" in strategy.signals:
+            vector = self._embedder.embed_query(request.query)
+            former_vectors = embed_texts(self._ledger, user, self._embedder, [item.text for item in former.values()])
+        known = self._embedder.known_share(request.query)
+        with self._ledger.read(user) as tx:
+            if not tx.user_id:
+                return []
+            run = _Run(tx, request, Permit(tx, request), user_key(user), former, vector, former_vectors)
+            if known < 1:
+                run.notes["dense"] = f"knows {known:.0%} of the query"
+            pool = max(strategy.pool, request.k)
+            rankings = {name: self._signals[name](run, pool) for name in strategy.signals}
+            candidates = fuse(rankings, strategy, {"dense": known})
+            if strategy.neighbours and run.permit.wants_steps:
+                origins = best(candidates, strategy.spread_from)
+                around = neighbours(tx, [one.id for one in origins], len(strategy.neighbours))
+                candidates = spread(candidates, origins, _permitted(run.permit, around), strategy)
+            return _hits(run, candidates, strategy)
+
+    def _former_items(self, user: str, request: Request) -> dict[str, MemoryItem]:
+        """Items that were believed then in other words than now: the indexes do not hold these words."""
+        if request.known_at is None:
+            return {}
+        with self._ledger.read(user) as tx:
+            return Permit(tx, request).former if tx.user_id else {}
+
+    def _dense(self, run: _Run, pool: int) -> Ranking:
+        if run.vector is None or run.former_vectors is None:
+            raise ValueError("the dense signal was asked without the query's vector")
+        permit = run.permit
+        ranking: list[tuple[str, float]] = []
+        if permit.wants_steps:
+            ranking += self._dense_steps(run, run.vector, pool)
+        if permit.items is None:
+            ranking += self._vectors.query(run.key, "items", run.vector, pool)
+        elif permit.items:
+            wide = self._vectors.query(run.key, "items", run.vector, pool * _WIDEN)
+            kept = [hit for hit in wide if hit[0] in permit.items][:pool]
+            if len(kept) < min(pool, len(permit.items)):
+                kept = self._vectors.query_among(run.key, "items", run.vector, permit.items, pool)
+            ranking += kept
+        scores = run.former_vectors @ run.vector if run.former else ()
+        ranking += [(item_id, float(score)) for item_id, score in zip(run.former, scores, strict=True)]
+        ranking.sort(key=lambda hit: (-hit[1], hit[0]))
+        return ranking[:pool]
+
+    def _dense_steps(self, run: _Run, vector: npt.NDArray[np.float32], pool: int) -> list[tuple[str, float]]:
+        if not run.permit.narrows_steps:
+            return self._vectors.query(run.key, "steps", vector, pool)
+        wide = self._vectors.query(run.key, "steps", vector, pool * _WIDEN)
+        met = run.permit.steps_among([hit[0] for hit in wide])
+        kept = [hit for hit in wide if hit[0] in met][:pool]
+        if len(kept) >= min(pool, len(run.permit.all_steps) if len(kept) < pool else pool):
+            return kept
+        return self._vectors.query_among(run.key, "steps", vector, run.permit.all_steps, pool)
+
+    def _bm25(self, run: _Run, pool: int) -> Ranking:
+        permit, query = run.permit, run.request.query
+        kinds = LexicalFilter(kinds=permit.kinds) if permit.kinds is not None else None
+        if not permit.narrows_steps and (permit.items is None or permit.kinds_only):
+            return self._lexical.search(run.key, query, pool, filters=kinds)
+        wide = self._lexical.search(run.key, query, pool * _WIDEN, filters=kinds)
+        met = permit.among([hit[0] for hit in wide])
+        kept = [hit for hit in wide if hit[0] in met][:pool]
+        if len(kept) < pool and len(wide) == pool * _WIDEN:
+            kept = self._lexical.search(run.key, query, pool, filters=LexicalFilter(ids=permit.all_ids()))
+        if run.former:
+            texts = {item_id: item.text for item_id, item in run.former.items()}
+            kept = [*kept, *self._lexical.score_texts(run.key, query, texts)]
+            kept.sort(key=lambda hit: -hit[1])
+        return kept[:pool]
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    tx: Transaction
+    request: Request
+    permit: Permit
+    key: str
+    former: dict[str, MemoryItem]
+    vector: npt.NDArray[np.float32] | None
+    former_vectors: npt.NDArray[np.float32] | None
+    notes: dict[str, str] = field(default_factory=dict)
+
+
+def _permitted(permit: Permit, around: Neighbours) -> Neighbours:
+    if not permit.narrows_steps:
+        return around
+    met = permit.steps_among({one[0] for beside in around.values() for one in beside})
+    return {origin: [one for one in beside if one[0] in met] for origin, beside in around.items()}
+
+
+def _hits(run: _Run, candidates: dict[str, Candidate], strategy: Strategy) -> list[Hit]:
+    ranked = sorted(candidates.values(), key=lambda candidate: (-candidate.score, candidate.id))
+    item_ids = [candidate.id for candidate in ranked if not candidate.id.startswith("step_")]
+    items = get_items(run.tx, item_ids) if item_ids else {}
+    items.update(run.permit.believed)
+    as_asked = run.request.as_of is not None or run.request.known_at is not None
+    for candidate in ranked:
+        item = items.get(candidate.id)
+        if item is not None and item.status == "superseded" and not as_asked:
+            # A negative score (a cosine) sinks as well: it grows by as much as a positive one shrinks.
+            factor = strategy.superseded if candidate.score >= 0 else 2 - strategy.superseded
+            candidate.score *= factor
+            candidate.why = [(*reason[:3], reason[3] * factor) for reason in candidate.why]
+    ranked.sort(key=lambda candidate: (-candidate.score, candidate.id))
+    zone = read_zone(run.tx.timezone)
+    # A candidate may have left the ledger since the indexes were read: take the next one instead.
+    hits: list[Hit] = []
+    for start in range(0, len(ranked), run.request.k):
+        part = ranked[start : start + run.request.k]
+        records = get_steps(run.tx, [one.id for one in part if one.id not in items])
+        for candidate in part:
+            record = items.get(candidate.id) or records.get(candidate.id)
+            if record is not None:
+                hits.append(_hit(candidate, record, run.notes, zone))
+        if len(hits) >= run.request.k:
+            break
+    return hits[: run.request.k]
+
+
+def _hit(candidate: Candidate, record: Step | MemoryItem, notes: Mapping[str, str], zone: tzinfo) -> Hit:
+    why = tuple(
+        Signal(name=name, value=value, rank=rank, share=share, note=notes.get(name))
+        for name, value, rank, share in sorted(candidate.why, key=lambda reason: -reason[3])
+    )
+    if isinstance(record, Step):
+        return Hit.model_construct(
+            id=record.id,
+            kind="step",
+            text=record.index_text,
+            score=candidate.score,
+            why=why,
+            occurred_at=record.occurred_at.astimezone(timezone(timedelta(minutes=record.offset_minutes))),
+            speaker=record.speaker,
+            thread_id=record.thread_id,
+            sources=(Source.model_construct(step_id=record.id, quote="", start=None, end=None),),
+            superseded=False,
+        )
+    return Hit.model_construct(
+        id=record.id,
+        kind=record.kind,
+        text=record.text,
+        score=candidate.score,
+        why=why,
+        occurred_at=event_time(record).astimezone(zone),
+        speaker=None,
+        thread_id=None,
+        sources=record.sources,
+        superseded=record.status == "superseded",
+    )
