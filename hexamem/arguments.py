@@ -1,0 +1,99 @@
+"""Checks of what callers pass: each refusal names the argument, its value and the rule."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from .errors import InvalidInputError
+from .memory_types import ITEM_KINDS
+from .memory_types.times import shown
+
+__all__ = ["check_count", "check_text", "check_texts", "file_path", "json_mapping", "kinds_in"]
+
+_KINDS = frozenset({"step", *ITEM_KINDS})
+
+
+def check_text(value: object, what: str) -> str:
+    """The value if it is a string, empty or not.
+
+    Raises:
+        InvalidInputError: naming what it is and the value.
+    """
+    if not isinstance(value, str):
+        raise InvalidInputError(f"{what} = {shown(value)} is of type {type(value).__name__}; give text")
+    return value
+
+
+def check_texts(values: object, what: str) -> list[str]:
+    """Several strings, or one alone, as a list.
+
+    Raises:
+        InvalidInputError: as :func:`check_text`, and for what is no collection of strings.
+    """
+    if isinstance(values, str):
+        return [values]
+    if isinstance(values, bytes | bytearray | Mapping) or not isinstance(values, Iterable):
+        raise InvalidInputError(f"{what} = {shown(values)} is of type {type(values).__name__}; give a list of ids")
+    return [check_text(value, what) for value in values]
+
+
+def check_count(value: object, what: str, highest: int | None = None) -> int:
+    """A whole number of at least 1.
+
+    Raises:
+        InvalidInputError: for anything else, True and 2.0 included.
+    """
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1 or (highest is not None and value > highest):
+        rule = "of at least 1" if highest is None else f"from 1 to {highest:,}"
+        raise InvalidInputError(f"{what} = {shown(value)}: give a whole number {rule}")
+    return value
+
+
+def kinds_in(kinds: str | Collection[str] | None, *, items_only: bool = False) -> frozenset[str] | None:
+    """The kinds named, or None for all.
+
+    Raises:
+        InvalidInputError: for an unknown kind, or none at all in the collection.
+    """
+    if kinds is None:
+        return None
+    known = _KINDS - {"step"} if items_only else _KINDS
+    wanted = check_texts(kinds, "kinds")
+    strange = sorted(set(wanted) - known)
+    if strange or not wanted:
+        raise InvalidInputError(f"kinds = {strange or wanted!r}: use one or more of {', '.join(sorted(known))}")
+    return frozenset(wanted)
+
+
+def json_mapping(value: object, what: str) -> dict[str, Any]:
+    """A copy of a mapping of JSON values; empty for None.
+
+    Raises:
+        InvalidInputError: for anything else.
+    """
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise InvalidInputError(f"{what} = {shown(value)} is of type {type(value).__name__}; give a mapping")
+    try:
+        return dict(json.loads(json.dumps(dict(value), allow_nan=False)))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInputError(f"{what} is not JSON: {error}; use strings, numbers, lists and mappings") from None
+
+
+def file_path(value: object, what: str = "path") -> Path:
+    """The path of a file.
+
+    Raises:
+        InvalidInputError: for what is no path, or names no file.
+    """
+    if not isinstance(value, str | os.PathLike) or not isinstance(os.fspath(value), str):
+        raise InvalidInputError(f"{what} = {shown(value)} is of type {type(value).__name__}; give the path of a file")
+    path = Path(value)
+    if not path.name or "\0" in str(path):
+        raise InvalidInputError(f"{what} = {shown(str(value))} names no file; give the path of a file")
+    return path

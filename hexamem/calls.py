@@ -1,0 +1,101 @@
+"""The public calls of a memory: counted, so that closing waits for those that run and lets no new one begin."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar, cast
+
+from .errors import StoreClosedError
+from .stores.redaction import safe_errors
+
+__all__ = ["Calls", "public"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Calls:
+    """Which threads are in a call of one memory. Re-entrant: a call may make others, and may close the memory.
+
+    ``with calls:`` around each call; :meth:`begin_closing` and :meth:`end_closing` around the closing.
+
+    Args:
+        told: the message of the StoreClosedError that a call gets once closing has begun.
+    """
+
+    def __init__(self, told: str) -> None:
+        self._told = told
+        self._state = threading.Condition()
+        self._running: Counter[int] = Counter()  # thread → how deep it is in calls
+        self._closer: int | None = None
+        self._closed = False
+
+    def check(self) -> None:
+        """Raise StoreClosedError if a call of this thread may not begin."""
+        with self._state:
+            self._check(threading.get_ident())
+
+    def _check(self, thread: int) -> None:
+        # What a running call calls in its turn still goes through: closing waits for all of it.
+        if self._closed or (self._closer is not None and thread not in self._running):
+            raise StoreClosedError(self._told)
+
+    def __enter__(self) -> None:
+        thread = threading.get_ident()
+        with self._state:
+            self._check(thread)
+            self._running[thread] += 1
+
+    def __exit__(self, *_: object) -> None:
+        thread = threading.get_ident()
+        with self._state:
+            self._running[thread] -= 1
+            if not self._running[thread]:
+                del self._running[thread]
+                self._state.notify_all()
+
+    def begin_closing(self) -> bool:
+        """Let no new call begin and wait for those of other threads; whether the caller is the one to close.
+
+        It is not where the memory is closed already, or another thread is closing it: then this waits until that is
+        done, but from inside a call, which the other one waits for.
+        """
+        me = threading.get_ident()
+        with self._state:
+            while self._closer is not None and not self._closed:
+                if self._closer == me or me in self._running:
+                    return False
+                self._state.wait()
+            if self._closed:
+                return False
+            self._closer = me
+            try:
+                self._state.wait_for(lambda: not self._running.keys() - {me})
+            except BaseException:  # interrupted while waiting: nothing is closed, and it can be tried again
+                self._closer = None
+                self._state.notify_all()
+                raise
+            return True
+
+    def end_closing(self) -> None:
+        """Everything is closed: whoever waited for that goes on."""
+        with self._state:
+            self._closed = True
+            self._state.notify_all()
+
+
+def public(call: F) -> F:
+    """A method that callers may use: refused once its memory is closing, waited for by it, its errors free of secrets.
+
+    Its object holds the memory's :class:`Calls` as ``_calls``. See also :func:`~hexamem.stores.redaction.safe_errors`.
+    """
+    safe = safe_errors(call)
+
+    @wraps(call)
+    def counted(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        with self._calls:
+            return safe(self, *args, **kwargs)
+
+    return cast(F, counted)

@@ -1,0 +1,174 @@
+"""The commands in one table, and what happens to their errors.
+
+Exit codes: 0 done; 1 an unexpected error, or something found wrong; 2 bad input (usage, missing files, every
+:class:`~hexamem.errors.HexamemError`), with one line on stderr; 130 Ctrl-C; 141 the reader of stdout went away.
+Nothing heavy is imported until a command runs.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any
+
+import typer
+
+from .. import __version__
+from ..errors import HexamemError
+from . import demo, evaluation, moving, output, privacy, reading, upkeep, writing
+from .session import AsJson, Debug, EmbedderName, Home, Session, shared
+
+__all__ = ["COMMANDS", "app", "run"]
+
+NAME = "hexamem"
+FAILED, BAD_INPUT, INTERRUPTED, PIPE_CLOSED = 1, 2, 130, 141
+_UNREADABLE = (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError, UnicodeDecodeError)
+
+COMMANDS: Mapping[str, Mapping[str, Callable[..., Any]]] = {
+    "Start": {"demo": shared(demo.demo), "ingest": shared(moving.ingest)},
+    "Read": {
+        "recall": shared(reading.recall),
+        "items": shared(reading.items),
+        "show": shared(reading.show),
+        "steps": shared(reading.steps),
+        "users": shared(reading.users),
+        "history": shared(reading.history),
+    },
+    "Change": {
+        "add": shared(writing.add),
+        "edit": shared(writing.edit),
+        "remove": shared(writing.remove),
+        "forget": shared(writing.forget),
+        "undo": shared(writing.undo),
+        "feedback": shared(writing.feedback),
+    },
+    "Keep private": {
+        "redact": shared(privacy.redact),
+        "reveal": shared(privacy.reveal),
+        "erase": shared(privacy.erase),
+    },
+    "Move": {"export": shared(moving.export), "import": shared(moving.import_)},
+    "Look after": {
+        "doctor": shared(upkeep.doctor),
+        "reindex": shared(upkeep.reindex),
+        "reembed": shared(upkeep.reembed),
+        "eval": shared(evaluation.evaluate, without=("as_json",)),
+    },
+}
+"""Every command by the panel of ``hexamem --help`` in which it stands."""
+
+
+def _build() -> typer.Typer:
+    built = typer.Typer(
+        name=NAME,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    built.callback(invoke_without_command=True)(_root)
+    for panel, commands in COMMANDS.items():
+        for name, command in commands.items():
+            built.command(name, rich_help_panel=panel)(command)
+    return built
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        output.write_text(f"{NAME} {__version__}")
+        raise typer.Exit()
+
+
+def _root(
+    ctx: typer.Context,
+    *,
+    home: Home = None,
+    embedder: EmbedderName = None,
+    as_json: AsJson = False,
+    debug: Debug = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_show_version)
+    ] = False,
+) -> None:
+    """Hexamem: a memory that lasts. Begin with [bold]hexamem demo[/bold]."""
+    ctx.obj.take(home=home, embedder=embedder, as_json=as_json, debug=debug)
+    if ctx.invoked_subcommand is None:
+        output.write_text(ctx.get_help() or "")
+
+
+app = _build()
+_COMMAND = typer.main.get_command(app)
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code and never raises."""
+    output.prepare_streams()
+    logger = logging.getLogger("hexamem")
+    if not logger.handlers:
+        logger.addHandler(logging.NullHandler())  # the same lines are in Memory.notices, which is printed
+    session = Session()
+    try:
+        return _run(list(sys.argv[1:] if arguments is None else arguments), session)
+    except output.PipeClosed:
+        return _reader_gone()
+    except (KeyboardInterrupt, typer.Abort):
+        return _interrupted()
+    except Exception as error:  # noqa: BLE001 - the outer edge of the program
+        return _unexpected(error, session)
+
+
+def _run(arguments: list[str], session: Session) -> int:
+    try:
+        code = _COMMAND.main(arguments, prog_name=NAME, standalone_mode=False, obj=session)
+    except HexamemError as error:
+        return _refused(str(error), session)
+    except _UNREADABLE as error:
+        place = getattr(error, "filename", None)
+        return _refused(f"{place}: {error.strerror}" if place and isinstance(error, OSError) else str(error), session)
+    except Exception as error:
+        if not hasattr(error, "format_message"):  # what typer raises for wrong usage, under whichever name
+            raise
+        return _refused(_usage(error), session)
+    if code == INTERRUPTED:
+        return _interrupted()
+    return code if isinstance(code, int) else 0
+
+
+def _usage(error: Any) -> str:
+    context = getattr(error, "ctx", None)
+    message = " ".join(error.format_message().split()).rstrip(".")
+    return f"{message} (see `{context.command_path if context else NAME} --help`)"
+
+
+def _refused(message: str, session: Session) -> int:
+    if session.debug:
+        traceback.print_exc()
+    output.note(message)
+    return BAD_INPUT
+
+
+def _unexpected(error: Exception, session: Session) -> int:
+    if hasattr(error, "hide_parameters"):  # SQLAlchemy repeats a statement's values, which may be private
+        error.hide_parameters = True
+    if session.debug:
+        traceback.print_exception(error)
+    first = next(iter(str(error).splitlines()), "")[:300]
+    hint = "" if session.debug else "; run it again with --debug to see where"
+    output.note(f"unexpected error: {type(error).__name__}: {first}{hint}")
+    return FAILED
+
+
+def _interrupted() -> int:
+    output.note("interrupted; what was acknowledged is kept")
+    return INTERRUPTED
+
+
+def _reader_gone() -> int:
+    # Python flushes stdout once more at its end; give it somewhere to go.
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+    return PIPE_CLOSED

@@ -1,0 +1,238 @@
+"""What reaches the terminal: the result on stdout, everything else on stderr, control characters made harmless.
+
+Stored text comes from strangers, so it is never read as markup, and escape sequences in it are shown, not obeyed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from ..memory_types import Hit, MemoryItem, Operation, Step
+
+__all__ = [
+    "PipeClosed",
+    "clean",
+    "counted",
+    "dumped",
+    "errors",
+    "hit_block",
+    "item_block",
+    "note",
+    "operation_block",
+    "prepare_streams",
+    "progress_bar",
+    "result",
+    "shown_time",
+    "step_block",
+    "write",
+    "write_json",
+    "write_text",
+]
+
+PIPED_WIDTH = 100
+_VISIBLE = {code: 0x2400 + code for code in range(32) if chr(code) not in "\n\t"} | {0x7F: 0x2421}
+_VISIBLE |= dict.fromkeys(range(128, 160), 65533)
+
+
+class PipeClosed(Exception):
+    """The reader of stdout went away: not an error, it has seen enough."""
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> NoReturn:
+        raise PipeClosed
+
+
+def prepare_streams() -> None:
+    """Make both streams take any text: what their encoding lacks is written as an escape instead of failing."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # started with the stream closed
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - lives as long as the process
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def result() -> Console:
+    """The console of stdout, as wide as the terminal; 100 columns when piped, unless COLUMNS says otherwise."""
+    return _console(sys.stdout)
+
+
+def errors() -> Console:
+    """The console of stderr."""
+    return _console(sys.stderr)
+
+
+def _console(stream: Any) -> Console:
+    fixed = None if stream.isatty() or "COLUMNS" in os.environ else PIPED_WIDTH
+    return _Console(file=stream, width=fixed, highlight=False, markup=False, emoji=False)
+
+
+def note(line: str) -> None:
+    """One line on stderr."""
+    errors().print(Text(f"hexamem: {clean(' '.join(line.split()))}"), soft_wrap=True)
+
+
+def write(*blocks: RenderableType) -> None:
+    """Rich renderables to stdout; without trailing blanks where they go to a pipe or file."""
+    console = result()
+    if not console.is_terminal:
+        with console.capture() as captured:
+            for block in blocks:
+                console.print(block)
+        return write_text("\n".join(line.rstrip() for line in captured.get().splitlines()))
+    for block in blocks:
+        console.print(block)
+    return _flush()
+
+
+def write_text(text: str) -> None:
+    """Text to stdout as it is, with one line end: for results that are used further, such as a revealed secret."""
+    try:
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+    except BrokenPipeError:
+        raise PipeClosed from None
+    _flush()
+
+
+def write_json(value: Any) -> None:
+    """One JSON document to stdout."""
+    unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    write_text(json.dumps(dumped(value), indent=2, ensure_ascii=not unicode, allow_nan=False))
+
+
+def _flush() -> None:
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise PipeClosed from None
+
+
+def dumped(value: Any) -> Any:
+    """Records, and what holds them, as JSON values."""
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json")
+    if isinstance(value, Mapping):
+        return {str(key): dumped(part) for key, part in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [dumped(part) for part in value]
+    return value
+
+
+@contextmanager
+def progress_bar(what: str, total: int | None = None) -> Iterator[tuple[Progress, Any]]:
+    """A progress bar on stderr, gone when it is through; nothing where stderr is no terminal."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = errors()
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        yield progress, progress.add_task(what, total=total)
+
+
+def clean(text: str) -> str:
+    """The text with control characters made visible (an escape as ␛), line breaks and tabs kept."""
+    return text.replace("\r\n", "\n").translate(_VISIBLE)
+
+
+def counted(number: int, what: str) -> str:
+    """``1 step``, ``2,000 steps``."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def shown_time(moment: datetime | None) -> str:
+    """``2025-03-04 20:12 UTC``; a dash where there is none."""
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if moment else "–"
+
+
+def _head(*parts: tuple[str, str] | None) -> Text:
+    return Text("  ").join(Text(clean(part[0]), style=part[1]) for part in parts if part and part[0])
+
+
+def _body(text: str, style: str = "") -> Padding:
+    return Padding(Text(clean(text), style=style, overflow="fold"), (0, 0, 0, 4))
+
+
+def hit_block(number: int, hit: Hit, *, why: bool = False) -> list[RenderableType]:
+    """One hit of a recall."""
+    head = _head(
+        (f"{number:>2}", "bold"),
+        (hit.kind, "cyan"),
+        (shown_time(hit.occurred_at), "green"),
+        (hit.speaker or "", "magenta"),
+        (f"[{hit.thread_id}]" if hit.thread_id else "", "dim"),
+        ("superseded", "yellow") if hit.superseded else None,
+        (hit.id, "dim"),
+    )
+    return [head, _body(hit.text), *([_body(f"why: {hit.explain()}", "dim")] if why else []), Text("")]
+
+
+def step_block(step: Step) -> list[RenderableType]:
+    """One step of a thread."""
+    head = _head(
+        (f"{step.turn:>3}", "bold"),
+        (shown_time(step.occurred_at), "green"),
+        (step.speaker, "magenta"),
+        (f"[{step.thread_id}]", "dim"),
+        (step.id, "dim"),
+    )
+    return [head, _body(step.index_text or step.content)]
+
+
+def item_block(item: MemoryItem, *, full: bool = False) -> list[RenderableType]:
+    """One item: its text, or with ``full`` every field that says something."""
+    head = _head(
+        (item.id, "bold"),
+        (item.kind, "cyan"),
+        (shown_time(item.created_at), "green"),
+        ("" if item.status == "active" else item.status, "yellow"),
+        (" ".join(f"#{label}" for label in item.labels), "magenta"),
+    )
+    if not full:
+        return [head, _body(item.text)]
+    lines = []
+    for name, value in item.model_dump(mode="json").items():
+        if value not in (None, "", [], {}) and name not in ("id", "kind"):
+            lines.append(f"{name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}")
+    return [head, _body("\n".join(lines))]
+
+
+def operation_block(operation: Operation) -> list[RenderableType]:
+    """One operation with the records it changed."""
+    head = _head(
+        (operation.id, "bold"),
+        (operation.kind, "cyan"),
+        (shown_time(operation.created_at), "green"),
+        (f"by {operation.actor}", "magenta"),
+        (f"undone by {operation.undone_by}" if operation.undone_by else "", "yellow"),
+        (f"undoes {operation.undoes}" if operation.undoes else "", "yellow"),
+    )
+    lines = [operation.reason] if operation.reason else []
+    lines += [_change_line(one.target, one.target_id, one.before, one.after) for one in operation.changes]
+    return [head, *([_body("\n".join(lines))] if lines else [])]
+
+
+def _change_line(target: str, name: str, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> str:
+    if not before or not after:
+        return f"{target} {name}" + (" came" if after else " went" if before else "")
+    changed = [key for key in after if key != "version" and before.get(key) != after[key]]
+    said = ", ".join(f"{key}: {_short(before.get(key))} → {_short(after[key])}" for key in changed)
+    return f"{target} {name}  {said}"
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else text[:59] + "…"

@@ -1,0 +1,234 @@
+"""Commands that read: recall, items, show, steps, users, history."""
+
+from __future__ import annotations
+
+import mimetypes
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from . import output
+from .session import Session, User, Zone
+from .values import metadata_filter
+
+if TYPE_CHECKING:
+    from ..memory_types import Media
+    from ..user import UserMemory
+
+__all__ = ["history", "items", "recall", "show", "steps", "users"]
+
+Kinds = Annotated[
+    list[str] | None,
+    typer.Option("--kind", help="step, core, episodic, semantic, procedural, resource or vault; repeat it."),
+]
+Thread = Annotated[str | None, typer.Option("--thread", help="Only this thread.")]
+Agent = Annotated[str | None, typer.Option("--agent", help="Only this agent's.")]
+Speaker = Annotated[str | None, typer.Option("--speaker", help="Only what this one said.")]
+Since = Annotated[str | None, typer.Option("--since", metavar="TIME", help="Not before this time.")]
+Until = Annotated[str | None, typer.Option("--until", metavar="TIME", help="Not after this time.")]
+Labels = Annotated[list[str] | None, typer.Option("--label", help="Only with this label; all of those named.")]
+Metadata = Annotated[
+    list[str] | None,
+    typer.Option("--metadata", metavar="KEY=VALUE", help="Only with this metadata. JSON values are read as such."),
+]
+AsOf = Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="What was true at that time.")]
+KnownAt = Annotated[str | None, typer.Option("--known-at", metavar="TIME", help="What was believed at that time.")]
+
+
+def _where(**conditions: Any) -> dict[str, Any] | None:
+    conditions["metadata"] = metadata_filter(conditions["metadata"] or [])
+    return {name: value for name, value in conditions.items() if value} or None
+
+
+def recall(
+    session: Session,
+    *,
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="What is asked, in any words or language.")],
+    user: User,
+    k: Annotated[int | None, typer.Option("-k", "--k", help="How many hits; 10 by default.")] = None,
+    strategy: Annotated[str | None, typer.Option("--strategy", "-s", help="The ranking.")] = None,
+    kind: Kinds = None,
+    thread: Thread = None,
+    agent: Agent = None,
+    speaker: Speaker = None,
+    since: Since = None,
+    until: Until = None,
+    label: Labels = None,
+    metadata: Metadata = None,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
+    timezone: Zone = None,
+    token_budget: Annotated[
+        int | None, typer.Option("--token-budget", help="Print the hits packed for a prompt, within so many tokens.")
+    ] = None,
+    text: Annotated[bool, typer.Option("--text", help="Print the hits packed for a prompt.")] = False,
+    why: Annotated[bool, typer.Option("--why", help="Say of each hit why it came back.")] = False,
+) -> None:
+    """Find what a user's memory holds on a question."""
+    where = _where(
+        thread_id=thread,
+        agent_id=agent,
+        speaker=speaker,
+        since=since,
+        until=until,
+        labels=tuple(label or ()),
+        metadata=metadata,
+    )
+    with session.user(user, timezone) as memory:
+        found = memory.recall(
+            query, k, strategy, kinds=kind, where=where, as_of=as_of, known_at=known_at, token_budget=token_budget
+        )
+    if session.as_json:
+        return output.write_json(found)
+    if not found.hits:
+        return output.note(f"nothing found for user {user!r}")
+    if text or token_budget is not None:
+        return output.write_text(found.text)
+    for number, hit in enumerate(found.hits, 1):
+        output.write(*output.hit_block(number, hit, why=why))
+    return output.write(
+        Text(
+            f"{output.counted(len(found), 'hit')} in {found.elapsed_ms:.0f} ms by {found.strategy}  {found.id}",
+            style="dim",
+        )
+    )
+
+
+def items(
+    session: Session,
+    *,
+    user: User,
+    kind: Kinds = None,
+    thread: Thread = None,
+    agent: Agent = None,
+    speaker: Speaker = None,
+    since: Since = None,
+    until: Until = None,
+    label: Labels = None,
+    metadata: Metadata = None,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
+    timezone: Zone = None,
+    superseded: Annotated[bool, typer.Option("--superseded", help="Also what is no longer believed.")] = False,
+) -> None:
+    """List a user's items in order of creation."""
+    where = _where(
+        thread_id=thread,
+        agent_id=agent,
+        speaker=speaker,
+        since=since,
+        until=until,
+        labels=tuple(label or ()),
+        metadata=metadata,
+    )
+    with session.user(user, timezone) as memory:
+        found = memory.items(kind, where, as_of=as_of, known_at=known_at, superseded=superseded)  # type: ignore[arg-type]
+    if session.as_json:
+        return output.write_json(found)
+    if not found:
+        return output.note(f"user {user!r} has no such items")
+    return output.write(*(block for item in found for block in output.item_block(item)))
+
+
+def show(
+    session: Session,
+    *,
+    record_id: Annotated[str, typer.Argument(metavar="ID", help="A step or item.")],
+    user: User,
+    media: Annotated[
+        Path | None,
+        typer.Option(
+            "--media", metavar="DIR", help="Write the step's pictures, recordings and files into this folder."
+        ),
+    ] = None,
+) -> None:
+    """Show one step or item with all its fields. Of a secret it shows the caption alone."""
+    from ..memory_types import Step
+
+    with session.user(user) as memory:
+        found = memory.get(record_id)
+        if media is not None:
+            _write_media(memory, found.media if isinstance(found, Step) else (), media)
+    if session.as_json:
+        return output.write_json(found)
+    return output.write(*(output.step_block(found) if isinstance(found, Step) else output.item_block(found, full=True)))
+
+
+def _write_media(memory: UserMemory, carried: Iterable[Media], folder: Path) -> None:
+    """Each file under its hash and the ending of its type: a name from a message may be any path."""
+    from ..errors import HomeNotWritableError
+
+    written = []
+    for one in carried:
+        if one.sha256 is None:
+            continue
+        data = memory.media(one.sha256)
+        path = folder / f"{one.sha256}{mimetypes.guess_extension(one.mime_type or '') or ''}"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        except OSError as error:
+            raise HomeNotWritableError(
+                f"{path} cannot be written ({error.strerror or error}): give another folder with --media"
+            ) from None
+        written.append(path)
+        output.note(f"{one.name or one.kind}: {path}")
+    if not written:
+        output.note("it carries no media that are kept here")
+
+
+def steps(
+    session: Session,
+    *,
+    user: User,
+    thread: Thread = None,
+    last: Annotated[int | None, typer.Option("--last", min=1, help="Only the last so many.")] = None,
+) -> None:
+    """List the steps of a thread in their order, or all as they were stored."""
+    with session.user(user) as memory:
+        found = memory.steps(thread)
+    found = found[-last:] if last else found
+    if session.as_json:
+        return output.write_json(found)
+    if not found:
+        return output.note(f"user {user!r} has no steps" + (f" in thread {thread!r}" if thread else ""))
+    return output.write(*(block for step in found for block in output.step_block(step)))
+
+
+def users(session: Session) -> None:
+    """List the users of the home."""
+    from ..doctor import count_records
+
+    with session.memory() as memory:
+        found = count_records(memory)
+    if session.as_json:
+        return output.write_json(found)
+    if not found:
+        return output.note(f"nobody has stored anything at {session.folder}")
+    table = Table(box=None, padding=(0, 3, 0, 0))
+    for heading in ("user", "steps", "items"):
+        table.add_column(heading, justify="left" if heading == "user" else "right", overflow="fold")
+    for row in found:
+        table.add_row(Text(output.clean(row["user"])), f"{row['steps']:,}", f"{row['items']:,}")
+    return output.write(table)
+
+
+def history(
+    session: Session,
+    *,
+    user: User,
+    record_id: Annotated[str | None, typer.Argument(metavar="[ID]", help="A step or item; all when left out.")] = None,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the newest so many.")] = None,
+) -> None:
+    """Show the operations on one step or item, or on all, oldest first."""
+    with session.user(user) as memory:
+        found = memory.history(record_id, limit=limit)
+    if session.as_json:
+        return output.write_json(found)
+    if not found:
+        return output.note(f"no operations on {record_id}" if record_id else f"user {user!r} has no operations")
+    return output.write(*(block for one in found for block in output.operation_block(one)))

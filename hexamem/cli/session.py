@@ -1,0 +1,160 @@
+"""What every command shares: ``--home``, ``--embedder``, ``--json`` and ``--debug``, and opening the memory.
+
+A command is a plain function whose first argument is a :class:`Session`; :func:`shared` gives it the options that
+work everywhere, so that each command states only its own.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
+
+from ..config import DEFAULT_HOME
+from . import output
+
+if TYPE_CHECKING:
+    from ..memory import Memory
+    from ..user import UserMemory
+
+__all__ = ["AsJson", "Debug", "EmbedderName", "Home", "Session", "User", "Zone", "shared"]
+
+_PANEL = "Everywhere"
+User = Annotated[str, typer.Option("--user", "-u", help="Whose memory. There is no default: it never means everyone.")]
+Zone = Annotated[
+    str | None, typer.Option("--timezone", help="IANA zone in which times without an offset are read; UTC by default.")
+]
+Home = Annotated[
+    Path | None,
+    typer.Option(
+        "--home", metavar="DIR", help=f"The memory's folder; {DEFAULT_HOME} by default.", rich_help_panel=_PANEL
+    ),
+]
+EmbedderName = Annotated[
+    str | None,
+    typer.Option(
+        "--embedder",
+        metavar="E",
+        help="bundled, minilm or openai:MODEL; the home's own by default.",
+        rich_help_panel=_PANEL,
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.", rich_help_panel=_PANEL)]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.", rich_help_panel=_PANEL)]
+_COMMON: dict[str, Any] = {"home": Home, "embedder": EmbedderName, "as_json": AsJson, "debug": Debug}
+
+
+@dataclass(slots=True)
+class Session:
+    """The options that work everywhere, given before or after the command's name, and what they open."""
+
+    home: Path | None = None
+    embedder: str | None = None
+    as_json: bool = False
+    debug: bool = False
+
+    def take(self, **options: Any) -> None:
+        """Take what was given; what was not given leaves what stood before the command's name."""
+        for name, value in options.items():
+            if value:
+                setattr(self, name, value)
+
+    @property
+    def folder(self) -> Path:
+        """The home, ``~`` expanded."""
+        return Path(self.home if self.home is not None else DEFAULT_HOME).expanduser()
+
+    @property
+    def embedder_spec(self) -> str:
+        """The embedder asked for, else the one the home was indexed with, else the bundled one."""
+        return self.embedder or _embedder_of(self.folder) or "bundled"
+
+    @contextmanager
+    def memory(self) -> Iterator[Memory]:
+        """The home's memory, open. What had to be repaired is said on stderr."""
+        from ..config import Settings
+        from ..memory import Memory
+
+        new = not (self.folder / "ledger.sqlite3").exists()
+        # Nothing in the background: a process that ends at once either does its work or leaves it to the next recall.
+        with Memory.open(self.folder, embedder=self.embedder_spec, settings=Settings(background=False)) as memory:
+            try:
+                yield memory
+            finally:
+                for line in memory.notices:
+                    output.note(f"note: {line}")
+        if new:
+            output.note(f"note: there was no memory at {self.folder} yet; this made one")
+
+    @contextmanager
+    def scratch(self) -> Iterator[Memory]:
+        """A memory in a folder that is thrown away; with ``--home`` the one there, which is kept."""
+        from ..config import Settings
+        from ..memory import Memory
+
+        if self.home is not None:
+            with self.memory() as memory:
+                yield memory
+            return
+        with (
+            tempfile.TemporaryDirectory(prefix="hexamem-") as folder,
+            Memory.open(folder, embedder=self.embedder or "bundled", settings=Settings(background=False)) as memory,
+        ):
+            yield memory
+
+    @contextmanager
+    def user(self, name: str, timezone: str | None = None) -> Iterator[UserMemory]:
+        """One user's memory, open."""
+        with self.memory() as memory:
+            yield memory.user(name, timezone=timezone)
+
+
+def shared(function: Callable[..., Any], *, without: tuple[str, ...] = ()) -> Callable[..., Any]:
+    """The command as typer reads it: ``function``'s own options, then those that work everywhere.
+
+    Args:
+        function: its first parameter receives the :class:`Session`.
+        without: shared options that the command does not take, or states itself.
+    """
+    hints = get_type_hints(function, include_extras=True)
+    own = list(inspect.signature(function).parameters.values())[1:]
+    common = {name: hint for name, hint in _COMMON.items() if name not in without}
+
+    def command(ctx: typer.Context, **values: Any) -> Any:
+        session: Session = ctx.obj
+        session.take(**{name: values.pop(name) for name in common})
+        return function(session, **values)
+
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters = [inspect.Parameter("ctx", keyword, annotation=typer.Context)]
+    parameters += [one.replace(kind=keyword, annotation=hints[one.name]) for one in own]
+    parameters += [
+        inspect.Parameter(name, keyword, annotation=hint, default=False if name in ("as_json", "debug") else None)
+        for name, hint in common.items()
+    ]
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    command.__doc__ = function.__doc__
+    command.__name__ = function.__name__
+    return command
+
+
+def _embedder_of(home: Path) -> str | None:
+    """The spec of the embedder that a home was indexed with; None where there is none, or none that a word opens."""
+    ledger = home / "ledger.sqlite3"
+    if not ledger.exists():
+        return None
+    try:
+        with closing(sqlite3.connect(f"{ledger.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+            row = connection.execute("SELECT value FROM meta WHERE key = 'embedder_name'").fetchone()
+    except sqlite3.Error:  # damaged or of another kind: opening it says so in full
+        return None
+    name = str(row[0]) if row else ""
+    return name if name.split(":", 1)[0] in ("bundled", "minilm", "openai") else None

@@ -1,0 +1,220 @@
+"""Commands that change memory, all of which ``undo`` reverses: add, edit, remove, forget, undo, feedback."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from ..errors import InvalidInputError, UndoRefusedError
+from . import output
+from .session import Session, User, Zone
+from .values import item_fields, read_stdin, split_pairs
+
+__all__ = ["add", "edit", "feedback", "forget", "remove", "undo"]
+
+Reason = Annotated[str, typer.Option("--reason", help="Why; it is kept in the history.")]
+Text = Annotated[str | None, typer.Option()]
+Texts = Annotated[list[str] | None, typer.Option()]
+SecretFromStdin = Annotated[
+    bool, typer.Option("--secret-stdin", help="Read the secret of a vault item from stdin, not from the command line.")
+]
+
+
+def add(
+    session: Session,
+    *,
+    user: User,
+    kind: Annotated[
+        str | None, typer.Option("--kind", help="core, episodic, semantic, procedural, resource or vault.")
+    ] = None,
+    json_item: Annotated[
+        str | None, typer.Option("--json-item", metavar="JSON", help="The whole item as a JSON object; - reads stdin.")
+    ] = None,
+    name: Text = None,
+    summary: Text = None,
+    details: Text = None,
+    source: Text = None,
+    label: Annotated[str | None, typer.Option("--label", help="The name of a core block.")] = None,
+    value: Annotated[str | None, typer.Option("--value", help="The text of a core block.")] = None,
+    limit: Annotated[str | None, typer.Option("--limit", help="Most characters of a core block.")] = None,
+    occurred_at: Annotated[str | None, typer.Option("--occurred-at", metavar="TIME", help="When it happened.")] = None,
+    actor: Text = None,
+    event_type: Text = None,
+    entry_type: Text = None,
+    steps: Annotated[list[str] | None, typer.Option("--step", help="One step of a procedure; repeat it.")] = None,
+    title: Text = None,
+    resource_type: Text = None,
+    content: Text = None,
+    caption: Annotated[str | None, typer.Option("--caption", help="What a vault item is found by.")] = None,
+    sensitivity: Annotated[str | None, typer.Option("--sensitivity", help="low, medium or high.")] = None,
+    tree_path: Annotated[list[str] | None, typer.Option("--tree-path", help="One level; repeat it.")] = None,
+    labels: Annotated[list[str] | None, typer.Option("--labels", help="One label; repeat it for more.")] = None,
+    sources: Annotated[list[str] | None, typer.Option("--from-step", help="A step it comes from; repeat it.")] = None,
+    valid_from: Annotated[str | None, typer.Option("--valid-from", metavar="TIME", help="True from then on.")] = None,
+    valid_to: Annotated[str | None, typer.Option("--valid-to", metavar="TIME", help="No longer true then.")] = None,
+    metadata: Annotated[str | None, typer.Option("--metadata", metavar="JSON", help="A JSON object.")] = None,
+    secret_stdin: SecretFromStdin = False,
+    supersedes: Annotated[str | None, typer.Option("--supersedes", help="The item that this one replaces.")] = None,
+    reason: Reason = "",
+    timezone: Zone = None,
+) -> None:
+    """Store an item, by options or as JSON.
+
+    hexamem add -u alice --kind semantic --name "Mia's school" --summary "starts on 1 September"
+    """
+    given = {
+        **{"name": name, "summary": summary, "details": details, "source": source, "label": label, "value": value},
+        **{"limit": limit, "occurred_at": occurred_at, "actor": actor, "event_type": event_type},
+        **{"entry_type": entry_type, "steps": steps, "title": title, "resource_type": resource_type},
+        **{"content": content, "caption": caption, "sensitivity": sensitivity, "tree_path": tree_path},
+        **{"labels": labels, "sources": sources, "valid_from": valid_from, "valid_to": valid_to, "metadata": metadata},
+    }
+    fields = [(key, text) for key, text in given.items() if text is not None]
+    if json_item == "-" and secret_stdin:
+        raise InvalidInputError("stdin cannot hold both the item and its secret: give the item as --json-item '{…}'")
+    item = _item_of(kind, json_item, fields, timezone or "UTC")
+    secret = read_stdin("the secret") if secret_stdin else None
+    with session.user(user, timezone) as memory:
+        stored = memory.add(item, secret=secret, supersedes=supersedes, reason=reason)
+    _show_item(session, stored)
+
+
+def _item_of(kind: str | None, json_item: str | None, fields: list[tuple[str, Any]], timezone: str) -> dict[str, Any]:
+    if json_item is not None:
+        if fields:
+            raise InvalidInputError(f"--json-item gives the whole item; leave out --{fields[0][0].replace('_', '-')}")
+        item = _json_object(read_stdin("the item as JSON") if json_item == "-" else json_item)
+        return item if kind is None else {"kind": kind, **item}
+    if kind is None:
+        raise InvalidInputError("an item of which kind? give --kind, or --json-item with a kind in it")
+    pairs = [(name, text) for name, given in fields for text in ([given] if isinstance(given, str) else given)]
+    return {"kind": kind, **item_fields(_class_of(kind), pairs, timezone)}
+
+
+def _json_object(text: str) -> dict[str, Any]:
+    try:
+        item = json.loads(text)
+    except ValueError as error:
+        raise InvalidInputError(f"--json-item is not JSON: {error}") from None
+    if not isinstance(item, dict):
+        raise InvalidInputError(f"--json-item is a JSON {type(item).__name__}; an item is an object with a kind")
+    return item
+
+
+def _class_of(kind: str) -> Any:
+    from ..memory_types import (
+        ITEM_KINDS,
+        CoreItem,
+        EpisodicItem,
+        ProceduralItem,
+        ResourceItem,
+        SemanticItem,
+        VaultItem,
+    )
+
+    for one in (CoreItem, EpisodicItem, ProceduralItem, ResourceItem, SemanticItem, VaultItem):
+        if one.model_fields["kind"].default == kind:
+            return one
+    raise InvalidInputError(f"--kind {kind!r} is no memory kind; use one of {', '.join(ITEM_KINDS)}")
+
+
+def edit(
+    session: Session,
+    *,
+    item_id: Annotated[str, typer.Argument(metavar="ID")],
+    user: User,
+    fields: Annotated[
+        list[str] | None, typer.Argument(metavar="FIELD=VALUE...", help="summary='…'; a list field once an entry.")
+    ] = None,
+    secret_stdin: SecretFromStdin = False,
+    reason: Reason = "",
+    timezone: Zone = None,
+) -> None:
+    """Change fields of an item; the version before stays in its history."""
+    if not fields and not secret_stdin:
+        raise InvalidInputError("nothing to change: give FIELD=VALUE, or --secret-stdin")
+    pairs = split_pairs(fields or [], "the change")
+    secret = read_stdin("the secret") if secret_stdin else None
+    with session.user(user, timezone) as memory:
+        values = item_fields(type(memory.get(item_id)), pairs, timezone or "UTC")  # type: ignore[arg-type]
+        stored = memory.edit(item_id, values, reason=reason, secret=secret)
+    _show_item(session, stored)
+
+
+def remove(
+    session: Session,
+    *,
+    item_id: Annotated[str, typer.Argument(metavar="ID")],
+    user: User,
+    reason: Reason = "",
+) -> None:
+    """Take an item out of memory; undo brings it back."""
+    with session.user(user) as memory:
+        done = memory.remove(item_id, reason=reason)
+    _show_operation(session, done)
+
+
+def forget(
+    session: Session,
+    *,
+    user: User,
+    step_ids: Annotated[list[str] | None, typer.Argument(metavar="STEP...")] = None,
+    thread: Annotated[str | None, typer.Option("--thread", help="All steps of this thread.")] = None,
+    reason: Reason = "",
+) -> None:
+    """Take steps out of memory, and the items that rest on nothing else; undo brings them back."""
+    if not step_ids and thread is None:
+        raise InvalidInputError("forget what? give step ids, or --thread")
+    with session.user(user) as memory:
+        done = memory.forget(step_ids or None, thread_id=thread, reason=reason)
+    _show_operation(session, done)
+
+
+def undo(
+    session: Session,
+    *,
+    operation_id: Annotated[str, typer.Argument(metavar="OPERATION", help="As history shows it.")],
+    user: User,
+    cascade: Annotated[bool, typer.Option("--cascade", help="First undo the later ones that build on it.")] = False,
+) -> None:
+    """Reverse an operation."""
+    with session.user(user) as memory:
+        try:
+            done = memory.undo(operation_id, cascade=cascade)
+        except UndoRefusedError as error:
+            raise UndoRefusedError(str(error).replace("cascade=True", "--cascade"), error.blockers) from None
+    if session.as_json:
+        return output.write_json(done)
+    return output.write(*(block for one in done for block in output.operation_block(one)))
+
+
+def feedback(
+    session: Session,
+    *,
+    recall_id: Annotated[str, typer.Argument(metavar="RECALL", help="As recall shows it.")],
+    user: User,
+    helped: Annotated[list[str] | None, typer.Option("--helped", metavar="ID", help="A hit that helped.")] = None,
+    hurt: Annotated[list[str] | None, typer.Option("--hurt", metavar="ID", help="A hit that misled.")] = None,
+) -> None:
+    """Say which hits of a recall helped and which hurt."""
+    if not helped and not hurt:
+        raise InvalidInputError("feedback on what? give --helped ID or --hurt ID")
+    with session.user(user) as memory:
+        memory.feedback(recall_id, helped=helped or (), hurt=hurt or ())
+    if session.as_json:
+        return output.write_json({"recall_id": recall_id, "helped": helped or [], "hurt": hurt or []})
+    return output.write_text(f"kept: {len(helped or ())} helped, {len(hurt or ())} hurt")
+
+
+def _show_item(session: Session, item: Any) -> None:
+    if session.as_json:
+        return output.write_json(item)
+    return output.write(*output.item_block(item))
+
+
+def _show_operation(session: Session, operation: Any) -> None:
+    if session.as_json:
+        return output.write_json(operation)
+    return output.write(*output.operation_block(operation))

@@ -1,0 +1,235 @@
+"""Examining a home: what is there, whether it fits together, and what to do where it does not."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sqlite3
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from . import __version__
+
+if TYPE_CHECKING:
+    from .memory import Memory
+
+__all__ = ["Finding", "count_records", "examine", "examine_home"]
+
+Status = Literal["ok", "note", "wrong"]
+_PARTS = {"ledger": "ledger.sqlite3*", "vectors": "chroma", "keywords": "lexical", "media": "media"}
+_PACKAGES = ("chromadb", "tantivy", "SQLAlchemy", "langgraph", "langchain-core")
+_STREAMS: tuple[Literal["steps", "items"], ...] = ("steps", "items")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Finding:
+    """One thing looked at. ``note`` is worth knowing, ``wrong`` needs a hand; the detail says what to do."""
+
+    name: str
+    status: Status = "ok"
+    detail: str = ""
+
+    def as_dict(self) -> dict[str, str]:
+        """The finding as JSON values."""
+        return asdict(self)
+
+
+def examine_home(home: Path) -> list[Finding]:
+    """What can be said of a home without opening it: place, sizes, versions."""
+    found = [Finding(name="home", detail=str(home)), Finding(name="versions", detail=_versions())]
+    if not (home / "ledger.sqlite3").exists():
+        return [*found, Finding(name="memory", status="note", detail="none there yet; the first write makes one")]
+    if not os.access(home, os.W_OK):
+        found.append(Finding(name="permissions", status="wrong", detail=f"{home} cannot be written: chmod u+w {home}"))
+    mode = stat.S_IMODE(home.stat().st_mode)
+    if os.name == "posix" and mode & 0o077:
+        detail = f"{home} has mode {mode:03o}, so other users of this machine may read the memory: chmod 700 {home}"
+        found.append(Finding(name="permissions", status="note", detail=detail))
+    sizes = {name: sum(_sizes(home, pattern)) for name, pattern in _PARTS.items()}
+    total = ", ".join(f"{name} {_bytes(size)}" for name, size in sizes.items())
+    return [*found, Finding(name="disk", detail=f"{_bytes(sum(sizes.values()))}: {total}")]
+
+
+def examine(memory: Memory, *, progress: Callable[[str], object] = lambda user: None) -> list[Finding]:
+    """What can be said of an open home: embedder, ledger, vault key, indexes, jobs, repairs.
+
+    Args:
+        memory: the open memory; nothing in it is changed.
+        progress: called with the name of each user who was looked at.
+    """
+    embedder = memory.embedder
+    return [
+        Finding(
+            name="embedder", detail=f"{embedder.name}, {embedder.dimension} dimensions, {embedder.fingerprint[:16]}"
+        ),
+        *_ledger(memory),
+        *_vault(memory),
+        *_indexes(memory, progress),
+        *_jobs(memory),
+        *(Finding(name="repaired", status="note", detail=line) for line in memory.notices),
+    ]
+
+
+def count_records(memory: Memory, user: str | None = None) -> list[dict[str, Any]]:
+    """``{"user", "steps", "items"}`` of each user in order of arrival, or of the one named (none if unknown).
+
+    Counted is what is in memory: not what was forgotten or removed.
+    """
+    from sqlalchemy import func, select
+
+    from .stores.ledger.engine import plain_errors
+    from .stores.ledger.schema import items, steps, users
+
+    with plain_errors(memory.ledger.place), memory.ledger.engine.connect() as connection:
+        chosen = select(users.c.id, users.c.name).order_by(users.c.id)
+        rows = connection.execute(chosen if user is None else chosen.where(users.c.name == user)).all()
+        alive = steps.c.status == "active"
+        kept = items.c.status.in_(["active", "superseded"])
+        counts: dict[str, dict[int, int]] = {}
+        for table, condition in ((steps, alive), (items, kept)):
+            grouped = select(table.c.user_id, func.count()).where(condition).group_by(table.c.user_id)
+            counts[table.name] = {int(row[0]): int(row[1]) for row in connection.execute(grouped)}
+    return [
+        {"user": row.name, "steps": counts["steps"].get(row.id, 0), "items": counts["items"].get(row.id, 0)}
+        for row in rows
+    ]
+
+
+def _versions() -> str:
+    found = [f"hexamem {__version__}", f"Python {platform.python_version()}", f"SQLite {sqlite3.sqlite_version}"]
+    for name in _PACKAGES:
+        try:
+            found.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            found.append(f"{name} is missing")
+    return ", ".join(found)
+
+
+def _sizes(home: Path, pattern: str) -> Iterator[int]:
+    for top in home.glob(pattern):
+        for path in (top, *top.rglob("*")) if top.is_dir() else (top,):
+            try:
+                status = path.lstat()
+            except FileNotFoundError:  # a log file that went meanwhile
+                continue
+            if stat.S_ISREG(status.st_mode):
+                yield status.st_size
+
+
+def _bytes(size: int) -> str:
+    amount = float(size)
+    for unit in ("B", "kB", "MB"):
+        if amount < 1_000:
+            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
+        amount /= 1_000
+    return f"{amount:.1f} GB"
+
+
+def _ledger(memory: Memory) -> list[Finding]:
+    from .stores.ledger.engine import plain_errors
+
+    ledger = memory.ledger
+    if not ledger.embedded:
+        return [Finding(name="ledger", detail=f"{ledger.engine.dialect.name} at {ledger.place}")]
+    with plain_errors(ledger.place), ledger.engine.connect() as connection:
+        damage = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check(5)") if row[0] != "ok"]
+        orphans = len(connection.exec_driver_sql("PRAGMA foreign_key_check").fetchall())
+    if damage or orphans:
+        said = "; ".join([*damage, *([f"{orphans} rows point at nothing"] if orphans else [])])
+        return [
+            Finding(name="ledger", status="wrong", detail=f"damaged: {said}; restore it from an export or a backup")
+        ]
+    return [Finding(name="ledger", detail=f"intact, version {ledger.settings().get('version', '?')}")]
+
+
+def _vault(memory: Memory) -> list[Finding]:
+    from .stores.secrets.keys import KEY_FILE_NAME, KEY_VARIABLE
+
+    if KEY_VARIABLE in os.environ:
+        return [Finding(name="vault key", detail=f"from the environment ({KEY_VARIABLE})")]
+    path = memory.home / KEY_FILE_NAME
+    if not path.exists():
+        return [Finding(name="vault key", status="note", detail=f"not in {path}; kept elsewhere")]
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if os.name == "posix" and mode & 0o077:
+        detail = f"{path} has mode {mode:03o}, so others can read it: chmod 600 {path}"
+        return [Finding(name="vault key", status="wrong", detail=detail)]
+    detail = f"{path}, mode {mode:03o}; keep a copy of it apart, secrets cannot be read without it"
+    return [Finding(name="vault key", detail=detail)]
+
+
+def _indexes(memory: Memory, progress: Callable[[str], object]) -> list[Finding]:
+    from .stores.ledger import user_key
+
+    suspects = set(memory.vectors.suspects())
+    behind: dict[str, int] = {}
+    damaged: dict[str, str] = {}
+    counts = count_records(memory)
+    for row in counts:
+        name = row["user"]
+        key = user_key(name)
+        lacking = memory.projector.behind(name)
+        reason = memory.lexical.damaged(key)
+        if any((key, stream) in suspects for stream in _STREAMS):
+            reason = "its vectors were being written when a process ended, or are damaged"
+        if lacking:
+            behind[name] = lacking
+        elif reason is None:
+            reason = _miscounted(memory, key, row)
+        if reason is not None:
+            damaged[name] = reason
+        progress(name)
+    found = []
+    for name, reason in damaged.items():
+        detail = f"of user {name!r}: {reason}; the next recall rebuilds it, or: hexamem reindex --user {name!r}"
+        found.append(Finding(name="index", status="wrong", detail=detail))
+    if behind:
+        largest = max(behind, key=lambda name: behind[name])
+        detail = (
+            f"{len(behind)} of {len(counts)} users have changes that are not indexed yet (most: {largest!r}, "
+            f"{behind[largest]:,}); the next recall catches up"
+        )
+        found.append(Finding(name="indexes", status="note", detail=detail))
+    elif not damaged:
+        found.append(Finding(name="indexes", detail=f"up to date for {len(counts)} user(s)"))
+    return found
+
+
+def _miscounted(memory: Memory, key: str, row: dict[str, Any]) -> str | None:
+    """Why an index that says it is up to date is not."""
+    for stream in _STREAMS:
+        if (held := memory.vectors.count(key, stream)) != row[stream]:
+            return f"{held:,} of {row[stream]:,} vectors of {stream}"
+    expected = sum(row[stream] for stream in _STREAMS)
+    if (held := memory.lexical.count(key)) != expected:
+        return f"{held:,} of {expected:,} documents"
+    return None
+
+
+def _jobs(memory: Memory) -> list[Finding]:
+    from sqlalchemy import select
+
+    from .stores.ledger.engine import plain_errors
+    from .stores.ledger.schema import jobs, users
+
+    with plain_errors(memory.ledger.place), memory.ledger.engine.connect() as connection:
+        rows = connection.execute(
+            select(users.c.name, jobs.c.kind, jobs.c.status, jobs.c.attempts, jobs.c.error)
+            .join(users, users.c.id == jobs.c.user_id)
+            .where(jobs.c.status != "done")
+        ).all()
+    parked = [row for row in rows if row.status == "parked"]
+    found = [
+        Finding(
+            name="job",
+            status="wrong",
+            detail=f"{row.kind} of user {row.name!r}, parked after {row.attempts} attempts: {row.error or 'no reason kept'}",
+        )
+        for row in parked
+    ]
+    waiting = len(rows) - len(parked)
+    return found or [Finding(name="jobs", detail=f"{waiting:,} waiting, none parked")]

@@ -1,0 +1,704 @@
+"""UserMemory: everything bound to one user. Each method has an ``a…`` twin that runs it in a thread."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+import time
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from .arguments import check_count, check_text, check_texts, file_path, json_mapping, kinds_in
+from .async_twins import AsyncTwins
+from .calls import public
+from .errors import CorruptFileError, HexamemError, InvalidInputError, NotFoundError
+from .memory_types import (
+    EraseReceipt,
+    Hit,
+    ItemKind,
+    MemoryItem,
+    Operation,
+    Recall,
+    RedactReceipt,
+    Remembered,
+    Sensitivity,
+    Step,
+    Where,
+    new_id,
+    utc_now,
+)
+from .memory_types.messages import MessageDraft, read_messages
+from .memory_types.times import parse_time, read_zone, shown
+from .retrieval.packing import pack
+from .retrieval.permit import Request
+from .retrieval.strategies import Strategy, strategy_named
+from .stores import changing, privacy
+from .stores.known_secrets import replace_known
+from .stores.ledger import (
+    Reveal,
+    Transaction,
+    check_name,
+    get_items,
+    get_steps,
+    history_of,
+    log_recalls,
+    read_items,
+    read_reveals,
+    recall_row,
+    thread_steps,
+    undo,
+    user_key,
+    write_feedback,
+)
+from .stores.media import carries_media
+from .stores.recording import record
+from .stores.redaction import Redactor, redact_texts
+from .stores.transfer import export_file, import_file
+
+if TYPE_CHECKING:
+    from .memory import Memory
+
+__all__ = ["UserMemory"]
+
+Time = datetime | str | int | float
+
+
+class UserMemory(AsyncTwins):
+    """One user's memory. Nothing it does reads, counts or changes anything of another user.
+
+    Made by :meth:`Memory.user`. Safe to use from several threads. A failed call stores nothing and loses nothing.
+
+    Attributes:
+        name: the user.
+        key: the user as 32 hexadecimal digits, as it stands in folder and collection names.
+        timezone: the zone in which naive times are read.
+    """
+
+    def __init__(self, memory: Memory, name: str, timezone: str) -> None:
+        self.memory, self.name, self.timezone = memory, name, timezone
+        self.key = user_key(name)
+        read_zone(timezone)  # refuses an unknown one now, not at the first message
+        self._calls = memory._calls
+        self._shown: list[dict[str, Any]] = []
+        self._erased = 0  # how often: what was shown before is not written afterwards
+        self._guard = threading.Lock()
+        self._redacted = False  # whether it was seen that no redaction is left half done
+
+    def __repr__(self) -> str:
+        return f"UserMemory({self.name!r}, home={str(self.memory.home)!r})"
+
+    # -- writing ------------------------------------------------------------------------------------------------
+
+    @public
+    def remember(
+        self,
+        messages: Any,
+        thread_id: str = "default",
+        *,
+        agent_id: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Remembered:
+        """Store messages as steps: what is returned is acknowledged and survives a killed process.
+
+        Args:
+            messages: one or a sequence of LangChain messages, OpenAI-style dictionaries, (role, text) pairs or plain
+                strings. A message whose id the thread holds already is stored once; without an id, each time.
+            thread_id: the conversation. Steps keep its order, whatever their times say.
+            agent_id: which agent this is the memory of, for filtering.
+            metadata: goes onto each step; JSON values.
+
+        Returns:
+            The step ids in the order of the messages, the references put in place of secrets, and what fell back.
+
+        Raises:
+            InvalidInputError: for an empty or unreadable message, naming it; nothing of the call is stored.
+            StorageFullError, HomeNotWritableError: if the home cannot take it.
+        """
+        check_name(thread_id, "thread_id")
+        if agent_id is not None:
+            check_name(agent_id, "agent_id")
+        settings = self.memory.settings
+        fields = json_mapping(metadata, "metadata")
+        drafts = read_messages(messages, timezone=self.timezone, keep_reasoning=settings.keep_reasoning)
+        for position, draft in enumerate(drafts, 1):
+            _check_size(draft, fields, position, settings.max_message_bytes)
+            if draft.message_id is not None:
+                check_name(draft.message_id, "message id")
+        if not drafts:
+            return Remembered()
+        receipt = record(
+            self.memory.ledger,
+            self.name,
+            drafts,
+            timezone=self.timezone,
+            thread_id=thread_id,
+            agent_id=agent_id,
+            metadata=fields,
+            cipher=self.memory.cipher,
+            media=self.memory.media,
+            find=settings.find_secrets,
+        )
+        self.memory.wrote(self.name)
+        return receipt
+
+    @public
+    def add(
+        self,
+        item: MemoryItem | Mapping[str, Any],
+        *,
+        secret: str | None = None,
+        supersedes: str | None = None,
+        actor: str = "user",
+        reason: str = "",
+    ) -> MemoryItem:
+        """Store an item of one of the six kinds.
+
+        Args:
+            item: a record, or a mapping with its ``kind``. Its user is this one, whatever it says.
+            secret: for a vault item, the value to encrypt; it is never part of the record.
+            supersedes: the id of the item that this one replaces: that one ends where this one begins to hold.
+            actor, reason: kept in the history.
+
+        Returns:
+            The item as stored, secrets in its text replaced by references.
+
+        Raises:
+            InvalidInputError: for fields that do not fit, or a source step that does not exist.
+            NotFoundError: if ``supersedes`` names no item.
+        """
+        _check_said(actor, reason)
+        for value, what in ((secret, "secret"), (supersedes, "supersedes")):
+            if value is not None:
+                check_text(value, what)
+        with self.memory.ledger.write(self.name, timezone=self.timezone) as tx:
+            stored = changing.add_item(
+                tx,
+                item,
+                self.memory.cipher,
+                secret=secret,
+                supersedes=supersedes,
+                actor=actor,
+                reason=reason,
+                find=self.memory.settings.find_secrets,
+            )
+        self.memory.wrote(self.name)
+        return stored
+
+    @public
+    def edit(
+        self,
+        item_id: str,
+        changes: Mapping[str, Any] | None = None,
+        *,
+        actor: str = "user",
+        reason: str = "",
+        secret: str | None = None,
+        **fields: Any,
+    ) -> MemoryItem:
+        """Change fields of an item; the version before stays in the history and can be brought back with ``undo``.
+
+        Args:
+            item_id: which item.
+            changes: new values by field: needed for a field named like an argument here (an event's ``actor``).
+            actor, reason: kept in the history.
+            secret: a new value for a vault item.
+            fields: new values, as keywords.
+
+        Raises:
+            NotFoundError: if there is no such item.
+            InvalidInputError: for a field that the kind does not have, that may not be set, or does not fit.
+        """
+        check_text(item_id, "item_id")
+        _check_said(actor, reason)
+        if secret is not None:
+            check_text(secret, "secret")
+        with self.memory.ledger.write(self.name, create=False) as tx:
+            stored = changing.edit_item(
+                tx,
+                item_id,
+                {**(changes or {}), **fields},
+                self.memory.cipher,
+                secret=secret,
+                actor=actor,
+                reason=reason,
+                find=self.memory.settings.find_secrets,
+            )
+        self.memory.wrote(self.name)
+        return stored
+
+    @public
+    def remove(self, item_id: str, *, actor: str = "user", reason: str = "") -> Operation:
+        """Take an item out of memory; ``undo`` of the returned operation brings it back.
+
+        Raises:
+            NotFoundError: if there is no such item, or it was removed already.
+        """
+        check_text(item_id, "item_id")
+        _check_said(actor, reason)
+        with self.memory.ledger.write(self.name, create=False) as tx:
+            actor, reason = self._said(tx, actor, reason)
+            operation = changing.remove_item(tx, item_id, actor=actor, reason=reason)
+        self.memory.wrote(self.name)
+        return operation
+
+    @public
+    def forget(
+        self,
+        step_ids: Collection[str] | None = None,
+        *,
+        thread_id: str | None = None,
+        actor: str = "user",
+        reason: str = "",
+    ) -> Operation:
+        """Take steps out of every read, and with them the items that rest on nothing else.
+
+        Give ``step_ids``, or a ``thread_id`` for all its steps, or both for the steps named that are in the thread.
+        ``undo`` of the returned operation brings all of it back; ``erase`` and ``redact`` are the ways without return.
+
+        Raises:
+            InvalidInputError: if neither is given.
+            NotFoundError: if a step does not exist or was forgotten already, or the thread has none.
+        """
+        if step_ids is not None:
+            step_ids = check_texts(step_ids, "step_ids")
+        if thread_id is not None:
+            check_text(thread_id, "thread_id")
+        _check_said(actor, reason)
+        with self.memory.ledger.write(self.name, create=False) as tx:
+            actor, reason = self._said(tx, actor, reason)
+            operation = changing.forget_steps(tx, step_ids, thread_id, actor=actor, reason=reason)
+        self.memory.wrote(self.name)
+        return operation
+
+    # -- reading ------------------------------------------------------------------------------------------------
+
+    @public
+    def get(self, record_id: str) -> Step | MemoryItem:
+        """A step or item by its id, in whatever status, unless it is forgotten.
+
+        Raises:
+            NotFoundError: if this user has none with that id.
+        """
+        check_text(record_id, "record_id")
+        with self.memory.ledger.read(self.name) as tx:
+            found = get_steps(tx, [record_id]).get(record_id) or get_items(tx, [record_id]).get(record_id)
+        if found is None:
+            raise NotFoundError(f"no step or item {record_id!r} for user {self.name!r}")
+        return found
+
+    @public
+    def items(
+        self,
+        kind: ItemKind | Collection[ItemKind] | None = None,
+        where: Where | Mapping[str, Any] | None = None,
+        *,
+        as_of: Time | None = None,
+        known_at: Time | None = None,
+        superseded: bool = False,
+    ) -> list[MemoryItem]:
+        """Items in order of creation.
+
+        Args:
+            kind: one kind, several, or all.
+            where: conditions, see :class:`~hexamem.Where`.
+            as_of: what was true at that time. known_at: what was believed at that time, in the words of then.
+            superseded: also what is no longer believed.
+        """
+        kinds = kinds_in(kind, items_only=True)
+        with self.memory.ledger.read(self.name) as tx:
+            return read_items(
+                tx,
+                kinds=kinds,
+                where=self._where(where),
+                as_of=self._time(as_of),
+                known_at=self._time(known_at),
+                superseded=superseded,
+            )
+
+    @public
+    def steps(self, thread_id: str | None = None) -> list[Step]:
+        """The steps of a thread in their order, or all in the order in which they were stored."""
+        if thread_id is not None:
+            check_text(thread_id, "thread_id")
+        with self.memory.ledger.read(self.name) as tx:
+            return thread_steps(tx, thread_id)
+
+    @public
+    def media(self, sha256: str) -> bytes:
+        """The bytes of a picture, recording or file that a step carries, see ``Step.media``; their hash is checked.
+
+        Raises:
+            NotFoundError: if no step of this user carries them, unless it is forgotten.
+            CorruptFileError: if the file that is kept is not what was stored.
+        """
+        check_text(sha256, "sha256")
+        with self.memory.ledger.read(self.name) as tx:
+            if not carries_media(tx, sha256):
+                raise NotFoundError(f"no step of user {self.name!r} carries media with SHA-256 {shown(sha256)}")
+        data = self.memory.media.get(self.key, sha256)
+        if hashlib.sha256(data).hexdigest() != sha256:
+            raise CorruptFileError(
+                f"the media {sha256} of user {self.name!r} under {self.memory.media.root} are damaged: restore "
+                "the file from a copy"
+            )
+        return data
+
+    @public
+    def recall(
+        self,
+        query: str,
+        k: int | None = None,
+        strategy: str | None = None,
+        *,
+        kinds: str | Collection[str] | None = None,
+        where: Where | Mapping[str, Any] | None = None,
+        as_of: Time | None = None,
+        known_at: Time | None = None,
+        token_budget: int | None = None,
+        min_probability: float | None = None,
+    ) -> Recall:
+        """The k best steps and items for a query, each with the reasons why it came back. No LLM call.
+
+        What was acknowledged before the call is found by it.
+
+        Args:
+            query: what is asked, in any words or language.
+            k: how many hits, at most 1,000; ``Settings.k`` when None.
+            strategy: a name of ``hexamem.STRATEGIES``; ``Settings.strategy`` when None.
+            kinds: "step" and item kinds; all when None.
+            where: conditions. A filter narrows the search itself, so it never costs a hit that meets it.
+            as_of: steps that had happened and items that were true at that time.
+            known_at: what was stored and believed at that time, in the words of then. A step that was forgotten
+                since stays forgotten.
+            token_budget: bounds ``Recall.text``; the hits stay all.
+            min_probability: needs a strategy that estimates probabilities.
+
+        Raises:
+            InvalidInputError: for an argument that does not fit, with the rule.
+        """
+        began = time.perf_counter()
+        erased = self._erased
+        settings = self.memory.settings
+        if not isinstance(query, str) or not query.strip():
+            raise InvalidInputError(f"query = {query!r}: ask something")
+        k = settings.k if k is None else check_count(k, "k", 1_000)
+        if token_budget is not None:
+            check_count(token_budget, "token_budget")
+        preset = strategy_named(settings.strategy if strategy is None else check_text(strategy, "strategy"))
+        if min_probability is not None:
+            raise InvalidInputError(
+                f"min_probability = {min_probability!r}: strategy {preset.name!r} estimates no probability"
+            )
+        request = Request(
+            query=query,
+            k=k,
+            kinds=kinds_in(kinds),
+            where=self._where(where),
+            as_of=self._time(as_of),
+            known_at=self._time(known_at),
+        )
+        before = len(self.memory.noticed)
+        self._finish_redactions()
+        self.memory.projector.catch_up(self.name)
+        hits = self._search(request, preset)
+        # Of this user only: another's may be mended at the same time, in another thread.
+        degraded = [line for user, line in self.memory.noticed[before:] if user == self.name]
+        text, tokens = pack(hits, token_budget)
+        recall_id = new_id("recall")
+        try:
+            row = recall_row(recall_id, query, preset.name, [(hit.id, hit.score) for hit in hits], utc_now())
+            self._log(row, erased)
+        except HexamemError as error:  # the hits are right; the rows are kept for the next try
+            degraded.append(f"what was shown could not be noted: {error}")
+        return Recall.model_construct(
+            id=recall_id,
+            query=query,
+            strategy=preset.name,
+            hits=tuple(hits),
+            text=text,
+            tokens=tokens,
+            answerable=None,
+            gate=None,
+            degraded=tuple(degraded),
+            elapsed_ms=(time.perf_counter() - began) * 1_000,
+        )
+
+    @public
+    def feedback(self, recall_id: str, *, helped: Iterable[str] = (), hurt: Iterable[str] = ()) -> None:
+        """Say which hits of a recall helped and which hurt; kept for learning.
+
+        Raises:
+            NotFoundError: if there was no such recall.
+            InvalidInputError: if an id was not among its hits, or is named in both lists.
+        """
+        check_text(recall_id, "recall_id")
+        good, bad = set(check_texts(helped, "helped")), set(check_texts(hurt, "hurt"))
+        if good & bad:
+            raise InvalidInputError(f"{', '.join(sorted(good & bad))} is in helped and in hurt; name it once")
+        self.write_recalls()
+        verdicts: dict[str, Literal["helped", "hurt"]] = {**dict.fromkeys(good, "helped"), **dict.fromkeys(bad, "hurt")}
+        with self.memory.ledger.write(self.name, create=False) as tx:
+            write_feedback(tx, recall_id, verdicts)
+
+    # -- history ------------------------------------------------------------------------------------------------
+
+    @public
+    def history(self, record_id: str | None = None, *, limit: int | None = None) -> list[Operation]:
+        """The operations on one step or item, or on all, oldest first; ``limit`` keeps the newest."""
+        if record_id is not None:
+            check_text(record_id, "record_id")
+        if limit is not None:
+            check_count(limit, "limit")
+        with self.memory.ledger.read(self.name) as tx:
+            return history_of(tx, record_id, limit)
+
+    @public
+    def undo(self, operation_id: str, *, cascade: bool = False, actor: str = "user") -> list[Operation]:
+        """Reverse an operation, and with ``cascade`` first the later ones that build on it, newest first.
+
+        Raises:
+            NotFoundError: if there is no such operation.
+            UndoRefusedError: if later operations build on it (named in ``blockers``), or it cannot be undone.
+        """
+        check_text(operation_id, "operation_id")
+        check_text(actor, "actor")
+        with self.memory.ledger.write(self.name, create=False) as tx:
+            [actor] = self._said(tx, actor)
+            done = undo(tx, operation_id, cascade=cascade, actor=actor)
+        self.memory.wrote(self.name)
+        return done
+
+    # -- privacy ------------------------------------------------------------------------------------------------
+
+    @public
+    def reveal(self, record_id: str, *, reason: str, actor: str = "user") -> str:
+        """The plaintext of a secret; who asked, when and why is kept in :meth:`reveals`.
+
+        Args:
+            record_id: a vault item's id, a secret's id, or a whole reference ``{{vault:ID|caption}}``.
+            reason: why it is needed.
+
+        Raises:
+            NotFoundError: if there is no such secret. InvalidInputError: without a reason.
+            SecretKeyError: if the vault's key is not the one that encrypted it.
+        """
+        check_text(record_id, "record_id")
+        check_text(actor, "actor")
+        with self.memory.ledger.write(self.name, create=False) as tx:
+            if isinstance(reason, str):  # the vault says what is wrong with any other
+                actor, reason = self._said(tx, actor, reason)
+            return privacy.reveal(tx, self.memory.cipher, record_id, reason=reason, actor=actor)
+
+    @public
+    def reveals(self, secret_id: str | None = None) -> list[Reveal]:
+        """The audit of revealed secrets, oldest first."""
+        if secret_id is not None:
+            check_text(secret_id, "secret_id")
+        with self.memory.ledger.read(self.name) as tx:
+            return read_reveals(tx, secret_id)
+
+    @public
+    def redact(
+        self,
+        words: str,
+        *,
+        caption: str = "secret",
+        kind: str = "secret",
+        sensitivity: Sensitivity = "high",
+        reason: str = "",
+    ) -> RedactReceipt:
+        """Take words out of everything this user has stored, and keep them in the vault alone.
+
+        Steps, items, their history, recalls, text files and indexes are rewritten in place; it cannot be undone, but
+        ``reveal`` gives the words back. They are found as whole words, exactly as given. What only names something
+        (ids of threads, messages, agents, tool calls) and files that are no text are left as they are.
+
+        Raises:
+            InvalidInputError: for empty words, or a caption that holds them.
+            NotFoundError: if they stand nowhere.
+        """
+        for value, what in ((caption, "caption"), (kind, "kind"), (reason, "reason")):
+            check_text(value, what)
+        if sensitivity not in get_args(Sensitivity):
+            raise InvalidInputError(f"sensitivity = {sensitivity!r}: use one of {', '.join(get_args(Sensitivity))}")
+        self.write_recalls()
+        memory = self.memory
+        self._redacted = False
+        return privacy.redact(
+            self.name,
+            memory.ledger,
+            memory.projector,
+            memory.media,
+            memory.cipher,
+            words,
+            caption=caption,
+            kind=kind,
+            sensitivity=sensitivity,
+            reason=reason,
+            find=memory.settings.find_secrets,
+        )
+
+    @public
+    def erase(self) -> EraseReceipt:
+        """Erase everything of this user from ledger, indexes, media and logs, physically and for good.
+
+        Returns:
+            A receipt with what was erased where. The user may begin anew afterwards.
+        """
+        with self._guard:
+            self._erased += 1
+            self._shown.clear()
+        return privacy.erase(self.name, self.memory.ledger, self.memory.projector, self.memory.media)
+
+    # -- moving -------------------------------------------------------------------------------------------------
+
+    @public
+    def export(self, path: str | os.PathLike[str], *, passphrase: str | None = None) -> dict[str, int]:
+        """Write everything of this user to a JSON Lines file with checksums; returns how many entries of each kind.
+
+        Secrets are left out unless a passphrase is given: then each goes along sealed under it.
+
+        Raises:
+            HomeNotWritableError: if the file cannot be written; a half-written file is never left.
+        """
+        target = file_path(path)
+        if passphrase is not None:
+            check_text(passphrase, "passphrase")
+        self.write_recalls()
+        return export_file(
+            target, self.name, self.memory.ledger, self.memory.cipher, self.memory.media, passphrase=passphrase
+        )
+
+    @public
+    def import_(self, path: str | os.PathLike[str], *, passphrase: str | None = None) -> dict[str, int]:
+        """Take in a file written by :meth:`export`, of this or another user; what is there already stays.
+
+        A user who begins with it takes over its timezone, unless another than the home's was chosen.
+
+        Returns:
+            How many entries of each kind came in.
+
+        Raises:
+            CorruptFileError: naming file and line, if any checksum does not fit; nothing is imported then.
+            InvalidInputError: if it holds secrets and no passphrase is given, or clashes with a thread that is there.
+        """
+        if passphrase is not None:
+            check_text(passphrase, "passphrase")
+        counts = import_file(
+            file_path(path),
+            self.name,
+            self.memory.ledger,
+            self.memory.cipher,
+            self.memory.media,
+            passphrase=passphrase,
+            timezone=self.timezone,
+            chosen=self.timezone != self.memory.settings.timezone,
+        )
+        self.timezone = self.memory.ledger.timezone(self.name) or self.timezone
+        self.memory.wrote(self.name)
+        return counts
+
+    @public
+    def flush(self, timeout: float | None = None) -> bool:
+        """Wait until everything acknowledged is in the indexes.
+
+        Args:
+            timeout: seconds; accepted for the sake of queued work, the indexes themselves are brought up whole.
+
+        Returns:
+            True when it is done.
+        """
+        self.write_recalls()
+        self._finish_redactions()
+        self.memory.projector.catch_up(self.name)
+        return True
+
+    # -- inside -------------------------------------------------------------------------------------------------
+
+    def write_recalls(self) -> None:
+        """Write the recalls made since the last time to the ledger, without the secrets it knows by then."""
+        with self._guard:
+            erased = self._erased
+            rows, self._shown = self._shown, []
+        if rows:
+            try:
+                with self.memory.ledger.write(self.name, create=False) as tx:
+                    # Writers of a user wait for each other: a redaction or erasure is seen here, or still to come.
+                    if tx.user_id and erased == self._erased:
+                        queries = replace_known(tx, self.memory.cipher, [row["query"] for row in rows])
+                        log_recalls(tx, [{**row, "query": query} for row, query in zip(rows, queries, strict=True)])
+            except BaseException:
+                with self._guard:
+                    if erased == self._erased:
+                        self._shown[:0] = rows
+                raise
+
+    def _finish_redactions(self) -> None:
+        """End, once a process, what a redaction that failed or was killed has left; what fails is noticed."""
+        if self._redacted:
+            return
+        memory = self.memory
+        try:
+            privacy.finish_redactions(self.name, memory.ledger, memory.projector, memory.media)
+        except HexamemError as error:  # reading goes on; the next call tries again
+            memory._notice(self.name, f"a redaction of user {self.name!r} is not finished yet: {error}")
+        else:
+            self._redacted = True
+
+    def _said(self, tx: Transaction, *texts: str) -> list[str]:
+        """Who and why, as they may stand in the history."""
+        return redact_texts(tx, self.memory.cipher, self.memory.settings.find_secrets, *texts)
+
+    def _search(self, request: Request, strategy: Strategy) -> list[Hit]:
+        try:
+            return self.memory.searcher.search(self.name, request, strategy)
+        except CorruptFileError:  # an index that went bad since it was checked
+            if not self.memory.projector.mend(self.name):
+                raise
+            return self.memory.searcher.search(self.name, request, strategy)
+
+    def _log(self, row: dict[str, Any], erased: int) -> None:
+        looker = Redactor(None, self.memory.settings.find_secrets)
+        row["query"] = looker.clean(row["query"], looker.look(row["query"]))
+        with self._guard:
+            if erased != self._erased:  # erased while it was asked
+                return
+            self._shown.append(row)
+            full = len(self._shown) >= self.memory.settings.recall_log
+        if full:
+            self.write_recalls()
+
+    def _time(self, value: Time | None) -> datetime | None:
+        return None if value is None else parse_time(value, timezone=self.timezone).utc
+
+    def _where(self, where: Where | Mapping[str, Any] | None) -> Where | None:
+        if where is None or isinstance(where, Where):
+            return where
+        if not isinstance(where, Mapping):
+            raise InvalidInputError(f"where = {where!r}: give a Where or a mapping of its fields")
+        times = {name: self._time(where[name]) for name in ("since", "until") if where.get(name) is not None}
+        return Where.parse({**where, **times})
+
+
+def _check_said(actor: object, reason: object) -> None:
+    check_text(actor, "actor")
+    check_text(reason, "reason")
+
+
+def _check_size(draft: MessageDraft, metadata: Mapping[str, Any], position: int, limit: int) -> None:
+    """Everything that is kept of a message counts, in UTF-8; what is searched only where it is not the text itself."""
+    texts = [draft.text, draft.reasoning or "", draft.name or ""]
+    texts += [draft.index_text] if draft.index_text != draft.text else []
+    values: list[Any] = [list(draft.blocks), {**metadata, **draft.metadata}]
+    values.append([[call.id, call.name, call.arguments] for call in draft.tool_calls])
+    texts += [json.dumps(value, ensure_ascii=False) for value in values if value]
+    size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+    size += sum(len(one.data or b"") for one in draft.media)
+    if size > limit:
+        raise InvalidInputError(
+            f"message {position} has {size:,} bytes; the limit is {limit:,}: add it as a file, split it, or raise "
+            "Settings.max_message_bytes"
+        )
