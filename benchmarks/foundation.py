@@ -1,0 +1,260 @@
+"""Measure the foundation: ingest against raw Chroma, recall latency, opening time, memory, LoCoMo and corpus recall.
+
+Prints a table and writes JSON. Timings depend on the machine; the ratio to raw Chroma is taken in one process.
+
+    python benchmarks/foundation.py                       # all parts
+    python benchmarks/foundation.py ingest latency        # some of them
+    python benchmarks/foundation.py recall --locomo DIR   # needs a folder of LoCoMo conversations
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+from rich.console import Console
+from rich.table import Table
+
+ROOT = Path(__file__).resolve().parents[1]
+CORPUS = ROOT / "evals" / "corpus"
+WORDS = [
+    "garden",
+    "piano",
+    "ticket",
+    "doctor",
+    "river",
+    "Lisbon",
+    "mother",
+    "deadline",
+    "recipe",
+    "marathon",
+    "budget",
+    "puppy",
+    "flight",
+    "lesson",
+    "museum",
+    "bakery",
+    "engine",
+    "contract",
+    "holiday",
+    "violin",
+    "school",
+    "rain",
+    "camera",
+    "harbour",
+    "cousin",
+    "insurance",
+    "printer",
+    "mountain",
+    "cinema",
+    "breakfast",
+    "yesterday",
+    "tomorrow",
+    "finally",
+    "maybe",
+    "bought",
+    "lost",
+    "found",
+    "called",
+    "moved",
+    "painted",
+    "repaired",
+    "promised",
+    "forgot",
+    "visited",
+    "cooked",
+]
+
+
+def sentences(count: int, seed: int = 1) -> Iterator[str]:
+    """Made-up chat lines of 8 to 24 words with a number now and then."""
+    draw = random.Random(seed)
+    for index in range(count):
+        words = draw.choices(WORDS, k=draw.randint(8, 24))
+        yield " ".join(words) + (f" {draw.randint(10, 9999)}" if index % 3 == 0 else "") + "."
+
+
+def messages(count: int, seed: int = 1) -> list[dict[str, Any]]:
+    """The lines as messages of two speakers, a minute apart."""
+    return [
+        {"role": "user", "name": ("Ann", "Ben")[index % 2], "content": text, "timestamp": 1_700_000_000 + 60 * index}
+        for index, text in enumerate(sentences(count, seed))
+    ]
+
+
+def measure_ingest(count: int = 20_000) -> dict[str, Any]:
+    """Steps a second through ``remember`` and ``flush`` against ``Collection.add`` of the same vectors."""
+    import chromadb
+
+    from hexamem import Memory, Settings
+    from hexamem.stores.documents import step_document
+
+    def raw(vectors: np.ndarray, ids: list[str]) -> float:
+        with tempfile.TemporaryDirectory() as folder:
+            client = chromadb.PersistentClient(folder, settings=chromadb.Settings(anonymized_telemetry=False))
+            collection = client.create_collection("raw", metadata={"hnsw:space": "cosine"}, embedding_function=None)
+            began = time.perf_counter()
+            for start in range(0, len(ids), 1_000):
+                collection.add(ids=ids[start : start + 1_000], embeddings=vectors[start : start + 1_000])
+            return len(ids) / (time.perf_counter() - began)
+
+    rows = []
+    given = messages(count)
+    for turn in range(3):
+        with tempfile.TemporaryDirectory() as home, Memory.open(home, settings=Settings(background=False)) as memory:
+            user = memory.user("ann")
+            began = time.perf_counter()
+            for start in range(0, count, 1_000):
+                user.remember(given[start : start + 1_000], thread_id="chat")
+            acknowledged = time.perf_counter() - began
+            user.flush()
+            rate = count / (time.perf_counter() - began)
+            texts = [step_document(step).text for step in user.steps()]
+            vectors = memory.embedder.embed_documents(texts)
+        rows.append((rate, raw(vectors, [f"step_{turn}_{index}" for index in range(count)]), count / acknowledged))
+    ratios = [rate / base for rate, base, _ in rows]
+    return {
+        "steps": count,
+        "ingest_per_s": round(statistics.median(rate for rate, _, _ in rows)),
+        "acknowledged_per_s": round(statistics.median(rate for _, _, rate in rows)),
+        "raw_chroma_add_per_s": round(statistics.median(base for _, base, _ in rows)),
+        "ratio_median": round(statistics.median(ratios), 2),
+        "ratio_min": round(min(ratios), 2),
+    }
+
+
+def timed(call: Callable[[str], Any], queries: list[str]) -> dict[str, float]:
+    """Milliseconds a call, after ten to warm up."""
+    for query in queries[:10]:
+        call(query)
+    taken = []
+    for query in queries:
+        began = time.perf_counter()
+        call(query)
+        taken.append((time.perf_counter() - began) * 1_000)
+    return {"p50_ms": round(float(np.percentile(taken, 50)), 2), "p95_ms": round(float(np.percentile(taken, 95)), 2)}
+
+
+def measure_latency() -> dict[str, Any]:
+    """``recall`` at 10,000 steps of one user, at 200,000 over 20 users, and the time to open a home."""
+    from hexamem import Memory, Settings
+
+    queries = [f"when did Ann talk about the {' '.join(random.Random(i).choices(WORDS, k=3))}?" for i in range(300)]
+    found: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as home:
+        with Memory.open(home, settings=Settings(background=False)) as memory:
+            user = memory.user("ann")
+            user.remember(messages(10_000), thread_id="chat")
+            user.flush()
+            for strategy in ("rrf", "rrf_neighbours", "dense", "bm25"):
+                found[f"10k_{strategy}"] = timed(lambda query, s=strategy: user.recall(query, strategy=s), queries)  # type: ignore[misc]
+            found["10k_rrf_filtered_to_a_speaker"] = timed(
+                lambda query: user.recall(query, strategy="rrf", where={"speaker": "Ann"}), queries[:100]
+            )
+        began = time.perf_counter()
+        with Memory.open(home) as memory:
+            found["open_10k_s"] = round(time.perf_counter() - began, 3)
+            memory.user("ann").recall(queries[0], strategy="rrf")
+            found["open_10k_and_first_recall_s"] = round(time.perf_counter() - began, 3)
+    with tempfile.TemporaryDirectory() as home, Memory.open(home, settings=Settings(background=False)) as memory:
+        users = [memory.user(f"user {index}") for index in range(20)]
+        for index, one in enumerate(users):
+            one.remember(messages(10_000, seed=index), thread_id="chat")
+            one.flush()
+        draw = random.Random(7)
+        for strategy in ("rrf", "rrf_neighbours"):
+            found[f"200k_over_20_users_{strategy}"] = timed(
+                lambda query, s=strategy: draw.choice(users).recall(query, strategy=s),  # type: ignore[misc]
+                queries,
+            )
+    return found
+
+
+MEMORY_CODE = """
+import sys, psutil, tempfile
+sys.path.insert(0, sys.argv[1])
+from foundation import messages
+from hexamem import Memory
+with tempfile.TemporaryDirectory() as home, Memory.open(home) as memory:
+    user = memory.user("ann")
+    for part in range(100):
+        user.remember(messages(1_000, seed=part), thread_id=f"chat {part}")
+    user.flush()
+    user.recall("when did Ann visit the museum?")
+    print(psutil.Process().memory_info().rss / 2**20)
+"""
+
+
+def measure_memory() -> dict[str, Any]:
+    """Resident memory of a fresh process after 100,000 steps of one user and a recall."""
+    command = [sys.executable, "-c", MEMORY_CODE, str(Path(__file__).parent)]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return {"resident_mib_after_100k_steps": round(float(shown))}
+
+
+def measure_recall(locomo: Path | None) -> dict[str, Any]:
+    """Evidence recall@10 of every strategy on LoCoMo (categories 1-4) and on the corpus in the repository."""
+    from hexamem import STRATEGIES, Memory, Settings
+    from hexamem.evals.datasets import load_conversations
+    from hexamem.evals.runner import evaluate
+
+    found: dict[str, Any] = {}
+    sets = {"corpus_" + path.stem: path for path in sorted(CORPUS.glob("*.json"))}
+    if locomo is not None:
+        sets["locomo"] = locomo
+    for name, path in sets.items():
+        conversations = load_conversations(path)
+        with tempfile.TemporaryDirectory() as home:
+            opened = lambda home=home: Memory.open(home, settings=Settings(background=False))  # noqa: E731
+            rows = evaluate(opened, conversations, list(STRATEGIES))
+        for row in rows:
+            found[f"{name}/{row['strategy']}"] = {
+                "recall@10_1-4": round((row["recall"].get("1-4") or row["recall"]["all"])["10"], 4),
+                "recall@10_all": round(row["recall"]["all"]["10"], 4),
+                "p50_ms": row["latency_ms"]["p50"],
+            }
+    return found
+
+
+def main() -> None:
+    """Run the parts asked for, show them, write them."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", default=["ingest", "latency", "memory", "recall"])
+    parser.add_argument("--locomo", type=Path, default=ROOT.parent / "shared" / "data" / "locomo")
+    parser.add_argument("--json", type=Path, default=ROOT / "benchmarks" / "results" / "foundation.json")
+    arguments = parser.parse_args()
+    parts: dict[str, Callable[[], dict[str, Any]]] = {
+        "ingest": measure_ingest,
+        "latency": measure_latency,
+        "memory": measure_memory,
+        "recall": lambda: measure_recall(arguments.locomo if arguments.locomo.is_dir() else None),
+    }
+    results: dict[str, Any] = {"cpus": psutil.cpu_count(), "python": sys.version.split()[0]}
+    console = Console()
+    for part in arguments.parts:
+        results[part] = parts[part]()
+        table = Table(title=part, title_justify="left")
+        table.add_column("what")
+        table.add_column("figure")
+        for name, value in results[part].items():
+            shown = "  ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else str(value)
+            table.add_row(name, shown)
+        console.print(table)
+    arguments.json.parent.mkdir(parents=True, exist_ok=True)
+    arguments.json.write_text(json.dumps(results, indent=1), encoding="utf-8")
+    console.print(f"written to {arguments.json}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""Data sets, metrics and the runner that measures a memory on them (DESIGN section 9)."""
+
+from .datasets import detect_format, load_conversations
+from .jsonl import JsonlMessages, read_jsonl
+from .metrics import (
+    DEFAULT_K_VALUES,
+    Aggregator,
+    Interval,
+    all_at_k,
+    any_at_k,
+    ndcg_at_k,
+    paired_bootstrap,
+    recall_at_k,
+)
+from .records import FORMATS, Conversation, DataFormat, EvalMessage, Question
+from .report import print_report, write_json
+from .runner import MemoryLike, compare, evaluate, ranked_turns
+
+__all__ = [
+    "DEFAULT_K_VALUES",
+    "FORMATS",
+    "Aggregator",
+    "Conversation",
+    "DataFormat",
+    "EvalMessage",
+    "Interval",
+    "JsonlMessages",
+    "MemoryLike",
+    "Question",
+    "all_at_k",
+    "any_at_k",
+    "compare",
+    "detect_format",
+    "evaluate",
+    "load_conversations",
+    "ndcg_at_k",
+    "paired_bootstrap",
+    "print_report",
+    "ranked_turns",
+    "read_jsonl",
+    "recall_at_k",
+    "write_json",
+]

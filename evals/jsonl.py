@@ -1,0 +1,135 @@
+"""JSON lines: one message ``{role, content, name?, timestamp?, id?, thread_id?}`` a line, as ``hexamem ingest`` reads.
+
+Lines end at a newline byte only, so that characters such as U+2028 inside a message do not cut it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..errors import CorruptFileError
+from .records import Conversation, EvalMessage
+
+__all__ = ["JsonLines", "JsonlMessages", "load_jsonl", "read_jsonl", "read_records"]
+
+_PASSED_ON = ("tool_calls", "tool_call_id")
+_KNOWN = {"role", "content", "name", "timestamp", "id", "thread_id", *_PASSED_ON}
+
+
+class JsonlMessages(NamedTuple):
+    """The messages of a JSONL file in order, and notes on what was left out."""
+
+    messages: list[EvalMessage]
+    notes: tuple[str, ...]
+
+
+class JsonLines(NamedTuple):
+    """The objects of a JSON-lines file with their line numbers (from 1), and notes on the lines left out."""
+
+    records: list[tuple[int, dict[str, Any]]]
+    notes: tuple[str, ...]
+
+
+def read_jsonl(path: str | Path, skip_bad: bool = False) -> JsonlMessages:
+    """Read the messages of a JSONL file.
+
+    Args:
+        path: a UTF-8 file with one JSON object a line; empty lines do not count.
+        skip_bad: leave out lines that cannot be read, each with a note naming file, line and reason.
+
+    Returns:
+        ``(messages, notes)``. ``tool_calls`` and ``tool_call_id`` are passed on; other keys that a message does not
+        have are not, and a note counts them.
+
+    Raises:
+        CorruptFileError: naming file and line, unless ``skip_bad``: the line is truncated, not UTF-8, not an object,
+            has no ``role``, or its ``content`` is neither text nor blocks (null is allowed beside ``tool_calls``).
+    """
+    lines = read_records(Path(path), skip_bad=skip_bad, check=_problem)
+    foreign = Counter(key for _, record in lines.records for key in record.keys() - _KNOWN)
+    notes = lines.notes
+    if foreign:
+        counts = ", ".join(f"{key} ({count} lines)" for key, count in sorted(foreign.items()))
+        notes = (*notes, f"{path}: keys that a message does not have, left out: {counts}")
+    return JsonlMessages([_message(record) for _, record in lines.records], notes)
+
+
+def load_jsonl(path: Path, *, skip_bad: bool = False) -> list[Conversation]:
+    """A JSONL file as one conversation without questions; its id is the file's name."""
+    messages, notes = read_jsonl(path, skip_bad=skip_bad)
+    return [Conversation(id=path.stem, messages=tuple(messages), notes=notes, dataset="jsonl")]
+
+
+def read_records(path: Path, *, skip_bad: bool, check: Callable[[dict[str, Any]], str | None]) -> JsonLines:
+    """Read the objects of a JSON-lines file.
+
+    Args:
+        path: the file.
+        skip_bad: leave bad lines out with a note instead of raising.
+        check: gives the reason why an object is not acceptable, or None.
+
+    Raises:
+        CorruptFileError: naming file, line and reason, at the first bad line, unless ``skip_bad``.
+    """
+    records: list[tuple[int, dict[str, Any]]] = []
+    notes: list[str] = []
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            raw = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+            if not raw.strip():
+                continue
+            record, problem = _parse(raw.rstrip(b"\r\n"))
+            if record is not None:
+                problem = check(record)
+            if record is not None and problem is None:
+                records.append((number, record))
+            elif skip_bad:
+                notes.append(f"{path}, line {number}: {problem}; left out")
+            else:
+                raise CorruptFileError(f"{path}, line {number}: {problem}; pass --skip-bad to leave such lines out")
+    return JsonLines(records, tuple(notes))
+
+
+def _parse(line: bytes) -> tuple[dict[str, Any] | None, str | None]:
+    try:
+        value = json.loads(line.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        return None, f"not UTF-8 text ({error.reason} at byte {error.start + 1})"
+    except json.JSONDecodeError as error:
+        return None, f"not valid JSON ({error.msg}, column {error.colno})"
+    except RecursionError:
+        return None, "not valid JSON (nested too deeply)"
+    if not isinstance(value, dict):
+        return None, f"is a JSON {type(value).__name__}, not an object with role and content"
+    return value, None
+
+
+def _problem(record: dict[str, Any]) -> str | None:
+    if not isinstance(record.get("role"), str) or not record["role"]:
+        return 'role is missing or not text; write "role": "user" or "assistant"'
+    content = record.get("content")
+    blocks = isinstance(content, list) and all(isinstance(block, dict) for block in content)
+    call_only = content is None and bool(record.get("tool_calls"))
+    if not (isinstance(content, str) or blocks or call_only):
+        return f"content is {'missing' if content is None else 'neither text nor a list of blocks'}"
+    for key in ("name", "timestamp", "id", "thread_id"):
+        if not isinstance(record.get(key), str | None):
+            return f"{key} = {record[key]!r} is not text"
+    return None
+
+
+def _message(record: dict[str, Any]) -> EvalMessage:
+    content = record.get("content")
+    return EvalMessage(
+        id=record.get("id") or None,
+        role=record["role"],
+        name=record.get("name") or None,
+        content="" if content is None else content,
+        timestamp=record.get("timestamp") or None,
+        thread_id=record.get("thread_id") or None,
+        extra={key: record[key] for key in _PASSED_ON if key in record},
+    )

@@ -1,0 +1,162 @@
+"""The records that every loader gives, and what loaders share.
+
+A :class:`Conversation` keeps apart what the memory may see (``messages``) and what only a scorer may read
+(``questions`` and every ``gold`` mapping). Identifiers that the memory sees are neutral: where a data set spells the
+answer into an id (LongMemEval's ``answer_…`` sessions, CAME-Bench's topic ids), the loader numbers instead and keeps
+the original under ``gold``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Literal
+
+from ..errors import CorruptFileError
+
+__all__ = [
+    "FORMATS",
+    "Conversation",
+    "DataFormat",
+    "EvalMessage",
+    "Question",
+    "natural_key",
+    "read_json",
+    "turn_time",
+]
+
+DataFormat = Literal["locomo", "came", "longmemeval", "jsonl"]
+FORMATS: tuple[DataFormat, ...] = ("locomo", "came", "longmemeval", "jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class EvalMessage:
+    """One turn as the memory sees it.
+
+    Attributes:
+        id: unique in its conversation: the turn's id, or a neutral one (``session_3#4``, ``turn-12``). None where a
+            JSONL line gave none; the memory then gives its own, since an invented id would make two files collide.
+        role: ``user``, ``assistant``, ``system`` or ``tool``. People talking with each other are all ``user``, told
+            apart by ``name``.
+        content: the words, or OpenAI-style content blocks where a JSONL line had them.
+        caption: what a picture sent with the turn shows.
+        timestamp: ISO 8601 or the raw text of the file; without offset where the data names no timezone.
+        thread_id: the session; None where a JSONL line gave none.
+        image_urls: where the pictures lie; the caption belongs to the first.
+        extra: further keys of the message itself (``tool_calls``, ``tool_call_id``), passed on unchanged.
+    """
+
+    id: str | None
+    role: str
+    name: str | None
+    content: str | Sequence[Mapping[str, Any]]
+    caption: str | None = None
+    timestamp: str | None = None
+    thread_id: str | None = None
+    image_urls: tuple[str, ...] = ()
+    extra: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    def as_message(self) -> dict[str, Any]:
+        """The OpenAI-style dictionary for ``UserMemory.remember``.
+
+        Returns:
+            Keys ``role`` and ``content``, and ``name``, ``timestamp``, ``id`` where known. ``content`` is a string,
+            or, where the turn carries a picture, ``[{"type": "text", "text": …}, {"type": "image", "url": …,
+            "caption": …}]`` (``url`` and ``caption`` only where known). The thread is an argument of ``remember``.
+        """
+        content: Any = self.content if isinstance(self.content, str) else [dict(block) for block in self.content]
+        if self.caption or self.image_urls:
+            blocks: list[dict[str, Any]] = [{"type": "text", "text": content}] if isinstance(content, str) else content
+            for index, url in enumerate(self.image_urls or (None,)):
+                image = {"type": "image", "url": url, "caption": self.caption if index == 0 else None}
+                blocks.append({key: value for key, value in image.items() if value})
+            content = blocks
+        message: dict[str, Any] = {"role": self.role, "name": self.name, "content": content}
+        message |= {"timestamp": self.timestamp, "id": self.id, **self.extra}
+        return {key: value for key, value in message.items() if value is not None or key == "content"}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question about a conversation, for the scorer alone except ``text`` (and ``asked_at``).
+
+    Attributes:
+        id: unique over all conversations of a data set.
+        answer: the gold answer; empty where the question has none (LoCoMo's adversarial ones).
+        category: the data set's own name for the kind of question (``"1"`` … ``"5"``, ``"type 3"``, …).
+        evidence: ids of the turns that hold the answer, each an existing ``EvalMessage.id``, without doubles.
+            Empty: not scored.
+        asked_at: when it was asked, ISO 8601.
+        evidence_threads: ids of the sessions that hold the answer, where the data set says so.
+        gold: the data set's further annotations.
+    """
+
+    id: str
+    text: str
+    answer: str
+    category: str
+    evidence: tuple[str, ...]
+    asked_at: str | None = None
+    evidence_threads: tuple[str, ...] = ()
+    gold: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A conversation in the order it was held, with its questions.
+
+    Attributes:
+        id: unique in a run, fit as a user name (``locomo-26``).
+        messages: every turn, oldest first, sessions one after the other.
+        questions: all of them, also those without evidence (which a runner skips and counts).
+        notes: what the loader left out or made up, in words, each with how many.
+        dataset: the format it came in.
+        gold: annotations of turns by ``EvalMessage.id``; read by scorers, never given to a memory.
+        metadata: facts on the file (``language``, ``license``, ``about``).
+    """
+
+    id: str
+    messages: tuple[EvalMessage, ...]
+    questions: tuple[Question, ...] = ()
+    notes: tuple[str, ...] = ()
+    dataset: DataFormat = "jsonl"
+    gold: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, compare=False, repr=False)
+    metadata: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+
+def read_json(path: Path) -> Any:
+    """The content of a JSON file (UTF-8, with or without a byte order mark).
+
+    Raises:
+        CorruptFileError: naming the file and the line.
+    """
+    try:
+        return json.loads(path.read_bytes().decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise CorruptFileError(f"{path}, line {line}: not UTF-8 text ({error.reason}); save it as UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise CorruptFileError(
+            f"{path}, line {error.lineno}: not valid JSON ({error.msg}, column {error.colno}); get the file again"
+        ) from None
+    except RecursionError:
+        raise CorruptFileError(f"{path}: not valid JSON (nested too deeply); get the file again") from None
+
+
+def turn_time(start: datetime | None, index: int) -> str | None:
+    """The time of turn ``index`` (from 0) of a session that began at ``start``: one second a turn.
+
+    The data sets date sessions, not turns. A second each keeps the order of turns under a sort by time and stays
+    within the minute or two that the session's own time is exact to.
+    """
+    return None if start is None else (start + timedelta(seconds=index)).isoformat()
+
+
+def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
+    """A sort key under which ``session_10`` follows ``session_9``."""
+    parts: Iterable[str] = re.split(r"(\d+)", text)
+    return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts if part)
