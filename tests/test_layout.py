@@ -1,0 +1,129 @@
+"""The layout: packages as mapped, arrows pointing down, files of one idea, the wheel complete."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PACKAGES = PROJECT["tool"]["setuptools"]["packages"]
+MAPPING = PROJECT["tool"]["setuptools"]["package-dir"]
+NOT_PACKAGES = {"tests", "notebooks", "benchmarks", "docs", "scripts", "build", "dist"}
+
+# Who may import whom: each package only from those before it (DESIGN section 2).
+LAYERS = [
+    {"errors", "config"},
+    {"memory_types"},
+    {"models", "stores"},
+    {"intent"},
+    {"retrieval"},
+    {"agents", "experience"},
+    {"graphs"},
+    {"memory", "user", "async_twins", "arguments", "calls", "doctor"},
+    {"tools", "cli", "evals"},
+]
+
+
+def folder_of(package: str) -> Path:
+    head = ".".join(package.split(".")[:2])
+    return (
+        ROOT
+        / MAPPING[head if head in MAPPING else "hexamem"]
+        / Path(*package.split(".")[2 if head in MAPPING else 1 :])
+    )
+
+
+def modules() -> list[Path]:
+    return [path for package in PACKAGES for path in sorted(folder_of(package).glob("*.py"))]
+
+
+def test_every_mapped_package_is_a_folder_with_an_init() -> None:
+    assert [p for p in PACKAGES if not (folder_of(p) / "__init__.py").is_file()] == []
+
+
+def test_every_folder_with_an_init_is_a_mapped_package() -> None:
+    folders = {
+        path.parent.resolve()
+        for path in ROOT.rglob("__init__.py")
+        if not any(part.startswith(".") for part in path.relative_to(ROOT).parts)
+        and path.relative_to(ROOT).parts[0] not in NOT_PACKAGES
+    }
+    assert folders == {folder_of(package).resolve() for package in PACKAGES}
+
+
+def test_the_root_is_no_package() -> None:
+    assert not (ROOT / "__init__.py").exists()
+
+
+def unit_of(path: Path) -> str:
+    """The layer's name for a module: its package, or its own name in hexamem/."""
+    relative = path.relative_to(ROOT)
+    if relative.parts[0] != "hexamem":
+        return relative.parts[0]
+    return relative.parts[1].removesuffix(".py")
+
+
+def imported_units(path: Path) -> set[str]:
+    """The units that a module imports when it is loaded, from its relative imports."""
+    relative = path.relative_to(ROOT)
+    parts = list(relative.parts[1:]) if relative.parts[0] == "hexamem" else list(relative.parts)
+    package = parts[:-1]
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = package[: len(package) - (node.level - 1)]
+            target = [*base, *(node.module.split(".") if node.module else [])]
+            found.update([target[0]] if target else [alias.name for alias in node.names])
+    return found
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_point_down(path: Path) -> None:
+    rank = {unit: level for level, layer in enumerate(LAYERS) for unit in layer}
+    unit = unit_of(path)
+    if unit in ("__init__", "prompts"):
+        return
+    upward = {other for other in imported_units(path) if other in rank and other != unit and rank[other] > rank[unit]}
+    # Memory hands out UserMemory and UserMemory refers to its Memory: one idea in two files.
+    assert not upward, f"{path.relative_to(ROOT)} imports {upward}, which stand above it"
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_module_says_what_it_is(path: Path) -> None:
+    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+
+
+def test_no_file_names_a_path_of_some_machine() -> None:
+    files = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split(
+        "\n"
+    )
+    pattern = re.compile(r"/(work|home|root|Users)/[a-z]")
+    texts = {
+        name: (ROOT / name).read_text(encoding="utf-8") for name in files if name.endswith((".py", ".md", ".toml"))
+    }
+    here = str(Path(__file__).relative_to(ROOT))
+    assert [name for name, text in texts.items() if pattern.search(text) and name != here] == []
+
+
+def test_importing_the_face_loads_neither_chroma_nor_langgraph() -> None:
+    code = "import sys, hexamem, hexamem.cli; print([m for m in ('chromadb', 'langgraph', 'langchain_core') if m in sys.modules])"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert shown.strip() == "[]"
+
+
+def test_the_async_twins_are_up_to_date() -> None:
+    done = subprocess.run([sys.executable, ROOT / "scripts" / "generate_async.py", "--check"], check=False)
+    assert done.returncode == 0
+
+
+def test_every_public_name_of_the_face_can_be_loaded() -> None:
+    import hexamem
+
+    assert {name: getattr(hexamem, name) for name in hexamem.__all__}

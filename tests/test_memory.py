@@ -1,0 +1,383 @@
+"""One memory for many threads: opening, closing, one object a user, who may read the home, media, async twins."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import stat
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from blockbuster import blockbuster_ctx
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sqlalchemy import select
+
+from hexamem import Memory, Settings, UserMemory
+from hexamem.calls import Calls
+from hexamem.cli import main
+from hexamem.doctor import examine_home
+from hexamem.errors import ConfigError, CorruptFileError, InvalidInputError, NotFoundError, StoreClosedError
+from hexamem.stores.ledger.schema import recalls
+
+QUIET = Settings(background=False)
+PIXEL = b"\x89PNG not quite a picture"
+PICTURE = {"type": "image", "base64": base64.b64encode(PIXEL).decode(), "mime_type": "image/png"}
+SHA256 = hashlib.sha256(PIXEL).hexdigest()
+
+
+def in_thread(call: Any) -> list[Any]:
+    """Run a call in another thread to its end; its result, or what it raised."""
+    told: list[Any] = []
+
+    def run() -> None:
+        try:
+            told.append(call())
+        except Exception as error:  # noqa: BLE001 - handed to the test
+            told.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join(30)
+    assert not thread.is_alive()
+    return told
+
+
+def queries(user: UserMemory) -> list[str]:
+    """The queries in the ledger."""
+    user.write_recalls()
+    with user.memory.ledger.read(user.name) as tx:
+        return [
+            row.query for row in tx.all(select(recalls).where(recalls.c.user_id == tx.user_id).order_by(recalls.c.id))
+        ]
+
+
+# -------------------------------------------------------------------------------------------------------------- closing
+
+
+def test_a_memory_closed_in_another_thread_than_it_was_opened_in_releases_its_home(tmp_path: Path) -> None:
+    memory = Memory.open(tmp_path / "home", settings=QUIET)
+    assert in_thread(memory.close) == [None]
+    Memory.open(tmp_path / "home", settings=QUIET).close()
+
+
+def test_closing_waits_for_calls_that_run_and_refuses_those_that_begin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = Memory.open(tmp_path / "home", settings=QUIET)
+    alice = memory.user("alice")
+    inside, go_on, refused = threading.Event(), threading.Event(), threading.Event()
+    order: list[str] = []
+    inner = memory.ledger.write
+
+    def slow(*args: Any, **kwargs: Any) -> Any:
+        inside.set()
+        assert go_on.wait(30)
+        return inner(*args, **kwargs)
+
+    monkeypatch.setattr(memory.ledger, "write", slow)
+
+    def write() -> None:
+        alice.remember("in flight")
+        order.append("written")
+
+    def close() -> None:
+        memory.close()
+        order.append("closed")
+
+    writer, closer = threading.Thread(target=write), threading.Thread(target=close)
+    writer.start()
+    assert inside.wait(30)
+    closer.start()
+    while not refused.is_set():  # until closing has begun
+        try:
+            alice.steps()
+        except StoreClosedError:
+            refused.set()
+    with pytest.raises(StoreClosedError, match="was closed"):
+        memory.user("bob")
+    assert order == []
+    go_on.set()
+    writer.join(30)
+    closer.join(30)
+    assert sorted(order) == ["closed", "written"]
+    with Memory.open(tmp_path / "home", settings=QUIET) as again:
+        assert [step.content for step in again.user("alice").steps()] == ["in flight"]
+
+
+def test_a_memory_can_be_closed_from_inside_one_of_its_calls(tmp_path: Path) -> None:
+    memory = Memory.open(tmp_path / "home", settings=QUIET)
+    memory.user("alice").remember("a heron")
+    told = in_thread(lambda: memory.reindex(progress=lambda *_: memory.close()))
+    assert len(told) == 1
+    with pytest.raises(StoreClosedError):
+        memory.users()
+    with Memory.open(tmp_path / "home", settings=QUIET) as again:
+        assert again.user("alice").recall("heron").hits[0].text == "a heron"
+
+
+def test_two_calls_that_both_close_do_not_wait_for_each_other() -> None:
+    calls = Calls("closed")
+    both = threading.Barrier(2, timeout=30)
+    closed: list[bool] = []
+
+    def call() -> None:
+        with calls:
+            both.wait()
+            mine = calls.begin_closing()
+            closed.append(mine)
+            if mine:
+                calls.end_closing()
+
+    threads = [threading.Thread(target=call) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert sorted(closed) == [False, True]
+    with pytest.raises(StoreClosedError):
+        calls.check()
+
+
+def test_a_call_inside_a_running_call_goes_through_while_another_thread_closes() -> None:
+    calls = Calls("closed")
+    closing = threading.Thread(target=lambda: calls.begin_closing() and calls.end_closing())
+    with calls:
+        closing.start()
+        while isinstance(in_thread(calls.check)[0], type(None)):  # until closing has begun
+            pass
+        with calls:
+            calls.check()
+        assert closing.is_alive()
+    closing.join(30)
+    with pytest.raises(StoreClosedError), calls:
+        pass
+
+
+def test_many_threads_that_write_while_it_closes_lose_nothing_that_was_acknowledged(tmp_path: Path) -> None:
+    memory = Memory.open(tmp_path / "home")
+    kept: list[str] = []
+    started = threading.Barrier(5, timeout=30)
+
+    def write(number: int) -> None:
+        user = memory.user(f"user {number}")
+        started.wait()
+        try:
+            while True:
+                kept.extend(user.remember(f"note of {number}").step_ids)
+        except StoreClosedError:
+            pass
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    started.wait()
+    while len(kept) < 8:
+        pass
+    memory.close()
+    for thread in threads:
+        thread.join(30)
+    with Memory.open(tmp_path / "home", settings=QUIET) as again:
+        stored = {step.id for name in again.users() for step in again.user(name).steps()}
+    assert stored == set(kept)
+
+
+# ----------------------------------------------------------------------------------------------------- one object a user
+
+
+def test_another_timezone_is_kept_in_the_one_object_of_the_user_and_in_the_ledger(tmp_path: Path) -> None:
+    with Memory.open(tmp_path / "home", settings=QUIET) as memory:
+        first = memory.user("alice", timezone="Europe/Lisbon")
+        first.remember("hello")
+        assert memory.user("alice", timezone="Asia/Tokyo") is first
+        assert first.timezone == "Asia/Tokyo"
+        assert memory.user("alice") is first
+        with pytest.raises(InvalidInputError, match="Mars/Base"):
+            memory.user("alice", timezone="Mars/Base")
+        assert first.timezone == "Asia/Tokyo"
+    with Memory.open(tmp_path / "home", settings=QUIET) as again:
+        assert again.user("alice").timezone == "Asia/Tokyo"
+
+
+def test_words_redacted_through_one_handle_are_not_written_by_another(memory: Memory) -> None:
+    one = memory.user("alice", timezone="Europe/Lisbon")
+    one.remember("His middle name is Bartholomew.")
+    one.recall("Bartholomew")
+    memory.user("alice", timezone="Asia/Tokyo").redact("Bartholomew", caption="a name")
+    memory.user("alice", timezone="Europe/Lisbon")
+    assert len(queries(one)) == 1
+    assert "Bartholomew" not in queries(one)[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "query"),
+    [
+        ("Bartholomew", "Who is Bartholomew?"),
+        ("Jean-Luc van der Berg", "Is (Jean-Luc van der Berg) well"),
+        ("巴塞洛缪", "谁是巴塞洛缪先生"),
+        ("Zoë Ångström", "Zoë Ångström"),
+    ],
+)
+def test_a_query_that_holds_redacted_words_is_noted_without_them(
+    memory: Memory, traces: Any, words: str, query: str
+) -> None:
+    alice = memory.user("alice")
+    alice.remember(f"His name is {words} .")
+    receipt = alice.redact(words, caption="a name")
+    alice.recall(query)
+    assert queries(alice) == [query.replace(words, receipt.reference)]
+    memory.close()
+    assert traces(memory.home, words) == []
+
+
+def test_words_redacted_while_a_recall_waits_to_be_noted_are_taken_out_of_it(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice = memory.user("alice")
+    alice.remember("His middle name is Bartholomew.")
+    alice.recall("Bartholomew")
+    with monkeypatch.context() as patched:  # as if the recall came after redact had written those before it
+        patched.setattr(UserMemory, "write_recalls", lambda self: None)
+        receipt = alice.redact("Bartholomew", caption="a name")
+    assert queries(alice) == [receipt.reference]
+
+
+def test_a_longer_or_another_users_word_stays_in_the_query(memory: Memory) -> None:
+    memory.user("alice").remember("Ann has a cat.")
+    memory.user("alice").redact("Ann")
+    memory.user("alice").recall("Anna and Hannah")
+    memory.user("bob").remember("Ann has a dog.")
+    memory.user("bob").recall("Ann")
+    assert queries(memory.user("alice")) == ["Anna and Hannah"]
+    assert queries(memory.user("bob")) == ["Ann"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    text=st.lists(st.sampled_from(["Ann", "cat", "猫", " ", "-", "é", "x", "{{vault:v|c}}", "9"]), max_size=12).map(
+        "".join
+    ),
+    words=st.lists(st.sampled_from(["Ann", "cat", "猫", "é", "9", "Ann-9"]), min_size=1, max_size=2).map(" ".join),
+)
+def test_known_secrets_are_found_where_a_redaction_would_find_them(text: str, words: str) -> None:
+    from hexamem.stores.known_secrets import _replaced
+    from hexamem.stores.ledger import whole_words
+    from hexamem.stores.secrets import Cipher
+
+    cipher = Cipher(bytes(32))
+    digest = cipher.digest(words, context="u").hex()
+    got = _replaced(text, "u", cipher, {digest: "\0"}, [len(words.encode())])
+    pieces = text.split("{{vault:v|c}}")
+    assert got == "{{vault:v|c}}".join(whole_words(words).sub("\0", piece) for piece in pieces)
+
+
+def test_a_recall_that_was_made_before_an_erasure_is_not_noted_after_it(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice = memory.user("alice")
+    alice.remember("a heron")
+    inner = memory.searcher.search
+
+    def erased_meanwhile(*args: Any) -> Any:
+        found = inner(*args)
+        alice.erase()
+        alice.remember("a new life")
+        return found
+
+    with monkeypatch.context() as patched:
+        patched.setattr(memory.searcher, "search", erased_meanwhile)
+        alice.recall("heron")
+    assert queries(alice) == []
+
+
+# -------------------------------------------------------------------------------------------------- who may read the home
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_a_new_home_and_its_media_are_for_their_owner_alone(tmp_path: Path) -> None:
+    with Memory.open(tmp_path / "above" / "home", settings=QUIET) as memory:
+        memory.user("alice").remember([{"role": "user", "content": [PICTURE]}])
+        folder = memory.home / "media" / memory.user("alice").key
+        assert mode(memory.home) == 0o700
+        assert mode(memory.home / "media") == mode(folder) == 0o700
+        assert mode(folder / SHA256) == 0o600
+    assert not [found for found in examine_home(tmp_path / "above" / "home") if found.name == "permissions"]
+
+
+def test_a_folder_that_is_there_keeps_its_mode_and_doctor_tells_that_others_may_read_it(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    home.chmod(0o755)
+    Memory.open(home, settings=QUIET).close()
+    assert mode(home) == 0o755
+    [found] = [found for found in examine_home(home) if found.name == "permissions"]
+    assert found.status == "note"
+    assert f"chmod 700 {home}" in found.detail
+
+
+# ---------------------------------------------------------------------------------------------------------------- media
+
+
+def test_media_come_back_byte_for_byte_and_to_their_own_user_alone(memory: Memory, alice: UserMemory) -> None:
+    [step_id] = alice.remember([{"role": "user", "content": [PICTURE]}]).step_ids
+    assert alice.steps()[0].media[0].sha256 == SHA256
+    assert alice.media(SHA256) == PIXEL
+    with pytest.raises(NotFoundError, match="bob"):
+        memory.user("bob").media(SHA256)
+    for strange in ("", "%", "../../vault.key", SHA256[:10]):
+        with pytest.raises(NotFoundError):
+            alice.media(strange)
+    gone = alice.forget([step_id])
+    with pytest.raises(NotFoundError):
+        alice.media(SHA256)
+    alice.undo(gone.id)
+    assert asyncio.run(alice.amedia(SHA256)) == PIXEL
+
+
+def test_damaged_media_are_refused(memory: Memory, alice: UserMemory) -> None:
+    alice.remember([{"role": "user", "content": [PICTURE]}])
+    (memory.home / "media" / alice.key / SHA256).write_bytes(PIXEL[::-1])
+    with pytest.raises(CorruptFileError, match=f"{SHA256}.*damaged"):
+        alice.media(SHA256)
+
+
+def test_show_writes_the_media_of_a_step_into_a_folder(tmp_path: Path) -> None:
+    with Memory.open(tmp_path / "home", settings=QUIET) as memory:
+        [step_id] = memory.user("alice").remember([{"role": "user", "content": [PICTURE]}]).step_ids
+    out = tmp_path / "out"
+    assert main(["show", step_id, "--user", "alice", "--home", str(tmp_path / "home"), "--media", str(out)]) == 0
+    assert [(path.name, path.read_bytes()) for path in out.iterdir()] == [(f"{SHA256}.png", PIXEL)]
+
+
+# ---------------------------------------------------------------------------------------------------------- async twins
+
+
+def test_a_memory_is_opened_used_and_closed_without_blocking_the_event_loop(tmp_path: Path) -> None:
+    async def work() -> None:
+        with blockbuster_ctx():
+            async with await Memory.aopen(tmp_path / "home") as memory:
+                alice = await memory.auser("alice", timezone="Europe/Lisbon")
+                await alice.aremember("a heron")
+                assert await memory.auser("alice") is alice
+                assert await memory.ausers() == ["alice"]
+                assert await memory.aflush()
+                assert await memory.areindex("alice") > 0
+                assert (await alice.arecall("heron")).hits[0].text == "a heron"
+            with pytest.raises(StoreClosedError):
+                await memory.ausers()
+            await memory.aclose()
+            again = await Memory.aopen(tmp_path / "home", settings=QUIET)
+            await again.aclose()
+
+    asyncio.run(work())
+
+
+def test_aopen_refuses_what_open_refuses(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="strategy"):
+        asyncio.run(Memory.aopen(tmp_path / "home", settings=Settings(strategy="none")))

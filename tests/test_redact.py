@@ -1,0 +1,504 @@
+"""Redacting: words that a person names go from every row, index and file, and lie in the vault alone."""
+
+from __future__ import annotations
+
+import base64
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from langchain_core.embeddings import DeterministicFakeEmbedding
+from sqlalchemy import insert
+
+from hexamem import Memory, Settings, UserMemory
+from hexamem.errors import HomeInUseError, InvalidInputError, NotFoundError, UndoRefusedError
+from hexamem.memory_types import MemoryItem, RedactReceipt, Step, utc_now
+from hexamem.stores.ledger import list_secrets, user_key, whole_words
+from hexamem.stores.ledger.schema import jobs, vectors
+from hexamem.stores.lexical import store as lexical_store
+from hexamem.stores.lexical.records import EXACT, LABEL, SPEAKER, STEMMED, open_index
+from hexamem.stores.secrets import find_references, restore_references
+
+Traces = Callable[..., list[str]]
+WORD = "zanzibarquokka"
+
+
+def fill(user: UserMemory, word: str) -> dict[str, Any]:
+    """Put the word into every kind of row; gives the ids."""
+    log = base64.b64encode(f"log of {word}\r\n".encode()).decode()
+    steps = user.remember(
+        [
+            {
+                "role": "user",
+                "name": word,
+                "content": f"I live in {word}. In {word}, I say!",
+                "metadata": {word: [word]},
+            },
+            {
+                "role": "user",
+                "content": [
+                    {"type": "text", "text": f"see {word}"},
+                    {"type": "image", "url": f"https://x.org/{word}", "caption": f"a street of {word}"},
+                    {"type": "file", "base64": log, "mime_type": "text/plain", "filename": f"{word}.txt"},
+                ],
+            },
+            {
+                "role": "assistant",
+                "content": "",
+                "tool_calls": [{"id": "c1", "name": "find", "args": {"town": word, word: 1}}],
+            },
+            {"role": "user", "content": "nothing here"},
+        ]
+    ).step_ids
+    item = user.add(
+        {
+            "kind": "semantic",
+            "name": "home",
+            "summary": f"lives in {word}",
+            "labels": [word],
+            "tree_path": ["towns", word],
+            "metadata": {word: word},
+            "sources": [
+                {"step_id": steps[0], "quote": f"In {word}, I say", "start": 12 + len(word), "end": 22 + 2 * len(word)}
+            ],
+        },
+        reason=f"told of {word}",
+        actor=word,
+    )
+    user.edit(item.id, details=f"likes {word}")
+    user.recall(f"where is {word}?")
+    with user.memory.ledger.write(user.name) as tx:
+        row = {"kind": "label", "payload": {"text": word}, "status": "waiting", "error": word}
+        tx.connection.execute(
+            insert(jobs).values(user_id=tx.user_id, id="job", created_at=utc_now(), due_at=utc_now(), **row)
+        )
+    user.flush()
+    return {"steps": steps, "item": item.id}
+
+
+def terms(user: UserMemory, word: str) -> list[str]:
+    """The fields of the user's keyword index that know the word, deleted documents included, by a reader of its own."""
+    searcher = open_index(user.memory.home / "lexical" / user_key(user.name)).searcher()
+    return sorted(field for field in (STEMMED, EXACT, SPEAKER, LABEL) if searcher.doc_freq(field, word))
+
+
+def rows(home: Path) -> list[str]:
+    with closing(sqlite3.connect(home / "ledger.sqlite3")) as database:
+        tables = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        return [str(row) for table in tables for row in database.execute(f"SELECT * FROM {table}")]
+
+
+def plain(user: UserMemory, text: str) -> str:
+    ids = {found.id for found in find_references(text)}
+    return restore_references(text, {secret_id: user.reveal(secret_id, reason="test") for secret_id in ids})
+
+
+def step(user: UserMemory, step_id: str) -> Step:
+    found = user.get(step_id)
+    assert isinstance(found, Step)
+    return found
+
+
+def item(user: UserMemory, item_id: str) -> MemoryItem:
+    found = user.get(item_id)
+    assert isinstance(found, MemoryItem)
+    return found
+
+
+def test_the_words_are_gone_from_every_store_and_file(memory: Memory, alice: UserMemory, traces: Traces) -> None:
+    ids = fill(alice, WORD)
+    assert terms(alice, WORD) == sorted([STEMMED, EXACT, SPEAKER, LABEL])
+    seen = {line.split("/")[0].split(" ")[0] for line in traces(memory.home, WORD)}
+    assert {"ledger.sqlite3-wal", "chroma", "media"} <= seen
+    alice.recall(f"and {WORD}?")  # not yet written to the ledger
+    receipt = alice.redact(WORD, caption="home town")
+    assert traces(memory.home, WORD) == []
+    assert terms(alice, WORD) == []
+    assert [row for row in rows(memory.home) if WORD in row] == []
+    assert receipt.step_ids == tuple(sorted(ids["steps"][:3]))
+    assert receipt.item_ids == (ids["item"],)
+    said = [*alice.steps(), *alice.items(), *alice.history()]
+    assert not any(WORD in str(one) for one in said)
+    memory.close()
+    assert traces(memory.home, WORD) == []
+
+
+def test_the_words_lie_in_the_vault_and_are_revealed(alice: UserMemory) -> None:
+    ids = fill(alice, WORD)
+    receipt = alice.redact(WORD, caption="home town", kind="place", sensitivity="low")
+    assert receipt.reference == f"{{{{vault:{receipt.secret_id}|home town}}}}"
+    for name in (receipt.secret_id, receipt.reference):
+        assert alice.reveal(name, reason="test") == WORD
+    (entry,) = alice.items("vault")
+    assert (entry.caption, entry.entry_type, entry.sensitivity) == ("home town", "place", "low")
+    assert entry.secret_id == receipt.secret_id
+    assert plain(alice, step(alice, ids["steps"][0]).content) == f"I live in {WORD}. In {WORD}, I say!"
+    assert plain(alice, item(alice, ids["item"]).text) == f"home\nlives in {WORD}\nlikes {WORD}"
+
+
+def test_what_is_redacted_is_found_by_its_caption_and_no_longer_by_the_words(alice: UserMemory) -> None:
+    ids = fill(alice, WORD)
+    alice.redact(WORD, caption="antipodean settlement")
+    found = [hit.id for hit in alice.recall("antipodean settlement", strategy="bm25", k=20)]
+    assert set(ids["steps"][:2]) <= set(found)
+    assert alice.recall(WORD, strategy="bm25").hits == ()
+
+
+def test_quotes_keep_to_the_words_they_quote(alice: UserMemory) -> None:
+    ids = fill(alice, WORD)
+    alice.redact(WORD, caption="home town")
+    content = step(alice, ids["steps"][0]).content
+    (source,) = item(alice, ids["item"]).sources
+    assert content[source.start : source.end] == source.quote
+    assert plain(alice, source.quote) == f"In {WORD}, I say"
+    assert source.start == content.rindex("In {{vault")  # the second of the two, as before
+    for operation in alice.history(ids["item"]):
+        for change in operation.changes:
+            assert change.target == "step" or change.after is None or change.after["sources"] == [source.model_dump()]
+
+
+TEXTS = st.lists(st.sampled_from(["ab", "ab cd", " ", "x", ",", "。", "ab cd ef"]), max_size=12).map("".join)
+
+
+@settings(max_examples=20, deadline=None)
+@given(text=TEXTS, data=st.data())
+def test_any_quote_lies_where_its_span_says_and_covers_what_it_covered(
+    shared: Memory, text: str, data: st.DataObject
+) -> None:
+    assume(whole_words("ab cd").search(text))
+    user = shared.user("quoting")
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, len(text)))
+    (step_id,) = user.remember([{"role": "user", "content": text}]).step_ids
+    source = {"step_id": step_id, "quote": text[start:end], "start": start, "end": end}
+    made = user.add({"kind": "core", "label": "a", "value": "b", "sources": [source]})
+    user.redact("ab cd", caption="c")
+    content = step(user, step_id).content
+    (moved,) = item(user, made.id).sources
+    assert content[moved.start : moved.end] == moved.quote
+    assert plain(user, content) == text
+    covered = plain(user, moved.quote)
+    assert text[start:end] in covered
+    if not any(start < cut < end for found in whole_words("ab cd").finditer(text) for cut in found.span()):
+        assert covered in (text[start:end], "ab cd")  # one that cut through the words holds them whole
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    with Memory.open(tmp_path_factory.mktemp("shared"), settings=Settings(background=False)) as memory:
+        yield memory
+
+
+@pytest.mark.parametrize(
+    ("words", "said", "left"),
+    [
+        ("1234", "pin 1234, order 91234, 12345 and 1234-5", "pin ⟦⟧, order 91234, 12345 and ⟦⟧-5"),
+        ("cat", "a cat, concatenate, cats, Cat, the-cat", "a ⟦⟧, concatenate, cats, Cat, the-⟦⟧"),
+        ("caf", "caf café", "⟦⟧ café"),
+        ("кот", "кот и который", "⟦⟧ и который"),
+        ("Anna Schmidt", "Anna Schmidt, Anna Schmidts, Anna  Schmidt", "⟦⟧, Anna Schmidts, Anna  Schmidt"),
+        ("杭州", "我住在杭州市，杭州很美", "我住在⟦⟧市，⟦⟧很美"),
+        ("さくら", "さくらさんは桜さくら", "⟦⟧さんは桜⟦⟧"),
+        ("서울", "서울에서", "⟦⟧에서"),
+        ("a.b*c", "a.b*c axbbc a.b*cd (a.b*c)", "⟦⟧ axbbc a.b*cd (⟦⟧)"),
+        ("$5 (net)\\d", r"costs $5 (net)\d!", "costs ⟦⟧!"),
+        ("++", "C++ and ++i", "C⟦⟧ and ⟦⟧i"),
+        ("two\nlines", "on two\nlines here", "on ⟦⟧ here"),
+        ("😀😀", "so 😀😀😀", "so ⟦⟧😀"),
+        ("\ud800x", "a \ud800x b", "a ⟦⟧ b"),
+    ],
+)
+def test_words_are_found_as_they_are_given_and_by_themselves(
+    alice: UserMemory, words: str, said: str, left: str
+) -> None:
+    (step_id,) = alice.remember([{"role": "user", "content": said}]).step_ids
+    made = alice.add({"kind": "core", "label": "a", "value": said})
+    receipt = alice.redact(words, caption="X")
+    wanted = left.replace("⟦⟧", receipt.reference)
+    assert step(alice, step_id).content == wanted
+    assert item(alice, made.id).value == wanted
+    assert alice.reveal(receipt.secret_id, reason="test") == words
+    assert plain(alice, wanted) == said
+
+
+def test_a_keyword_index_too_large_to_be_cleaned_in_place_is_made_anew(
+    alice: UserMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(alice, WORD)
+    monkeypatch.setattr(lexical_store, "_MERGED_DOCUMENTS", 0)
+    alice.redact(WORD, caption="antipodean settlement")
+    assert terms(alice, WORD) == []
+    assert len(alice.recall("antipodean settlement", strategy="bm25", k=20).hits) >= 3
+
+
+def test_redacting_cannot_be_undone(alice: UserMemory) -> None:
+    fill(alice, WORD)
+    alice.redact(WORD, caption="home town")
+    (operation,) = [one for one in alice.history() if one.kind == "redact"]
+    assert all(change.before is None and change.after is None for change in operation.changes)
+    with pytest.raises(UndoRefusedError, match="reveal"):
+        alice.undo(operation.id)
+
+
+def test_earlier_operations_are_still_undone_and_give_the_redacted_words(alice: UserMemory) -> None:
+    ids = fill(alice, WORD)
+    forgotten = alice.forget([ids["steps"][1]])
+    receipt = alice.redact(WORD, caption="home town")
+    added, edited = [one for one in alice.history(ids["item"]) if one.kind in ("add", "update")]
+    alice.undo(edited.id)
+    assert item(alice, ids["item"]).summary == f"lives in {receipt.reference}"
+    assert item(alice, ids["item"]).details == ""
+    alice.undo(forgotten.id)
+    assert step(alice, ids["steps"][1]).content == f"see {receipt.reference}"
+    alice.undo(added.id)
+    with pytest.raises(NotFoundError):
+        alice.get(ids["item"])
+    assert not any(WORD in row for row in rows(alice.memory.home))
+
+
+def test_what_was_believed_before_is_told_in_the_redacted_words(alice: UserMemory) -> None:
+    made = alice.add({"kind": "core", "label": "town", "value": WORD})
+    then = utc_now()
+    alice.edit(made.id, value="elsewhere")
+    receipt = alice.redact(WORD, caption="home town")
+    assert [one.text for one in alice.items(known_at=then)] == [f"town\n{receipt.reference}"]
+
+
+def test_words_that_stand_nowhere_change_nothing(alice: UserMemory) -> None:
+    fill(alice, WORD)
+    before = rows(alice.memory.home)
+    with pytest.raises(NotFoundError) as caught:
+        alice.redact("thylacine")
+    assert "thylacine" not in str(caught.value)
+    assert rows(alice.memory.home) == before
+    with alice.memory.ledger.read("alice") as tx:
+        assert list_secrets(tx) == []
+
+
+def test_redacting_again_finds_nothing_and_keeps_the_entry(alice: UserMemory) -> None:
+    fill(alice, WORD)
+    receipt = alice.redact(WORD, caption="home town")
+    with pytest.raises(NotFoundError):
+        alice.redact(WORD, caption="home town")
+    assert alice.reveal(receipt.secret_id, reason="test") == WORD
+    alice.remember(f"back in {WORD}")
+    again = alice.redact(WORD, caption="home town")
+    assert again.secret_id == receipt.secret_id
+    assert len(alice.items("vault")) == 1
+
+
+@pytest.mark.parametrize("words", ["", " ", "\n", "x", "密"])
+def test_words_that_stand_everywhere_are_refused(alice: UserMemory, words: str) -> None:
+    alice.remember("x 密 text")
+    with pytest.raises(InvalidInputError):
+        alice.redact(words)
+    assert alice.steps()[0].content == "x 密 text"
+
+
+def test_a_caption_or_reason_with_the_words_is_refused(alice: UserMemory) -> None:
+    fill(alice, WORD)
+    for fields in ({"caption": f"of {WORD}"}, {"reason": f"since {WORD}"}, {"kind": WORD}):
+        with pytest.raises(InvalidInputError) as caught:
+            alice.redact(WORD, **fields)  # type: ignore[arg-type]
+        assert WORD not in str(caught.value)
+    assert alice.items("vault") == []
+
+
+def test_what_describes_a_redaction_is_kept_without_secrets_of_its_own(alice: UserMemory, traces: Traces) -> None:
+    fill(alice, WORD)
+    said = "the wifi password is hunter2-x9Q"
+    alice.redact(WORD, caption=said, kind=said, reason=said)
+    assert traces(alice.memory.home, "hunter2-x9Q") == []
+    assert [one.caption for one in alice.items("vault")] == ["the wifi password is [password of the wifi]"]
+
+
+def test_someone_who_stored_nothing_has_nothing_to_redact(memory: Memory, alice: UserMemory) -> None:
+    fill(alice, WORD)
+    with pytest.raises(NotFoundError):
+        memory.user("bob").redact(WORD)
+    assert memory.users() == ["alice"]
+
+
+def test_other_users_keep_their_words(memory: Memory, alice: UserMemory) -> None:
+    bob = memory.user("bob")
+    fill(alice, WORD)
+    fill(bob, WORD)
+    before = (bob.steps(), bob.items(), bob.history(), [(hit.id, hit.score) for hit in bob.recall(WORD)])
+    alice.redact(WORD, caption="home town")
+    assert (bob.steps(), bob.items(), bob.history(), [(hit.id, hit.score) for hit in bob.recall(WORD)]) == before
+
+
+@pytest.mark.parametrize(
+    "word", ["semantic", "active", "summary", "vault", "text", "type", "user", "step", "2024", "item", "id"]
+)
+def test_words_that_the_records_are_built_of_do_no_harm(alice: UserMemory, word: str) -> None:
+    ids = fill(alice, f"{word} {WORD}")
+    alice.remember("my password is hunter2-x9Q")
+    made = alice.add({"kind": "episodic", "summary": f"in {word}", "occurred_at": "2024-05-01T00:00:00Z"})
+    before = {one.id: one for one in alice.items()}
+    recall = alice.recall(WORD)
+    alice.redact(word, caption="X")
+    after = {one.id: one for one in alice.items()}
+    for item_id, old in before.items():
+        new = after[item_id]
+        assert plain(alice, new.text).replace("X", word) == old.text.replace("X", word)
+        kept = ("kind", "status", "version", "created_at", "valid_from", "user")
+        assert [getattr(new, name) for name in kept] == [getattr(old, name) for name in kept]
+    assert alice.items("episodic")[0].occurred_at.year == 2024
+    assert [block["type"] for block in step(alice, ids["steps"][1]).blocks] == ["text", "image", "file"]
+    alice.feedback(recall.id, helped=[recall.hits[0].id])
+    alice.undo(next(one.id for one in alice.history(made.id) if one.kind == "add"))
+    (entry,) = [one for one in alice.items("vault") if one.entry_type == "password"]
+    assert alice.reveal(entry.id, reason="test") == "hunter2-x9Q"
+    assert plain(alice, alice.steps()[-1].content) == "my password is hunter2-x9Q"
+
+
+def test_references_to_other_secrets_stay_whole(alice: UserMemory) -> None:
+    alice.remember("the password of Netflix is hunter2-x9Q")
+    assert "password of Netflix" in alice.steps()[0].content
+    alice.redact("Netflix", caption="film service")
+    content = alice.steps()[0].content
+    assert "Netflix" not in content
+    assert plain(alice, content) == "the password of Netflix is hunter2-x9Q"
+    assert [row for row in rows(alice.memory.home) if "Netflix" in row] == []
+
+
+def test_a_core_item_at_its_limit_can_be_redacted_and_read(alice: UserMemory) -> None:
+    value = f"{WORD} " * 3
+    made = alice.add({"kind": "core", "label": "town", "value": value, "limit": len(value)})
+    alice.redact(WORD, caption="home town")
+    assert plain(alice, item(alice, made.id).value) == value
+    alice.edit(made.id, label="a town")
+
+
+def test_a_text_file_is_rewritten_and_its_old_bytes_are_gone(alice: UserMemory) -> None:
+    ids = fill(alice, WORD)
+    (old,) = [one.sha256 for one in step(alice, ids["steps"][1]).media if one.sha256]
+    receipt = alice.redact(WORD, caption="home town")
+    after = step(alice, ids["steps"][1])
+    (new,) = [one for one in after.media if one.sha256]
+    media, key = alice.memory.media, user_key("alice")
+    assert media.get(key, new.sha256 or "") == f"log of {receipt.reference}\r\n".encode()
+    assert after.blocks[2]["sha256"] == new.sha256 != old
+    assert new.name == f"{receipt.reference}.txt"
+    with pytest.raises(NotFoundError):
+        media.get(key, old or "")
+    assert not any((old or "?") in row for row in rows(alice.memory.home))
+
+
+def test_a_picture_is_left_as_it_is(alice: UserMemory) -> None:
+    data = b"\x89PNG\xff " + WORD.encode()
+    picture = {"type": "image", "base64": base64.b64encode(data).decode(), "mime_type": "image/png", "caption": WORD}
+    alice.remember([{"role": "user", "content": [picture]}])
+    alice.redact(WORD, caption="home town")
+    (media,) = alice.steps()[0].media
+    assert alice.memory.media.get(user_key("alice"), media.sha256 or "") == data
+    assert media.caption is not None
+    assert WORD not in media.caption
+
+
+def test_a_redaction_that_fails_changes_nothing(alice: UserMemory, traces: Traces) -> None:
+    fill(alice, WORD)
+    before, files = rows(alice.memory.home), sorted(alice.memory.home.glob("media/*/*"))
+    with closing(sqlite3.connect(alice.memory.home / "ledger.sqlite3")) as database:
+        database.execute(
+            "CREATE TRIGGER failing BEFORE INSERT ON operations BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"
+        )
+    with pytest.raises(OSError, match="room") as caught:
+        alice.redact(WORD, caption="home town")
+    assert WORD not in str(caught.value)
+    with closing(sqlite3.connect(alice.memory.home / "ledger.sqlite3")) as database:
+        database.execute("DROP TRIGGER failing")
+    assert rows(alice.memory.home) == before
+    assert sorted(alice.memory.home.glob("media/*/*")) == files
+    alice.redact(WORD, caption="home town")
+    assert traces(alice.memory.home, WORD) == []
+
+
+def test_vectors_kept_for_a_paid_embedder_go_with_the_words(tmp_path: Path) -> None:
+    with Memory.open(
+        tmp_path, embedder=DeterministicFakeEmbedding(size=16), settings=Settings(background=False)
+    ) as memory:
+        alice = memory.user("alice")
+        alice.remember([f"I live in {WORD}", "I like tea"])
+        alice.flush()
+        before = cached(memory)
+        assert len(before) == 2
+        alice.redact(WORD, caption="home town")
+        alice.flush()
+        after = cached(memory)
+        assert len(after & before) == 1
+        assert len(after) == 3  # the tea, the redacted step and the vault's item
+
+
+@pytest.mark.parametrize("step_that_fails", ["purge", "checkpoint", "keep_only"])
+@pytest.mark.parametrize("then", ["same words", "other words", "recall in a new process"])
+def test_a_redaction_that_fails_after_the_ledger_was_written_is_finished_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, traces: Traces, step_that_fails: str, then: str
+) -> None:
+    home, quiet = tmp_path / "home", Settings(background=False)
+    memory = Memory.open(home, settings=quiet)
+    alice = memory.user("alice")
+    ids = fill(alice, WORD)
+    owner = {"purge": memory.projector, "checkpoint": memory.ledger, "keep_only": memory.media}[step_that_fails]
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise HomeInUseError("somebody reads")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(owner, step_that_fails, fail)
+        with pytest.raises(HomeInUseError):
+            alice.redact(WORD, caption="home town")
+    assert traces(home, WORD) != []
+    if then == "same words":
+        receipt = alice.redact(WORD, caption="home town")
+        assert (receipt.step_ids, receipt.item_ids) == (tuple(sorted(ids["steps"][:3])), (ids["item"],))
+        assert alice.reveal(receipt.secret_id, reason="test") == WORD
+        with pytest.raises(NotFoundError):  # finished: now they stand nowhere
+            alice.redact(WORD, caption="home town")
+    elif then == "other words":
+        alice.redact("nothing here", caption="words")
+    else:
+        memory.close()
+        memory = Memory.open(home, settings=quiet)
+        assert memory.user("alice").recall("home town").degraded == ()
+    with memory.ledger.read("alice") as tx:
+        assert [row.kind for row in tx.all(jobs.select())] == ["label"]
+    assert traces(home, WORD) == []
+    memory.close()
+
+
+def test_a_redaction_that_still_cannot_be_finished_does_not_stop_recall_and_is_told(
+    alice: UserMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = fill(alice, WORD)
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise HomeInUseError("somebody reads")
+
+    monkeypatch.setattr(alice.memory.ledger, "checkpoint", fail)
+    with pytest.raises(HomeInUseError):
+        alice.redact(WORD, caption="home town")
+    found = alice.recall("home town", k=20)
+    assert ids["steps"][0] in {hit.id for hit in found}
+    assert [line for line in found.degraded if "not finished" in line] != []
+
+
+def cached(memory: Memory) -> set[str]:
+    with memory.ledger.read("alice") as tx:
+        return {row.text_hash for row in tx.all(vectors.select())}
+
+
+def test_the_receipt_says_what_was_rewritten(alice: UserMemory) -> None:
+    first = alice.remember(f"in {WORD}").step_ids
+    alice.remember("elsewhere")
+    cited = alice.add({"kind": "core", "label": "a", "value": "b", "sources": [{"step_id": first[0], "quote": WORD}]})
+    receipt = alice.redact(WORD, caption="home town")
+    assert receipt == RedactReceipt(
+        secret_id=receipt.secret_id, reference=receipt.reference, step_ids=first, item_ids=(cited.id,)
+    )

@@ -1,0 +1,777 @@
+"""The dense vector store: right answers, also with many users, unclean stops, damaged files and erasure."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import chromadb
+import numpy as np
+import pytest
+from chromadb.config import Settings
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from hexamem.errors import (
+    ConfigError,
+    CorruptFileError,
+    EmbedderMismatchError,
+    HomeNotWritableError,
+    InvalidInputError,
+    MissingUserError,
+    StorageFullError,
+    StoreClosedError,
+)
+from hexamem.stores.vectors import VectorSettings, VectorStore
+
+D = 16
+ALICE, BOB = "a11ce000" * 2, "b0b00000" * 2
+
+# A session as another process sees it: how the store is opened, and vectors that both sides can make.
+PREAMBLE = """
+import sys
+from pathlib import Path
+import numpy as np
+from hexamem.stores.vectors import VectorSettings, VectorStore
+FOLDER = Path(sys.argv[1])
+def opened(**settings):
+    return VectorStore.open(FOLDER, embedder_name="m", dimension=16, fingerprint="f1",
+                            settings=VectorSettings(min_free_bytes=0, **settings))
+def vector(user, i):
+    return np.random.default_rng([int(user, 16), i]).standard_normal(16).astype(np.float32)
+def put(store, user, start, stop):
+    store.upsert(user, "steps", [str(i) for i in range(start, stop)],
+                 np.stack([vector(user, i) for i in range(start, stop)]), [{"n": i} for i in range(start, stop)])
+"""
+
+
+def vector(user: str, i: int) -> np.ndarray:
+    return np.random.default_rng([int(user, 16), i]).standard_normal(D).astype(np.float32)
+
+
+def put(store: VectorStore, user: str, start: int, stop: int) -> None:
+    numbers = range(start, stop)
+    vectors = np.stack([vector(user, i) for i in numbers])
+    store.upsert(user, "steps", [str(i) for i in numbers], vectors, [{"n": i} for i in numbers])
+
+
+def opened(
+    folder: Path, *, name: str = "m", dimension: int = D, fingerprint: str = "f1", **settings: int
+) -> VectorStore:
+    return VectorStore.open(
+        folder,
+        embedder_name=name,
+        dimension=dimension,
+        fingerprint=fingerprint,
+        settings=VectorSettings(**{"min_free_bytes": 0, **settings}),
+    )
+
+
+def script(body: str, folder: Path) -> list[str]:
+    return [sys.executable, "-c", PREAMBLE + textwrap.dedent(body), str(folder)]
+
+
+def run(body: str, folder: Path) -> str:
+    done = subprocess.run(script(body, folder), capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, f"{done.returncode}: {done.stderr[-2000:]}"
+    return done.stdout
+
+
+def segment_of(folder: Path) -> Path:
+    """The only HNSW folder there is."""
+    (segment,) = [child for child in folder.iterdir() if child.is_dir()]
+    return segment
+
+
+def files_with(folder: Path, needle: str | bytes) -> list[str]:
+    """The files that hold the bytes.
+
+    ``length.bin`` is left out: Chroma writes it from memory that was never set, so now and then it holds whatever the
+    process had there before (docs/storage.md says so).
+    """
+    wanted = needle.encode() if isinstance(needle, str) else needle
+    files = [path for path in folder.rglob("*") if path.is_file() and path.name != "length.bin"]
+    return [path.name for path in files if wanted in path.read_bytes()]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "vectors"
+
+
+@pytest.fixture
+def store(folder: Path) -> Iterator[VectorStore]:
+    store = opened(folder)
+    yield store
+    store.close()
+
+
+@pytest.fixture(params=["embedded", "client"])
+def any_store(request: pytest.FixtureRequest, folder: Path) -> Iterator[VectorStore]:
+    """The same store on its own folder, and on a Chroma client that it was given."""
+    if request.param == "embedded":
+        store = opened(folder)
+    else:
+        client = chromadb.PersistentClient(str(folder), Settings(anonymized_telemetry=False))
+        store = VectorStore.open(None, embedder_name="m", dimension=D, fingerprint="f1", client=client)
+    yield store
+    store.close()
+    if request.param == "client":
+        client.close()
+
+
+# ------------------------------------------------------------------------------------------------------------- answers
+
+
+def test_the_nearest_record_comes_first_with_its_cosine(any_store: VectorStore) -> None:
+    put(any_store, ALICE, 0, 50)
+    (first, score), *rest = any_store.query(ALICE, "steps", 3 * vector(ALICE, 7), 5)
+    assert (first, round(score, 5)) == ("7", 1.0)
+    assert [s for _, s in rest] == sorted((s for _, s in rest), reverse=True)
+    assert len(rest) == 4
+
+
+def test_similarity_covers_opposite_and_orthogonal_vectors(any_store: VectorStore) -> None:
+    axes = np.eye(D, dtype=np.float32)
+    any_store.upsert(ALICE, "items", ["same", "other", "against"], np.stack([axes[0], axes[1], -axes[0]]), [{}] * 3)
+    expected = [("same", 1.0), ("other", 0.0), ("against", -1.0)]
+    for found in (
+        any_store.query(ALICE, "items", axes[0], 9),
+        any_store.query_among(ALICE, "items", axes[0], ["against", "other", "same"], 9),
+    ):
+        assert [(name, round(score, 5)) for name, score in found] == expected
+
+
+def test_nothing_stored_means_nothing_found(any_store: VectorStore) -> None:
+    query = vector(ALICE, 0)
+    assert any_store.query(ALICE, "pages", query, 3) == []
+    assert any_store.query_among(ALICE, "pages", query, ["a"], 3) == []
+    assert any_store.vectors(ALICE, "pages", ["a"]) == {}
+    assert (any_store.count(ALICE, "pages"), any_store.ids(ALICE, "pages")) == (0, set())
+    any_store.delete(ALICE, "pages", ["a"])
+    any_store.reset(ALICE, "pages")
+    assert any_store.query_among(ALICE, "pages", query, [], 3) == []
+
+
+def test_k_may_exceed_the_number_of_records(any_store: VectorStore) -> None:
+    put(any_store, ALICE, 0, 3)
+    assert len(any_store.query(ALICE, "steps", vector(ALICE, 0), 50)) == 3
+    assert len(any_store.query(ALICE, "steps", vector(ALICE, 0), 50_000)) == 3
+
+
+def test_users_and_parts_are_kept_apart(any_store: VectorStore) -> None:
+    put(any_store, ALICE, 0, 5)
+    put(any_store, BOB, 0, 2)
+    any_store.upsert(ALICE, "pages", ["p"], vector(ALICE, 0)[None, :], [{}])
+    assert (any_store.count(ALICE, "steps"), any_store.count(ALICE, "pages"), any_store.count(BOB, "steps")) == (
+        5,
+        1,
+        2,
+    )
+    assert any_store.query_among(BOB, "steps", vector(ALICE, 4), ["4"], 5) == []
+
+
+def test_upsert_replaces_a_vector_everywhere(any_store: VectorStore) -> None:
+    put(any_store, ALICE, 0, 10)
+    any_store.query_among(ALICE, "steps", vector(ALICE, 3), [str(i) for i in range(10)], 3)
+    any_store.upsert(ALICE, "steps", ["3"], vector(BOB, 99)[None, :], [{}])
+    assert any_store.count(ALICE, "steps") == 10
+    np.testing.assert_allclose(any_store.vectors(ALICE, "steps", ["3"])["3"], vector(BOB, 99), rtol=1e-5)
+    assert any_store.query(ALICE, "steps", vector(BOB, 99), 1)[0][0] == "3"
+    assert any_store.query_among(ALICE, "steps", vector(BOB, 99), ["2", "3", "4"], 1)[0][0] == "3"
+
+
+def test_deleted_records_are_found_no_more_and_unknown_ids_do_no_harm(any_store: VectorStore) -> None:
+    put(any_store, ALICE, 0, 10)
+    any_store.query_among(ALICE, "steps", vector(ALICE, 3), ["3"], 1)
+    any_store.delete(ALICE, "steps", ["3", "unknown", "3"])
+    assert any_store.ids(ALICE, "steps") == {str(i) for i in range(10)} - {"3"}
+    assert "3" not in [name for name, _ in any_store.query(ALICE, "steps", vector(ALICE, 3), 20)]
+    assert any_store.query_among(ALICE, "steps", vector(ALICE, 3), ["3"], 1) == []
+
+
+def test_large_calls_are_cut_into_batches(folder: Path) -> None:
+    store = opened(folder, batch_size=7, large_from=30, sync_small=5, sync_large=40)
+    put(store, ALICE, 0, 100)
+    assert store.ids(ALICE, "steps") == {str(i) for i in range(100)}
+    assert store.query(ALICE, "steps", vector(ALICE, 99), 1)[0][0] == "99"
+    store.close()
+
+
+def test_a_collection_that_grew_large_writes_its_files_less_often(folder: Path) -> None:
+    store = opened(folder, large_from=30, sync_small=5, sync_large=40)
+    put(store, ALICE, 0, 10)
+    put(store, ALICE, 10, 60)
+    store.close()
+    client = chromadb.PersistentClient(str(folder), Settings(anonymized_telemetry=False))
+    (collection,) = client.list_collections()
+    assert collection.configuration_json["hnsw"]["sync_threshold"] == 40
+    assert collection.configuration_json["hnsw"]["space"] == "cosine"
+    client.close()
+
+
+@hypothesis_settings(max_examples=15, deadline=None)
+@given(data=st.data())
+def test_any_history_answers_as_a_dictionary_would(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    folder = tmp_path_factory.mktemp("history")
+    small = {"max_loaded": 2, "sync_small": 3, "sync_large": 6, "large_from": 12, "cache_bytes": 256 * D * 4}
+    store, truth = opened(folder, **small), {}
+    users = [ALICE, BOB, "c0ffee00"]
+    for turn in range(data.draw(st.integers(5, 25))):
+        user = data.draw(st.sampled_from(users))
+        mine = truth.setdefault(user, {})
+        match data.draw(st.sampled_from(["upsert", "upsert", "delete", "reset", "reopen", "look"])):
+            case "upsert":
+                names = data.draw(st.lists(st.sampled_from("abcdefghijklmnop"), min_size=1, max_size=8, unique=True))
+                vectors = np.random.default_rng(turn).standard_normal((len(names), D))
+                store.upsert(user, "items", names, vectors, [{}] * len(names))
+                mine.update(zip(names, vectors.astype(np.float32), strict=True))
+            case "delete":
+                names = data.draw(st.lists(st.sampled_from("abcdefghijklmnop"), max_size=5))
+                store.delete(user, "items", names)
+                for name in names:
+                    mine.pop(name, None)
+            case "reset":
+                store.reset(user, "items")
+                mine.clear()
+            case "reopen":
+                store.close()
+                store = opened(folder, **small)
+            case "look":
+                check(store, user, mine)
+    for user in users:
+        check(store, user, truth.get(user, {}))
+    store.close()
+
+
+def check(store: VectorStore, user: str, mine: dict[str, np.ndarray]) -> None:
+    query = np.random.default_rng(len(mine)).standard_normal(D).astype(np.float32)
+    cosines = {name: float(v @ query / np.linalg.norm(v) / np.linalg.norm(query)) for name, v in mine.items()}
+    best = sorted(cosines, key=lambda name: -cosines[name])[:5]
+    assert store.ids(user, "items") == set(mine)
+    for found in (
+        store.query(user, "items", query, 5),
+        store.query_among(user, "items", query, list("abcdefghijklmnopq"), 5),
+    ):
+        assert [name for name, _ in found] == best
+        np.testing.assert_allclose([score for _, score in found], [cosines[name] for name in best], atol=1e-5)
+
+
+def test_search_among_ids_is_exact_whatever_the_cache_holds(folder: Path) -> None:
+    store = opened(folder, cache_bytes=300 * D * 4)
+    put(store, ALICE, 0, 600)
+    matrix = np.stack([vector(ALICE, i) for i in range(600)])
+    matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        chosen = rng.choice(600, 40 * (seed + 1), replace=False)
+        query = rng.standard_normal(D).astype(np.float32)
+        expected = sorted(chosen, key=lambda i: -float(matrix[i] @ query))[:20]
+        found = store.query_among(ALICE, "steps", query, [str(i) for i in chosen] + ["unknown"], 20)
+        assert [name for name, _ in found] == [str(i) for i in expected]
+    store.close()
+
+
+# ------------------------------------------------------------------------------------------------------------ metadata
+
+
+def test_labels_are_arrays_that_anyone_can_filter_by(folder: Path) -> None:
+    store = opened(folder)
+    vectors = np.stack([vector(ALICE, i) for i in range(3)])
+    metadatas = [
+        {"labels": ["travel", "food"], "n": 1, "gone": None},
+        {"labels": ["food"], "ok": True},
+        {"labels": [], "n": None},
+    ]
+    store.upsert(ALICE, "items", ["a", "b", "c"], vectors, metadatas)
+    store.close()
+    client = chromadb.PersistentClient(str(folder), Settings(anonymized_telemetry=False))
+    collection = client.get_collection(f"hexamem.{ALICE}.items", embedding_function=None)
+    assert collection.get(where={"labels": {"$contains": "food"}})["ids"] == ["a", "b"]
+    assert collection.get(where={"labels": {"$contains": "travel"}})["ids"] == ["a"]
+    assert collection.get(ids=["a", "b", "c"])["metadatas"] == [
+        {"labels": ["travel", "food"], "n": 1},
+        {"labels": ["food"], "ok": True},
+        None,
+    ]
+    client.close()
+
+
+def test_labels_that_were_taken_away_are_gone(folder: Path) -> None:
+    store = opened(folder)
+    for labels in (["old", "kept"], ["kept"], []):
+        store.upsert(ALICE, "items", ["a"], vector(ALICE, 0)[None, :], [{"labels": labels}])
+    store.close()
+    client = chromadb.PersistentClient(str(folder), Settings(anonymized_telemetry=False))
+    collection = client.get_collection(f"hexamem.{ALICE}.items", embedding_function=None)
+    assert collection.get(where={"labels": {"$contains": "kept"}})["ids"] == []
+    client.close()
+
+
+@pytest.mark.parametrize("drop", ["reset", "drop_user"])
+def test_labels_of_a_dropped_collection_never_appear_on_another_users_records(
+    any_store: VectorStore, folder: Path, drop: str
+) -> None:
+    # Chroma's own delete_collection leaves array values behind and uses their row ids again.
+    any_store.upsert(ALICE, "items", ["a", "b"], np.eye(D)[:2], [{"labels": ["CANARY"]}] * 2)
+    any_store.reset(ALICE, "items") if drop == "reset" else any_store.drop_user(ALICE)
+    any_store.upsert(BOB, "items", ["c", "d"], np.eye(D)[:2], [{"n": 1}] * 2)
+    any_store.close()
+    code = """
+    import chromadb
+    client = chromadb.PersistentClient(str(FOLDER))
+    print(client.get_collection(f"hexamem.%s.items", embedding_function=None).get()["metadatas"])
+    """
+    assert run(code % BOB, folder) == "[{'n': 1}, {'n': 1}]\n"
+
+
+# ----------------------------------------------------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "says"),
+    [
+        (lambda s: s.query("", "steps", np.zeros(D), 1), MissingUserError, "without a user"),
+        (lambda s: s.query("../x", "steps", np.zeros(D), 1), InvalidInputError, "'../x'"),
+        (lambda s: s.query(ALICE, "stepz", np.zeros(D), 1), InvalidInputError, "'stepz'"),
+        (lambda s: s.query(ALICE, "steps", np.zeros(D + 1), 1), InvalidInputError, r"\(17,\)"),
+        (lambda s: s.query(ALICE, "steps", np.full(D, np.nan), 1), InvalidInputError, "finite"),
+        (lambda s: s.query(ALICE, "steps", np.zeros(D), 0), InvalidInputError, "k=0"),
+        (lambda s: s.upsert(ALICE, "steps", ["a"], np.zeros((1, D + 1)), [{}]), InvalidInputError, r"\(1, 17\)"),
+        (lambda s: s.upsert(ALICE, "steps", ["a"], np.zeros((1, D)), []), InvalidInputError, "0 metadatas|and 0"),
+        (lambda s: s.upsert(ALICE, "steps", ["a", "a"], np.zeros((2, D)), [{}] * 2), InvalidInputError, "twice"),
+        (lambda s: s.upsert(ALICE, "steps", ["a"], np.full((1, D), np.inf), [{}]), InvalidInputError, "'a'"),
+    ],
+)
+def test_unacceptable_arguments_are_named_and_store_nothing(
+    store: VectorStore, call: Callable[[VectorStore], object], error: type[Exception], says: str
+) -> None:
+    with pytest.raises(error, match=says):
+        call(store)
+    assert store.count(ALICE, "steps") == 0
+    assert store.suspects() == []
+
+
+def test_a_store_needs_exactly_one_of_folder_and_client(folder: Path) -> None:
+    with pytest.raises(ConfigError, match="exactly one"):
+        VectorStore.open(None, embedder_name="m", dimension=D, fingerprint="f")
+
+
+def test_a_closed_store_says_so(folder: Path) -> None:
+    store = opened(folder)
+    store.close()
+    store.close()
+    with pytest.raises(StoreClosedError, match="closed"):
+        store.count(ALICE, "steps")
+
+
+def test_a_bad_metadata_value_leaves_the_collection_usable(store: VectorStore) -> None:
+    put(store, ALICE, 0, 3)
+    with pytest.raises(ValueError, match="metadata"):
+        store.upsert(ALICE, "steps", ["x"], vector(ALICE, 9)[None, :], [{"a": {"nested": 1}}])  # type: ignore[dict-item]
+    assert store.count(ALICE, "steps") == 3
+
+
+# ------------------------------------------------------------------------------------------------------------ embedder
+
+
+@pytest.mark.parametrize("other", [{"name": "n"}, {"fingerprint": "f2"}, {"dimension": 8}])
+def test_vectors_of_another_embedder_are_refused_until_the_collection_is_reset(folder: Path, other: dict) -> None:
+    store = opened(folder)
+    put(store, ALICE, 0, 3)
+    store.check_fingerprint()
+    store.close()
+    store = opened(folder, **other)
+    dimension = other.get("dimension", D)
+    with pytest.raises(EmbedderMismatchError, match=r"'m' \(16 dimensions, fingerprint f1\).*hexamem reembed"):
+        store.check_fingerprint()
+    with pytest.raises(EmbedderMismatchError):
+        store.query(ALICE, "steps", np.ones(dimension), 1)
+    with pytest.raises(EmbedderMismatchError):
+        store.upsert(ALICE, "steps", ["x"], np.ones((1, dimension)), [{}])
+    store.check_fingerprint(BOB)
+    store.reset(ALICE, "steps")
+    store.upsert(ALICE, "steps", ["x"], np.ones((1, dimension)), [{}])
+    store.check_fingerprint()
+    store.close()
+
+
+# ---------------------------------------------------------------------------------------------------------- many users
+
+
+def test_many_users_under_few_file_handles_all_get_right_answers(folder: Path) -> None:
+    out = run(
+        """
+        import resource, psutil
+        resource.setrlimit(resource.RLIMIT_NOFILE, (128, 128))
+        store, rng = opened(sync_small=20, sync_large=1000), np.random.default_rng(0)
+        users = [f"{i:08x}" for i in range(60)]
+        sizes = {}
+        for user in users:
+            put(store, user, 0, 15)
+            sizes[user] = 15
+        wrong = handles = 0
+        recent = []
+        for user in rng.choice(users, 250):
+            if rng.random() < 0.5:
+                put(store, user, sizes[user], sizes[user] + 1)
+                sizes[user] += 1
+            recent = [*recent[-9:], user]
+            # Those used some calls ago are loaded still, with records that are in no file yet.
+            for looked in (user, recent[0]):
+                number = sizes[looked] - 1
+                hits = store.query(looked, "steps", vector(looked, number), 3)
+                wrong += [hits[0][0], len(hits)] != [str(number), 3]
+                wrong += len(store.ids(looked, "steps")) != sizes[looked]
+            handles = max(handles, psutil.Process().num_fds())
+        store.close()
+        print(wrong, handles < 128)
+        """,
+        folder,
+    )
+    assert out == "0 True\n"
+
+
+def test_chroma_alone_still_loses_records_when_it_evicts(folder: Path) -> None:
+    """Why generations exist. When this fails, Chroma was repaired and `vectors_engine` may become simpler."""
+    out = run(
+        """
+        import resource, chromadb
+        resource.setrlimit(resource.RLIMIT_NOFILE, (192, 192))
+        client = chromadb.PersistentClient(str(FOLDER))
+        bad = 0
+        collections = [client.create_collection(f"c{i:05}", embedding_function=None) for i in range(40)]
+        for i, collection in enumerate(collections):
+            collection.add(ids=["a"], embeddings=vector(f"{i:08x}", 0)[None, :])
+            collection.count()
+        for i, collection in enumerate(collections):
+            try:
+                bad += collection.query(query_embeddings=vector(f"{i:08x}", 0)[None, :], n_results=1)["ids"] != [["a"]]
+            except chromadb.errors.InternalError as error:
+                bad += "Nothing found on disk" in str(error)
+        print(bad > 0)
+        """,
+        folder,
+    )
+    assert out == "True\n"
+
+
+def test_threads_may_share_a_store_while_generations_change(folder: Path) -> None:
+    store = opened(folder, max_loaded=2, sync_small=4)
+    users = [f"{i:08x}" for i in range(6)]
+    problems: list[str] = []
+
+    def work(number: int) -> None:
+        rng = np.random.default_rng(number)
+        try:
+            for turn in range(12):
+                user = users[int(rng.integers(6))]
+                name = f"{number}-{turn}"
+                store.upsert(user, "items", [name], vector(user, number * 1000 + turn)[None, :], [{"n": turn}])
+                found = store.query(user, "items", vector(user, number * 1000 + turn), 1)
+                among = store.query_among(user, "items", vector(user, number * 1000 + turn), [name], 1)
+                if [found[0][0], among[0][0]] != [name, name]:
+                    problems.append(f"{name}: {found} {among}")
+                if rng.random() < 0.3:
+                    store.delete(user, "items", [name])
+        except Exception as error:  # noqa: BLE001 - carried to the main thread
+            problems.append(repr(error))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    store.close()
+    assert problems == []
+
+
+# ---------------------------------------------------------------------------------------------------------- durability
+
+
+def test_everything_is_there_after_closing_and_opening(folder: Path) -> None:
+    store = opened(folder)
+    put(store, ALICE, 0, 130)
+    store.close()
+    store = opened(folder)
+    assert (store.notices, store.suspects(), store.lost_all) == ([], [], False)
+    assert store.ids(ALICE, "steps") == {str(i) for i in range(130)}
+    assert all(store.query(ALICE, "steps", vector(ALICE, i), 1)[0][0] == str(i) for i in range(130))
+    store.close()
+
+
+def test_killed_processes_leave_nothing_wrong_that_is_not_a_suspect(folder: Path) -> None:
+    body = f"""
+    store, users = opened(sync_small=2, max_loaded=2), ["{ALICE}", "{BOB}", "cccccccc"]
+    for user, part in store.suspects():
+        store.reset(user, part)
+    sizes = {{user: store.count(user, "steps") for user in users}}
+    while True:
+        for user in users:
+            put(store, user, sizes[user], sizes[user] + 3)
+            sizes[user] += 3
+            print(user, sizes[user], flush=True)
+    """
+    rng = np.random.default_rng(1)
+    for _ in range(4):
+        process = subprocess.Popen(script(body, folder), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        sizes: dict[str, int] = {}
+        lines = [process.stdout.readline()]
+        time.sleep(float(rng.random() * 0.25))
+        process.kill()
+        rest, errors = process.communicate()
+        lines += rest.splitlines()
+        assert lines[0], errors
+        sizes = {line.split()[0]: int(line.split()[1]) for line in lines if len(line.split()) == 2}
+        store = opened(folder)
+        suspects = store.suspects()
+        assert len(suspects) <= 1
+        for user, size in sizes.items():
+            if (user, "steps") in suspects:
+                with pytest.raises(CorruptFileError, match="rebuild"):
+                    store.query(user, "steps", vector(user, 0), 1)
+            else:
+                assert {str(i) for i in range(size)} <= store.ids(user, "steps")
+                assert store.query(user, "steps", vector(user, size - 1), 1)[0][0] == str(size - 1)
+        store.close()
+
+
+def test_a_write_that_was_cut_off_makes_a_suspect_until_it_is_reset(folder: Path) -> None:
+    run(
+        f"""
+        import os
+        store = opened()
+        put(store, "{ALICE}", 0, 10)
+        put(store, "{BOB}", 0, 10)
+        with store._engine.using("hexamem.{ALICE}.steps", writing=True):
+            os._exit(0)
+        """,
+        folder,
+    )
+    for _ in range(2):
+        store = opened(folder)
+        assert store.suspects() == [(ALICE, "steps")]
+        assert store.query(BOB, "steps", vector(BOB, 3), 1)[0][0] == "3"
+        with pytest.raises(CorruptFileError, match="hexamem reindex"):
+            put(store, ALICE, 10, 11)
+        store.close()
+    store = opened(folder)
+    store.reset(ALICE, "steps")
+    assert store.suspects() == []
+    put(store, ALICE, 0, 4)
+    store.close()
+    store = opened(folder)
+    assert (store.suspects(), store.count(ALICE, "steps")) == ([], 4)
+    store.close()
+
+
+def test_after_the_machine_went_down_everything_written_since_the_last_sync_is_suspect(folder: Path) -> None:
+    run(f"import os; store = opened(); put(store, '{ALICE}', 0, 10); os._exit(0)", folder)
+    journal = folder / "hexamem-journal"
+    head, rest = journal.read_text().split("\n", 1)
+    magic, _, state = head.split()
+    store = opened(folder)
+    assert store.suspects() == []
+    store.close()
+    journal.write_text(f"{magic} another-boot {state}\n{rest}")
+    store = opened(folder)
+    assert store.suspects() == [(ALICE, "steps")]
+    store.close()
+
+
+def test_a_journal_that_cannot_be_read_loses_everything_rather_than_crashing(folder: Path) -> None:
+    store = opened(folder)
+    put(store, ALICE, 0, 10)
+    store.close()
+    (folder / "hexamem-journal").write_bytes(b"\0" * 300)
+    store = opened(folder)
+    assert (store.lost_all, len(store.notices), store.count(ALICE, "steps")) == (True, 1, 0)
+    store.close()
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "data cut in half": lambda s: cut(s / "data_level0.bin", 2),
+    "header cut in half": lambda s: cut(s / "header.bin", 2),
+    "header of zeros": lambda s: (s / "header.bin").write_bytes(b"\0" * 100),
+    "header of noise": lambda s: (s / "header.bin").write_bytes(np.random.default_rng(0).bytes(100)),
+    "links cut in half": lambda s: cut(s / "link_lists.bin", 2),
+    "lengths cut in half": lambda s: cut(s / "length.bin", 2),
+    "ids cut in half": lambda s: cut(s / "index_metadata.pickle", 2),
+    "data of noise": lambda s: (s / "data_level0.bin").write_bytes(
+        np.random.default_rng(0).bytes((s / "data_level0.bin").stat().st_size)
+    ),
+    "no header": lambda s: (s / "header.bin").unlink(),
+    "no ids": lambda s: (s / "index_metadata.pickle").unlink(),
+    "no folder": lambda s: s.rename(s.with_name("away")),
+}
+
+
+def cut(file: Path, part: int) -> None:
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // part])
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_files_are_reported_instead_of_loaded(folder: Path, damage: str) -> None:
+    store = opened(folder, sync_small=50)
+    put(store, ALICE, 0, 100)
+    store.close()
+    DAMAGES[damage](segment_of(folder))
+    # In a process of its own: what is not noticed ends it.
+    out = run(
+        f"""
+        from hexamem.errors import CorruptFileError
+        store = opened()
+        put(store, "{BOB}", 0, 10)
+        try:
+            store.query("{ALICE}", "steps", vector("{ALICE}", 5), 1)
+        except CorruptFileError as error:
+            print("refused")
+        print(store.suspects() == [("{ALICE}", "steps")], len(store.notices))
+        store.reset("{ALICE}", "steps")
+        put(store, "{ALICE}", 0, 100)
+        print([store.query("{ALICE}", "steps", vector("{ALICE}", i), 1)[0][0] for i in (0, 50, 99)])
+        print(store.count("{BOB}", "steps"), store.suspects())
+        store.close()
+        """,
+        folder,
+    )
+    assert out == "refused\nTrue 1\n['0', '50', '99']\n10 []\n"
+
+
+def test_a_load_that_crashes_the_process_is_not_tried_again(folder: Path) -> None:
+    store = opened(folder)
+    put(store, ALICE, 0, 100)
+    store.close()
+    body = f"""
+    import os
+    store = opened()
+    with store._engine.using("hexamem.{ALICE}.steps"):
+        os.abort()
+    """
+    crashed = subprocess.run(script(body, folder), capture_output=True, timeout=60, check=False)
+    assert crashed.returncode != 0
+    store = opened(folder)
+    assert store.suspects() == [(ALICE, "steps")]
+    store.close()
+
+
+def test_a_missing_database_loses_everything_and_says_so_in_one_line(folder: Path) -> None:
+    store = opened(folder, sync_small=50)
+    put(store, ALICE, 0, 100)
+    store.close()
+    (folder / "chroma.sqlite3").unlink()
+    store = opened(folder)
+    assert store.lost_all
+    assert [("is missing" in line, "\n" in line) for line in store.notices] == [(True, False)]
+    assert (store.suspects(), store.count(ALICE, "steps")) == ([], 0)
+    put(store, ALICE, 0, 5)
+    assert [path.name for path in folder.iterdir() if path.is_dir()] != []
+    store.close()
+    store = opened(folder)
+    assert (store.lost_all, store.notices, store.count(ALICE, "steps")) == (False, [], 5)
+    store.close()
+
+
+@pytest.mark.parametrize("where", ["all", "head"])
+def test_garbage_in_the_database_is_moved_aside(folder: Path, where: str) -> None:
+    store = opened(folder)
+    put(store, ALICE, 0, 100)
+    store.close()
+    database = folder / "chroma.sqlite3"
+    noise = np.random.default_rng(0).bytes(100_000)
+    database.write_bytes(noise if where == "all" else noise[:4096] + database.read_bytes()[4096:])
+    store = opened(folder)
+    assert (store.lost_all, len(store.notices), store.count(ALICE, "steps")) == (True, 1, 0)
+    assert "chroma.sqlite3.damaged-1" in store.notices[0]
+    assert (folder / "chroma.sqlite3.damaged-1").exists()
+    put(store, ALICE, 0, 3)
+    assert store.count(ALICE, "steps") == 3
+    store.close()
+
+
+def test_a_database_damaged_in_the_middle_is_reported_then_moved_aside(folder: Path) -> None:
+    store = opened(folder)
+    put(store, ALICE, 0, 300)
+    store.close()
+    database = folder / "chroma.sqlite3"
+    content = bytearray(database.read_bytes())
+    content[8192:] = np.random.default_rng(0).bytes(len(content) - 8192)
+    database.write_bytes(content)
+    store = opened(folder)
+    if not store.lost_all:
+        with pytest.raises(CorruptFileError, match="damaged"):
+            put(store, ALICE, 300, 500)
+        store.close()
+        store = opened(folder)
+    assert store.lost_all
+    put(store, ALICE, 0, 3)
+    assert store.count(ALICE, "steps") == 3
+    store.close()
+
+
+# ------------------------------------------------------------------------------------------------------------- erasure
+
+
+def test_an_erased_user_leaves_no_bytes_behind(folder: Path) -> None:
+    store = opened(folder, sync_small=10)
+    for user, word in ((ALICE, "ALICECANARY"), (BOB, "BOBCANARY")):
+        for start in range(0, 60, 7):
+            names = [f"{word}-id-{i}" for i in range(start, start + 7)]
+            vectors = np.stack([vector(user, i) for i in range(start, start + 7)])
+            store.upsert(user, "items", names, vectors, [{"labels": [f"{word}-label"], "text": f"{word}-text"}] * 7)
+        store.delete(user, "items", [f"{word}-id-3"])
+    store.upsert(ALICE, "steps", ["ALICECANARY-step"], vector(ALICE, 0)[None, :], [{}])
+    needles = ["ALICECANARY-text", "ALICECANARY-label", "ALICECANARY-id", ALICE, vector(ALICE, 0).tobytes()]
+    assert all(files_with(folder, needle) for needle in needles)
+    store.drop_user(ALICE)
+    assert [files_with(folder, needle) for needle in needles] == [[]] * len(needles)
+    assert len([path for path in folder.iterdir() if path.is_dir()]) == 1
+    assert store.count(ALICE, "items") == 0
+    assert store.count(BOB, "items") == 62
+    assert store.query(BOB, "items", vector(BOB, 9), 1)[0][0] == "BOBCANARY-id-9"
+    store.close()
+    assert files_with(folder, "ALICECANARY") == []
+    assert files_with(folder, "BOBCANARY") != []
+
+
+def test_erasure_reaches_a_database_that_was_moved_aside(folder: Path) -> None:
+    store = opened(folder)
+    store.upsert(ALICE, "items", ["ALICECANARY"], vector(ALICE, 0)[None, :], [{}])
+    store.close()
+    database = folder / "chroma.sqlite3"
+    database.write_bytes(b"garbage!" * 512 + database.read_bytes()[4096:])
+    store = opened(folder)
+    assert files_with(folder, "ALICECANARY") == ["chroma.sqlite3.damaged-1"]
+    store.drop_user(ALICE)
+    assert files_with(folder, "ALICECANARY") == []
+    store.close()
+
+
+# ----------------------------------------------------------------------------------------------------- full, read-only
+
+
+def test_a_full_disk_refuses_the_write_and_keeps_what_is_there(folder: Path) -> None:
+    store = opened(folder)
+    put(store, ALICE, 0, 5)
+    store.close()
+    store = opened(folder, min_free_bytes=1 << 60)
+    with pytest.raises(StorageFullError, match="free some room"):
+        put(store, ALICE, 5, 6)
+    assert store.count(ALICE, "steps") == 5
+    assert store.suspects() == []
+    store.close()
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(HomeNotWritableError, match="file"):
+        opened(tmp_path / "file" / "vectors")
