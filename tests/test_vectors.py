@@ -90,14 +90,9 @@ def segment_of(folder: Path) -> Path:
 
 
 def files_with(folder: Path, needle: str | bytes) -> list[str]:
-    """The files that hold the bytes.
-
-    ``length.bin`` is left out: Chroma writes it from memory that was never set, so now and then it holds whatever the
-    process had there before (docs/storage.md says so).
-    """
+    """The files that hold the bytes."""
     wanted = needle.encode() if isinstance(needle, str) else needle
-    files = [path for path in folder.rglob("*") if path.is_file() and path.name != "length.bin"]
-    return [path.name for path in files if wanted in path.read_bytes()]
+    return [path.name for path in folder.rglob("*") if path.is_file() and wanted in path.read_bytes()]
 
 
 @pytest.fixture
@@ -741,6 +736,26 @@ def test_an_erased_user_leaves_no_bytes_behind(folder: Path) -> None:
     store.close()
     assert files_with(folder, "ALICECANARY") == []
     assert files_with(folder, "BOBCANARY") != []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="MALLOC_PERTURB_ is a setting of glibc")
+@pytest.mark.parametrize("end", ["os._exit(0)", "store.close()"])
+def test_files_of_a_new_index_hold_nothing_of_the_memory_they_were_made_in(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    monkeypatch.setenv("MALLOC_PERTURB_", str(0xFF ^ ord("Z")))  # all memory is full of Z when it is handed out
+    writing = """
+        import os
+        store = opened()
+        for number in range(5):
+            put(store, f"{number:032x}", 0, 3)
+    """
+    run(textwrap.dedent(writing) + end, folder)
+    assert files_with(folder, b"Z" * 64) == []
+    store = opened(folder)
+    if end == "store.close()":
+        assert store.query(f"{3:032x}", "steps", vector(f"{3:032x}", 2), 1)[0][0] == "2"
+    store.close()
 
 
 def test_erasure_reaches_a_database_that_was_moved_aside(folder: Path) -> None:

@@ -1,0 +1,110 @@
+"""What the parts of labelling give each other: the steps they see, the labels they make (STITCH, section 3).
+
+Labelling knows no store. It gets steps in the order in which they were said, and gives back what is to be kept; the
+ledger's side of it is in ``stores/ledger/labels.py``. Labels never look ahead: the label of a step depends on steps
+that came before it, and only a *revision* (:attr:`LabelBatch.revised`) changes what an earlier step was given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from ..memory_types.labels import Label, Tier
+
+__all__ = ["RECENT", "Embed", "LabelBatch", "LabeledStep", "Labeler", "StepView", "Vectors"]
+
+Vectors = npt.NDArray[np.float32]
+Embed = Callable[[Sequence[str]], Vectors]
+"""n texts → ``(n, d)`` unit rows (a row of zeros where a text has no known token)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepView:
+    """What labelling may see of a step.
+
+    Attributes:
+        speaker: the name where one was given, else the role.
+        text: what is indexed of the step: its words, captions, tool calls.
+        vector: its embedding, ``(d,)``, a unit vector or zeros.
+    """
+
+    id: str
+    thread_id: str
+    turn: int
+    role: str
+    speaker: str
+    text: str
+    occurred_at: datetime
+    vector: Vectors = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabeledStep:
+    """A step's contextual intent and what goes with it.
+
+    Attributes:
+        scope: label id of its one thematic scope.
+        events: label ids of one or more event types, the main one first; each may be fine (its parent is coarse).
+        entities: label ids of key entity types.
+        resolved_text: the text with references put into words; equals ``step.text`` where there was none.
+        summary: the canonical summary ``c_t``, one line.
+        antecedents: ids of the earlier steps that references were resolved from.
+        confidence: 0..1, how sure the labeller is of the scope and the event (the lesser); the model tier may be asked
+            for those below a threshold alone.
+        provisional: may be refined when its batch closes.
+    """
+
+    step: StepView
+    scope: str
+    events: tuple[str, ...]
+    entities: tuple[str, ...] = ()
+    resolved_text: str
+    summary: str
+    antecedents: tuple[str, ...] = ()
+    confidence: float = 1.0
+    provisional: bool = False
+    tier: Tier = "rules"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelBatch:
+    """The outcome for one batch of steps.
+
+    Attributes:
+        steps: one a step, in the order given.
+        labels: labels that are new or changed (a name, a parent, an alias, a gist), each as it is now.
+        revised: earlier steps whose labels changed, as they are now.
+        degraded: what fell back, in plain words.
+    """
+
+    steps: tuple[LabeledStep, ...]
+    labels: tuple[Label, ...] = ()
+    revised: tuple[LabeledStep, ...] = ()
+    degraded: tuple[str, ...] = ()
+
+
+class Labeler(Protocol):
+    """Labels the steps of one user, batch after batch; keeps what it needs to know between them."""
+
+    def label(self, steps: Sequence[StepView]) -> LabelBatch:
+        """Label steps that follow those labelled before, in order; several threads may be mixed."""
+        ...
+
+    def restore(self, labels: Sequence[Label], recent: Mapping[str, Sequence[LabeledStep]]) -> None:
+        """Take up where an earlier process stopped.
+
+        Args:
+            labels: all labels of the user, aliases too.
+            recent: scope id → its latest labelled steps, oldest first, at most :data:`RECENT` each.
+        """
+        ...
+
+
+RECENT = 32
+"""How many of a scope's latest steps a labeller may base its idea of the scope on, so that it can be rebuilt."""
