@@ -34,6 +34,7 @@ from .client import close_client, disk_errors, handle_limit, make_writable, open
 from .gate import Gate
 from .journal import Journal
 from .names import PREFIX
+from .unset import UnsetMemory
 
 __all__ = ["EmbeddedChroma"]
 
@@ -74,9 +75,7 @@ class EmbeddedChroma:
         self._client: Client | None = None
         self._catalog: dict[str, segments.Stored] = {}
         self._checked: set[str] = set()
-        self._creating = threading.Lock()
-        self._segments: dict[str, str] = {}
-        self._stamps: dict[str, segments.Stamp | None] = {}
+        self._unset = UnsetMemory(folder)
         make_writable(folder)
         self._journal = Journal(folder)
         try:
@@ -134,7 +133,7 @@ class EmbeddedChroma:
                 yield None
                 return
             # One call at a time on a collection: Chroma reads its two halves one after the other.
-            with self._lock_of(name), self._zeroing(name):
+            with self._lock_of(name), self._unset.zeroed(name, self._segment_of(name)):
                 # Only a first call loads; it may also persist what it replays.
                 noted = writing or name not in self._handles
                 if noted:
@@ -154,36 +153,6 @@ class EmbeddedChroma:
                 if noted:
                     with disk_errors(self.folder):
                         self._journal.end(name)
-
-    @contextmanager
-    def _zeroing(self, name: str) -> Iterator[None]:
-        """Zero, after a call, what Chroma wrote of a new index from unset memory; in the collection's lock."""
-        if self._stamps.get(name, ()) is None:
-            yield
-        elif (segment := self._segment_of(name)) is not None:
-            try:
-                yield
-            finally:
-                self._zero(name, segment)
-        else:
-            # The folder that appears is this collection's: no other is made meanwhile.
-            with self._creating:
-                before = segments.segment_ids(self.folder)
-                try:
-                    yield
-                finally:
-                    for segment in segments.segment_ids(self.folder) - before:
-                        self._segments[name] = segment
-                        self._zero(name, segment)
-
-    def _segment_of(self, name: str) -> str | None:
-        stored = self._catalog.get(name)
-        segment = self._segments.get(name) or (stored.segment_id if stored else None)
-        return segment if segment and (self.folder / segment).exists() else None
-
-    def _zero(self, name: str, segment: str) -> None:
-        with disk_errors(self.folder):
-            self._stamps[name] = segments.zero_unset(self.folder, segment, self._stamps.get(name))
 
     def restart(self) -> None:
         """Start a generation, so that the changed settings of a collection take effect."""
@@ -206,13 +175,11 @@ class EmbeddedChroma:
                 for name in wanted:
                     self._catalog.pop(name, None)
                     self._checked.discard(name)
-                    self._segments.pop(name, None)
-                    self._stamps.pop(name, None)
+                    self._unset.forget(name)
                 self._journal.forget(wanted)
                 if vacuum:
                     segments.remove_damaged(self.folder)
-                    for segment in segments.segment_ids(self.folder):
-                        segments.zero_unset(self.folder, segment)
+                    self._unset.zero_all()
             finally:
                 self._start()
 
@@ -369,6 +336,10 @@ class EmbeddedChroma:
             )
 
     # ---------------------------------------------------------------------------------------------------------- calls
+
+    def _segment_of(self, name: str) -> str | None:
+        stored = self._catalog.get(name)
+        return stored.segment_id if stored else None
 
     def _handle(self, name: str, create: Mapping[str, Any] | None) -> Collection:
         handle = self._handles.get(name)

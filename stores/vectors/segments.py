@@ -14,7 +14,7 @@ import sqlite3
 import struct
 import uuid
 from collections.abc import Iterable, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +22,6 @@ import numpy as np
 
 __all__ = [
     "DATABASE",
-    "Stamp",
     "Stored",
     "all_segments",
     "move_aside",
@@ -32,7 +31,6 @@ __all__ = [
     "remove_orphans",
     "segment_damage",
     "segment_ids",
-    "zero_unset",
 ]
 
 DATABASE = "chroma.sqlite3"
@@ -41,9 +39,6 @@ _FILES = ("header.bin", "data_level0.bin", "length.bin", "link_lists.bin", "inde
 # highest level, entry point, links an element on upper levels, on level 0, M, level multiplier, ef_construction
 _HEADER = struct.Struct("<i6QiI3QdQ")
 _DEEP_CHECK_BYTES = 16 << 20
-
-Stamp = tuple[int, ...]
-"""When files were last written, in nanoseconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,39 +113,6 @@ def all_segments(folder: Path) -> set[str]:
 def segment_ids(folder: Path) -> set[str]:
     """Ids of the segments that have a folder."""
     return {entry.name for entry in os.scandir(folder) if entry.is_dir() and _is_uuid(entry.name)}
-
-
-def zero_unset(folder: Path, segment_id: str, seen: Stamp | None = None) -> Stamp | None:
-    """Overwrite what Chroma wrote from memory that was never set.
-
-    The files of a new index are written at its full capacity before it has an element, with whatever the process held
-    there before (text and vectors of any user). The first time it is persisted they shrink to the elements it has;
-    until then nothing reads them: on opening, Chroma writes them anew and replays its queue. Call it while no other
-    call runs on the collection.
-
-    Args:
-        seen: what an earlier call gave: files that were not written since are not read again.
-
-    Returns:
-        When the files were last written; None once the index was persisted: its files then hold elements alone.
-    """
-    home = folder / segment_id
-    if (home / _FILES[-1]).exists():
-        return None
-    files = [home / name for name in ("data_level0.bin", "length.bin")]
-    if seen is not None and _stamp(files) == seen:
-        return seen
-    for path in files:
-        with suppress(FileNotFoundError), open(path, "rb+") as file:
-            content = file.read()
-            if any(content):
-                file.seek(0)
-                file.write(bytes(len(content)))
-    return _stamp(files)
-
-
-def _stamp(files: Iterable[Path]) -> Stamp:
-    return tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in files)
 
 
 def segment_damage(folder: Path, stored: Stored) -> str | None:
