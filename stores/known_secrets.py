@@ -1,17 +1,40 @@
-"""Known secrets in a text that is written down again, such as the query of a recall: found without decrypting any."""
+"""Known secrets in a text that is written down again, such as a message or a query: found without decrypting any."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import accumulate
+from typing import Any, NamedTuple
 
-from sqlalchemy import func, select
+from sqlalchemy import Row, func, select
 
 from .ledger import Transaction, whole_words
 from .ledger.schema import secrets
-from .secrets import Cipher, find_references, reference
+from .secrets import Cipher, SecretSpan, find_references, reference
 
-__all__ = ["replace_known"]
+__all__ = ["find_known", "replace_known"]
+
+_LONG = 8
+"""Bytes from which a secret is looked for in what is remembered: a shorter one stands in other sentences by chance."""
+
+
+def find_known(tx: Transaction, cipher: Cipher, texts: Iterable[str]) -> dict[str, SecretSpan]:
+    """The secrets of the user, of 8 bytes and more, that stand in the texts as whole words: said again without a cue.
+
+    Returns:
+        plaintext → what the vault says of it; the places of the spans mean nothing.
+    """
+    vault = _vault(tx, cipher, _LONG)
+    if not vault.rows:
+        return {}
+    found: dict[str, SecretSpan] = {}
+    for text in texts:
+        for start, stop, row in _places(text, tx.user, cipher, vault):
+            found[text[start:stop]] = SecretSpan(
+                start=0, end=stop - start, kind=row.kind, caption=row.caption, sensitivity=row.sensitivity
+            )
+    return found
 
 
 def replace_known(tx: Transaction, cipher: Cipher, texts: Sequence[str]) -> list[str]:
@@ -23,54 +46,75 @@ def replace_known(tx: Transaction, cipher: Cipher, texts: Sequence[str]) -> list
     Args:
         tx: of the user; the secrets are those that its transaction sees.
     """
-    if not texts or not tx.user_id:
+    vault = _vault(tx, cipher)
+    if not vault.rows:
         return list(texts)
-    size = func.length(secrets.c.ciphertext)
-    rows = tx.all(
-        select(secrets.c.digest, secrets.c.id, secrets.c.caption, size.label("size")).where(
-            secrets.c.user_id == tx.user_id
-        )
-    )
-    if not rows:
-        return list(texts)
+    return [_replaced(text, tx.user, cipher, vault) for text in texts]
+
+
+class _Vault(NamedTuple):
+    rows: dict[str, Row[Any]]  # by digest
+    lengths: list[int]  # of the secrets in UTF-8, the longest first: it may hold a shorter one
+
+
+def _vault(tx: Transaction, cipher: Cipher, least: int = 1) -> _Vault:
+    if not tx.user_id:
+        return _Vault({}, [])
     around = len(cipher.encrypt("", context=tx.user))
-    put = {row.digest: reference(row.id, row.caption) for row in rows}
-    lengths = sorted({row.size - around for row in rows}, reverse=True)  # the longest first: it may hold a shorter one
-    return [_replaced(text, tx.user, cipher, put, lengths) for text in texts]
+    size = func.length(secrets.c.ciphertext) - around
+    rows = tx.all(
+        select(
+            secrets.c.digest,
+            secrets.c.id,
+            secrets.c.kind,
+            secrets.c.caption,
+            secrets.c.sensitivity,
+            size.label("size"),
+        ).where(secrets.c.user_id == tx.user_id, size >= least)
+    )
+    return _Vault({row.digest: row for row in rows}, sorted({row.size for row in rows}, reverse=True))
 
 
-def _replaced(text: str, user: str, cipher: Cipher, put: dict[str, str], lengths: list[int]) -> str:
+def _replaced(text: str, user: str, cipher: Cipher, vault: _Vault) -> str:
     pieces: list[str] = []
     end = 0
     for found in (*find_references(text), None):  # these stay whole
-        pieces.append(_between(text[end : found.start if found else len(text)], user, cipher, put, lengths))
+        between = text[end : found.start if found else len(text)]
+        done = 0
+        for start, stop, row in _places(between, user, cipher, vault):
+            pieces += [between[done:start], reference(row.id, row.caption)]
+            done = stop
+        pieces.append(between[done:])
         if found:
             pieces.append(text[found.start : found.end])
             end = found.end
     return "".join(pieces)
 
 
-def _between(text: str, user: str, cipher: Cipher, put: dict[str, str], lengths: list[int]) -> str:
-    offsets = [0]  # of each character in UTF-8, in which the lengths are
-    for char in text:
-        offsets.append(offsets[-1] + len(char.encode("utf-8", "surrogatepass")))
+def _places(text: str, user: str, cipher: Cipher, vault: _Vault) -> Iterator[tuple[int, int, Row[Any]]]:
+    """Where secrets stand, from left to right, none within another."""
+    if len(text) < vault.lengths[-1] // 4:  # a character has at most four bytes
+        return
     edges = [place for place in range(len(text) + 1) if _is_edge(text, place)]
+    # The offset of each place in UTF-8, in which the lengths are.
+    if text.isascii():
+        offsets: Sequence[int] = range(len(text) + 1)
+    else:
+        offsets = [0, *accumulate(len(char.encode("utf-8", "surrogatepass")) for char in text)]
     place_at = {offsets[place]: place for place in edges}
-    pieces: list[str] = []
     done = 0
     for start in edges:
         if start < done:
             continue
-        for length in lengths:
+        for length in vault.lengths:
             stop = place_at.get(offsets[start] + length)
             if stop is None or stop <= start:
                 continue
-            stands_for = put.get(cipher.digest(text[start:stop], context=user).hex())
-            if stands_for is not None:
-                pieces += [text[done:start], stands_for]
+            row = vault.rows.get(cipher.digest(text[start:stop], context=user).hex())
+            if row is not None:
+                yield start, stop, row
                 done = stop
                 break
-    return "".join([*pieces, text[done:]])
 
 
 def _is_edge(text: str, place: int) -> bool:

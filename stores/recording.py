@@ -6,7 +6,7 @@ What comes back from :func:`record` is acknowledged: it survives a killed proces
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any, NamedTuple
@@ -15,6 +15,7 @@ from sqlalchemy import select
 
 from ..memory_types import Media, Remembered, Source, Step, ToolCall, VaultItem, new_id, utc_now
 from ..memory_types.messages import MediaDraft, MessageDraft
+from .known_secrets import find_known
 from .ledger import (
     Ledger,
     Transaction,
@@ -113,8 +114,11 @@ def _prepare(
     redactor = Redactor(keep, find)
     shared = redactor.look(metadata)
     secrets = [shared | redactor.look(_strings(draft)) for draft in drafts]
-    digests = {cipher.digest(plaintext, context=user).hex() for plaintext in frozenset().union(*secrets)}
     with ledger.read(user) as tx:
+        again = find_known(tx, cipher, _texts([metadata, *map(_strings, drafts)])) if find else {}
+        redactor.know(again)
+        spoken = frozenset(again).union(*secrets)
+        digests = {cipher.digest(plaintext, context=user).hex() for plaintext in spoken}
         known = known_messages(tx, thread_id, _message_ids(drafts))
         already = known_secrets(tx, digests)
         said = {step.id: step.content for step in get_steps(tx, set(known.values()), forgotten=True).values()}
@@ -153,6 +157,19 @@ def _prepare(
     )
     items = _vault_items(user, redactor, kept, steps)
     return _Prepared(ids, known, steps, timed, files, new, held, items, receipt)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every string in a value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, part in value.items():
+            yield from _texts(key)
+            yield from _texts(part)
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            yield from _texts(part)
 
 
 def _message_ids(drafts: Sequence[MessageDraft]) -> list[str]:

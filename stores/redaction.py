@@ -90,6 +90,14 @@ class Redactor:
             self._look(value, "", found)
         return frozenset(found)
 
+    def know(self, known: Mapping[str, SecretSpan]) -> None:
+        """Take these long secrets out of everything of the call as well: they are in the vault already."""
+        for plaintext, span in known.items():
+            if plaintext not in self._seen:
+                self._seen[plaintext] = span
+                self._folded.add(plaintext.casefold())
+                self._long.add(plaintext)
+
     def _look(self, value: Any, key: str, found: set[str]) -> None:
         if isinstance(value, Mapping):
             for name, part in value.items():

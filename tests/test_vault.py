@@ -793,3 +793,37 @@ def test_metadata_that_json_cannot_hold_are_refused(alice: UserMemory) -> None:
     with pytest.raises(InvalidInputError, match="metadata"):
         alice.remember("hello", metadata={"score": float("nan")})
     assert alice.steps() == []
+
+
+# -------------------------------------------------------------------------------------------------- said again, bare
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "it did not take Tr0ub4dor&3x, what now",
+        "Tr0ub4dor&3x",
+        "先试试Tr0ub4dor&3x吧",
+        "did “Tr0ub4dor&3x” work for you?",
+    ],
+)
+def test_a_secret_of_the_vault_that_is_said_again_without_a_cue_is_taken_out(alice: UserMemory, text: str) -> None:
+    first = alice.remember("the password of the router is Tr0ub4dor&3x")
+    again = alice.remember(text)
+    step = alice.steps()[-1]
+    assert "Tr0ub4dor" not in step.content
+    assert again.secrets == first.secrets
+    assert len(alice.items(kind="vault")) == 1
+
+
+def test_a_short_secret_said_again_stays_since_it_may_stand_there_by_chance(alice: UserMemory) -> None:
+    alice.remember("my PIN is 4821")
+    alice.remember("the invoice number is 4821-B")
+    assert alice.steps()[-1].content == "the invoice number is 4821-B"
+
+
+def test_a_secret_of_another_user_is_no_secret_here(memory: Memory) -> None:
+    memory.user("ann").remember("the password of the router is Tr0ub4dor&3x")
+    bob = memory.user("bob")
+    bob.remember("is Tr0ub4dor&3x a band?")
+    assert bob.steps()[-1].content == "is Tr0ub4dor&3x a band?"
