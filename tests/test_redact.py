@@ -288,7 +288,7 @@ def test_redacting_again_finds_nothing_and_keeps_the_entry(alice: UserMemory) ->
     assert alice.reveal(receipt.secret_id, reason="test") == WORD
     alice.remember(f"back in {WORD}")
     assert WORD not in alice.steps()[-1].content  # known now, so it is taken out as it comes
-    alice.remember(f"the {WORD}ish weather")
+    alice.add({"kind": "core", "label": "town", "value": f"{WORD}, of course"})
     again = alice.redact(WORD, caption="home town")
     assert again.secret_id == receipt.secret_id
     assert len(alice.items("vault")) == 1
