@@ -199,8 +199,8 @@ def test_a_home_that_cannot_be_made_is_refused(run: Runner, chat: Path) -> None:
     assert str(chat) in run("users", "--home", chat / "below").error
 
 
-def test_an_unknown_embedder_is_refused(run: Runner, home: Path) -> None:
-    assert "nosuch" in run("users", "--home", home, "--embedder", "nosuch").error
+def test_an_unknown_embedder_is_refused(run: Runner, kept: Path) -> None:
+    assert "nosuch" in run("users", "--home", kept, "--embedder", "nosuch").error
 
 
 def test_a_home_held_by_another_process_is_refused(run: Runner, home: Path) -> None:
@@ -224,10 +224,36 @@ def test_what_stands_after_the_command_wins(run: Runner, kept: Path, tmp_path: P
     assert not (tmp_path / "nowhere").exists()
 
 
-def test_a_new_home_is_said_on_stderr_only(run: Runner, home: Path) -> None:
-    made = run("users", "--home", home, "--json")
-    assert made.json == []
+def test_a_new_home_is_said_on_stderr_only(run: Runner, home: Path, tmp_path: Path) -> None:
+    lines = tmp_path / "chat.jsonl"
+    lines.write_text('{"role": "user", "content": "hello"}\n')
+    made = run("ingest", lines, "--user", "alice", "--home", home, "--json")
+    assert made.json["steps"] == 1
     assert "there was no memory" in made.err
+
+
+@pytest.mark.parametrize(
+    "words", [("recall", "x", "--user", "u"), ("items", "--user", "u"), ("steps", "--user", "u"), ("users",)]
+)
+def test_a_command_that_reads_makes_no_home(run: Runner, home: Path, words: tuple[str, ...]) -> None:
+    refused = run(*words, "--home", home)
+    assert "there is no memory at" in refused.error
+    assert not home.exists()
+
+
+def test_a_user_whom_nobody_knows_is_told_with_those_there_are(run: Runner, kept: Path) -> None:
+    found = run("recall", "x", "--user", "alcie", "--home", kept)
+    assert found.code == 0
+    assert "no user 'alcie'" in found.err
+    assert "'alice'" in found.err
+
+
+def test_a_wrong_timezone_is_no_bad_line(run: Runner, home: Path, tmp_path: Path) -> None:
+    lines = tmp_path / "chat.jsonl"
+    lines.write_text('{"role": "user", "content": "hello"}\n')
+    refused = run("ingest", lines, "--user", "alice", "--home", home, "--timezone", "Mars/Base").error
+    assert "Mars/Base" in refused
+    assert "line 1" not in refused
 
 
 def test_an_unexpected_error_is_one_line_and_a_traceback_only_when_asked_for(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,33 +13,87 @@ from ..errors import HomeNotWritableError, InvalidInputError
 from . import output
 from .session import Session
 
+if TYPE_CHECKING:
+    from ..evals import Conversation
+
 __all__ = ["evaluate"]
 
 
 class DataSet(StrEnum):
-    """The data sets that can be measured on."""
+    """The data sets that can be measured on; all but ``synthetic`` are files."""
 
     locomo = "locomo"
     came = "came"
     longmemeval = "longmemeval"
+    synthetic = "synthetic"
+
+
+class SizeName(StrEnum):
+    """The lengths of a made-up trajectory."""
+
+    S = "S"
+    M = "M"
+    L = "L"
+
+
+class FamilyChoice(StrEnum):
+    """What a made-up trajectory may be about."""
+
+    travel = "travel"
+    project = "project"
+    debate = "debate"
+
+
+class SplitChoice(StrEnum):
+    """The two sets of sentences."""
+
+    dev = "dev"
+    test = "test"
+
+
+_MADE_UP = "Synthetic"
 
 
 def evaluate(
     session: Session,
     *,
-    dataset: Annotated[DataSet, typer.Argument(metavar="DATASET", help="locomo, came or longmemeval.")],
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", exists=True, help="Files or folders.")],
+    dataset: Annotated[DataSet, typer.Argument(metavar="DATASET", help="locomo, came, longmemeval or synthetic.")],
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="PATH...", exists=True, help="Files or folders; none for synthetic."),
+    ] = None,
     strategy: Annotated[
         list[str] | None, typer.Option("--strategy", "-s", help="A ranking; repeat it to compare.")
     ] = None,
     json_out: Annotated[
         str | None, typer.Option("--json", metavar="OUT", help="Write one JSON object a strategy there; - is stdout.")
     ] = None,
+    size: Annotated[
+        list[SizeName] | None,
+        typer.Option("--size", help="60-100 turns, or 6 or 17 times as many; all by default.", rich_help_panel=_MADE_UP),
+    ] = None,
+    family: Annotated[
+        list[FamilyChoice] | None,
+        typer.Option("--family", help="What the trajectories are about; all by default.", rich_help_panel=_MADE_UP),
+    ] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="0 by default.", rich_help_panel=_MADE_UP)] = None,
+    count: Annotated[
+        int | None, typer.Option("--count", min=1, help="Trajectories a family; 1 by default.", rich_help_panel=_MADE_UP)
+    ] = None,
+    split: Annotated[
+        SplitChoice | None,
+        typer.Option("--split", help="Whose sentences; test by default.", rich_help_panel=_MADE_UP),
+    ] = None,
+    export: Annotated[
+        Path | None,
+        typer.Option("--export", metavar="DIR", help="Also write them in CAME-Bench's form.", rich_help_panel=_MADE_UP),
+    ] = None,
 ) -> None:
-    """Measure recall on a data set, in an empty memory that is thrown away; with --home it is kept there."""
+    """Measure recall on a data set, in an empty memory that is thrown away; with --home it is kept there.
+
+    synthetic needs no file: it makes up trajectories with several interleaved goals, the same for the same --seed.
+    """
     from ..config import Settings
-    from ..evals import evaluate as measure
-    from ..evals import load_conversations
     from ..retrieval.strategies import strategy_named
 
     out = json_out if json_out is not None else "-" if session.as_json else None
@@ -47,30 +102,68 @@ def evaluate(
     if session.home is not None and (session.folder / "ledger.sqlite3").exists():
         raise InvalidInputError(f"--home {session.home} holds a memory already; a measurement needs an empty one")
     names = [strategy_named(name).name for name in strategy or [Settings().strategy]]
-    conversations = [one for path in paths for one in load_conversations(path, dataset.value)]
-    embedder = session.embedder or "bundled"
+    made_up = {"--size": size, "--family": family, "--seed": seed, "--count": count, "--split": split}
+    if dataset is not DataSet.synthetic:
+        given = [option for option, value in {**made_up, "--export": export}.items() if value is not None]
+        if given:
+            raise InvalidInputError(f"{given[0]} is for synthetic alone; leave it out with {dataset.value}")
+        if not paths:
+            raise InvalidInputError(f"Missing argument 'PATH...': {dataset.value} is measured on files; name them")
+        from ..evals import load_conversations
+
+        files = [one for path in paths for one in load_conversations(path, dataset.value)]
+        return _report(_measure(session, dataset, files, names), out)
+    if paths:
+        raise InvalidInputError(f"{paths[0]}: synthetic makes its own conversations; leave the path out")
+    from ..evals.synthetic import FAMILIES, SIZES, make_conversations, write_came
+
+    families = [one.value for one in family] if family else list(FAMILIES)
+    sizes = [one.value for one in size] if size else list(SIZES)
+    if len(set(sizes)) != len(sizes):
+        raise InvalidInputError(f"sizes {', '.join(sizes)}: give each once")
+    sentences = split.value if split else "test"
+    results: list[dict[str, Any]] = []
+    for one in sizes:
+        made = make_conversations(families, one, seed=seed or 0, count=count or 1, split=sentences)
+        if export is not None:
+            for conversation in made:
+                write_came(conversation, export)
+        facts = {"size": one, "split": sentences, "families": families, "seed": seed or 0}
+        results += [{**result, **facts} for result in _measure(session, dataset, made, names)]
+    return _report(results, out)
+
+
+def _measure(
+    session: Session, dataset: DataSet, conversations: Sequence[Conversation], names: Sequence[str]
+) -> list[dict[str, Any]]:
+    from ..evals import evaluate as measure
+
     with output.progress_bar("loading") as (progress, task):
 
         def advance(what: str, done: int, total: int) -> None:
             progress.update(task, description=what, completed=done, total=total)
 
-        results = measure(
+        return measure(
             session.scratch,
             conversations,
             names,
             progress=advance,
             dataset=dataset.value,
-            embedder=embedder,
+            embedder=session.embedder or "bundled",
         )
-    _report(results, out)
 
 
-def _report(results: list[dict[str, object]], out: str | None) -> None:
-    from ..evals import print_report, write_json
+def _report(results: list[dict[str, Any]], out: str | None) -> None:
+    from ..evals import print_report, print_sizes, write_json
 
     if out == "-":
         return output.write_json(results)
-    print_report(results, output.result())
+    console = output.result()
+    sizes = list(dict.fromkeys(result.get("size") for result in results))
+    for size in sizes:
+        print_report([result for result in results if result.get("size") == size], console)
+    if len(sizes) > 1:
+        print_sizes(results, console)
     if out is not None:
         try:
             write_json(results, out)

@@ -15,6 +15,7 @@ import typer
 from rich.text import Text
 
 from ..errors import InvalidInputError
+from ..memory_types.times import read_zone
 from . import output
 from .session import Session, User, Zone
 from .values import ask_passphrase
@@ -84,6 +85,7 @@ def ingest(
 
     A line with an id is stored once, however often the file is read; one without is stored each time.
     """
+    read_zone(timezone or "UTC")  # a wrong one is no fault of the file's lines
     found = _read(file, format, thread, skip_bad, timezone or "UTC")
     with session.user(user, timezone) as memory:
         began = time.perf_counter()

@@ -78,7 +78,7 @@ def recall(
         labels=tuple(label or ()),
         metadata=metadata,
     )
-    with session.user(user, timezone) as memory:
+    with session.reader(user, timezone) as memory:
         found = memory.recall(
             query, k, strategy, kinds=kind, where=where, as_of=as_of, known_at=known_at, token_budget=token_budget
         )
@@ -125,7 +125,7 @@ def items(
         labels=tuple(label or ()),
         metadata=metadata,
     )
-    with session.user(user, timezone) as memory:
+    with session.reader(user, timezone) as memory:
         found = memory.items(kind, where, as_of=as_of, known_at=known_at, superseded=superseded)  # type: ignore[arg-type]
     if session.as_json:
         return output.write_json(found)
@@ -149,7 +149,7 @@ def show(
     """Show one step or item with all its fields. Of a secret it shows the caption alone."""
     from ..memory_types import Step
 
-    with session.user(user) as memory:
+    with session.reader(user) as memory:
         found = memory.get(record_id)
         if media is not None:
             _write_media(memory, found.media if isinstance(found, Step) else (), media)
@@ -189,7 +189,7 @@ def steps(
     last: Annotated[int | None, typer.Option("--last", min=1, help="Only the last so many.")] = None,
 ) -> None:
     """List the steps of a thread in their order, or all as they were stored."""
-    with session.user(user) as memory:
+    with session.reader(user) as memory:
         found = memory.steps(thread)
     found = found[-last:] if last else found
     if session.as_json:
@@ -203,7 +203,7 @@ def users(session: Session) -> None:
     """List the users of the home."""
     from ..doctor import count_records
 
-    with session.memory() as memory:
+    with session.memory(create=False) as memory:
         found = count_records(memory)
     if session.as_json:
         return output.write_json(found)
@@ -225,7 +225,7 @@ def history(
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the newest so many.")] = None,
 ) -> None:
     """Show the operations on one step or item, or on all, oldest first."""
-    with session.user(user) as memory:
+    with session.reader(user) as memory:
         found = memory.history(record_id, limit=limit)
     if session.as_json:
         return output.write_json(found)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from ..config import DEFAULT_HOME
+from ..errors import NotFoundError
 from . import output
 
 if TYPE_CHECKING:
@@ -77,12 +78,21 @@ class Session:
         return self.embedder or _embedder_of(self.folder) or "bundled"
 
     @contextmanager
-    def memory(self) -> Iterator[Memory]:
-        """The home's memory, open. What had to be repaired is said on stderr."""
+    def memory(self, *, create: bool = True) -> Iterator[Memory]:
+        """The home's memory, open. What had to be repaired is said on stderr.
+
+        Args:
+            create: whether a home that is not there is made; a command that only reads refuses it instead.
+        """
         from ..config import Settings
         from ..memory import Memory
 
         new = not (self.folder / "ledger.sqlite3").exists()
+        if new and not create:
+            raise NotFoundError(
+                f"there is no memory at {self.folder}: store something there first (hexamem ingest FILE --user U), "
+                "or give another folder with --home"
+            )
         # Nothing in the background: a process that ends at once either does its work or leaves it to the next recall.
         with Memory.open(self.folder, embedder=self.embedder_spec, settings=Settings(background=False)) as memory:
             try:
@@ -110,10 +120,20 @@ class Session:
             yield memory
 
     @contextmanager
-    def user(self, name: str, timezone: str | None = None) -> Iterator[UserMemory]:
-        """One user's memory, open."""
-        with self.memory() as memory:
+    def user(self, name: str, timezone: str | None = None, *, create: bool = True) -> Iterator[UserMemory]:
+        """One user's memory, open; see :meth:`memory`."""
+        with self.memory(create=create) as memory:
             yield memory.user(name, timezone=timezone)
+
+    @contextmanager
+    def reader(self, name: str, timezone: str | None = None) -> Iterator[UserMemory]:
+        """One user's memory, open, for a command that only reads: says on stderr when nobody has that name."""
+        with self.user(name, timezone, create=False) as user:
+            known = user.memory.users()
+            if name not in known:
+                named = ", ".join(repr(one) for one in known[:5]) + (", …" if len(known) > 5 else "")
+                output.note(f"note: no user {name!r} has stored anything at {self.folder} (users: {named or 'none'})")
+            yield user
 
 
 def shared(function: Callable[..., Any], *, without: tuple[str, ...] = ()) -> Callable[..., Any]:
