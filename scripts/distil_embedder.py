@@ -80,21 +80,28 @@ def main() -> int:
     parser.add_argument("--words", type=Path, default=OUT / "words.txt", help="hand-written glosses")
     parser.add_argument("--out", type=Path, default=OUT, help="folder to write to")
     parser.add_argument(
+        "--lexicon-only", action="store_true", help="keep the word pieces in --out; needs neither teacher nor torch"
+    )
+    parser.add_argument(
         "--check", action="store_true", help="write nothing; fail if the fingerprint differs from --out's"
     )
     args = parser.parse_args()
 
     os.environ["HF_HUB_OFFLINE"] = "1"  # the teacher is a local folder; a look-up on the hub would only be a surprise
-    teacher = args.teacher or installed_teacher()
+    teacher = args.out if args.lexicon_only else args.teacher or installed_teacher()
     for path in (teacher / "config.json", args.cldr / "annotations" / "en.xml", args.words):
         if not path.exists():
             parser.error(f"{path} does not exist; see the top of {Path(__file__).name} for how to install the inputs")
 
-    print("1/4 word pieces: embedding with the teacher")
-    rows, tokenizer, tokenizer_json = distil_pieces(teacher)
-    matrix, scales = quantize(rows)
-    worst = lowest_cosine(rows, matrix, scales)
-    print(f"    {matrix.shape[0]} pieces, {matrix.shape[1]} dimensions; cosine after int8 >= {worst:.5f}")
+    if args.lexicon_only:
+        print("1/4 word pieces: kept as they are")
+        matrix, scales, tokenizer, tokenizer_json = stored_pieces(args.out)
+    else:
+        print("1/4 word pieces: embedding with the teacher")
+        rows, tokenizer, tokenizer_json = distil_pieces(teacher)
+        matrix, scales = quantize(rows)
+        worst = lowest_cosine(rows, matrix, scales)
+        print(f"    {matrix.shape[0]} pieces, {matrix.shape[1]} dimensions; cosine after int8 >= {worst:.5f}")
     # Glosses are computed from the rows as they are stored, so what is tuned is what ships.
     rows = matrix.astype(np.float32) * scales[:, None]
 
@@ -117,7 +124,8 @@ def main() -> int:
 
     print("4/4 writing" if not args.check else "4/4 comparing")
     files = serialize(matrix, scales, tokenizer_json, tensors)
-    metadata = describe(files)
+    stored = json.loads((args.out / "metadata.json").read_text("utf-8")) if args.lexicon_only else None
+    metadata = describe(files, stored["versions"] if stored else {p: importlib.metadata.version(p) for p in PACKAGES})
     if args.check:
         found = json.loads((args.out / "metadata.json").read_text("utf-8"))["fingerprint"]
         print(f"    distilled {metadata['fingerprint']}, stored {found}")
@@ -154,6 +162,16 @@ def distil_pieces(teacher: Path) -> tuple[np.ndarray, Any, str]:
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return np.asarray(model.embedding, dtype=np.float32), tokenizer, tokenizer.to_str(pretty=False)
+
+
+def stored_pieces(folder: Path) -> tuple[np.ndarray, np.ndarray, Any, str]:
+    """What an earlier run wrote: int8 rows, their factors, the tokenizer, and its JSON."""
+    from safetensors.numpy import load_file
+    from tokenizers import Tokenizer
+
+    tensors = load_file(folder / "model.safetensors")
+    text = (folder / "tokenizer.json").read_text("utf-8")
+    return tensors["embeddings"], tensors["weights"], Tokenizer.from_str(text), text
 
 
 def quantize(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -418,7 +436,7 @@ def serialize(
     }
 
 
-def describe(files: dict[str, bytes]) -> dict[str, Any]:
+def describe(files: dict[str, bytes], versions: dict[str, str]) -> dict[str, Any]:
     digest = hashlib.sha256()
     for name in DATA_FILES:
         digest.update(hashlib.sha256(files[name]).digest())
@@ -434,7 +452,7 @@ def describe(files: dict[str, bytes]) -> dict[str, Any]:
             {"name": "Unihan database, Unicode 15.0", "licence": "Unicode-DFS-2016", "used_for": "lexicon"},
             {"name": "CLDR 41", "licence": "Unicode-DFS-2016", "used_for": "lexicon"},
         ],
-        "versions": {p: importlib.metadata.version(p) for p in PACKAGES},
+        "versions": versions,
     }
 
 
