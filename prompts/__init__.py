@@ -1,1 +1,7 @@
 """Prompt templates, one Markdown file an agent, and their loader."""
+
+from __future__ import annotations
+
+from .loader import Prompt, load_prompt, parse_prompt, prompt_names
+
+__all__ = ["Prompt", "load_prompt", "parse_prompt", "prompt_names"]

@@ -1,0 +1,109 @@
+"""What model calls cost: requests, tokens and seconds, summed for each operation and agent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from threading import Lock
+from typing import TypedDict
+
+__all__ = ["Usage", "UsageMeter", "UsageRow"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Usage:
+    """A sum of model calls. Two of them add up with ``+``; the empty one is ``Usage()``.
+
+    Attributes:
+        calls: requests that a model answered, or that broke off after it may have begun to. A request that was turned
+            away (429, 5xx, no connection) costs nothing and is not counted.
+        input_tokens: tokens read, as the model reports them; an estimate where it reports none.
+        output_tokens: tokens written, likewise.
+        seconds: time spent in those requests, without the waits between them.
+    """
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    seconds: float = 0.0
+
+    @property
+    def tokens(self) -> int:
+        """Tokens read and written together."""
+        return self.input_tokens + self.output_tokens
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            calls=self.calls + other.calls,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            seconds=self.seconds + other.seconds,
+        )
+
+
+class UsageRow(TypedDict):
+    """One line of a meter, with the names of the ledger's ``usage`` table."""
+
+    operation: str
+    agent: str
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    seconds: float
+
+
+class UsageMeter:
+    """Sums usage by operation (``remember``, ``research``, …) and agent. Safe to share between threads.
+
+    Args:
+        operation: the operation that is meant where ``add`` names none.
+    """
+
+    def __init__(self, operation: str = "call") -> None:
+        self.operation = operation
+        self._lock = Lock()
+        self._sums: dict[tuple[str, str], Usage] = {}
+
+    def add(self, usage: Usage, *, agent: str, operation: str | None = None) -> None:
+        """Add what one agent used."""
+        key = (operation or self.operation, agent)
+        with self._lock:
+            self._sums[key] = self._sums.get(key, Usage()) + usage
+
+    @property
+    def total(self) -> Usage:
+        """The sum of everything."""
+        with self._lock:
+            return sum(self._sums.values(), Usage())
+
+    def by_agent(self) -> dict[str, Usage]:
+        """The sum of each agent, over all operations."""
+        sums: dict[str, Usage] = {}
+        with self._lock:
+            for (_, agent), usage in self._sums.items():
+                sums[agent] = sums.get(agent, Usage()) + usage
+        return sums
+
+    def rows(self) -> list[UsageRow]:
+        """One row an operation and agent, in the order in which they were first used."""
+        with self._lock:
+            return _rows(self._sums)
+
+    def drain(self) -> list[UsageRow]:
+        """The rows, and start again from nothing, in one step: what is persisted once is not persisted twice."""
+        with self._lock:
+            sums, self._sums = self._sums, {}
+        return _rows(sums)
+
+
+def _rows(sums: dict[tuple[str, str], Usage]) -> list[UsageRow]:
+    return [
+        UsageRow(
+            operation=operation,
+            agent=agent,
+            calls=usage.calls,
+            input_tokens=usage.input_tokens,
+            output_tokens=usage.output_tokens,
+            seconds=usage.seconds,
+        )
+        for (operation, agent), usage in sums.items()
+    ]
