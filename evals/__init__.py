@@ -1,5 +1,6 @@
 """Data sets, metrics and the runner that measures a memory on them (DESIGN section 9)."""
 
+from .agreement import AgreementTally, InducedLabels, induced_labels
 from .datasets import detect_format, load_conversations
 from .jsonl import JsonlMessages, read_jsonl
 from .metrics import (
@@ -13,16 +14,18 @@ from .metrics import (
     recall_at_k,
 )
 from .records import FORMATS, Conversation, DataFormat, EvalMessage, Question
-from .report import print_report, write_json
+from .report import print_report, print_sizes, write_json
 from .runner import MemoryLike, compare, evaluate, ranked_turns
 
 __all__ = [
     "DEFAULT_K_VALUES",
     "FORMATS",
     "Aggregator",
+    "AgreementTally",
     "Conversation",
     "DataFormat",
     "EvalMessage",
+    "InducedLabels",
     "Interval",
     "JsonlMessages",
     "MemoryLike",
@@ -32,10 +35,12 @@ __all__ = [
     "compare",
     "detect_format",
     "evaluate",
+    "induced_labels",
     "load_conversations",
     "ndcg_at_k",
     "paired_bootstrap",
     "print_report",
+    "print_sizes",
     "ranked_turns",
     "read_jsonl",
     "recall_at_k",

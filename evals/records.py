@@ -114,7 +114,7 @@ class Conversation:
         messages: every turn, oldest first, sessions one after the other.
         questions: all of them, also those without evidence (which a runner skips and counts).
         notes: what the loader left out or made up, in words, each with how many.
-        dataset: the format it came in.
+        dataset: the format it came in; ``synthetic`` where it was made up (:mod:`.synthetic`).
         gold: annotations of turns by ``EvalMessage.id``; read by scorers, never given to a memory.
         metadata: facts on the file (``language``, ``license``, ``about``).
     """
@@ -123,7 +123,7 @@ class Conversation:
     messages: tuple[EvalMessage, ...]
     questions: tuple[Question, ...] = ()
     notes: tuple[str, ...] = ()
-    dataset: DataFormat = "jsonl"
+    dataset: DataFormat | Literal["synthetic"] = "jsonl"
     gold: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, compare=False, repr=False)
     metadata: Mapping[str, Any] = field(default_factory=dict, compare=False)
 

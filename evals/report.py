@@ -14,9 +14,10 @@ from rich.table import Table
 from ..errors import InvalidInputError
 from .runner import compare
 
-__all__ = ["print_report", "write_json"]
+__all__ = ["print_report", "print_sizes", "write_json"]
 
 _CUT = 10
+_CUT_OF_SIZES = 20
 
 
 def print_report(results: Sequence[Mapping[str, Any]], console: Console | None = None) -> None:
@@ -24,8 +25,8 @@ def print_report(results: Sequence[Mapping[str, Any]], console: Console | None =
 
     The first table has recall at every cut-off, nDCG and latency, for categories 1-4 where the data has them, else
     for all questions. The second has recall@10 (or at the cut-off next to it) by category. With several strategies
-    and conversations a third compares each with the first, by paired bootstrap. Below stand what was skipped, every
-    note and every fallback.
+    and conversations a third compares each with the first, by paired bootstrap. Where labels were compared with gold
+    ones a last table says how far they agree. Below stand what was skipped, every note and every fallback.
 
     Args:
         results: what ``evaluate`` gave, at least one.
@@ -48,8 +49,35 @@ def print_report(results: Sequence[Mapping[str, Any]], console: Console | None =
         scored = [name for name, groups in first["by_conversation"].items() if group in groups]
         if len(scored) > 1:
             console.print(_differences(results, group, int(cut)))
+    if first.get("scope") or first.get("events"):
+        console.print(_agreement(first))
     for line in _footer(results):
         console.print(escape(line), highlight=False)
+
+
+def print_sizes(results: Sequence[Mapping[str, Any]], console: Console | None = None) -> None:
+    """Print recall@20 (or at the cut-off next to it) by ``size`` and strategy: what length alone costs.
+
+    Args:
+        results: objects of several evaluations, each with a key ``size``, in the order to show.
+        console: where to; standard error by default.
+
+    Raises:
+        InvalidInputError: there are no results.
+    """
+    if not results:
+        raise InvalidInputError("there are no results to show")
+    cut = min(results[0]["recall"]["all"], key=lambda k: abs(int(k) - _CUT_OF_SIZES))
+    sizes = list(dict.fromkeys(result["size"] for result in results))
+    steps = {result["size"]: result["n_steps"] // result["n_conversations"] for result in results}
+    table = Table(title=f"recall@{cut} by size (turns a trajectory)", title_justify="left")
+    table.add_column("strategy", no_wrap=True)
+    for size in sizes:
+        table.add_column(escape(f"{size} ({steps[size]})"), justify="right")
+    for strategy in dict.fromkeys(result["strategy"] for result in results):
+        mine = {result["size"]: result["recall"] for result in results if result["strategy"] == strategy}
+        table.add_row(escape(strategy), *(_share(mine.get(size), "all", cut) for size in sizes))
+    (console or Console(stderr=True)).print(table)
 
 
 def write_json(results: Sequence[Mapping[str, Any]], path: str | Path) -> None:
@@ -65,9 +93,12 @@ def write_json(results: Sequence[Mapping[str, Any]], path: str | Path) -> None:
 
 def _overview(results: Sequence[Mapping[str, Any]], group: str, cuts: Sequence[str], cut: str) -> Table:
     first = results[0]
+    size = f" {first['size']}" if "size" in first else ""
     which = "all categories" if group == "all" else f"categories {group}"
     table = Table(
-        title=escape(f"{first['dataset']}: {which}, {first['counts'][group]} questions, {first['n_steps']} steps"),
+        title=escape(
+            f"{first['dataset']}{size}: {which}, {first['counts'][group]} questions, {first['n_steps']} steps"
+        ),
         title_justify="left",
     )
     table.add_column("strategy", no_wrap=True)
@@ -110,6 +141,25 @@ def _differences(results: Sequence[Mapping[str, Any]], group: str, cut: int) -> 
     return table
 
 
+def _agreement(result: Mapping[str, Any]) -> Table:
+    scope, events = result.get("scope"), result.get("events")
+    best = scope.get("best_level") if scope else None
+    table = Table(title="induced labels against gold labels", title_justify="left")
+    table.add_column("labels", no_wrap=True)
+    for heading in ("AMI", "V", "homo-\ngeneity", "complete-\nness", "labels", "gold", "steps", "without\na label"):
+        table.add_column(heading, justify="right")
+    rows = {"scope": scope, "event type": events}
+    if best and best["level"] != "all":
+        rows[f"scope, outer {best['level']} level(s)"] = best
+    for name, found in rows.items():
+        if found:
+            scores = (found[key] for key in ("ami", "v_measure", "homogeneity", "completeness"))
+            counts = (found[key] for key in ("n_labels", "n_gold", "n_steps", "n_unlabelled"))
+            shown = ("–" if score is None else f"{score:.3f}" for score in scores)
+            table.add_row(name, *shown, *(str(count) for count in counts))
+    return table
+
+
 def _footer(results: Sequence[Mapping[str, Any]]) -> list[str]:
     first = results[0]
     speed = first["ingest_steps_per_s"]
@@ -117,6 +167,9 @@ def _footer(results: Sequence[Mapping[str, Any]]) -> list[str]:
     if first["skipped_questions"]:
         lines.append(f"{first['skipped_questions']} question(s) without usable evidence: not scored")
     lines += [f"note: {note}" for note in first["notes"]]
+    for name in ("scope", "events"):
+        if (first.get(name) or {}).get("note"):
+            lines.append(f"note: agreement of {name}: {first[name]['note']}")
     for result in results:
         lines += [f"degraded, {result['strategy']}: {what} ({count}×)" for what, count in result["degraded"].items()]
     return lines

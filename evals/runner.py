@@ -17,6 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..errors import InvalidInputError
+from .agreement import AgreementTally, Induced, induced_labels
 from .metrics import DEFAULT_K_VALUES, METRICS, Aggregator, Interval, paired_bootstrap
 from .records import Conversation, Question
 
@@ -94,6 +95,7 @@ def evaluate(
     weights: str | None = None,
     model: str | None = None,
     usage: Callable[[], tuple[int, int]] | None = None,
+    induced: Induced = induced_labels,
 ) -> list[dict[str, Any]]:
     """Store the conversations and measure each strategy on their questions.
 
@@ -108,6 +110,7 @@ def evaluate(
         weights: see ``embedder``.
         model: see ``embedder``; None says that the memory has none, hence 0 calls.
         usage: gives (LLM calls, tokens) spent so far; without it they are 0 if ``model`` is None, else unknown.
+        induced: gives the labels that a user's memory induced, read after storing; None where it induces none.
 
     Returns:
         One JSON-ready object a strategy, in the order given, with the keys of DESIGN section 9 (None where one does
@@ -116,6 +119,8 @@ def evaluate(
         - ``n_questions``: those scored; ``skipped_questions``: those without evidence; ``counts``: scored, by group;
         - ``recall``, ``ndcg``, ``all_at_k``, ``any_at_k``: ``{group: {"5": …}}``, means over questions; groups are
           ``all``, ``1-4`` (None unless the data is LoCoMo), and each category;
+        - ``scope``, ``events``: agreement of induced labels with gold ones (:class:`~.agreement.AgreementTally`), all
+          strategies share it; None where the data has no gold or the memory no labels;
         - ``session_recall``: fraction of gold sessions among those of the top k turns, where the data names them;
         - ``by_conversation``: what :func:`compare` reads;
         - ``latency_ms``: of ``recall`` alone, wall time, after 3 warm-up calls a conversation whose words are no
@@ -131,12 +136,15 @@ def evaluate(
     locomo = any(conversation.dataset == "locomo" for conversation in conversations)
     measured = {name: _Measured(Aggregator(k_values, _RANGES if locomo else None)) for name in strategies}
     ingest = _Ingest()
+    tally = AgreementTally()
     advance = _counter(progress, conversations, len(strategies))
     before = usage() if usage else (0, 0)
     with memory_factory() as memory:
         for conversation in conversations:
             user: _User = memory.user(conversation.id)
             turn_of = _store(user, conversation, ingest, advance)
+            if conversation.gold and (labels := induced(user)) is not None:
+                tally.add(conversation, turn_of, labels)
             for name, one in measured.items():
                 _ask(user, conversation, name, turn_of, measured=one, advance=advance)
         after = usage() if usage else (0, 0)
@@ -152,6 +160,8 @@ def evaluate(
         "ingest_steps_per_s": ingest.steps / ingest.seconds if ingest.seconds else None,
         "llm_calls": after[0] - before[0] if known else None,
         "llm_tokens": after[1] - before[1] if known else None,
+        "scope": tally.scope(),
+        "events": tally.events(),
         "notes": [f"{conversation.id}: {note}" for conversation in conversations for note in conversation.notes],
     }
     return [_result(name, one, ingest, shared, locomo) for name, one in measured.items()]
@@ -328,9 +338,7 @@ def _result(
         "counts": measured.scores.counts(),
         **tables,
         "latency_ms": {"p50": p50, "p95": p95},
-        **{key: shared[key] for key in ("ingest_steps_per_s", "llm_calls", "llm_tokens")},
-        "scope": None,
-        "events": None,
+        **{key: shared[key] for key in ("ingest_steps_per_s", "llm_calls", "llm_tokens", "scope", "events")},
         "degraded": dict(ingest.degraded + measured.degraded),
         "notes": shared["notes"],
         "by_conversation": measured.scores.by_conversation(),

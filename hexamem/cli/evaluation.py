@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -14,7 +14,8 @@ from . import output
 from .session import Session
 
 if TYPE_CHECKING:
-    from ..evals import Conversation
+    from ..evals import Conversation, DataFormat
+    from ..evals.synthetic import FamilyName, Size, Split
 
 __all__ = ["evaluate"]
 
@@ -70,7 +71,9 @@ def evaluate(
     ] = None,
     size: Annotated[
         list[SizeName] | None,
-        typer.Option("--size", help="60-100 turns, or 6 or 17 times as many; all by default.", rich_help_panel=_MADE_UP),
+        typer.Option(
+            "--size", help="60-100 turns, or 6 or 17 times as many; all by default.", rich_help_panel=_MADE_UP
+        ),
     ] = None,
     family: Annotated[
         list[FamilyChoice] | None,
@@ -78,7 +81,8 @@ def evaluate(
     ] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="0 by default.", rich_help_panel=_MADE_UP)] = None,
     count: Annotated[
-        int | None, typer.Option("--count", min=1, help="Trajectories a family; 1 by default.", rich_help_panel=_MADE_UP)
+        int | None,
+        typer.Option("--count", help="Trajectories a family; 1 by default.", rich_help_panel=_MADE_UP),
     ] = None,
     split: Annotated[
         SplitChoice | None,
@@ -111,20 +115,21 @@ def evaluate(
             raise InvalidInputError(f"Missing argument 'PATH...': {dataset.value} is measured on files; name them")
         from ..evals import load_conversations
 
-        files = [one for path in paths for one in load_conversations(path, dataset.value)]
+        form = cast("DataFormat", dataset.value)
+        files = [one for path in paths for one in load_conversations(path, form)]
         return _report(_measure(session, dataset, files, names), out)
     if paths:
         raise InvalidInputError(f"{paths[0]}: synthetic makes its own conversations; leave the path out")
     from ..evals.synthetic import FAMILIES, SIZES, make_conversations, write_came
 
-    families = [one.value for one in family] if family else list(FAMILIES)
-    sizes = [one.value for one in size] if size else list(SIZES)
+    families: list[FamilyName] = [one.value for one in family] if family else list(FAMILIES)
+    sizes: list[Size] = [one.value for one in size] if size else list(SIZES)
     if len(set(sizes)) != len(sizes):
         raise InvalidInputError(f"sizes {', '.join(sizes)}: give each once")
-    sentences = split.value if split else "test"
+    sentences: Split = split.value if split else "test"
     results: list[dict[str, Any]] = []
     for one in sizes:
-        made = make_conversations(families, one, seed=seed or 0, count=count or 1, split=sentences)
+        made = make_conversations(families, one, seed=seed or 0, count=1 if count is None else count, split=sentences)
         if export is not None:
             for conversation in made:
                 write_came(conversation, export)

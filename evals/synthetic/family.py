@@ -1,0 +1,181 @@
+"""What a family of trajectories is made of, read from the data files in ``templates/``.
+
+``<family>.<language>.json`` holds names, topics and the event type of each stage; ``<family>.<language>.<split>.json``
+holds the sentences. Names are shared by both splits, sentences by none.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from typing import Any, Literal, get_args
+
+from ...errors import InvalidInputError
+
+__all__ = ["FAMILIES", "SPLITS", "Detail", "Family", "FamilyName", "Split", "Topic", "Values", "family", "templates"]
+
+FamilyName = Literal["travel", "project", "debate"]
+Split = Literal["dev", "test"]
+FAMILIES: tuple[FamilyName, ...] = get_args(FamilyName)
+SPLITS: tuple[Split, ...] = get_args(Split)
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """A quantity: a grid ``low, low + step, … ≤ high`` written by ``format`` (``"€{}"``), or the ``names`` themselves."""
+
+    word: str
+    type: str
+    low: int = 0
+    high: int = 0
+    step: int = 1
+    scale: int = 1
+    format: str = "{}"
+    names: tuple[str, ...] = ()
+
+    def all(self) -> tuple[str, ...]:
+        """Every value as it is written, at least two."""
+        if self.names:
+            return self.names
+        numbers = range(self.low, self.high + 1, self.step)
+        return tuple(self.format.format(n if self.scale == 1 else n / self.scale) for n in numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """Something one may ask about an option, and what the answer may be."""
+
+    word: str
+    type: str
+    answers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """One thing that is talked about in a scope.
+
+    ``choice``: options are proposed, compared, one is taken, perhaps another later. ``value``: a quantity is set and
+    revised. ``notes``: items that gather over time.
+    """
+
+    name: str
+    kind: Literal["choice", "value", "notes"]
+    word: str
+    type: str
+    names: tuple[str, ...] = ()
+    attributes: tuple[Values, ...] = ()
+    details: tuple[Detail, ...] = ()
+    values: Values | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Names, topics and event types of one family in one language.
+
+    Attributes:
+        levels: what partition ids are made of, outer first (``("trip", "day")``).
+        groups: names of the outer level; ``variants`` tell apart groups of one name.
+        leaves: names of the inner level, each once in a group.
+        numbered: the inner level is counted in order (day 1, day 2).
+        handles: two lists whose pairs name something that occurs in one scope alone; ``handle_format`` writes it.
+        speakers: two who talk, or a team.
+        actions: event type by ``topic.stage`` or ``stage``.
+    """
+
+    name: FamilyName
+    language: str
+    levels: tuple[str, str]
+    groups: tuple[str, ...]
+    variants: tuple[str, ...]
+    leaves: tuple[str, ...]
+    numbered: bool
+    handles: tuple[tuple[str, ...], tuple[str, ...]]
+    handle_format: str
+    handle_type: str
+    speakers: tuple[str, ...]
+    actions: Mapping[str, str]
+    topics: tuple[Topic, ...]
+    led_by_second: frozenset[str] = frozenset()
+    ordinals: tuple[str, ...] = ()
+    counts: tuple[str, ...] = ()
+    words: Mapping[str, str] = field(default_factory=dict)
+
+    def action(self, topic: str | None, stage: str) -> str:
+        """The event type of a stage."""
+        return self.actions.get(f"{topic}.{stage}") or self.actions[stage]
+
+
+def _read(name: str) -> Any:
+    file = resources.files(__package__).joinpath("templates", f"{name}.json")
+    return json.loads(file.read_text(encoding="utf-8"))
+
+
+def _values(data: Mapping[str, Any]) -> Values:
+    return Values(**{**data, "names": tuple(data.get("names", ()))})
+
+
+def _topic(name: str, data: Mapping[str, Any]) -> Topic:
+    return Topic(
+        name=name,
+        kind=data["kind"],
+        word=data["word"],
+        type=data["type"],
+        names=tuple(data.get("names", ())),
+        attributes=tuple(_values(one) for one in data.get("attributes", ())),
+        details=tuple(Detail(one["word"], one["type"], tuple(one["answers"])) for one in data.get("details", ())),
+        values=_values(data["values"]) if "values" in data else None,
+    )
+
+
+@cache
+def family(name: FamilyName, language: str = "en") -> Family:
+    """The family's names and topics.
+
+    Raises:
+        InvalidInputError: there is no such family in that language.
+    """
+    _known(name, language)
+    data = _read(f"{name}.{language}")
+    first, second = data["handles"]
+    return Family(
+        name=name,
+        language=language,
+        levels=(data["levels"][0], data["levels"][1]),
+        groups=tuple(data["groups"]),
+        variants=tuple(data.get("variants", ("",))),
+        leaves=tuple(data["leaves"]),
+        numbered=data["numbered"],
+        handles=(tuple(first), tuple(second)),
+        handle_format=data["handle_format"],
+        handle_type=data["handle_type"],
+        speakers=tuple(data["speakers"]),
+        actions=data["actions"],
+        topics=tuple(_topic(key, value) for key, value in data["topics"].items()),
+        led_by_second=frozenset(data.get("led_by_second", ())),
+        ordinals=tuple(data["ordinals"]),
+        counts=tuple(data["counts"]),
+        words=data.get("words", {}),
+    )
+
+
+@cache
+def templates(name: FamilyName, language: str, split: Split) -> Mapping[str, tuple[str, ...]]:
+    """The sentences of one split by group (``hotel.ask``, ``decide``, ``question.attribute``, …).
+
+    Raises:
+        InvalidInputError: there is no such family, language or split.
+    """
+    _known(name, language)
+    if split not in SPLITS:
+        raise InvalidInputError(f"split {split!r} is unknown; use {' or '.join(SPLITS)}")
+    return {group: tuple(lines) for group, lines in _read(f"{name}.{language}.{split}").items()}
+
+
+def _known(name: str, language: str) -> None:
+    if name not in FAMILIES:
+        raise InvalidInputError(f"family {name!r} is unknown; use {', '.join(FAMILIES)}")
+    if language not in (("en", "zh") if name == "travel" else ("en",)):
+        raise InvalidInputError(f"language {language!r}: {name} is there in English (en)" + ", travel in Chinese (zh)")

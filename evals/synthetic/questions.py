@@ -1,0 +1,138 @@
+"""Questions about a plan, of CAME-Bench's four types, each with the turns that answer it.
+
+Type 1: what holds after a revision. Type 2: one stated fact. Type 3: several turns must be put together. Type 4: a
+list over a scope, or over all scopes of a group.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from .plan import Plan
+from .script import Fact
+
+__all__ = ["PER_TYPE", "QUESTION_TYPES", "PlannedQuestion", "plan_questions"]
+
+QUESTION_TYPES = ("type 1", "type 2", "type 3", "type 4")
+PER_TYPE = 6
+"""Questions of each type in a trajectory of any size (fewer only where a small plan holds fewer)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedQuestion:
+    """A question before it has words: ``form`` picks the sentences, ``evidence`` are indices of turns, ascending.
+
+    ``group`` says that it is about a whole group of scopes (a trip), not about ``scope`` alone.
+    """
+
+    type: str
+    form: str
+    scope: int
+    answer: str
+    evidence: tuple[int, ...]
+    slots: Mapping[str, str] = field(default_factory=dict)
+    group: bool = False
+
+
+def plan_questions(plan: Plan, seed: int, per_type: int = PER_TYPE) -> tuple[PlannedQuestion, ...]:
+    """Draw up to ``per_type`` questions of each type, spread over scopes as far as they go.
+
+    Args:
+        plan: the trajectory.
+        seed: any integer; the same gives the same questions.
+        per_type: how many of each type.
+    """
+    rng = random.Random(f"questions/{plan.family.name}/{plan.family.language}/{plan.size}/{seed}")
+    candidates = [question for fact in plan.facts for question in _about(fact, rng)]
+    candidates += _about_groups(plan) + _about_scopes(plan)
+    asked: list[PlannedQuestion] = []
+    for type_ in QUESTION_TYPES:
+        pool = [question for question in candidates if question.type == type_]
+        rng.shuffle(pool)
+        # Each form in turn, else the commonest form would be nearly all of them.
+        forms = sorted({question.form for question in pool})
+        rng.shuffle(forms)
+        taken: list[PlannedQuestion] = []
+        while pool and len(taken) < per_type:
+            for form in forms:
+                found = next((question for question in pool if question.form == form), None)
+                if found and len(taken) < per_type:
+                    pool.remove(found)
+                    taken.append(found)
+        asked += taken
+    return tuple(asked)
+
+
+def _about(fact: Fact, rng: random.Random) -> list[PlannedQuestion]:
+    def ask(type_: str, form: str, answer: str, *roles: str, **slots: str) -> PlannedQuestion:
+        evidence = tuple(sorted({fact.turns[role] for role in roles}))
+        return PlannedQuestion(type_, form, fact.scope, answer, evidence, {"word": fact.topic.word, **slots})
+
+    if fact.kind == "value":
+        roles = list(fact.turns)
+        if len(roles) == 1:
+            return [ask("type 2", "value", fact.values[0], "set")]
+        return [
+            ask("type 1", "value_now", fact.values[-1], roles[-1]),
+            ask("type 3", "value_history", " → ".join(fact.values), *roles),
+        ]
+    if fact.kind == "notes":
+        return [ask("type 4", "notes", "; ".join(fact.values), *fact.turns)]
+    if fact.kind == "detail":
+        word, answer = fact.values
+        name = fact.options[0].name
+        named = "ask" in fact.by_name
+        roles = ["ask", "answer"] if named else ["propose", "ask", "answer"]
+        return [ask("type 2" if named else "type 3", "detail", answer, *roles, detail=word, name=name)]
+    found: list[PlannedQuestion] = []
+    which = rng.randrange(len(fact.topic.attributes))
+    attribute = fact.topic.attributes[which].word
+    for option in fact.options:
+        slots = {"name": option.name, "attribute": attribute}
+        found.append(ask("type 2", "attribute", option.attributes[which], "propose", **slots))
+    final = fact.options[fact.chosen[-1]]
+    last = "switch" if "switch" in fact.turns else "decide"
+    found.append(ask("type 3", "chosen_attribute", final.attributes[which], "propose", last, attribute=attribute))
+    if last == "switch":
+        roles = [last] if last in fact.by_name else ["propose", last]
+        found.append(ask("type 1", "choice_now", final.name, *roles))
+    return found
+
+
+def _settled(fact: Fact) -> tuple[str, list[int]]:
+    last = "switch" if "switch" in fact.turns else "decide"
+    turns = [fact.turns[last]] + ([] if last in fact.by_name else [fact.turns["propose"]])
+    return fact.options[fact.chosen[-1]].name, turns
+
+
+def _about_scopes(plan: Plan) -> list[PlannedQuestion]:
+    found = []
+    for scope in plan.scopes:
+        choices = [fact for fact in plan.facts if fact.kind == "choice" and fact.scope == scope.index]
+        if len(choices) < 2:
+            continue
+        settled = [_settled(fact) for fact in choices]
+        evidence = tuple(sorted({turn for _, turns in settled for turn in turns}))
+        answer = "; ".join(name for name, _ in settled)
+        found.append(PlannedQuestion("type 4", "settled", scope.index, answer, evidence))
+    return found
+
+
+def _about_groups(plan: Plan) -> list[PlannedQuestion]:
+    found = []
+    for group in dict.fromkeys(scope.partition[0] for scope in plan.scopes):
+        members = [scope.index for scope in plan.scopes if scope.partition[0] == group]
+        if len(members) != 2:  # short plans have no larger groups: evidence must be as many in every size
+            continue
+        for topic in plan.family.topics:
+            facts = [fact for fact in plan.facts if fact.scope in members and fact.topic == topic]
+            settled = [_settled(fact) for fact in facts if fact.kind == "choice"]
+            if topic.kind != "choice" or len(settled) < 2:
+                continue
+            evidence = tuple(sorted({turn for _, turns in settled for turn in turns}))
+            answer = "; ".join(name for name, _ in settled)
+            slots = {"word": topic.word}
+            found.append(PlannedQuestion("type 4", "group", members[0], answer, evidence, slots, group=True))
+    return found

@@ -1,0 +1,257 @@
+"""What happens in one scope, in order: episodes of exchanges of turns, and the facts that they state."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from .family import Family, Topic, Values
+
+__all__ = [
+    "Beat",
+    "DraftFact",
+    "Episode",
+    "Exchange",
+    "Fact",
+    "Option",
+    "Scope",
+    "Script",
+    "make_script",
+    "two_speakers",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """One goal. ``slots`` are what it can be called by: group, variant, leaf, n, nth, handle."""
+
+    index: int
+    partition: tuple[str, str]
+    slots: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One of the options of a choice: its name and the value of each attribute, in the topic's order."""
+
+    name: str
+    attributes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Something a scope holds that can be asked about; ``turns`` says which turns state it, by role.
+
+    Kinds: ``value`` (turns ``set``, ``revise0``, …; ``values`` in order), ``choice`` (``propose``, ``decide``,
+    ``switch``; ``options``, ``chosen`` in order), ``detail`` (``propose``, ``ask``, ``answer``; ``values`` = word and
+    answer), ``notes`` (``note0``, …; ``values``). ``by_name``: the roles whose turns name the option meant, instead of
+    pointing at it.
+    """
+
+    kind: Literal["value", "choice", "detail", "notes"]
+    scope: int
+    topic: Topic
+    turns: Mapping[str, int]
+    values: tuple[str, ...] = ()
+    options: tuple[Option, ...] = ()
+    chosen: tuple[int, ...] = ()
+    by_name: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class Beat:
+    key: str
+    stage: str
+    topic: Topic | None
+    speaker: str
+    leads: bool = True
+    slots: dict[str, str] = field(default_factory=dict)
+    types: tuple[str, ...] = ()
+    options: tuple[Option, ...] = ()
+    antecedent: str | None = None
+
+
+Exchange = list[Beat]
+Episode = list[Exchange]
+
+
+@dataclass(slots=True)
+class DraftFact:
+    fact: Fact
+    keys: dict[str, str]
+
+
+@dataclass(slots=True)
+class Script:
+    scope: Scope
+    episodes: list[Episode]
+    facts: list[DraftFact]
+
+
+def make_script(family: Family, scope: Scope, rng: random.Random) -> Script:
+    facts: list[DraftFact] = []
+    tracks: list[list[Episode]] = []
+    of_kind = {kind: [t for t in family.topics if t.kind == kind] for kind in ("choice", "value", "notes")}
+    for topic in rng.sample(of_kind["choice"], rng.choice((1, 2))):
+        tracks.append(_choice(family, scope, topic, facts, rng))
+    for topic in rng.sample(of_kind["value"], rng.choice((1, 2))):
+        tracks.append(_value(family, scope, topic, facts, rng))
+    for topic in rng.sample(of_kind["notes"], 1):
+        tracks.append(_notes(family, scope, topic, facts, rng))
+    first, second = two_speakers(family, rng)
+    opening = [
+        [
+            Beat("open", "open", None, first, types=(family.handle_type,)),
+            Beat("opened", "opened", None, second, leads=False, antecedent="open"),
+        ]
+    ]
+    episodes: list[Episode] = [opening]
+    while tracks:
+        track = rng.choice(tracks)
+        episodes.append(track.pop(0))
+        tracks = [one for one in tracks if one]
+    return Script(scope, episodes, facts)
+
+
+def two_speakers(family: Family, rng: random.Random) -> tuple[str, str]:
+    # A user and an assistant keep their parts; others take turns.
+    if set(family.speakers) == {"user", "assistant"}:
+        return "user", "assistant"
+    first, second = rng.sample(family.speakers, 2)
+    return first, second
+
+
+def _choice(family: Family, scope: Scope, topic: Topic, facts: list[DraftFact], rng: random.Random) -> list[Episode]:
+    asks, answers = two_speakers(family, rng)
+
+    def by(stage: str) -> tuple[str, str]:
+        return (answers, asks) if stage in family.led_by_second else (asks, answers)
+
+    key = topic.name
+    grids = [attribute.all() for attribute in topic.attributes]
+    options = tuple(
+        Option(name, tuple(rng.choice(grid) for grid in grids))
+        for name in rng.sample(topic.names, rng.choice((2, 3, 3)))
+    )
+    types = (topic.type, *(attribute.type for attribute in topic.attributes))
+    episode: Episode = [
+        [
+            Beat(f"{key}.ask", "ask", topic, asks, types=(topic.type,)),
+            Beat(f"{key}.propose", "propose", topic, answers, leads=False, types=types, options=options),
+        ]
+    ]
+    focus: tuple[int, str] | None = None
+    if rng.random() < 0.5:
+        about = rng.randrange(len(options))
+        detail = rng.choice(topic.details)
+        answer = rng.choice(detail.answers)
+        named = rng.random() < 0.45
+        slots = {"detail": detail.word, "answer": answer, "name": options[about].name}
+        slots["ref"] = slots["name"] if named else family.ordinals[about]
+        pointed = None if named else f"{key}.propose"
+        episode.append(
+            [
+                Beat(f"{key}.detail_ask", "detail_ask", topic, asks, True, slots, (detail.type,), (), pointed),
+                Beat(f"{key}.detail", "detail", topic, answers, False, slots, (detail.type,), (), f"{key}.detail_ask"),
+            ]
+        )
+        by_name = frozenset({"ask"} if named else ())
+        draft = Fact("detail", scope.index, topic, {}, (detail.word, answer), (options[about],), by_name=by_name)
+        facts.append(
+            DraftFact(draft, {"propose": f"{key}.propose", "ask": f"{key}.detail_ask", "answer": f"{key}.detail"})
+        )
+        focus = (about, f"{key}.detail")
+    if rng.random() < 0.35:
+        one, other = rng.sample(range(len(options)), 2)
+        best = rng.choice((one, other))
+        which = rng.randrange(len(topic.attributes))
+        slots = {
+            "one": family.ordinals[min(one, other)],
+            "other": family.ordinals[max(one, other)],
+            "attribute": topic.attributes[which].word,
+            "name": options[best].name,
+            "value": options[best].attributes[which],
+        }
+        asked = (topic.type, topic.attributes[which].type)
+        compare = [
+            Beat(f"{key}.compare", "compare", topic, asks, True, slots, asked, (), f"{key}.propose"),
+            Beat(f"{key}.recommend", "recommend", topic, answers, False, slots, asked, (), f"{key}.compare"),
+        ]
+        episode.append(compare)
+        focus = (best, f"{key}.recommend")
+    chosen = focus[0] if focus and rng.random() < 0.6 else rng.randrange(len(options))
+    leads, follows = by("decide")
+    if focus and chosen == focus[0] and rng.random() < 0.6:
+        ref, pointed, named = "that", focus[1], False
+    elif rng.random() < 0.6:
+        ref, pointed, named = family.ordinals[chosen], f"{key}.propose", False
+    else:
+        ref, pointed, named = options[chosen].name, None, True
+    episode.append(
+        [
+            Beat(f"{key}.decide", "decide", topic, leads, True, {"ref": ref}, (topic.type,), (), pointed),
+            Beat(f"{key}.confirm", "confirm", topic, follows, False, {}, (), (), f"{key}.decide"),
+        ]
+    )
+    keys = {"propose": f"{key}.propose", "decide": f"{key}.decide"}
+    naming = {"decide"} if named else set()
+    taken = [chosen]
+    episodes = [episode]
+    if rng.random() < 0.4:
+        new = rng.choice([i for i in range(len(options)) if i != chosen])
+        named = rng.random() < 0.5
+        leads, follows = by("switch")
+        slots = {"ref": options[new].name if named else family.ordinals[new]}
+        switch = [
+            Beat(
+                f"{key}.switch", "switch", topic, leads, True, slots, (topic.type,), (),
+                None if named else f"{key}.propose",
+            ),
+            Beat(f"{key}.switched", "confirm", topic, follows, False, {}, (), (), f"{key}.switch"),
+        ]  # fmt: skip
+        episodes.append([switch])
+        keys["switch"] = f"{key}.switch"
+        naming |= {"switch"} if named else set()
+        taken.append(new)
+    fact = Fact("choice", scope.index, topic, {}, (), options, tuple(taken), frozenset(naming))
+    facts.append(DraftFact(fact, keys))
+    return episodes
+
+
+def _value(family: Family, scope: Scope, topic: Topic, facts: list[DraftFact], rng: random.Random) -> list[Episode]:
+    key = topic.name
+    grid = topic.values or Values("", topic.type)
+    values = rng.sample(grid.all(), 1 + rng.choice((0, 1, 1, 1, 2)))
+    episodes: list[Episode] = []
+    keys: dict[str, str] = {}
+    for number, value in enumerate(values):
+        stage = "set" if number == 0 else "revise"
+        role = "set" if number == 0 else f"revise{number - 1}"
+        one, other = two_speakers(family, rng)
+        keys[role] = f"{key}.{role}"
+        slots = {"value": value, "old": values[number - 1] if number else ""}
+        beats = [Beat(keys[role], stage, topic, one, True, slots, (topic.type,))]
+        if number:
+            beats[0].antecedent = keys["set" if number == 1 else f"revise{number - 2}"]
+        if rng.random() < 0.55:
+            beats.append(Beat(f"{key}.{role}.ack", "ack", topic, other, False, slots, (), (), keys[role]))
+        episodes.append([beats])
+    facts.append(DraftFact(Fact("value", scope.index, topic, {}, tuple(values)), keys))
+    return episodes
+
+
+def _notes(family: Family, scope: Scope, topic: Topic, facts: list[DraftFact], rng: random.Random) -> list[Episode]:
+    items = rng.sample(topic.names, rng.choice((2, 3, 3)))
+    keys: dict[str, str] = {}
+    episodes: list[Episode] = []
+    for number, item in enumerate(items):
+        one, other = two_speakers(family, rng)
+        keys[f"note{number}"] = key = f"{topic.name}.note{number}"
+        beats = [Beat(key, "note", topic, one, True, {"item": item}, (topic.type,))]
+        if rng.random() < 0.35:
+            beats.append(Beat(f"{key}.ack", "noted", topic, other, False, {"item": item}, (), (), key))
+        episodes.append([beats])
+    facts.append(DraftFact(Fact("notes", scope.index, topic, {}, tuple(items)), keys))
+    return episodes
