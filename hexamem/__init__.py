@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .config import Settings
     from .errors import HexamemError
+    from .labels import UserLabels
     from .memory import Memory
     from .memory_types import (
         CoreItem,
@@ -43,6 +44,7 @@ _HOME = {
     "Settings": ".config",
     "HexamemError": ".errors",
     "Memory": ".memory",
+    "UserLabels": ".labels",
     "UserMemory": ".user",
     "STRATEGIES": ".retrieval.strategies",
 }
@@ -64,6 +66,7 @@ __all__ = [
     "Settings",
     "Source",
     "Step",
+    "UserLabels",
     "UserMemory",
     "VaultItem",
     "Where",

@@ -6,6 +6,7 @@ import os
 import platform
 import sqlite3
 import stat
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -22,6 +23,7 @@ __all__ = ["Finding", "count_records", "examine", "examine_home"]
 Status = Literal["ok", "note", "wrong"]
 _PARTS = {"ledger": "ledger.sqlite3*", "vectors": "chroma", "keywords": "lexical", "media": "media"}
 _PACKAGES = ("chromadb", "tantivy", "SQLAlchemy", "langgraph", "langchain-core")
+_SHOWN_JOBS = 20
 _STREAMS: tuple[Literal["steps", "items"], ...] = ("steps", "items")
 
 
@@ -69,6 +71,7 @@ def examine(memory: Memory, *, progress: Callable[[str], object] = lambda user: 
         *_ledger(memory),
         *_vault(memory),
         *_indexes(memory, progress),
+        _labels(memory),
         *_jobs(memory),
         *(Finding(name="repaired", status="note", detail=line) for line in memory.notices),
     ]
@@ -199,6 +202,27 @@ def _indexes(memory: Memory, progress: Callable[[str], object]) -> list[Finding]
     return found
 
 
+def _labels(memory: Memory) -> Finding:
+    """How many steps have labels, and how many labels there are."""
+    from sqlalchemy import and_, func, select
+
+    from .stores.ledger.engine import plain_errors
+    from .stores.ledger.schema import intents, labels, steps
+
+    own = and_(intents.c.user_id == steps.c.user_id, intents.c.step_id == steps.c.id)
+    counted = select(func.count(), func.count(intents.c.step_id)).select_from(steps).outerjoin(intents, own)
+    named = select(func.count()).where(labels.c.alias_of.is_(None), labels.c.undone.is_(False))
+    with plain_errors(memory.ledger.place), memory.ledger.engine.connect() as connection:
+        total, labelled = connection.execute(counted.where(steps.c.status == "active")).one()
+        held = connection.execute(named).scalar_one()
+    bare = total - labelled
+    detail = f"{held:,} labels on {labelled:,} of {total:,} steps"
+    if bare and memory.labelling is not None:
+        detail += "; the next recall labels new ones, `hexamem reindex` those that were given up"
+        return Finding(name="labels", status="note", detail=detail)
+    return Finding(name="labels", detail=detail + ("" if memory.labelling is not None else " (Settings.labels is off)"))
+
+
 def _miscounted(memory: Memory, key: str, row: dict[str, Any]) -> str | None:
     """Why an index that says it is up to date is not."""
     for stream in _STREAMS:
@@ -211,25 +235,34 @@ def _miscounted(memory: Memory, key: str, row: dict[str, Any]) -> str | None:
 
 
 def _jobs(memory: Memory) -> list[Finding]:
-    from sqlalchemy import select
+    """Parked jobs one by one, what waits for something by its reason, and how many there are of each status."""
+    from .stores.ledger.jobs import list_jobs
 
-    from .stores.ledger.engine import plain_errors
-    from .stores.ledger.schema import jobs, users
-
-    with plain_errors(memory.ledger.place), memory.ledger.engine.connect() as connection:
-        rows = connection.execute(
-            select(users.c.name, jobs.c.kind, jobs.c.status, jobs.c.attempts, jobs.c.error)
-            .join(users, users.c.id == jobs.c.user_id)
-            .where(jobs.c.status != "done")
-        ).all()
-    parked = [row for row in rows if row.status == "parked"]
+    jobs = list_jobs(memory.ledger)
+    parked = [job for job in jobs if job.status == "parked"]
     found = [
         Finding(
             name="job",
             status="wrong",
-            detail=f"{row.kind} of user {row.name!r}, parked after {row.attempts} attempts: {row.error or 'no reason kept'}",
+            detail=f"{job.kind} of user {job.user!r}, parked after {job.attempts} attempts: "
+            f"{job.error or 'no reason kept'}; when that is mended: hexamem jobs retry {job.id} --user {job.user!r}",
         )
-        for row in parked
+        for job in parked[:_SHOWN_JOBS]
     ]
-    waiting = len(rows) - len(parked)
-    return found or [Finding(name="jobs", detail=f"{waiting:,} waiting, none parked")]
+    if len(parked) > _SHOWN_JOBS:
+        more = f"{len(parked) - _SHOWN_JOBS:,} more parked jobs: hexamem jobs list"
+        found.append(Finding(name="job", status="wrong", detail=more))
+    deferred = Counter((job.kind, job.error) for job in jobs if job.status == "deferred")
+    for (kind, reason), count in deferred.items():
+        detail = f"{count:,} of kind {kind} deferred: {reason}; tried again by and by, and when the home is opened"
+        found.append(Finding(name="deferred jobs", status="note", detail=detail))
+    known = memory.handlers.kinds()
+    unknown = Counter(job.kind for job in jobs if job.kind not in known and job.status != "parked")
+    for kind, count in unknown.items():
+        detail = (
+            f"{count:,} of kind {kind!r} wait, which nothing here handles: open the home with the program that does"
+        )
+        found.append(Finding(name="unknown jobs", status="note", detail=detail))
+    counts = Counter(job.status for job in jobs)
+    said = ", ".join(f"{counts[status]:,} {status}" for status in ("waiting", "running", "deferred") if counts[status])
+    return [*found, Finding(name="jobs", detail=f"{said or '0 waiting'}, {len(parked) or 'none'} parked")]

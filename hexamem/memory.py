@@ -4,25 +4,33 @@ from __future__ import annotations
 
 import logging
 import os
-import queue
 import threading
 import time
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
 
+from .agents.intent_labeler import IntentLabeling
 from .async_twins import AsyncMemory
+from .background import BackgroundWorker, JobContext, JobHandlers, JobOutcome, JobRunner
 from .calls import Calls, public
 from .config import DEFAULT_HOME, Settings
 from .errors import ConfigError, EmbedderMismatchError, HomeInUseError, HomeNotWritableError
+from .intent.contract import Labeler, Vectors
+from .intent.query import QueryFilter
 from .memory_types.times import read_zone
 from .retrieval import STRATEGIES, Searcher
+from .stores import privacy
 from .stores.embedders import Embedder, open_embedder
 from .stores.homes import home_id
 from .stores.ledger import Ledger, check_name
+from .stores.ledger import jobs as job_queue
+from .stores.ledger.jobs import Job
 from .stores.lexical import LexicalStore
 from .stores.media import MediaStore
 from .stores.projections import Progress, Projector
@@ -52,6 +60,7 @@ class Memory(AsyncMemory):
         embedder: what makes the vectors.
         notices: one clear line for each thing that had to be repaired since it was opened.
         noticed: the same, each with the user whose index it was; None for what concerns the whole home.
+        handlers: who does the jobs of the queue, by kind; see :mod:`hexamem.background`.
     """
 
     def __init__(self, home: Path, settings: Settings, embedder: Embedder, lock: FileLock, **stores: Any) -> None:
@@ -67,11 +76,33 @@ class Memory(AsyncMemory):
         self._calls = Calls(f"the memory at {self.home} was closed; open it again with Memory.open({str(self.home)!r})")
         for notice in self.vectors.notices:
             self._notice(None, notice)
-        self.projector = Projector(self.ledger, self.vectors, self.lexical, embedder, self._notice, home_id(home))
-        self.searcher = Searcher(self.ledger, self.vectors, self.lexical, embedder)
+        self.labelling = _labelling(self, stores["labeler"])
+        self.projector = Projector(
+            self.ledger, self.vectors, self.lexical, embedder, self._notice, home_id(home), self.labelling
+        )
+        self.searcher = Searcher(self.ledger, self.vectors, self.lexical, embedder, self._query_intent)
         self._users: dict[str, UserMemory] = {}
         self._guard = threading.Lock()
-        self._worker: _Worker | None = _Worker(self.projector) if settings.background else None
+        home_key = home_id(home)
+        self.handlers = JobHandlers()
+        self.handlers.register(privacy.CLEANUP, self._finish_redactions)
+        self.runner = JobRunner(
+            self.ledger,
+            self.handlers,
+            home_key,
+            self.user,
+            closing=lambda: self._calls._closer is not None,
+            lease=timedelta(seconds=settings.job_lease),
+            max_attempts=settings.max_job_attempts,
+        )
+        job_queue.end_claims(self.ledger, home_key)
+        self._worker: BackgroundWorker | None = None
+        if settings.background:
+            self._worker = BackgroundWorker(self.projector, self.runner, idle=self.projector.name_labels)
+            self.handlers.registered = self._worker.wake
+            # On a shared ledger there may be jobs of a home that died.
+            if not self.ledger.embedded or job_queue.next_due(self.ledger, self.handlers.kinds()) is not None:
+                self._worker.wake()
 
     @classmethod
     def open(
@@ -82,6 +113,7 @@ class Memory(AsyncMemory):
         ledger_url: str | None = None,
         chroma: Any | None = None,
         settings: Settings | None = None,
+        labeler: Callable[[str], Labeler] | None = None,
         _reembed: bool = False,
     ) -> Memory:
         """Open a home folder, creating it where there is none: then for its owner alone (mode 0700).
@@ -92,6 +124,7 @@ class Memory(AsyncMemory):
             ledger_url: a SQLAlchemy URL to keep the ledger elsewhere, e.g. ``postgresql+psycopg://…``.
             chroma: a Chroma client (``HttpClient``, ``CloudClient``) to keep the vectors elsewhere.
             settings: see :class:`~hexamem.config.Settings`.
+            labeler: makes the labeller of a user, given the name; the rules when None. Not used with labels "off".
 
         Raises:
             ConfigError: if the settings name a strategy that there is not.
@@ -137,6 +170,7 @@ class Memory(AsyncMemory):
                 lexical=lexical,
                 media=MediaStore(folder / "media"),
                 cipher=cipher,
+                labeler=labeler,
             )
             if other_key:
                 memory._notice(None, other_key)
@@ -184,27 +218,67 @@ class Memory(AsyncMemory):
         """The names of all users who have stored something, in order of arrival. For the home's keeper."""
         return self.ledger.users()
 
+    def _query_intent(self, user: str, query: str, vector: Vectors | None) -> QueryFilter:
+        """The labels that a question names; a labeller is asked by one at a time, as it labels."""
+        if self.labelling is None:
+            return QueryFilter()
+        with self.projector.lock(user):
+            return self.labelling.query(user, query, vector)
+
     def wrote(self, user: str) -> None:
-        """Tell the background thread that a user's ledger has grown; called after each write."""
+        """Tell the background thread that a user's ledger or queue has grown; called after each write."""
         if self._worker is not None:
             self._worker.put(user)
 
     @public
     def flush(self, timeout: float | None = None) -> bool:
-        """Wait until everything acknowledged is in the indexes, for all users.
+        """Wait until everything acknowledged is in the indexes and every due job was run, for all users.
+
+        Jobs that are parked, deferred, in their pause after a failure, run by another process or of a kind without a
+        handler are not waited for.
 
         Args:
-            timeout: seconds to wait at most; None waits as long as it takes.
+            timeout: seconds to wait at most; None waits as long as it takes. A job that runs is not broken off.
 
         Returns:
-            Whether it was finished in time.
+            Whether all is done; where not, :meth:`jobs` tells what is left.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
-        for name in self.ledger.users():
-            if deadline is not None and time.monotonic() > deadline:
-                return False
-            self.projector.catch_up(name)
-        return True
+        for jobs_first in (False, True):  # a job may be to write what is to be indexed
+            if jobs_first:
+                self.runner.run_due(deadline=deadline)
+            for name in self.ledger.users():
+                if deadline is not None and time.monotonic() > deadline:
+                    return False
+                self.projector.catch_up(name)
+        return not job_queue.unfinished(self.ledger, self.runner.clock())
+
+    @public
+    def jobs(self) -> list[Job]:
+        """The jobs of all users that are not done, the first due first. For the home's keeper."""
+        return job_queue.list_jobs(self.ledger)
+
+    @public
+    def retry_job(self, job_id: str, *, user: str) -> None:
+        """Run a job that is parked, deferred or in its pause as soon as possible, with all its attempts again.
+
+        Raises:
+            NotFoundError: if the user has no such job. InvalidInputError: if it is running.
+        """
+        with self.ledger.write(check_name(user, "user"), create=False) as tx:
+            job_queue.retry(tx, job_id)
+        self.wrote(user)
+
+    @public
+    def drop_job(self, job_id: str, *, user: str) -> None:
+        """Take a job out of the queue for good, undone.
+
+        Raises:
+            NotFoundError: if the user has no such job.
+            InvalidInputError: if it is running, or ends what a redaction promised.
+        """
+        with self.ledger.write(check_name(user, "user"), create=False) as tx:
+            job_queue.drop(tx, job_id)
 
     @public
     def reindex(self, user: str | None = None, progress: Progress | None = None) -> int:
@@ -255,7 +329,7 @@ class Memory(AsyncMemory):
             for user in users:
                 last_to_first.callback(user.write_recalls)
             if self._worker is not None:
-                last_to_first.callback(self._worker.stop)
+                last_to_first.callback(self._worker.stop, self.settings.job_stop)
 
     def __enter__(self) -> Memory:
         return self
@@ -264,6 +338,10 @@ class Memory(AsyncMemory):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _finish_redactions(self, job: JobContext) -> JobOutcome:
+        privacy.finish_redactions(job.user.name, self.ledger, self.projector, self.media)
+        return JobOutcome.done()
 
     def _notice(self, user: str | None, line: str) -> None:
         self.notices.append(line)
@@ -292,6 +370,26 @@ def _hold(folder: Path) -> FileLock:
             f"the home {folder} is read-only: check its permissions, or give another with home= (--home)"
         )
     return lock
+
+
+def _labelling(memory: Memory, make: Callable[[str], Labeler] | None) -> IntentLabeling | None:
+    """What labels steps by the settings; its vectors are the bundled embedder's, whichever the home's is: they cost
+    nothing, and the rules are made for them."""
+    if memory.settings.labels == "off":
+        return None
+    opened: list[Embedder] = [memory.embedder] if memory.embedder.name == "bundled" else []
+
+    def embed(texts: Sequence[str]) -> Vectors:
+        if not opened:
+            opened.append(open_embedder("bundled"))
+        return opened[0].embed_documents(texts)
+
+    def by_rules(user: str) -> Labeler:
+        from .intent.rule_labeler import RuleLabeler
+
+        return RuleLabeler(user, embed)
+
+    return IntentLabeling(memory.ledger, make or by_rules, embed, memory._notice, same_embedder=bool(opened))
 
 
 def _identity(embedder: Embedder) -> dict[str, str]:
@@ -329,45 +427,3 @@ def _other_key(ledger: Ledger, cipher: Cipher) -> str | None:
         f"the vault's key is {cipher.key_id}, the secrets of {ledger.place} were encrypted with {known}: they cannot be "
         "revealed until HEXAMEM_VAULT_KEY or the file vault.key holds that key again; new ones are kept under this one"
     )
-
-
-class _Worker:
-    """One thread that brings users' indexes up after writes. An error there is left for the next recall to meet."""
-
-    def __init__(self, projector: Projector) -> None:
-        self._projector = projector
-        self._queue: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        self._pending: set[str] = set()
-        self._guard = threading.Lock()
-        self._thread: threading.Thread | None = None
-        self._stopping = False
-
-    def put(self, user: str) -> None:
-        """Ask for a user to be brought up; asked twice before it ran, it runs once."""
-        with self._guard:
-            if user in self._pending or self._stopping:
-                return
-            self._pending.add(user)
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="hexamem-projector", daemon=True)
-                self._thread.start()
-        self._queue.put(user)
-
-    def stop(self) -> None:
-        """Finish the user at hand and end; what is left is caught up on the next open."""
-        with self._guard:
-            self._stopping = True
-        if self._thread is not None:
-            self._queue.put(None)
-            self._thread.join()
-
-    def _run(self) -> None:
-        while (user := self._queue.get()) is not None:
-            with self._guard:
-                self._pending.discard(user)
-                if self._stopping:
-                    continue
-            try:
-                self._projector.catch_up(user)
-            except Exception as error:  # noqa: BLE001 - the edge of a thread: the ledger is safe, recall meets it again
-                _log.warning("the indexes of a user could not be brought up in the background: %s", error)

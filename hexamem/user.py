@@ -53,12 +53,17 @@ from .stores.ledger import (
     user_key,
     write_feedback,
 )
+from .stores.ledger import jobs as job_queue
+from .stores.ledger.jobs import Job
+from .stores.ledger.labels import get_intents, read_labels
 from .stores.media import carries_media
 from .stores.recording import record
 from .stores.redaction import Redactor, redact_texts
 from .stores.transfer import export_file, import_file
+from .stores.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
+    from .labels import UserLabels
     from .memory import Memory
 
 __all__ = ["UserMemory"]
@@ -86,6 +91,13 @@ class UserMemory(AsyncTwins):
         self._erased = 0  # how often: what was shown before is not written afterwards
         self._guard = threading.Lock()
         self._redacted = False  # whether it was seen that no redaction is left half done
+
+    @property
+    def labels(self) -> UserLabels:
+        """The labels of the user's steps, to look at and to correct: see :class:`~hexamem.labels.UserLabels`."""
+        from .labels import UserLabels
+
+        return UserLabels(self)
 
     def __repr__(self) -> str:
         return f"UserMemory({self.name!r}, home={str(self.memory.home)!r})"
@@ -366,14 +378,14 @@ class UserMemory(AsyncTwins):
 
         Args:
             query: what is asked, in any words or language.
-            k: how many hits, at most 1,000; ``Settings.k`` when None.
+            k: how many hits, at most 1,000; when None the strategy's own number, else ``Settings.k``.
             strategy: a name of ``hexamem.STRATEGIES``; ``Settings.strategy`` when None.
             kinds: "step" and item kinds; all when None.
             where: conditions. A filter narrows the search itself, so it never costs a hit that meets it.
             as_of: steps that had happened and items that were true at that time.
             known_at: what was stored and believed at that time, in the words of then. A step that was forgotten
                 since stays forgotten.
-            token_budget: bounds ``Recall.text``; the hits stay all.
+            token_budget: bounds ``Recall.text``; the hits stay all. The strategy's own, if it has one, when None.
             min_probability: needs a strategy that estimates probabilities.
 
         Raises:
@@ -384,10 +396,9 @@ class UserMemory(AsyncTwins):
         settings = self.memory.settings
         if not isinstance(query, str) or not query.strip():
             raise InvalidInputError(f"query = {query!r}: ask something")
-        k = settings.k if k is None else check_count(k, "k", 1_000)
-        if token_budget is not None:
-            check_count(token_budget, "token_budget")
         preset = strategy_named(settings.strategy if strategy is None else check_text(strategy, "strategy"))
+        k = preset.k or settings.k if k is None else check_count(k, "k", 1_000)
+        token_budget = preset.token_budget if token_budget is None else check_count(token_budget, "token_budget")
         if min_probability is not None:
             raise InvalidInputError(
                 f"min_probability = {min_probability!r}: strategy {preset.name!r} estimates no probability"
@@ -403,7 +414,7 @@ class UserMemory(AsyncTwins):
         before = len(self.memory.noticed)
         self._finish_redactions()
         self.memory.projector.catch_up(self.name)
-        hits = self._search(request, preset)
+        hits = self._labelled(self._search(request, preset))
         # Of this user only: another's may be mended at the same time, in another thread.
         degraded = [line for user, line in self.memory.noticed[before:] if user == self.name]
         text, tokens = pack(hits, token_budget)
@@ -447,7 +458,7 @@ class UserMemory(AsyncTwins):
 
     @public
     def history(self, record_id: str | None = None, *, limit: int | None = None) -> list[Operation]:
-        """The operations on one step or item, or on all, oldest first; ``limit`` keeps the newest."""
+        """The operations on one step, item or label, or on all, oldest first; ``limit`` keeps the newest."""
         if record_id is not None:
             check_text(record_id, "record_id")
         if limit is not None:
@@ -551,6 +562,8 @@ class UserMemory(AsyncTwins):
         with self._guard:
             self._erased += 1
             self._shown.clear()
+        if self.memory.labelling is not None:
+            self.memory.labelling.drop(self.name)
         return privacy.erase(self.name, self.memory.ledger, self.memory.projector, self.memory.media)
 
     # -- moving -------------------------------------------------------------------------------------------------
@@ -603,18 +616,31 @@ class UserMemory(AsyncTwins):
 
     @public
     def flush(self, timeout: float | None = None) -> bool:
-        """Wait until everything acknowledged is in the indexes.
+        """Wait until everything acknowledged is in the indexes and this user's due jobs were run.
+
+        Jobs that are parked, deferred, in their pause after a failure, run by another process or of a kind without a
+        handler are not waited for.
 
         Args:
-            timeout: seconds; accepted for the sake of queued work, the indexes themselves are brought up whole.
+            timeout: seconds to wait for jobs at most; None waits as long as it takes. A job that runs is not broken
+                off, and the indexes are brought up whole.
 
         Returns:
-            True when it is done.
+            Whether all is done; where not, :meth:`jobs` tells what is left.
         """
+        deadline = None if timeout is None else time.monotonic() + timeout
+        memory = self.memory
         self.write_recalls()
         self._finish_redactions()
-        self.memory.projector.catch_up(self.name)
-        return True
+        memory.projector.catch_up(self.name)
+        memory.runner.run_due(self.name, deadline)
+        memory.projector.catch_up(self.name)  # a job may have written what is to be indexed
+        return not job_queue.unfinished(memory.ledger, memory.runner.clock(), self.name)
+
+    @public
+    def jobs(self) -> list[Job]:
+        """This user's jobs that are not done, the first due first: waiting, running, deferred, parked, and why."""
+        return job_queue.list_jobs(self.memory.ledger, self.name)
 
     # -- inside -------------------------------------------------------------------------------------------------
 
@@ -659,6 +685,29 @@ class UserMemory(AsyncTwins):
             if not self.memory.projector.mend(self.name):
                 raise
             return self.memory.searcher.search(self.name, request, strategy)
+
+    def _labelled(self, hits: list[Hit]) -> list[Hit]:
+        """The hits with the labels of steps by name."""
+        if not any(hit.kind == "step" for hit in hits):
+            return hits
+        with self.memory.ledger.read(self.name) as tx:
+            intents = get_intents(tx, [hit.id for hit in hits if hit.kind == "step"])
+            if not intents:
+                return hits
+            vocabulary = Vocabulary(read_labels(tx, {one for intent in intents.values() for one in intent.label_ids}))
+        named = []
+        for hit in hits:
+            intent = intents.get(hit.id)
+            if intent is None:
+                named.append(hit)
+                continue
+            names = {
+                "scope": vocabulary.path(intent.scope_id),
+                "events": vocabulary.names(intent.event_ids),
+                "entities": vocabulary.names(intent.entity_ids),
+            }
+            named.append(hit.model_copy(update=names))
+        return named
 
     def _log(self, row: dict[str, Any], erased: int) -> None:
         looker = Redactor(None, self.memory.settings.find_secrets)

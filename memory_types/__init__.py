@@ -17,9 +17,21 @@ from .items import (
     VaultItem,
     item_from,
 )
+from .labels import Label, LabelKind, Tier
 from .operations import Change, Operation, OperationKind
 from .page import Page
-from .results import EraseReceipt, Hit, HitKind, Recall, RedactReceipt, Remembered, Signal
+from .results import (
+    EraseReceipt,
+    Hit,
+    HitKind,
+    InducedLabels,
+    LabeledSnippet,
+    LabelView,
+    Recall,
+    RedactReceipt,
+    Remembered,
+    Signal,
+)
 from .step import Media, Role, Step, ToolCall
 from .where import Where
 
@@ -33,7 +45,12 @@ __all__ = [
     "Experience",
     "Hit",
     "HitKind",
+    "InducedLabels",
     "ItemKind",
+    "Label",
+    "LabelKind",
+    "LabelView",
+    "LabeledSnippet",
     "Media",
     "MemoryItem",
     "Operation",
@@ -54,6 +71,7 @@ __all__ = [
     "Snippet",
     "Source",
     "Step",
+    "Tier",
     "ToolCall",
     "UtcTime",
     "VaultItem",

@@ -8,10 +8,14 @@ from pydantic import Field
 
 from .base import FilledText, Record, UtcTime, new_id, utc_now
 
-__all__ = ["Change", "Operation", "OperationKind", "TargetKind"]
+__all__ = ["Change", "LabelOperation", "Operation", "OperationKind", "TargetKind"]
 
-OperationKind = Literal["add", "update", "supersede", "merge", "remove", "noop", "forget", "redact", "undo"]
-TargetKind = Literal["item", "step"]
+ItemOperation = Literal["add", "update", "supersede", "merge", "remove", "noop", "forget", "redact", "undo"]
+LabelOperation = Literal["relabel", "rename", "merge", "split", "move", "pin"]
+"""Changes of labels: ``relabel`` is a revision by rules or a model, the others are made by a person."""
+OperationKind = ItemOperation | LabelOperation
+TargetKind = Literal["item", "step", "label", "intent"]
+"""What changed; the id of an ``intent`` is that of its step."""
 
 
 class Change(Record):

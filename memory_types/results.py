@@ -8,9 +8,22 @@ from typing import Any, Literal
 from pydantic import Field
 
 from .base import Record
+from .intent import Snippet
 from .items import ItemKind, Source
+from .labels import LabelKind, Tier
 
-__all__ = ["EraseReceipt", "Hit", "HitKind", "Recall", "RedactReceipt", "Remembered", "Signal"]
+__all__ = [
+    "EraseReceipt",
+    "Hit",
+    "HitKind",
+    "InducedLabels",
+    "LabelView",
+    "LabeledSnippet",
+    "Recall",
+    "RedactReceipt",
+    "Remembered",
+    "Signal",
+]
 
 HitKind = Literal["step", "page"] | ItemKind
 
@@ -46,7 +59,8 @@ class Hit(Record):
     """A step or item that came back, with the reasons.
 
     ``occurred_at`` is aware, a step's in the offset in which it was told. ``score`` compares hits of one recall
-    only. ``why`` lists the signals, strongest first; their shares add up to the score.
+    only. ``why`` lists the signals, strongest first; their shares add up to the score. ``scope`` (as a path such as
+    ``Trip / Day 2``), ``events`` (the main one first) and ``entities`` are a step's labels by name.
     """
 
     id: str
@@ -59,6 +73,9 @@ class Hit(Record):
     thread_id: str | None = None
     sources: tuple[Source, ...] = ()
     superseded: bool = False
+    scope: str | None = None
+    events: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
 
     def explain(self) -> str:
         """The reasons in one line: ``dense #2 (0.61) 45% · bm25 #1 (7.3) 55%``."""
@@ -96,6 +113,63 @@ class Recall(Record):
 
     def __len__(self) -> int:
         return len(self.hits)
+
+
+class LabelView(Record):
+    """A label as it is shown.
+
+    Attributes:
+        path: the name behind those of the wider labels: ``Trip / Day 2``.
+        parent_id: the wider label, aliases resolved.
+        aliases: other names by which it is found, of labels that it took in.
+        steps: how many steps carry it, or an alias of it.
+        steps_below: how many steps carry it or a label under it.
+        step_ids: the latest of those that carry it, oldest first; empty in lists.
+    """
+
+    id: str
+    kind: LabelKind
+    name: str
+    path: str
+    parent_id: str | None = None
+    pinned: bool = False
+    gist: str = ""
+    aliases: tuple[str, ...] = ()
+    steps: int = 0
+    steps_below: int = 0
+    step_ids: tuple[str, ...] = ()
+
+
+class LabeledSnippet(Snippet):
+    """A step's snippet with its labels by name; ``intent`` holds their ids.
+
+    Attributes:
+        scope: as a path. events: the main one first.
+        antecedents: ids of the steps from which references were put into words.
+        tier: who set the labels. confidence: 0..1, how sure.
+    """
+
+    scope: str
+    events: tuple[str, ...]
+    entities: tuple[str, ...] = ()
+    antecedents: tuple[str, ...] = ()
+    tier: Tier = "rules"
+    confidence: float = 1.0
+    provisional: bool = False
+
+
+class InducedLabels(Record):
+    """The labels of one step by id, aliases resolved: what an evaluation compares with labels made by hand.
+
+    Attributes:
+        scope: the innermost thematic scope.
+        events: event types, the main one first. coarse_events: the widest type over each.
+    """
+
+    scope: str
+    events: tuple[str, ...]
+    coarse_events: tuple[str, ...]
+    entities: tuple[str, ...] = ()
 
 
 class RedactReceipt(Record):

@@ -9,6 +9,7 @@ from datetime import timedelta, timezone, tzinfo
 import numpy as np
 import numpy.typing as npt
 
+from ..intent.query import QueryFilter
 from ..memory_types import Hit, MemoryItem, Signal, Source, Step
 from ..memory_types.times import read_zone
 from ..stores.embedders import Embedder
@@ -18,8 +19,9 @@ from ..stores.lexical import LexicalFilter, LexicalStore
 from ..stores.vector_cache import embed_texts
 from ..stores.vectors import VectorStore
 from .fusion import Candidate, Ranking, best, fuse, spread
+from .label_density import QueryIntent, asked_labels, by_density
 from .permit import Permit, Request
-from .strategies import Strategy
+from .strategies import LabelWeights, Strategy
 
 __all__ = ["Searcher"]
 
@@ -30,8 +32,16 @@ _WIDEN = 4
 class Searcher:
     """Runs recalls over one home's ledger and indexes."""
 
-    def __init__(self, ledger: Ledger, vectors: VectorStore, lexical: LexicalStore, embedder: Embedder) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        vectors: VectorStore,
+        lexical: LexicalStore,
+        embedder: Embedder,
+        intent: QueryIntent | None = None,
+    ) -> None:
         self._ledger, self._vectors, self._lexical, self._embedder = ledger, vectors, lexical, embedder
+        self._intent = intent
         self._signals: dict[str, Callable[[_Run, int], Ranking]] = {"dense": self._dense, "bm25": self._bm25}
 
     def search(self, user: str, request: Request, strategy: Strategy) -> list[Hit]:
@@ -45,6 +55,9 @@ class Searcher:
             vector = self._embedder.embed_query(request.query)
             former_vectors = embed_texts(self._ledger, user, self._embedder, [item.text for item in former.values()])
         known = self._embedder.known_share(request.query)
+        asked = QueryFilter()
+        if strategy.density is not None and self._intent is not None:
+            asked = self._intent(user, request.query, vector)
         with self._ledger.read(user) as tx:
             if not tx.user_id:
                 return []
@@ -54,11 +67,49 @@ class Searcher:
             pool = max(strategy.pool, request.k)
             rankings = {name: self._signals[name](run, pool) for name in strategy.signals}
             candidates = fuse(rankings, strategy, {"dense": known})
+            if strategy.density is not None:
+                candidates = self._by_density(run, asked, candidates, strategy, strategy.density, known)
             if strategy.neighbours and run.permit.wants_steps:
                 origins = best(candidates, strategy.spread_from)
                 around = neighbours(tx, [one.id for one in origins], len(strategy.neighbours))
                 candidates = spread(candidates, origins, _permitted(run.permit, around), strategy)
             return _hits(run, candidates, strategy)
+
+    def _by_density(
+        self,
+        run: _Run,
+        asked: QueryFilter,
+        candidates: dict[str, Candidate],
+        strategy: Strategy,
+        settings: LabelWeights,
+        known: float,
+    ) -> dict[str, Candidate]:
+        """Add the densest snippets to the similar ones, and order all by density."""
+        labels = asked_labels(run.tx, asked, best(candidates, settings.voters), settings)
+        run.notes["labels"] = labels.note
+        if not labels.weights:
+            return candidates
+        pool = max(settings.pool, run.request.k)
+        dense = self._lexical.label_density(run.key, labels.weights, pool)
+        met = run.permit.among([hit[0] for hit in dense])
+        if len(met) < len(dense) == pool:
+            narrowed = LexicalFilter(ids=run.permit.all_ids())
+            dense = self._lexical.label_density(run.key, labels.weights, pool, filters=narrowed)
+            met = {hit[0] for hit in dense}
+        densities = {record_id: value for record_id, value in dense if record_id in met}
+        # Similarity among the densest alone: the best of them need not be among the best of all.
+        among = LexicalFilter(ids=densities.keys())
+        rankings: dict[str, Ranking] = {"bm25": self._lexical.search(run.key, run.request.query, pool, filters=among)}
+        if run.vector is not None:
+            steps = [record_id for record_id in densities if record_id.startswith("step_")]
+            rankings["dense"] = self._vectors.query_among(run.key, "steps", run.vector, steps, pool)
+        similar = {**candidates, **fuse(rankings, strategy, {"dense": known})}
+        for record_id in densities.keys() - similar.keys():
+            similar[record_id] = Candidate(record_id)
+        outside = LexicalFilter(ids=candidates.keys() - densities.keys())
+        if len(densities) == pool and outside.ids:
+            densities.update(self._lexical.label_density(run.key, labels.weights, len(outside.ids), filters=outside))
+        return by_density(densities, similar, settings.step)
 
     def _former_items(self, user: str, request: Request) -> dict[str, MemoryItem]:
         """Items that were believed then in other words than now: the indexes do not hold these words."""

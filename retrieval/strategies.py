@@ -7,7 +7,30 @@ from dataclasses import dataclass, replace
 
 from ..errors import InvalidInputError
 
-__all__ = ["STRATEGIES", "Strategy", "strategy_named"]
+__all__ = ["STRATEGIES", "LabelWeights", "Strategy", "strategy_named"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LabelWeights:
+    """How label density is counted (STITCH, arXiv 2601.10702, section 3.4).
+
+    Attributes:
+        scope: what a matching thematic scope counts; 0 leaves scopes out.
+        event: the same for an event type.
+        entity: the same for a key entity type.
+        vote: what a label counts for which the nearest snippets vote, against one that the question names.
+        step: densities less than this apart are equal, and similarity decides between them.
+        pool: how many of the densest snippets are looked at.
+        voters: how many of the nearest snippets vote.
+    """
+
+    scope: float = 2.0
+    event: float = 0.5
+    entity: float = 0.5
+    vote: float = 0.5
+    step: float = 0.25
+    pool: int = 400
+    voters: int = 10
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,6 +50,9 @@ class Strategy:
         spread_from: how many of the best candidates pass their score on.
         pool: how many candidates each signal gives.
         superseded: factor on the score of what is no longer believed.
+        density: order by label density, and by the fused signals only among equals; None does without labels.
+        k: how many hits when not told; None takes the memory's own.
+        token_budget: tokens that the hits may take together when not told.
     """
 
     name: str
@@ -36,6 +62,9 @@ class Strategy:
     spread_from: int = 30
     pool: int = 100
     superseded: float = 0.5
+    density: LabelWeights | None = None
+    k: int | None = None
+    token_budget: int | None = None
 
 
 _PLAIN = (
@@ -44,13 +73,28 @@ _PLAIN = (
     Strategy(name="bm25", signals={"bm25": 1.0}),
 )
 _NEIGHBOURS = (0.6, 0.3)
+_DENSITY = Strategy(
+    name="label_density", signals=_PLAIN[0].signals, density=LabelWeights(), k=40, token_budget=4096
+)
+_WITHOUT = {"scope": LabelWeights(scope=0), "event": LabelWeights(event=0), "entity": LabelWeights(entity=0)}
 
 STRATEGIES: Mapping[str, Strategy] = {
     strategy.name: strategy
-    for plain in _PLAIN
-    for strategy in (plain, replace(plain, name=f"{plain.name}_neighbours", neighbours=_NEIGHBOURS))
+    for strategy in (
+        *(
+            strategy
+            for plain in _PLAIN
+            for strategy in (plain, replace(plain, name=f"{plain.name}_neighbours", neighbours=_NEIGHBOURS))
+        ),
+        _DENSITY,
+        *(
+            replace(_DENSITY, name=f"{_DENSITY.name}_without_{part}", density=weights)
+            for part, weights in _WITHOUT.items()
+        ),
+    )
 }
-"""Every strategy by name: ``rrf``, ``dense`` and ``bm25``, each also with neighbouring steps."""
+"""Every strategy by name: ``rrf``, ``dense`` and ``bm25``, each also with neighbouring steps; ``label_density`` (STITCH)
+and its ablations."""
 
 
 def strategy_named(name: str) -> Strategy:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -11,12 +11,19 @@ from .ledger import IndexedStep, event_time
 from .lexical.tokens import repair_surrogates
 from .secrets import find_references
 
-__all__ = ["Document", "item_document", "step_document"]
+__all__ = ["Document", "item_document", "searchable", "step_document", "step_metadata"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Document:
-    """One record as the indexes see it."""
+    """One record as the indexes see it.
+
+    Attributes:
+        text: what is embedded, and searched by words.
+        also: more words by which it is found, not embedded: those of the original that its resolved text lacks.
+        labels: readable names, for Chroma.
+        label_ids: for the keyword index; the labels of an item are names there too.
+    """
 
     id: str
     text: str
@@ -25,6 +32,8 @@ class Document:
     speaker: str = ""
     occurred_at: datetime
     labels: tuple[str, ...] = ()
+    label_ids: tuple[str, ...] = ()
+    also: str = ""
     active: bool = True
 
     @property
@@ -40,34 +49,52 @@ class Document:
         return values
 
 
-def _searchable(text: str) -> str:
+def searchable(text: str) -> str:
     """The text with each secret's caption alone in place of its reference: an id says nothing to a search."""
     for found in reversed(find_references(text)):
         text = f"{text[: found.start]}{found.caption}{text[found.end :]}"
     return text
 
 
-def step_document(step: Step | IndexedStep, labels: tuple[str, ...] = ()) -> Document:
-    """A step: who said it stands before what was said, since questions name people."""
+def step_document(step: Step | IndexedStep) -> Document:
+    """A step: who said it stands before what was said, since questions name people.
+
+    Where references were resolved, that text is indexed; by words the step is found in its original ones too.
+    """
+    said, also = searchable(step.index_text), ""
+    label_ids: tuple[str, ...] = ()
+    if isinstance(step, IndexedStep):
+        label_ids = step.label_ids
+        if step.resolved_text is not None:
+            kept = set(step.resolved_text.split())
+            also = " ".join(word for word in said.split() if word not in kept)
+            said = step.resolved_text
     return Document(
         id=step.id,
-        text=_searchable(f"{step.name}: {step.index_text}" if step.name else step.index_text),
+        text=f"{searchable(step.name)}: {said}" if step.name else said,
+        also=also,
         kind="step",
         thread_id=step.thread_id,
         speaker=step.speaker,
         occurred_at=step.occurred_at,
-        labels=labels,
+        label_ids=label_ids,
         active=step.status == "active",
     )
+
+
+def step_metadata(labels: Sequence[str]) -> Mapping[str, list[str]]:
+    """What Chroma shows of a step beside its vector: its labels by name."""
+    return {"labels": list(dict.fromkeys(repair_surrogates(label) for label in labels))}
 
 
 def item_document(item: MemoryItem) -> Document:
     """An item: its kind's own searched fields. Superseded items stay; merged and removed ones leave."""
     return Document(
         id=item.id,
-        text=_searchable(item.text),
+        text=searchable(item.text),
         kind=item.kind,
         occurred_at=event_time(item),
         labels=item.labels,
+        label_ids=item.labels,
         active=item.status in ("active", "superseded"),
     )

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from sqlalchemy import Row, delete, insert, select, update
+from sqlalchemy import Row, delete, select, update
 
 from ..errors import InvalidInputError, NotFoundError
-from ..memory_types import Change, EraseReceipt, RedactReceipt, Sensitivity, Source, VaultItem, new_id, utc_now
+from ..memory_types import Change, EraseReceipt, RedactReceipt, Sensitivity, Source, VaultItem, utc_now
 from .documents import item_document, step_document
 from .ledger import (
     Ledger,
     Redaction,
     Rewritten,
     Transaction,
+    changed_steps,
     get_items,
     get_steps,
     item_change,
@@ -23,11 +24,11 @@ from .ledger import (
     reveal_secret,
     rewrite_everywhere,
     store_secret,
-    thread_steps,
     user_key,
     whole_words,
 )
 from .ledger.erase import erase_rows
+from .ledger.jobs import enqueue
 from .ledger.schema import changes, files, jobs
 from .media import MediaStore, kept_files, text_of
 from .projections import Projector
@@ -35,9 +36,10 @@ from .redaction import Redactor, redact_texts
 from .secrets import Cipher, find_references
 from .vector_cache import keep_vectors
 
-__all__ = ["erase", "finish_redactions", "redact", "reveal"]
+__all__ = ["CLEANUP", "erase", "finish_redactions", "redact", "reveal"]
 
-_CLEANUP = "redact_cleanup"  # a job: what a redaction took out of the ledger still lies elsewhere
+CLEANUP = "redact_cleanup"
+"""The job of :func:`finish_redactions`: what a redaction took out of the ledger still lies elsewhere."""
 
 
 def reveal(tx: Transaction, cipher: Cipher, record_id: str, *, reason: str, actor: str) -> str:
@@ -70,7 +72,7 @@ def redact(
 
     The ledger goes first, in one transaction, which also writes down that the rest is due. If that fails or the
     process is killed, :func:`finish_redactions` ends the work: the same call again (it gives the receipt of the first),
-    any later redaction, or the user's next recall in a new process.
+    any later redaction, the user's next recall in a new process, or the job in the background.
     """
     with ledger.write(user, create=False) as tx, media.adding(user_key(user)) as keep:
         redaction, kind, reason = _redaction(tx, cipher, words, caption, kind, sensitivity, reason, find)
@@ -102,7 +104,7 @@ def finish_redactions(user: str, ledger: Ledger, projector: Projector, media: Me
 
 
 def _due(tx: Transaction) -> list[Row[Any]]:
-    own = (jobs.c.user_id == tx.user_id) & (jobs.c.kind == _CLEANUP)
+    own = (jobs.c.user_id == tx.user_id) & (jobs.c.kind == CLEANUP)
     return tx.all(select(jobs.c.id, jobs.c.payload).where(own))
 
 
@@ -147,19 +149,7 @@ def _told(
     changes = [Change(target="step", target_id=step_id) for step_id in sorted(steps)]
     changes += [Change(target="item", target_id=item_id) for item_id in items]
     operation = record_operation(tx, "redact", changes, reason=reason or "words taken out", apply=False)
-    due = {"operation": operation.id, "secret": redaction.secret_id, "labels": done.labels}
-    now = utc_now()
-    tx.connection.execute(
-        insert(jobs).values(
-            user_id=tx.user_id,
-            id=new_id("job"),
-            kind=_CLEANUP,
-            payload=due,
-            status="waiting",
-            created_at=now,
-            due_at=now,
-        )
-    )
+    enqueue(tx, CLEANUP, {"operation": operation.id, "secret": redaction.secret_id, "labels": done.labels})
     if redaction.secret_id not in {getattr(item, "secret_id", None) for item in read_items(tx, kinds=["vault"])}:
         sources = []
         for step in steps.values():
@@ -218,7 +208,7 @@ def _rewrite_media(
 
 
 def _indexed_texts(tx: Transaction) -> Iterator[str]:
-    yield from (step_document(step).text for step in thread_steps(tx, forgotten=True))
+    yield from (step_document(step).text for _, step in changed_steps(tx, 0))
     yield from (item_document(item).text for item in read_items(tx, superseded=True))
 
 

@@ -10,22 +10,26 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
+import numpy as np
+import numpy.typing as npt
 from sqlalchemy import func, select
 
 from ..errors import CorruptFileError, HomeInUseError
 from ..memory_types.times import to_micros
-from .documents import Document, item_document, step_document
+from .documents import Document, item_document, step_document, step_metadata
 from .embedders import Embedder
 from .ledger import Ledger, Transaction, changed_items, changed_steps, read_projections, set_projection, user_key
+from .ledger.labels import get_intents, read_labels, steps_to_name
 from .ledger.schema import items, steps
 from .lexical import LexicalDocument, LexicalStore
 from .memory_use import give_back
 from .vector_cache import embed_texts
 from .vectors import VectorStore
+from .vocabulary import Vocabulary
 
-__all__ = ["Projector"]
+__all__ = ["LabelStage", "Projector"]
 
 _BATCH = 5_000
 _SIDE_BY_SIDE = 500
@@ -43,6 +47,29 @@ class _Target:
         return f"{self.index}.{self.stream}"
 
 
+_NAMES = "vectors.labels"  # how far the readable label names in Chroma have come
+
+
+class LabelStage(Protocol):
+    """What labels steps before they are indexed."""
+
+    def label(self, user: str) -> int:
+        """Label the user's steps that have no labels yet; returns how many were."""
+        ...
+
+    def waiting(self, user: str) -> bool:
+        """Whether there are steps to be tried again, though the indexes are up to the ledger."""
+        ...
+
+    def start_over(self, user: str) -> None:
+        """Look again at every step that has no labels."""
+        ...
+
+    def take_vectors(self, user: str) -> dict[str, npt.NDArray[np.float32]]:
+        """Vectors ``(d,)`` of the indexes' own embedder that labelling has just made, by text; each is given once."""
+        ...
+
+
 _TARGETS = tuple(_Target(index, stream) for index in ("lexical", "vectors") for stream in _STREAMS)
 
 
@@ -52,6 +79,7 @@ class Projector:
     Args:
         notices: receives the user and one clear line for each index that had to be rebuilt.
         home: the id of the home that the indexes lie in: several may share a ledger, each with indexes of its own.
+        labelling: labels steps before they are indexed; None to index them without.
     """
 
     def __init__(
@@ -62,7 +90,9 @@ class Projector:
         embedder: Embedder,
         notices: Callable[[str, str], None],
         home: str,
+        labelling: LabelStage | None = None,
     ) -> None:
+        self.labelling = labelling
         self.ledger, self.vectors, self.lexical, self.embedder = ledger, vectors, lexical, embedder
         self._notices = notices
         self._home = home
@@ -89,12 +119,15 @@ class Projector:
         The first call for a user in a process also checks that the indexes hold what they say, and rebuilds those
         that do not; so does any that finds one damaged or gone under its hands.
         """
-        if user in self._checked and not self.behind(user):
+        again = self.labelling is not None and self.labelling.waiting(user)
+        if user in self._checked and not again and not self.behind(user):
             return 0
         with self.lock(user):
             if user not in self._checked:
                 self._check(user)
                 self._checked.add(user)
+            if self.labelling is not None:
+                self.labelling.label(user)
             try:
                 return self._advance_all(user, progress)
             except (CorruptFileError, HomeInUseError):  # a folder that is gone cannot be locked either
@@ -116,7 +149,36 @@ class Projector:
             for target in _TARGETS:
                 self._reset(user, target)
             self._checked.add(user)
-            return self._advance_all(user, progress)
+            if self.labelling is not None:
+                self.labelling.start_over(user)
+                self.labelling.label(user)
+            written = self._advance_all(user, progress)
+            self.name_labels(user)
+            return written
+
+    def name_labels(self, user: str) -> int:
+        """Bring the readable label names that Chroma shows of each step up to the ledger; returns how many steps.
+
+        Nothing that Hexamem reads depends on them, and they cost as much as indexing does, so this is called when
+        there is nothing else to do.
+        """
+        with self.lock(user):
+            with self.ledger.read(user) as tx:
+                done = read_projections(tx, self._home)
+                since, reached = done.get(_NAMES, 0), done.get("vectors.steps", 0)
+                if not tx.user_id or since >= reached:
+                    return 0
+                step_ids = steps_to_name(tx, since, reached)
+                vocabulary = Vocabulary(read_labels(tx)) if step_ids else Vocabulary(())
+                names = {
+                    step_id: [vocabulary.path(one.scope_id), *vocabulary.names((*one.event_ids, *one.entity_ids))]
+                    for step_id, one in get_intents(tx, step_ids).items()
+                }
+            if names:
+                metadata = [step_metadata(labels) for labels in names.values()]
+                self.vectors.describe(user_key(user), "steps", list(names), metadata)
+            self._set(user, {_NAMES: reached})
+            return len(names)
 
     def purge(self, user: str, *, labels: bool = False) -> None:
         """Bring the indexes up and drop what they still hold of replaced text: after a redaction.
@@ -128,7 +190,7 @@ class Projector:
         with self.lock(user):
             if labels:
                 self.vectors.drop_user(user_key(user))
-                self._set(user, {f"vectors.{stream}": 0 for stream in _STREAMS})
+                self._set(user, {f"vectors.{stream}": 0 for stream in _STREAMS} | {_NAMES: 0})
             self.catch_up(user)
             if not self.lexical.purge(user_key(user)):  # too large to be cleaned in place
                 self._empty_lexical(user)
@@ -185,7 +247,7 @@ class Projector:
         key = user_key(user)
         if target.index == "vectors":
             self.vectors.reset(key, target.stream)
-            self._set(user, {target.name: 0})
+            self._set(user, {target.name: 0, **({_NAMES: 0} if target.stream == "steps" else {})})
         else:
             self._empty_lexical(user)
 
@@ -255,7 +317,7 @@ class Projector:
         if gone:
             self.vectors.delete(key, target.stream, gone)
         if kept:
-            vectors = embed_texts(self.ledger, user, self.embedder, [document.text for document in kept])
+            vectors = self._embed(user, [document.text for document in kept])
             self.vectors.upsert(
                 key,
                 target.stream,
@@ -263,6 +325,15 @@ class Projector:
                 vectors,
                 [document.metadata for document in kept],
             )
+
+    def _embed(self, user: str, texts: list[str]) -> npt.NDArray[np.float32]:
+        known = self.labelling.take_vectors(user) if self.labelling is not None else {}
+        missing = [text for text in texts if text not in known] if known else texts
+        made = embed_texts(self.ledger, user, self.embedder, missing)
+        if not known:
+            return made
+        fresh = iter(made)
+        return np.stack([known[text] if text in known else next(fresh) for text in texts])
 
 
 def _changed(tx: Transaction, stream: str, since: int) -> list[tuple[int, Document]]:
@@ -274,12 +345,12 @@ def _changed(tx: Transaction, stream: str, since: int) -> list[tuple[int, Docume
 def _lexical(document: Document) -> LexicalDocument:
     return LexicalDocument(
         id=document.id,
-        text=document.text,
+        text=f"{document.text}\n{document.also}" if document.also else document.text,
         kind=document.kind,
         thread_id=document.thread_id,
         speaker=document.speaker,
         occurred_at=to_micros(document.occurred_at),
-        label_ids=document.labels,
+        label_ids=document.label_ids,
     )
 
 

@@ -18,7 +18,7 @@ import typer
 
 from .. import __version__
 from ..errors import HexamemError
-from . import demo, evaluation, moving, output, privacy, reading, upkeep, writing
+from . import demo, evaluation, jobs, labels, moving, output, privacy, reading, upkeep, writing
 from .session import AsJson, Debug, EmbedderName, Home, Session, shared
 
 __all__ = ["COMMANDS", "app", "run"]
@@ -27,7 +27,8 @@ NAME = "hexamem"
 FAILED, BAD_INPUT, INTERRUPTED, PIPE_CLOSED = 1, 2, 130, 141
 _UNREADABLE = (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError, UnicodeDecodeError)
 
-COMMANDS: Mapping[str, Mapping[str, Callable[..., Any]]] = {
+Command = Callable[..., Any]
+COMMANDS: Mapping[str, Mapping[str, Command | Mapping[str, Command]]] = {
     "Start": {"demo": shared(demo.demo), "ingest": shared(moving.ingest)},
     "Read": {
         "recall": shared(reading.recall),
@@ -44,6 +45,7 @@ COMMANDS: Mapping[str, Mapping[str, Callable[..., Any]]] = {
         "forget": shared(writing.forget),
         "undo": shared(writing.undo),
         "feedback": shared(writing.feedback),
+        "labels": {name: shared(command) for name, command in labels.COMMANDS.items()},
     },
     "Keep private": {
         "redact": shared(privacy.redact),
@@ -53,12 +55,17 @@ COMMANDS: Mapping[str, Mapping[str, Callable[..., Any]]] = {
     "Move": {"export": shared(moving.export), "import": shared(moving.import_)},
     "Look after": {
         "doctor": shared(upkeep.doctor),
+        "jobs": {name: shared(command) for name, command in jobs.COMMANDS.items()},
         "reindex": shared(upkeep.reindex),
         "reembed": shared(upkeep.reembed),
         "eval": shared(evaluation.evaluate, without=("as_json",)),
     },
 }
-"""Every command by the panel of ``hexamem --help`` in which it stands."""
+"""Every command, or group of commands, by the panel of ``hexamem --help`` in which it stands."""
+_GROUPS = {
+    "labels": "Show the labels of a user's steps, and correct them by hand.",
+    "jobs": "Show queued work that is not done, run it again, or drop it.",
+}
 
 
 def _build() -> typer.Typer:
@@ -72,7 +79,15 @@ def _build() -> typer.Typer:
     built.callback(invoke_without_command=True)(_root)
     for panel, commands in COMMANDS.items():
         for name, command in commands.items():
-            built.command(name, rich_help_panel=panel)(command)
+            if not isinstance(command, Mapping):
+                built.command(name, rich_help_panel=panel)(command)
+                continue
+            group = typer.Typer(
+                help=_GROUPS[name], no_args_is_help=True, context_settings={"help_option_names": ["-h", "--help"]}
+            )
+            for inner, one in command.items():
+                group.command(inner)(one)
+            built.add_typer(group, name=name, rich_help_panel=panel)
     return built
 
 

@@ -1,53 +1,35 @@
-"""The command on queued work: which jobs wait, were deferred or parked and why; run one again, or drop it."""
+"""``hexamem jobs …``: queued work that is not done, and why; run a job again, or drop it."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from ..errors import InvalidInputError, NotFoundError
 from . import output
-from .session import Session
+from .session import Session, User
 
-__all__ = ["jobs"]
+__all__ = ["COMMANDS", "drop", "list_jobs", "retry"]
 
+JobId = Annotated[str, typer.Argument(metavar="ID", help="Of a job, as `hexamem jobs list` shows it.")]
 _STYLES = {"waiting": "", "running": "cyan", "deferred": "yellow", "parked": "bold red"}
 
 
-def jobs(
+def list_jobs(
     session: Session,
     *,
-    action: Annotated[Literal["list", "retry", "drop"], typer.Argument(help="list, retry or drop.")] = "list",
-    job_id: Annotated[str | None, typer.Argument(metavar="ID", help="Which job to retry or drop.")] = None,
-    user: Annotated[str | None, typer.Option("--user", "-u", help="Whose job; list shows all when left out.")] = None,
+    user: Annotated[str | None, typer.Option("--user", "-u", help="Whose jobs; everyone's when left out.")] = None,
 ) -> None:
-    """List the jobs that are not done, run a parked one again, or drop it."""
-    if not (session.folder / "ledger.sqlite3").exists():
-        raise NotFoundError(f"there is no memory at {session.folder}; is --home right?")
-    if action == "list":
-        if job_id is not None:
-            raise InvalidInputError(f"jobs list takes no id, but was given {job_id!r}; name a user with --user")
-        return _list(session, user)
-    if job_id is None or user is None:
-        raise InvalidInputError(f"jobs {action} which? give ID and --user; `hexamem jobs list` shows both")
-    with session.memory() as memory:
-        (memory.retry_job if action == "retry" else memory.drop_job)(job_id, user=user)
-    if session.as_json:
-        return output.write_json({"job": job_id, "user": user, "action": action})
-    said = "will be run again when the memory is used" if action == "retry" else "is dropped"
-    return output.write(Text(f"job {output.clean(job_id)} of {output.clean(user)} {said}"))
-
-
-def _list(session: Session, user: str | None) -> None:
-    with session.memory() as memory:
+    """List the jobs that are not done: waiting, running, deferred or parked, and why."""
+    with session.memory(create=False) as memory:
         found = memory.jobs() if user is None else memory.user(user).jobs()
     if session.as_json:
         return output.write_json(found)
     if not found:
-        return output.write(Text("no jobs: everything is done"))
+        return output.note("no jobs: everything is done")
     table = Table(box=None, padding=(0, 2, 0, 0))
     for heading in ("due", "status", "kind", "user", "tried", "id", "why"):
         table.add_column(heading, overflow="fold")
@@ -58,7 +40,31 @@ def _list(session: Session, user: str | None) -> None:
             Text(output.clean(job.kind)),
             Text(output.clean(job.user)),
             str(job.attempts),
-            Text(job.id),
+            Text(output.clean(job.id)),
             Text(output.clean(job.error or "")),
         )
     return output.write(table)
+
+
+def retry(session: Session, *, job_id: JobId, user: User) -> None:
+    """Let a parked or deferred job be run again as soon as its program opens the home."""
+    with session.memory(create=False) as memory:
+        memory.retry_job(job_id, user=user)
+    _told(session, job_id, user, "retried", "is run again as soon as the program that does such jobs opens the home")
+
+
+def drop(session: Session, *, job_id: JobId, user: User) -> None:
+    """Take a job out of the queue for good, undone."""
+    with session.memory(create=False) as memory:
+        memory.drop_job(job_id, user=user)
+    _told(session, job_id, user, "dropped", "is dropped")
+
+
+def _told(session: Session, job_id: str, user: str, done: str, said: str) -> None:
+    if session.as_json:
+        return output.write_json({"id": job_id, "user": user, "done": done})
+    return output.write(Text(f"job {output.clean(job_id)} of {output.clean(user)} {said}"))
+
+
+COMMANDS: Mapping[str, Callable[..., Any]] = {"list": list_jobs, "retry": retry, "drop": drop}
+"""The commands of the group by name."""

@@ -177,7 +177,16 @@ def hit_block(number: int, hit: Hit, *, why: bool = False) -> list[RenderableTyp
         ("superseded", "yellow") if hit.superseded else None,
         (hit.id, "dim"),
     )
-    return [head, _body(hit.text), *([_body(f"why: {hit.explain()}", "dim")] if why else []), Text("")]
+    reasons = [_body(f"why: {hit.explain()}", "dim"), *_labels_line(hit)] if why else []
+    return [head, _body(hit.text), *reasons, Text("")]
+
+
+def _labels_line(hit: Hit) -> list[Padding]:
+    """A step's labels, in one line."""
+    if hit.scope is None:
+        return []
+    named = [f"scope: {hit.scope}", f"events: {', '.join(hit.events)}", f"entities: {', '.join(hit.entities)}"]
+    return [_body(" · ".join(one for one in named if not one.endswith(": ")), "dim")]
 
 
 def step_block(step: Step) -> list[RenderableType]:

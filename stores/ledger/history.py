@@ -14,6 +14,7 @@ from sqlalchemy import Row, insert, select, update
 from ...errors import NotFoundError, UndoRefusedError
 from ...memory_types import Change, MemoryItem, Operation, OperationKind, item_from
 from .items import get_items, write_items
+from .labels import apply_intents, apply_labels, get_intents, label_state, mark_corrected
 from .ledger import Transaction
 from .schema import changes, operations
 from .schema import steps as steps_table
@@ -55,7 +56,7 @@ def record_operation(
     undoes: str | None = None,
     apply: bool = True,
 ) -> Operation:
-    """Apply the changes to items and steps and write the operation, all in this transaction.
+    """Apply the changes to items, steps, labels and intents and write the operation, all in this transaction.
 
     ``apply=False`` only writes it: for a redaction, whose rows are rewritten already and whose changes keep no words.
     """
@@ -99,6 +100,8 @@ def _apply(tx: Transaction, made: Sequence[Change]) -> None:
         ]
         if step_ids:
             set_step_status(tx, step_ids, status)
+    apply_labels(tx, made)
+    apply_intents(tx, made)
 
 
 def get_operation(tx: Transaction, operation_id: str) -> Operation:
@@ -202,7 +205,7 @@ def _built_on(tx: Transaction, operation: Operation) -> list[Operation]:
         for record, left in _left(one).items():
             if _state(tx, record) == left:
                 continue
-            for other in _in_force(history_of(tx, record[1])):
+            for other in _in_force(_history_of_record(tx, record)):
                 if other.seq > one.seq and other.id not in found:
                     found[other.id] = other
                     frontier.append(other)
@@ -237,7 +240,7 @@ def _check_fit(tx: Transaction, order: Sequence[Operation]) -> None:
     for operation in order:
         for record, left in _left(operation).items():
             if (states[record] if record in states else _state(tx, record)) != left:
-                history = history_of(tx, record[1])
+                history = _history_of_record(tx, record)
                 away = [one for one in history if one.seq > operation.seq and _found(one).get(record) == left]
                 culprit = (away or history)[-1]
                 raise UndoRefusedError(
@@ -246,6 +249,12 @@ def _check_fit(tx: Transaction, order: Sequence[Operation]) -> None:
                     (culprit.id,),
                 )
         states.update(_found(operation))
+
+
+def _history_of_record(tx: Transaction, record: _RecordId) -> list[Operation]:
+    """The operations on a record alone: a step and its intent have one id."""
+    found = history_of(tx, record[1])
+    return [one for one in found if any((change.target, change.target_id) == record for change in one.changes)]
 
 
 def _left(operation: Operation) -> dict[_RecordId, _State]:
@@ -267,6 +276,11 @@ def _state(tx: Transaction, record: _RecordId) -> _State:
         )
         row = tx.first(statement)
         return None if row is None else {"status": row.status}
+    if target == "label":
+        return label_state(tx, target_id)
+    if target == "intent":
+        intent = get_intents(tx, [target_id]).get(target_id)
+        return None if intent is None else intent.snapshot
     item = get_items(tx, [target_id]).get(target_id)
     return None if item is None else _snapshot(item)
 
@@ -278,6 +292,8 @@ def _reverse(tx: Transaction, operation: Operation, actor: str) -> Operation:
     ]
     done = record_operation(tx, "undo", swapped, actor=actor, reason=f"undo of {operation.kind}", undoes=operation.id)
     _mark(tx, operation.id, done.id)
+    if any(change.target in ("label", "intent") for change in swapped):
+        mark_corrected(tx)
     return done
 
 

@@ -11,8 +11,9 @@ from sqlalchemy import Table, select, update
 
 from ..secrets import clean_caption, find_references, reference
 from .columns import JsonText, LosslessText
+from .labels import mark_corrected, touch_steps
 from .ledger import Transaction
-from .schema import USER_TABLES, changes, files, items, labels, pages, recalls, secrets, sources, steps
+from .schema import USER_TABLES, changes, files, intents, items, labels, pages, recalls, scopes, secrets, sources, steps
 
 __all__ = ["Redaction", "Rewritten", "rewrite_everywhere", "whole_words"]
 
@@ -28,6 +29,7 @@ _KEPT = {
     steps: {"thread_id", "message_id", "agent_id", "tool_call_id"},
     pages: {"thread_id", "step_ids"},
     recalls: {"hits"},
+    intents: {"event_ids", "entity_ids", "antecedents"},
 }
 _OUR_ID = re.compile(r"[a-z]+_[0-9a-hjkmnp-z]{26}")
 # The fields of an item that are not anybody's words, and the words by which blocks of messages are read.
@@ -45,6 +47,7 @@ _ITEM_STRUCTURE = frozenset(
         "valid_to",
     }
     | {"secret_id", "sensitivity", "occurred_at", "limit", "sources"}
+    | {"scope_id", "event_ids", "entity_ids", "antecedents", "tier", "parent_id", "alias_of", "made_from"}
 )
 _BLOCK_KEYS = frozenset(
     {"type", "id", "call_id", "tool_use_id", "tool_call_id", "file_id", "sha256", "source_type", "status"}
@@ -88,13 +91,14 @@ class Redaction:
         """What is put in place of the words."""
         return reference(self.secret_id, self.caption)
 
-    def edits(self, text: str) -> list[_Edit]:
-        """The replacements in a text, in order."""
-        if self.words not in text:
+    def edits(self, text: str, *, any_case: bool = False) -> list[_Edit]:
+        """The replacements in a text, in order; with ``any_case`` of the words in capitals or small letters too."""
+        if self.words not in text and not (any_case and self.words.casefold() in text.casefold()):
             return []
         captions = () if find_references(self.words) else find_references(text)
         found = []
-        for match in whole_words(self.words).finditer(text):
+        pattern = whole_words(self.words)
+        for match in (re.compile(pattern.pattern, re.IGNORECASE) if any_case else pattern).finditer(text):
             inside = next((r for r in captions if r.start < match.end() and match.start() < r.end), None)
             if inside is None:
                 found.append(_Edit(match.start(), match.end(), self.reference))
@@ -102,11 +106,11 @@ class Redaction:
                 found.append(_Edit(match.start(), match.end(), clean_caption(self.caption)))
         return found
 
-    def in_text(self, text: str) -> str:
+    def in_text(self, text: str, *, any_case: bool = False) -> str:
         """The text with the words replaced."""
         pieces: list[str] = []
         end = 0
-        for edit in self.edits(text):
+        for edit in self.edits(text, any_case=any_case):
             pieces += [text[end : edit.start], edit.put]
             end = edit.end
         return "".join([*pieces, text[end:]])
@@ -125,7 +129,7 @@ class Rewritten:
 
 
 def rewrite_everywhere(tx: Transaction, redaction: Redaction, renamed: Mapping[str, str] = {}) -> Rewritten:
-    """Take words out of every text of the user: steps, items, pages, history, recalls, files, runs, jobs.
+    """Take words out of every text of the user: steps, labels, items, pages, history, recalls, files, runs, jobs.
 
     Rewritten steps, items and pages get a new change number, so that the indexes follow. Quotes keep to the words they
     quote: their spans move with the text, and a quote that cut through the words now holds the whole reference.
@@ -149,6 +153,8 @@ class _Rewriter:
             if table is not steps and table is not sources:
                 self._table(table)
         self._sources()
+        touch_steps(self._tx, self._ids.get("intents", set()) - self._ids.get("steps", set()))
+        mark_corrected(self._tx)  # whoever keeps labels in memory keeps the words too
         return Rewritten(self._ids, self._labels)
 
     def _table(self, table: Table) -> None:
@@ -170,15 +176,29 @@ class _Rewriter:
             self._labels |= "labels" in values or table is labels
             if table in (steps, items, pages):
                 values["change"] = self._tx.next_change()
+            if table is labels and "name" in values:
+                values["name"] = self._free_name(row._mapping["id"], values["name"])
             own = [table.c[name] == row._mapping[name] for name in key]
             self._tx.connection.execute(update(table).where(*own).values(**values))
             self._ids.setdefault(table.name, set()).add(str(row._mapping[key[1]]))
+
+    def _free_name(self, label_id: str, name: str) -> str:
+        """The name, or one like it: with the words taken out it may have become that of another label."""
+        held = self._tx.all(select(labels.c.id, labels.c.name).where(labels.c.user_id == self._tx.user_id))
+        others = {row.name for row in held if row.id != label_id}
+        number, free = 1, name
+        while free in others:
+            number += 1
+            free = f"{name} ({number})"
+        return free
 
     def _value(self, table: Table, column: str, value: Any) -> Any:
         if value is None:
             return None
         if table is secrets:
             return self._redaction.in_caption(value)
+        if table in (labels, scopes, intents):
+            return self._derived(value)
         if (table is items and column == "payload") or (table is changes and column in ("before", "after")):
             return self._item(value)
         if table is steps and column == "tool_calls":
@@ -190,6 +210,10 @@ class _Rewriter:
         if table is steps and column == "blocks":
             return [self._block(one) for one in value]
         return self._deep(value)
+
+    def _derived(self, value: Any) -> Any:
+        """What labelling made of the words may have them in capitals, as a name has."""
+        return self._redaction.in_text(value, any_case=True) if isinstance(value, str) else value
 
     def _text(self, text: str) -> str:
         return text if _OUR_ID.fullmatch(text) else self._redaction.in_text(text)
@@ -208,7 +232,9 @@ class _Rewriter:
                 return self._redaction.reference if str(value) == self._redaction.words else value
 
     def _item(self, fields: dict[str, Any]) -> dict[str, Any]:
-        new = {key: value if key in _ITEM_STRUCTURE else self._deep(value) for key, value in fields.items()}
+        labelling = "made_from" in fields or "event_ids" in fields  # the state of a label or an intent
+        read = self._derived if labelling else self._deep
+        new = {key: value if key in _ITEM_STRUCTURE else read(value) for key, value in fields.items()}
         if isinstance(new.get("limit"), int) and isinstance(new.get("value"), str):
             new["limit"] = max(new["limit"], len(new["value"]))  # a reference may be longer than what it replaces
         if fields.get("sources"):

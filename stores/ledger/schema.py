@@ -95,8 +95,10 @@ intents = Table(
     Column("scope_id", IdText),
     Column("event_ids", JsonText),
     Column("entity_ids", JsonText),
-    Column("resolved_text", LosslessText),
+    Column("resolved_text", LosslessText),  # NULL where it equals what is searched of the step
     Column("summary", LosslessText),
+    Column("antecedents", JsonText),
+    Column("confidence", Float, nullable=False, default=1.0),
     Column("tier", String(16)),
     Column("provisional", Boolean, nullable=False, default=False),
     _belongs("step_id", "steps"),
@@ -191,10 +193,26 @@ labels = Table(
     Column("kind", String(16), nullable=False),
     Column("name", LosslessText, nullable=False),
     Column("parent_id", IdText),
+    Column("within", IdText, nullable=False, default=""),  # where the name is unique: a scope's parent, else ""
     Column("alias_of", IdText),
+    Column("made_from", IdText),  # the label that this one was split off
     Column("pinned", Boolean, nullable=False, default=False),
+    Column(
+        "undone", Boolean, nullable=False, default=False
+    ),  # split off and undone: what carries it counts as the other
+    Column("change", BigInteger, nullable=False, default=0),
     Column("created_at", Micros, nullable=False),
-    UniqueConstraint("user_id", "kind", "name", name="uq_labels_name"),
+)
+# A label that was taken in keeps its name, by which the other one is found too.
+Index(
+    "uq_labels_name",
+    labels.c.user_id,
+    labels.c.kind,
+    labels.c.within,
+    labels.c.name,
+    unique=True,
+    sqlite_where=labels.c.alias_of.is_(None) & labels.c.undone.is_(False),
+    postgresql_where=labels.c.alias_of.is_(None) & labels.c.undone.is_(False),
 )
 
 scopes = Table(
@@ -203,8 +221,6 @@ scopes = Table(
     _user(),
     Column("label_id", IdText, primary_key=True),
     Column("gist", LosslessText, nullable=False, default=""),
-    Column("last_step_id", IdText),
-    Column("step_count", Integer, nullable=False, default=0),
     _belongs("label_id", "labels"),
 )
 
@@ -217,6 +233,7 @@ labelings = Table(
     Column("target", String(16), nullable=False),
     Index("ix_labelings_label", "user_id", "label_id"),
     _belongs("label_id", "labels"),
+    sqlite_with_rowid=False,  # its key is the row
 )
 
 secrets = Table(
@@ -266,6 +283,9 @@ jobs = Table(
     Column("error", LosslessText),
     Column("created_at", Micros, nullable=False),
     Column("due_at", Micros, nullable=False),
+    Column("key", LosslessText),  # what makes a waiting job of its kind the only one
+    Column("owner", IdText),  # the claim under which it runs: home.claim
+    Column("claimed_until", Micros),  # when that claim ends, if its process does not end it before
     Index("ix_jobs_due", "status", "due_at"),
 )
 
@@ -334,7 +354,7 @@ projections = Table(
     "projections",
     metadata,
     _user(),
-    Column("home", IdText, primary_key=True),  # whose indexes: a shared ledger serves several homes
+    Column("home", IdText, primary_key=True),  # whose indexes, of those that share a ledger; "" for what all share
     Column("name", String(32), primary_key=True),
     Column("change", BigInteger, nullable=False, default=0),
 )

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Row, and_, func, insert, or_, select, update
 
 from ...memory_types import Media, Step, ToolCall, Where
-from .ledger import Transaction
-from .schema import labelings, labels, steps
+from .labels import clear_gists, mark_corrected, steps_carrying
+from .ledger import IN_LIMIT, Transaction, chunks
+from .schema import intents, steps
 
 __all__ = [
     "IndexedStep",
     "Neighbours",
     "append_steps",
     "changed_steps",
+    "chunks",
     "count_steps",
     "get_steps",
     "known_messages",
@@ -33,7 +35,7 @@ Neighbours = dict[str, list[tuple[str, int]]]
 
 
 class IndexedStep(NamedTuple):
-    """What an index takes of a step."""
+    """What an index takes of a step: ``resolved_text`` where references in it were put into words."""
 
     id: str
     thread_id: str
@@ -42,6 +44,8 @@ class IndexedStep(NamedTuple):
     index_text: str
     occurred_at: datetime
     status: str
+    resolved_text: str | None = None
+    label_ids: tuple[str, ...] = ()
 
     @property
     def speaker(self) -> str:
@@ -50,13 +54,6 @@ class IndexedStep(NamedTuple):
 
 
 _around = steps.alias("around")  # built once: it costs more than the query
-IN_LIMIT = 10_000  # both SQLite (32,766) and PostgreSQL (65,535) bound the parameters of a statement
-
-
-def chunks(values: Iterable[str], size: int = IN_LIMIT) -> Iterable[list[str]]:
-    """The values in lists short enough for one IN clause."""
-    pool = list(values)
-    return (pool[start : start + size] for start in range(0, len(pool), size))
 
 
 def known_messages(tx: Transaction, thread_id: str, message_ids: Collection[str]) -> dict[str, str]:
@@ -119,7 +116,7 @@ def _content(step: Step) -> dict[str, Any]:
 
 
 def set_step_status(tx: Transaction, step_ids: Collection[str], status: str) -> None:
-    """Mark steps active or forgotten."""
+    """Mark steps active or forgotten; the scopes of forgotten ones no longer say what they are about."""
     first = tx.next_change(max(1, len(step_ids)))
     for offset, step_id in enumerate(sorted(step_ids)):
         tx.connection.execute(
@@ -127,6 +124,9 @@ def set_step_status(tx: Transaction, step_ids: Collection[str], status: str) -> 
             .where(steps.c.user_id == tx.user_id, steps.c.id == step_id)
             .values(status=status, change=first + offset)
         )
+    if status == "forgotten":
+        clear_gists(tx, step_ids)
+    mark_corrected(tx)
 
 
 def step_from(row: Row[Any], user: str) -> Step:
@@ -180,16 +180,18 @@ def thread_steps(tx: Transaction, thread_id: str | None = None, *, forgotten: bo
 _INDEXED = [
     steps.c[name]
     for name in ("id", "change", "thread_id", "role", "name", "content", "index_text", "occurred_at", "status")
-]
+] + [intents.c[name] for name in ("scope_id", "event_ids", "entity_ids", "resolved_text")]
+_WITH_INTENT = and_(intents.c.user_id == steps.c.user_id, intents.c.step_id == steps.c.id)
 
 
-def changed_steps(tx: Transaction, since: int, limit: int) -> list[tuple[int, IndexedStep]]:
+def changed_steps(tx: Transaction, since: int, limit: int | None = None) -> list[tuple[int, IndexedStep]]:
     """Steps whose change number is above ``since``, lowest first, with that number: what an index must take in.
 
     Only what an index holds is read: the rest of a step costs more than its text.
     """
     statement = (
         select(*_INDEXED)
+        .outerjoin(intents, _WITH_INTENT)
         .where(steps.c.user_id == tx.user_id, steps.c.change > since)
         .order_by(steps.c.change)
         .limit(limit)
@@ -198,7 +200,17 @@ def changed_steps(tx: Transaction, since: int, limit: int) -> list[tuple[int, In
     return [
         (
             row.change,
-            IndexedStep(row.id, row.thread_id, row.role, row.name, _indexed_text(row), row.occurred_at, row.status),
+            IndexedStep(
+                row.id,
+                row.thread_id,
+                row.role,
+                row.name,
+                _indexed_text(row),
+                row.occurred_at,
+                row.status,
+                row.resolved_text,
+                (row.scope_id, *row.event_ids, *(row.entity_ids or ())) if row.scope_id else (),
+            ),
         )
         for row in rows
     ]
@@ -268,13 +280,7 @@ def select_step_ids(
     if where.until is not None:
         conditions.append(steps.c.occurred_at <= where.until)
     for label in where.labels:
-        conditions.append(
-            steps.c.id.in_(
-                select(labelings.c.target_id)
-                .join(labels, and_(labels.c.user_id == labelings.c.user_id, labels.c.id == labelings.c.label_id))
-                .where(labelings.c.user_id == tx.user_id, labelings.c.target == "step", labels.c.name == label)
-            )
-        )
+        conditions.append(steps.c.id.in_(steps_carrying(tx, label)))
     if where.speaker is not None:
         conditions.append(spoken_by(tx, where.speaker))
     if among is not None:

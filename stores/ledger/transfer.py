@@ -19,8 +19,24 @@ from ...errors import CorruptFileError, InvalidInputError
 from ...memory_types import utc_now
 from ..secrets import Cipher, new_key, seal, unseal
 from .columns import Micros, decode_text, encode_text
+from .labels import mark_corrected, touch_steps
 from .ledger import Transaction
-from .schema import USER_TABLES, changes, items, projections, reveals, secrets, sources, steps, usage, vectors
+from .schema import (
+    USER_TABLES,
+    changes,
+    intents,
+    items,
+    jobs,
+    labelings,
+    labels,
+    projections,
+    reveals,
+    secrets,
+    sources,
+    steps,
+    usage,
+    vectors,
+)
 from .vault import SecretRow, plain_secrets, restore_secret
 
 __all__ = [
@@ -38,7 +54,7 @@ __all__ = [
 
 FORMAT = 1
 _ROWS_AT_ONCE = 500
-_LEFT_OUT = {projections.name, vectors.name, secrets.name, usage.name}
+_LEFT_OUT = {projections.name, vectors.name, secrets.name, usage.name, jobs.name}
 _TABLES = [table for table in reversed(USER_TABLES) if table.name not in _LEFT_OUT]
 
 
@@ -255,6 +271,7 @@ def import_lines(
     # An item that is there keeps the sources it has: those of the file belong to the item as it was.
     held = {row.id for row in tx.all(select(items.c.id).where(items.c.user_id == tx.user_id))}
     rows[sources.name] = [row for row in rows.get(sources.name, []) if row["item_id"] not in held]
+    labelled = _prepare_labels(tx, rows)
     highest = base
     for table in _TABLES:
         new = [_row(tx, table, row, base) for row in _unknown(tx, table, rows.get(table.name, []))]
@@ -265,7 +282,35 @@ def import_lines(
         highest = max([highest, *(row[name] for row in new for name in ("change", "seq") if name in row)])
     if highest > base:
         tx.next_change(highest - base)
+    if labelled:
+        touch_steps(tx, labelled)
+    if counts.keys() & {labels.name, intents.name, steps.name}:
+        mark_corrected(tx)
     return counts
+
+
+def _prepare_labels(tx: Transaction, rows: dict[str, list[dict[str, Any]]]) -> set[str]:
+    """Make labels fit those that are there; returns the steps that are there already and get an intent now.
+
+    A label of a name that is there becomes an alias of that one. A step that has an intent keeps its labels.
+    """
+    held_labels = tx.all(
+        select(labels.c.id, labels.c.kind, labels.c.within, labels.c.name).where(
+            labels.c.user_id == tx.user_id, labels.c.alias_of.is_(None), labels.c.undone.is_(False)
+        )
+    )
+    taken = {(row.kind, row.within, row.name): row.id for row in held_labels}
+    for row in rows.get(labels.name, []):
+        other = taken.get((row["kind"], row["within"], row["name"]))
+        if other is not None and other != row["id"] and row["alias_of"] is None and not row["undone"]:
+            row["alias_of"] = other
+    given = {row["step_id"] for row in rows.get(intents.name, [])}
+    held_steps = {row.id for row in tx.all(select(steps.c.id).where(steps.c.user_id == tx.user_id))}
+    held = {row.step_id for row in tx.all(select(intents.c.step_id).where(intents.c.user_id == tx.user_id))}
+    rows[labelings.name] = [
+        row for row in rows.get(labelings.name, []) if row["target"] != "step" or row["target_id"] not in held
+    ]
+    return (given & held_steps) - held
 
 
 def _row(tx: Transaction, table: Table, row: dict[str, Any], base: int) -> dict[str, Any]:

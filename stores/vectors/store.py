@@ -139,6 +139,26 @@ class VectorStore:
             self._write(name, chosen, write, expected=len(ids))
         self._grow(name, len(ids))
 
+    def describe(self, user_key: str, part: Part, ids: Sequence[str], metadatas: Sequence[Metadata]) -> None:
+        """Replace the metadata that is named, of records that are there; their vectors stay. Others are passed over.
+
+        Args:
+            ids: n distinct ids.
+            metadatas: n mappings, as in :meth:`upsert`.
+
+        Raises:
+            CorruptFileError, StorageFullError, HomeNotWritableError, EmbedderMismatchError: as :meth:`upsert`.
+        """
+        name = collection_name(user_key, part)
+        prepared: list[Any] = [_storable(metadata) for metadata in metadatas]
+        for batch in _slices(len(ids), self._settings.batch_size):
+            chosen = list(ids[batch])
+
+            def write(collection: ChromaCollection, batch: slice = batch, chosen: list[str] = chosen) -> None:
+                collection.update(ids=chosen, metadatas=prepared[batch])
+
+            self._write(name, chosen, write)
+
     def delete(self, user_key: str, part: Part, ids: Sequence[str]) -> None:
         """Delete records by id; ids that do not exist are fine.
 

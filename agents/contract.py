@@ -1,0 +1,99 @@
+"""What the agents of the write path give each other (DESIGN section 4; MIRIX, arXiv 2507.07957, section 3).
+
+A batch of labelled steps goes to the meta-manager, which says which managers have something to do. Each of these sees
+the steps, its instruction and the nearest items of its kind, and proposes operations; ``apply`` alone changes memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import tzinfo
+from typing import Protocol
+
+from ..intent.contract import LabeledStep
+from ..memory_types import ItemKind, MemoryItem
+from ..memory_types.proposals import Proposal
+from ..memory_types.step import Step
+
+__all__ = ["Batch", "HeardStep", "Instruction", "Manager", "MetaManager", "Proposals"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeardStep:
+    """A step as managers see it: as it was said, with its labels by name.
+
+    Attributes:
+        step: the record; secrets in it are references.
+        resolved_text: its text with references put into words.
+        scope: path of its scope, such as ``Lisbon trip / Day 2``; empty without labels.
+        events, entities: names of its event types (coarse last) and key entity types.
+    """
+
+    step: Step
+    resolved_text: str
+    scope: str = ""
+    events: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    labels: LabeledStep | None = None
+
+    @property
+    def said_by_user(self) -> bool:
+        """Whether a person said it: not the assistant, a tool or the system."""
+        return self.step.role == "user"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """Consecutive steps that are read together.
+
+    Attributes:
+        steps: the new ones, in order.
+        before: the few steps before them in their threads, for understanding alone: nothing is learned from them.
+        zone: the user's timezone, in which "last Saturday" is resolved from the step's own time.
+        shown: texts that recall has lately put before the model: what merely repeats them is not learned again.
+    """
+
+    user: str
+    steps: tuple[HeardStep, ...]
+    before: tuple[HeardStep, ...] = ()
+    zone: tzinfo
+    shown: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instruction:
+    """What the meta-manager asks of one manager: which steps to look at (ids; all where empty), and what for."""
+
+    kind: ItemKind
+    step_ids: tuple[str, ...] = ()
+    task: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposals:
+    """What a manager proposes, and what fell back on the way, in plain words."""
+
+    proposals: tuple[Proposal, ...] = ()
+    degraded: tuple[str, ...] = field(default=())
+
+
+class MetaManager(Protocol):
+    """Decides which managers have something to do; small talk gives none."""
+
+    def route(self, batch: Batch) -> Sequence[Instruction]: ...
+
+
+class Manager(Protocol):
+    """Proposes operations on items of one kind."""
+
+    kind: ItemKind
+
+    def propose(self, batch: Batch, instruction: Instruction, nearest: Mapping[str, MemoryItem]) -> Proposals:
+        """Propose operations.
+
+        Args:
+            nearest: items of this kind near to the batch, by id, the nearest first: candidates for update, supersede,
+                merge and remove.
+        """
+        ...

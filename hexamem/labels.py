@@ -1,0 +1,280 @@
+"""``user.labels``: a user's labels, shown and corrected by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, get_args
+
+from .arguments import check_text, check_texts
+from .async_twins import AsyncLabels
+from .calls import public
+from .errors import InvalidInputError, NotFoundError
+from .memory_types import (
+    ContextualIntent,
+    InducedLabels,
+    LabeledSnippet,
+    LabelKind,
+    LabelView,
+    Operation,
+)
+from .stores.labelling import merge_labels, move_steps, pin_label, rename_label, split_label, vocabulary_of
+from .stores.ledger import Transaction, get_steps
+from .stores.ledger.labels import StepIntent, get_intents, read_intents
+from .stores.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from .user import UserMemory
+
+__all__ = ["UserLabels"]
+
+_LATEST = 50
+
+
+class UserLabels(AsyncLabels):
+    """The labels of one user's steps: thematic scopes, event types and key entity types. Reached as ``user.labels``.
+
+    A label is named by its id, its name (case does not matter where no other differs by it), an alias, or for one
+    under others its path: ``Trip / Day 2``; with its kind before it where several kinds have the name:
+    ``entity:Porto``. A name that there is not, or that may mean several labels, is refused with
+    the candidates. Each correction is an operation in the user's history that ``user.undo`` reverses, and stands
+    against rules and models: they change neither pinned labels nor steps that a person labelled. What was stored
+    before a call has its labels in it. Each method has an ``a…`` twin that runs it in a thread.
+    """
+
+    def __init__(self, user: UserMemory) -> None:
+        self._user = user
+        self._calls = user._calls
+
+    # -- reading ------------------------------------------------------------------------------------------------
+
+    @public
+    def list(self, kind: LabelKind | None = None) -> tuple[LabelView, ...]:
+        """The labels that steps carry, those over them, and pinned ones, in order of creation; each with its steps.
+
+        Args:
+            kind: "scope", "event" or "entity"; all when None.
+        """
+        _check_kind(kind)
+        self._ready()
+        with self._user.memory.ledger.read(self._user.name) as tx:
+            vocabulary = vocabulary_of(tx)
+            own, below = _counts(tx, vocabulary)
+        return tuple(
+            _view(vocabulary, one.id, own.get(one.id, 0), below.get(one.id, 0))
+            for one in vocabulary.by_id.values()
+            if kind in (None, one.kind) and vocabulary.canonical(one.id) == one.id and (one.id in below or one.pinned)
+        )
+
+    @public
+    def show(self, label: str) -> LabelView:
+        """One label, with the latest steps that carry it.
+
+        Raises:
+            NotFoundError: if there is none. InvalidInputError: if several may be meant.
+        """
+        check_text(label, "label")
+        self._ready()
+        with self._user.memory.ledger.read(self._user.name) as tx:
+            vocabulary = vocabulary_of(tx)
+            one = vocabulary.one(label)
+            own, below = _counts(tx, vocabulary)
+            same = set(vocabulary.same(one.id))
+            steps = [intent.step_id for intent in read_intents(tx) if same & set(intent.label_ids)]
+        view = _view(vocabulary, one.id, own.get(one.id, 0), below.get(one.id, 0))
+        return view.model_copy(update={"step_ids": tuple(steps[-_LATEST:])})
+
+    @public
+    def of(self, step_id: str) -> LabeledSnippet:
+        """A step's labels by id and name, with its resolved text and summary.
+
+        Raises:
+            NotFoundError: if this user has no such step, or it has no labels.
+        """
+        check_text(step_id, "step_id")
+        self._ready()
+        with self._user.memory.ledger.read(self._user.name) as tx:
+            step = get_steps(tx, [step_id]).get(step_id)
+            intent = get_intents(tx, [step_id]).get(step_id)
+            if step is None:
+                raise NotFoundError(f"no step {step_id!r} for user {self._user.name!r}")
+            if intent is None:
+                raise NotFoundError(f"step {step_id} has no labels (Settings.labels may be off)")
+            vocabulary = vocabulary_of(tx)
+        induced = _induced(vocabulary, intent)
+        return LabeledSnippet(
+            step=step,
+            intent=ContextualIntent(scope=induced.scope, events=induced.events, entities=induced.entities),
+            resolved_text=step.index_text if intent.resolved_text is None else intent.resolved_text,
+            summary=intent.summary,
+            scope=vocabulary.path(intent.scope_id),
+            events=vocabulary.names(intent.event_ids),
+            entities=vocabulary.names(intent.entity_ids),
+            antecedents=intent.antecedents,
+            tier=intent.tier,
+            confidence=intent.confidence,
+            provisional=intent.provisional,
+        )
+
+    @public
+    def induced(self) -> dict[str, InducedLabels]:
+        """The label ids of every step that has any, in the order in which they were stored: step id → labels."""
+        self._ready()
+        with self._user.memory.ledger.read(self._user.name) as tx:
+            vocabulary = vocabulary_of(tx)
+            return {intent.step_id: _induced(vocabulary, intent) for intent in read_intents(tx)}
+
+    # -- correcting ---------------------------------------------------------------------------------------------
+
+    @public
+    def rename(self, label: str, name: str, *, actor: str = "user", reason: str = "") -> Operation:
+        """Give a label another name, and pin it, so that nothing but a person changes it again.
+
+        Raises:
+            NotFoundError, InvalidInputError: as :meth:`show`.
+            InvalidInputError: if another label of its kind (of a scope: beside it) has that name; merge the two.
+        """
+        _check(label=label, name=name, actor=actor, reason=reason)
+        with self._changing() as tx:
+            name, actor, reason = self._user._said(tx, name, actor, reason)
+            return rename_label(tx, label, name, actor=actor, reason=reason)
+
+    @public
+    def merge(self, label: str, into: str, *, actor: str = "user", reason: str = "") -> Operation:
+        """Let one label take another of its kind in: whatever carries either is found by both names.
+
+        Raises:
+            NotFoundError, InvalidInputError: as :meth:`show`.
+            InvalidInputError: if ``label`` is pinned (it stays: merge the other way, or unpin it), or holds ``into``.
+        """
+        _check(label=label, into=into, actor=actor, reason=reason)
+        with self._changing() as tx:
+            actor, reason = self._user._said(tx, actor, reason)
+            return merge_labels(tx, label, into, actor=actor, reason=reason)
+
+    @public
+    def split(
+        self, label: str, step_ids: str | Collection[str], name: str, *, actor: str = "user", reason: str = ""
+    ) -> LabelView:
+        """Make a new label beside one, and give it to some of the steps that carry that one. It is pinned.
+
+        Returns:
+            The new label.
+
+        Raises:
+            NotFoundError: if a step is not there. InvalidInputError: if one does not carry the label.
+        """
+        _check(label=label, name=name, actor=actor, reason=reason)
+        chosen = check_texts(step_ids, "step_ids")
+        with self._changing() as tx:
+            name, actor, reason = self._user._said(tx, name, actor, reason)
+            label_id, _ = split_label(tx, label, chosen, name, actor=actor, reason=reason)
+        return self.show(label_id)
+
+    @public
+    def move(
+        self,
+        step_ids: str | Collection[str],
+        label: str,
+        *,
+        kind: LabelKind | None = None,
+        actor: str = "user",
+        reason: str = "",
+    ) -> Operation:
+        """Give steps a label: a scope or event type in place of theirs, an entity type beside theirs.
+
+        Args:
+            step_ids: one or several.
+            label: one that is there; :meth:`split` makes a new one.
+            kind: which kind is meant, where a name stands for labels of several.
+
+        Raises:
+            NotFoundError: if a step or the label is not there. InvalidInputError: if nothing would change.
+        """
+        _check(label=label, actor=actor, reason=reason)
+        _check_kind(kind)
+        chosen = check_texts(step_ids, "step_ids")
+        with self._changing() as tx:
+            actor, reason = self._user._said(tx, actor, reason)
+            return move_steps(tx, chosen, label, kind=kind, actor=actor, reason=reason)
+
+    @public
+    def pin(self, label: str, pinned: bool = True, *, actor: str = "user", reason: str = "") -> Operation:
+        """Keep a label as it is against rules, models and merges, or let it go with ``pinned=False``.
+
+        Raises:
+            NotFoundError, InvalidInputError: as :meth:`show`, and if it is so already.
+        """
+        _check(label=label, actor=actor, reason=reason)
+        if not isinstance(pinned, bool):
+            raise InvalidInputError(f"pinned = {pinned!r}: give True or False")
+        with self._changing() as tx:
+            actor, reason = self._user._said(tx, actor, reason)
+            return pin_label(tx, label, pinned, actor=actor, reason=reason)
+
+    # -- inside -------------------------------------------------------------------------------------------------
+
+    def _ready(self) -> None:
+        """Let what was stored be labelled."""
+        self._user.memory.projector.catch_up(self._user.name)
+
+    @contextmanager
+    def _changing(self) -> Iterator[Transaction]:
+        self._ready()
+        with self._user.memory.ledger.write(self._user.name, create=False) as tx:
+            yield tx
+        self._user.memory.wrote(self._user.name)
+
+
+def _check(**texts: object) -> None:
+    for what, value in texts.items():
+        check_text(value, what)
+
+
+def _check_kind(kind: object) -> None:
+    if kind is not None and kind not in get_args(LabelKind):
+        raise InvalidInputError(f"kind = {kind!r}: use one of {', '.join(get_args(LabelKind))}")
+
+
+def _counts(tx: Transaction, vocabulary: Vocabulary) -> tuple[dict[str, int], dict[str, int]]:
+    """How many steps carry each label, and how many carry it or one under it; labels resolved.
+
+    A step counts once for a label, even where it carries two that were merged.
+    """
+    own: dict[str, set[str]] = {}
+    below: dict[str, set[str]] = {}
+    for intent in read_intents(tx):
+        for label_id in {vocabulary.canonical(one) for one in intent.label_ids}:
+            own.setdefault(label_id, set()).add(intent.step_id)
+            for one in (label_id, *vocabulary.above(label_id)):
+                below.setdefault(one, set()).add(intent.step_id)
+    return ({one: len(steps) for one, steps in own.items()}, {one: len(steps) for one, steps in below.items()})
+
+
+def _view(vocabulary: Vocabulary, label_id: str, steps: int, steps_below: int) -> LabelView:
+    one = vocabulary.by_id[label_id]
+    return LabelView(
+        id=one.id,
+        kind=one.kind,
+        name=one.name,
+        path=vocabulary.path(one.id),
+        parent_id=vocabulary.parent(one.id),
+        pinned=one.pinned,
+        gist=one.gist,
+        aliases=vocabulary.aliases(one.id),
+        steps=steps,
+        steps_below=steps_below,
+    )
+
+
+def _induced(vocabulary: Vocabulary, intent: StepIntent) -> InducedLabels:
+    def resolved(label_ids: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(map(vocabulary.canonical, label_ids)))
+
+    events = resolved(intent.event_ids)
+    return InducedLabels(
+        scope=vocabulary.canonical(intent.scope_id),
+        events=events,
+        coarse_events=tuple(dict.fromkeys([one, *vocabulary.above(one)][-1] for one in events)),
+        entities=resolved(intent.entity_ids),
+    )

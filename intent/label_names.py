@@ -1,0 +1,94 @@
+"""Names of labels: how they are compared, which do, and the ids that follow from them."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from dataclasses import dataclass
+
+from ..memory_types.labels import LabelKind
+from .phrases import singular
+
+__all__ = ["VocabularySettings", "fold_name", "label_id", "refusal"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VocabularySettings:
+    """How a vocabulary grows.
+
+    Attributes:
+        merge_every: steps between two looks for labels that mean the same (STITCH uses 50).
+        merge_similarity: cosine of two names from which they mean the same.
+        rare_similarity: the same where one of them is hardly used.
+        rare_uses: up to so many uses a label counts as hardly used.
+        same_similarity: cosine from which a name proposed by a model is taken for an existing label.
+        max_labels: labels in use at once, aliases not counted; beyond, the least used gives way.
+        max_records: labels and aliases together; beyond, new names go to what is nearest.
+        max_name: characters of a name.
+        max_per_step: names that one call of :meth:`Vocabulary.propose` looks at.
+        max_new: labels that :meth:`Vocabulary.propose` may make between two calls of :meth:`Vocabulary.changed`.
+    """
+
+    merge_every: int = 50
+    merge_similarity: float = 0.85
+    rare_similarity: float = 0.75
+    rare_uses: int = 2
+    same_similarity: float = 0.9
+    max_labels: int = 200
+    max_records: int = 1000
+    max_name: int = 60
+    max_per_step: int = 8
+    max_new: int = 20
+
+    def __post_init__(self) -> None:
+        for name in ("merge_every", "max_labels", "max_records", "max_name", "max_per_step"):
+            if getattr(self, name) < 1:
+                raise ValueError(
+                    f"VocabularySettings.{name} = {getattr(self, name)!r}: give a whole number of 1 or more"
+                )
+        for name in ("merge_similarity", "rare_similarity", "same_similarity"):
+            if not 0 < getattr(self, name) <= 1:
+                raise ValueError(
+                    f"VocabularySettings.{name} = {getattr(self, name)!r}: give a cosine above 0, at most 1"
+                )
+
+
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_NOT_WORD = re.compile(r"[\W_]+")
+_ID_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+
+
+def fold_name(name: str) -> str:
+    """The form under which names are compared: ``Opening_Hours``, ``opening hour`` and ``OpeningHours`` are one.
+
+    A name without a letter or digit folds to itself, so that no two of them are taken for each other.
+    """
+    text = _CAMEL.sub(" ", unicodedata.normalize("NFKC", name)).casefold()
+    return " ".join(singular(word) for word in _NOT_WORD.split(text) if word) or name
+
+
+def label_id(user: str, kind: LabelKind, name: str) -> str:
+    """The id of the label that was first given this name; the same in every process."""
+    text = "\0".join((user, kind, fold_name(name))).encode("utf-8", "surrogatepass")
+    value = int.from_bytes(hashlib.sha256(text).digest()[:16])
+    return "label_" + "".join(_ID_ALPHABET[value >> shift & 31] for shift in range(125, -1, -5))
+
+
+def refusal(name: object, limit: int) -> str | None:
+    """Why a name does not do for a label, or None where it does.
+
+    Args:
+        name: as it was given.
+        limit: characters it may have.
+    """
+    if not isinstance(name, str):
+        return f"a label's name is text, not {type(name).__name__}"
+    shown = repr(name if len(name) <= 60 else name[:57] + "...")
+    if len(name) > limit:
+        return f"label {shown} has {len(name)} characters; give at most {limit}"
+    if any(unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") for character in name):
+        return f"label {shown} holds a control character; give words"
+    if not any(character.isalnum() for character in name):
+        return f"label {shown} holds no letter or digit; give words"
+    return None

@@ -1,0 +1,70 @@
+"""What managers propose: operations on items with the evidence for each. Only ``apply`` changes memory."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from .base import FilledText, Record
+from .items import ItemKind
+
+__all__ = ["Evidence", "Outcome", "Proposal", "ProposalKind"]
+
+ProposalKind = Literal["add", "update", "supersede", "merge", "remove", "noop"]
+
+
+class Evidence(Record):
+    """Words quoted from a step, exactly as they stand in its content or in its resolved text."""
+
+    step_id: FilledText
+    quote: FilledText
+
+
+class Proposal(Record):
+    """One operation that a manager asks for.
+
+    Attributes:
+        operation: ``add`` a new item; ``update`` the item ``target`` in place (a correction of what was never true, or
+            more detail); ``supersede`` it by a new one (it was true until now); ``merge`` the items ``merged`` into
+            ``target``; ``remove`` it (it was never true, or is wanted gone); ``noop`` says that what was heard is known.
+        kind: of the item.
+        values: fields of the item of that kind (``add``, ``supersede``: complete; ``update``, ``merge``: those that
+            change); without id, user, status, version and sources. Times as ISO 8601 text or datetimes.
+        target: id of the item operated on; None for ``add``.
+        merged: ids of the items that ``merge`` takes in.
+        evidence: at least one quote for everything but ``noop``.
+        secret: plaintext of a vault item that the rules had missed; it is redacted from its steps when applied. Never
+            shown, logged or kept outside the vault.
+        reason: a few words, kept in the history.
+        proposed_by: the manager's name, such as ``semantic`` or ``rules.semantic``.
+        confidence: 0..1.
+    """
+
+    operation: ProposalKind
+    kind: ItemKind
+    values: dict[str, Any] = Field(default_factory=dict)
+    target: str | None = None
+    merged: tuple[str, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    secret: str | None = Field(default=None, repr=False)
+    reason: str = ""
+    proposed_by: str = "rules"
+    confidence: float = Field(default=1.0, ge=0, le=1)
+
+
+class Outcome(Record):
+    """What became of a proposal.
+
+    Attributes:
+        applied: the operation that was done, which may be another than proposed (a duplicate merges, a contradiction
+            supersedes); None where it was refused.
+        item_id: of the item as it is now.
+        operation_id: in the history.
+        refused: why nothing was done, in words that hold no secret; empty otherwise.
+    """
+
+    applied: ProposalKind | None = None
+    item_id: str | None = None
+    operation_id: str | None = None
+    refused: str = ""

@@ -1,0 +1,129 @@
+"""STITCH's ranking: label density first, similarity breaks ties (arXiv 2601.10702, sections 3.3 and 3.4).
+
+The question has a contextual intent of its own, ``F_q = (scopes, events, entities)``. A snippet's density is how much of
+it the snippet's labels meet; among equals the more similar one comes first. Where the question names no label of a kind,
+the labels of the snippets nearest to it vote (the paper's deferred label refinement): most failures of the paper's form
+came from questions that do not say enough to name one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..intent.query import QueryFilter, vote
+from ..stores.ledger import Transaction
+from ..stores.ledger.labels import get_intents, read_labels
+from ..stores.vocabulary import Vocabulary
+from .fusion import Candidate
+from .strategies import LabelWeights
+
+__all__ = ["AskedLabels", "QueryIntent", "asked_labels", "by_density"]
+
+QueryIntent = Callable[[str, str, npt.NDArray[np.float32] | None], QueryFilter]
+"""(user, question, its vector) → the labels that the question names."""
+
+_VOTERS = 10
+_NAMED = 4  # labels of a kind told in the note
+
+
+@dataclass(frozen=True, slots=True)
+class AskedLabels:
+    """What density is counted by: label id (aliases and narrower labels too) → weight; and what to tell of it."""
+
+    weights: Mapping[str, float]
+    note: str
+
+
+def asked_labels(
+    tx: Transaction, asked: QueryFilter, nearest: Sequence[Candidate], settings: LabelWeights
+) -> AskedLabels:
+    """The labels that a question asks for, each kind by its weight.
+
+    Args:
+        asked: what the question names.
+        nearest: the snippets most similar to it, best first: they vote where it names nothing of a kind.
+        settings: how much each kind counts, and how much a vote does against a name.
+    """
+    vocabulary = Vocabulary(read_labels(tx))
+    named = {
+        "scope": _canonical(asked.scopes, vocabulary),
+        "event": _canonical(asked.events, vocabulary),
+        "entity": _canonical(asked.entities, vocabulary),
+    }
+    voted = _votes(tx, nearest, vocabulary) if settings.vote else {}
+    weights: dict[str, float] = {}
+    notes = []
+    for kind, share in (("scope", settings.scope), ("event", settings.event), ("entity", settings.entity)):
+        chosen, factor = named[kind], 1.0
+        if not chosen:
+            chosen, factor = voted.get(kind, {}), settings.vote
+        if not share or not chosen:
+            continue
+        for label_id, weight in chosen.items():
+            # A wide scope's narrower ones have weights of their own; a wide event or entity type means all below it.
+            meant = vocabulary.same(label_id) if kind == "scope" else sorted(vocabulary.covering(label_id))
+            for one in meant:
+                weights[one] = max(weights.get(one, 0.0), share * factor * weight)
+        best = sorted(chosen, key=lambda one: (-chosen[one], one))[:_NAMED]
+        how = "" if factor == 1 or named[kind] else " (by the nearest steps)"
+        notes.append(f"{kind} {', '.join(vocabulary.path(one) for one in best)}{how}")
+    return AskedLabels(weights, "asks for " + "; ".join(notes) if notes else "names no label")
+
+
+def _canonical(weights: Mapping[str, float], vocabulary: Vocabulary) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for label_id, weight in weights.items():
+        own = vocabulary.canonical(label_id)
+        if own in vocabulary.by_id:
+            found[own] = max(found.get(own, 0.0), weight)
+    return found
+
+
+def _votes(tx: Transaction, nearest: Sequence[Candidate], vocabulary: Vocabulary) -> dict[str, dict[str, float]]:
+    voters = [one for one in nearest if one.id.startswith("step_")]
+    intents = get_intents(tx, [one.id for one in voters])
+    ballots: dict[str, list[tuple[Sequence[str], float]]] = {"scope": [], "event": [], "entity": []}
+    top = max((one.score for one in voters), default=0.0)
+    for one in voters:
+        intent = intents.get(one.id)
+        if intent is None or top <= 0:
+            continue
+        similarity = one.score / top
+        for kind, held in (
+            ("scope", (intent.scope_id,)),
+            ("event", intent.event_ids),
+            ("entity", intent.entity_ids),
+        ):
+            ballots[kind].append(([vocabulary.canonical(label) for label in held], similarity))
+    return {kind: vote(ballot) for kind, ballot in ballots.items()}
+
+
+def by_density(
+    densities: Mapping[str, float], similar: Mapping[str, Candidate], step: float
+) -> dict[str, Candidate]:
+    """One score a candidate that orders by density and, among equals, by similarity.
+
+    Args:
+        densities: candidate → the sum of the weights of its labels that are asked for.
+        similar: every candidate with its similarity, positive, and the reasons for it.
+        step: densities less than this apart count as equal.
+    """
+    top = max((one.score for one in similar.values()), default=0.0) or 1.0
+    ranked = sorted({value for value in densities.values() if value > 0}, reverse=True)
+    places = {value: place for place, value in enumerate(ranked, 1)}
+    candidates: dict[str, Candidate] = {}
+    for record_id, found in similar.items():
+        density = densities.get(record_id, 0.0)
+        level = step * round(density / step)
+        below = step * 0.999 * found.score / top  # never lifts a candidate to the next level
+        candidate = Candidate(record_id, level + below, [])
+        if density > 0:
+            candidate.why.append(("labels", density, places[density], level))
+        total = sum(share for *_, share in found.why) or 1.0
+        candidate.why += [(name, value, rank, below * share / total) for name, value, rank, share in found.why]
+        candidates[record_id] = candidate
+    return candidates

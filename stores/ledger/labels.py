@@ -1,0 +1,516 @@
+"""Labels and intents in the ledger: names with aliases and parents, and what each step was given.
+
+Rows of ``intents`` hold the label ids as they were given. A merge or a renaming changes a label's row alone:
+:class:`~hexamem.stores.vocabulary.Vocabulary` tells what an id stands for now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import Select, and_, bindparam, delete, func, insert, select, update
+
+from ...memory_types import Change, utc_now
+from ...memory_types.labels import Label, Tier
+from ..vocabulary import Vocabulary
+from .erase import read_projections, set_projection
+from .ledger import Transaction, chunks, insert_rows
+from .schema import intents, labelings, labels, projections, scopes, steps
+
+__all__ = [
+    "LabelMarks",
+    "PendingStep",
+    "StepIntent",
+    "add_intents",
+    "apply_intents",
+    "apply_labels",
+    "clear_gists",
+    "count_labels",
+    "furthest_index",
+    "get_intents",
+    "insert_labels",
+    "intent_change",
+    "label_change",
+    "label_state",
+    "labels_named",
+    "mark_corrected",
+    "read_intents",
+    "read_label_marks",
+    "read_labels",
+    "recent_steps",
+    "set_gists",
+    "set_labelled",
+    "settle_intents",
+    "steps_carrying",
+    "steps_to_name",
+    "touch_steps",
+    "unlabelled_steps",
+]
+
+_EVERYWHERE = ""  # the home under which the marks stand: labels lie in the ledger, which several homes may share
+_REACHED, _CORRECTED = "labels", "labels.corrected"
+
+
+class LabelMarks(NamedTuple):
+    """How far labelling has come, and when labels were last changed by anything else than labelling.
+
+    Whoever keeps what it knows of the labels in memory is out of date when these are not what it left.
+    """
+
+    reached: int
+    corrected: int
+
+
+class PendingStep(NamedTuple):
+    """What labelling reads of a step."""
+
+    id: str
+    change: int
+    thread_id: str
+    turn: int
+    role: str
+    name: str | None
+    index_text: str
+    occurred_at: datetime
+
+    @property
+    def speaker(self) -> str:
+        """Who spoke: the name where one was given, else the role."""
+        return self.name or self.role
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepIntent:
+    """A step's row of ``intents``: ``resolved_text`` is None where it equals what is searched of the step."""
+
+    step_id: str
+    scope_id: str
+    event_ids: tuple[str, ...]
+    entity_ids: tuple[str, ...] = ()
+    resolved_text: str | None = None
+    summary: str = ""
+    antecedents: tuple[str, ...] = ()
+    confidence: float = 1.0
+    provisional: bool = False
+    tier: Tier = "rules"
+
+    @property
+    def label_ids(self) -> tuple[str, ...]:
+        """Every label once, scope first."""
+        return tuple(dict.fromkeys((self.scope_id, *self.event_ids, *self.entity_ids)))
+
+    @property
+    def snapshot(self) -> dict[str, Any]:
+        """The intent in the form that changes keep: without what only says how sure labelling is."""
+        return {
+            "scope_id": self.scope_id,
+            "event_ids": list(self.event_ids),
+            "entity_ids": list(self.entity_ids),
+            "resolved_text": self.resolved_text,
+            "summary": self.summary,
+            "antecedents": list(self.antecedents),
+            "tier": self.tier,
+        }
+
+
+# ------------------------------------------------------------------------------------------------------------ marks
+
+
+def read_label_marks(tx: Transaction) -> LabelMarks:
+    """The marks of the user's labels, zeros for one who has none."""
+    found = read_projections(tx, _EVERYWHERE)
+    return LabelMarks(found.get(_REACHED, 0), found.get(_CORRECTED, 0))
+
+
+def set_labelled(tx: Transaction, reached: int) -> None:
+    """Say that all steps up to this change number were looked at by labelling; 0 to look at all again."""
+    set_projection(tx, _EVERYWHERE, _REACHED, reached)
+
+
+def mark_corrected(tx: Transaction) -> None:
+    """Say that labels, or the text under them, were changed by something else than labelling."""
+    set_projection(tx, _EVERYWHERE, _CORRECTED, tx.next_change())
+
+
+# ------------------------------------------------------------------------------------------------------------ reading
+
+
+def unlabelled_steps(tx: Transaction, since: int, limit: int) -> list[PendingStep]:
+    """Active steps without an intent whose change number is above ``since``, lowest first: what to label next."""
+    columns = ("id", "change", "thread_id", "turn", "role", "name", "content", "index_text", "occurred_at")
+    own = and_(intents.c.user_id == steps.c.user_id, intents.c.step_id == steps.c.id)
+    statement = (
+        select(*(steps.c[name] for name in columns))
+        .outerjoin(intents, own)
+        .where(
+            steps.c.user_id == tx.user_id,
+            steps.c.change > since,
+            steps.c.status == "active",
+            intents.c.step_id.is_(None),
+        )
+        .order_by(steps.c.change)
+        .limit(limit)
+    )
+    return [
+        PendingStep(
+            row.id,
+            row.change,
+            row.thread_id,
+            row.turn,
+            row.role,
+            row.name,
+            row.content if row.index_text is None else row.index_text,
+            row.occurred_at,
+        )
+        for row in tx.all(statement)
+    ]
+
+
+_LABELS = select(labels, func.coalesce(scopes.c.gist, "").label("gist")).outerjoin(
+    scopes, and_(scopes.c.user_id == labels.c.user_id, scopes.c.label_id == labels.c.id)
+)
+
+
+def _label(row: Any, user: str) -> Label:
+    return Label.model_construct(
+        id=row.id,
+        user=user,
+        kind=row.kind,
+        name=row.name,
+        parent_id=row.parent_id,
+        # One whose making was undone counts as the one that it was split off.
+        alias_of=row.made_from if row.undone else row.alias_of,
+        pinned=row.pinned,
+        gist=row.gist,
+        created_at=row.created_at,
+    )
+
+
+def read_labels(tx: Transaction, label_ids: Collection[str] | None = None) -> list[Label]:
+    """All labels of the user in order of creation, or some with everything that they stand for and lie under.
+
+    Args:
+        label_ids: these, what they are aliases of, and all their parents.
+    """
+    if label_ids is None:
+        statement = _LABELS.where(labels.c.user_id == tx.user_id).order_by(labels.c.created_at, labels.c.id)
+        return [_label(row, tx.user) for row in tx.all(statement)]
+    found: dict[str, Label] = {}
+    wanted = set(label_ids)
+    while wanted:
+        for part in chunks(wanted):
+            rows = tx.all(_LABELS.where(labels.c.user_id == tx.user_id, labels.c.id.in_(part)))
+            found.update({row.id: _label(row, tx.user) for row in rows})
+        beyond = {name for one in found.values() for name in (one.parent_id, one.alias_of) if name}
+        wanted = beyond - found.keys() - wanted
+    return list(found.values())
+
+
+def labels_named(tx: Transaction, names: Collection[str]) -> list[Label]:
+    """The labels of exactly these names, of every kind; those that were taken in by others are left out."""
+    found: list[Label] = []
+    for part in chunks(names):
+        statement = _LABELS.where(
+            labels.c.user_id == tx.user_id,
+            labels.c.name.in_(part),
+            labels.c.alias_of.is_(None),
+            labels.c.undone.is_(False),
+        )
+        found += [_label(row, tx.user) for row in tx.all(statement)]
+    return found
+
+
+def _intent(row: Any) -> StepIntent:
+    return StepIntent(
+        step_id=row.step_id,
+        scope_id=row.scope_id,
+        event_ids=tuple(row.event_ids or ()),
+        entity_ids=tuple(row.entity_ids or ()),
+        resolved_text=row.resolved_text,
+        summary=row.summary or "",
+        antecedents=tuple(row.antecedents or ()),
+        confidence=row.confidence,
+        provisional=row.provisional,
+        tier=row.tier,
+    )
+
+
+def get_intents(tx: Transaction, step_ids: Collection[str]) -> dict[str, StepIntent]:
+    """The intents of these steps, forgotten ones too; a step that has none is left out."""
+    found: dict[str, StepIntent] = {}
+    for part in chunks(step_ids):
+        rows = tx.all(select(intents).where(intents.c.user_id == tx.user_id, intents.c.step_id.in_(part)))
+        found.update({row.step_id: _intent(row) for row in rows})
+    return found
+
+
+_OF_STEP = and_(steps.c.user_id == intents.c.user_id, steps.c.id == intents.c.step_id)
+
+
+def read_intents(tx: Transaction) -> list[StepIntent]:
+    """The intents of all active steps, in the order in which the steps were stored."""
+    statement = (
+        select(intents)
+        .join(steps, _OF_STEP)
+        .where(intents.c.user_id == tx.user_id, steps.c.status == "active")
+        .order_by(steps.c.seq)
+    )
+    return [_intent(row) for row in tx.all(statement)]
+
+
+def recent_steps(tx: Transaction, each: int) -> dict[str, list[tuple[PendingStep, StepIntent]]]:
+    """Scope id → its latest active steps with their intents, at most ``each``, oldest first."""
+    place = func.row_number().over(partition_by=intents.c.scope_id, order_by=steps.c.seq.desc()).label("place")
+    ranked = (
+        select(intents.c.step_id, place)
+        .join(steps, _OF_STEP)
+        .where(intents.c.user_id == tx.user_id, steps.c.status == "active")
+        .subquery()
+    )
+    names = ("id", "change", "thread_id", "turn", "role", "name", "content", "index_text", "occurred_at")
+    statement = (
+        select(intents, *(steps.c[name] for name in names))
+        .join(steps, _OF_STEP)
+        .join(ranked, ranked.c.step_id == intents.c.step_id)
+        .where(intents.c.user_id == tx.user_id, ranked.c.place <= each)
+        .order_by(steps.c.seq)
+    )
+    found: dict[str, list[tuple[PendingStep, StepIntent]]] = {}
+    for row in tx.all(statement):
+        step = PendingStep(
+            row.id,
+            row.change,
+            row.thread_id,
+            row.turn,
+            row.role,
+            row.name,
+            row.content if row.index_text is None else row.index_text,
+            row.occurred_at,
+        )
+        found.setdefault(row.scope_id, []).append((step, _intent(row)))
+    return found
+
+
+def count_labels(tx: Transaction) -> dict[str, int]:
+    """How many active steps carry each label, by the ids that the steps hold; labels of no such step are left out."""
+    statement = (
+        select(labelings.c.label_id, func.count().label("held"))
+        .join(steps, and_(steps.c.user_id == labelings.c.user_id, steps.c.id == labelings.c.target_id))
+        .where(labelings.c.user_id == tx.user_id, labelings.c.target == "step", steps.c.status == "active")
+        .group_by(labelings.c.label_id)
+    )
+    return {row.label_id: int(row.held) for row in tx.all(statement)}
+
+
+def steps_carrying(tx: Transaction, label: str) -> Select[tuple[str]]:
+    """A statement for the ids of the steps that carry a label, or one under it, or an alias of either.
+
+    Args:
+        label: an id, name or path; all labels that it may mean. One that there is not selects nothing.
+    """
+    vocabulary = Vocabulary(read_labels(tx))
+    meant = set().union(*(vocabulary.covering(one) for one in vocabulary.find(label)))
+    own = (labelings.c.user_id == tx.user_id) & (labelings.c.target == "step")
+    return select(labelings.c.target_id).where(own, labelings.c.label_id.in_(sorted(meant)))
+
+
+def steps_to_name(tx: Transaction, since: int, reached: int) -> list[str]:
+    """Active steps, of those that an index which has come to ``reached`` holds, whose label names changed ``since``.
+
+    They changed with the step itself, with one of its labels, or with a wider label of one of these.
+    """
+    labelled = select(steps.c.id).join(intents, _OF_STEP).where(steps.c.user_id == tx.user_id)
+    active = labelled.where(steps.c.status == "active", steps.c.change <= reached)
+    found = {row.id for row in tx.all(active.where(steps.c.change > since))}
+    changed = [
+        row.id for row in tx.all(select(labels.c.id).where(labels.c.user_id == tx.user_id, labels.c.change > since))
+    ]
+    if changed:
+        vocabulary = Vocabulary(read_labels(tx))
+        meant = set().union(*(vocabulary.covering(one) for one in changed))
+        for part in chunks(meant):
+            own = (labelings.c.user_id == tx.user_id) & (labelings.c.target == "step")
+            carrying = select(labelings.c.target_id).where(own, labelings.c.label_id.in_(part))
+            found.update(row.id for row in tx.all(active.where(steps.c.id.in_(carrying))))
+    return sorted(found)
+
+
+# ------------------------------------------------------------------------------------------------------------ writing
+
+
+def insert_labels(tx: Transaction, new: Sequence[Label], *, made_from: str | None = None) -> None:
+    """Write labels that are not there yet, gists included."""
+    if not new:
+        return
+    rows = [
+        {
+            "user_id": tx.user_id,
+            "id": one.id,
+            "kind": one.kind,
+            "name": one.name,
+            "parent_id": one.parent_id,
+            "within": _within(one.kind, one.parent_id),
+            "alias_of": one.alias_of,
+            "made_from": made_from,
+            "pinned": one.pinned,
+            "undone": False,
+            "change": 0,  # no step has it yet
+            "created_at": one.created_at,
+        }
+        for one in new
+    ]
+    tx.connection.execute(insert(labels), rows)
+    set_gists(tx, {one.id: one.gist for one in new if one.gist})
+
+
+def _within(kind: str, parent_id: str | None) -> str:
+    return (parent_id or "") if kind == "scope" else ""
+
+
+def set_gists(tx: Transaction, gists: Mapping[str, str]) -> None:
+    """Write what scopes are about so far."""
+    if not gists:
+        return
+    for part in chunks(gists):
+        tx.connection.execute(delete(scopes).where(scopes.c.user_id == tx.user_id, scopes.c.label_id.in_(part)))
+    rows = [{"user_id": tx.user_id, "label_id": one, "gist": gist} for one, gist in gists.items() if gist]
+    if rows:
+        tx.connection.execute(insert(scopes), rows)
+
+
+def add_intents(tx: Transaction, new: Sequence[StepIntent]) -> None:
+    """Write the intents of steps that have none yet, in bulk."""
+    if not new:
+        return
+    user_id = tx.user_id
+    rows = [
+        (
+            user_id,
+            one.step_id,
+            one.scope_id,
+            one.event_ids,
+            one.entity_ids or None,
+            one.resolved_text,
+            one.summary,
+            one.antecedents or None,
+            one.confidence,
+            one.tier,
+            one.provisional,
+        )
+        for one in new
+    ]
+    insert_rows(tx.connection, intents, _INTENT_COLUMNS, rows)
+    carried = [(user_id, one.step_id, label_id, "step") for one in new for label_id in one.label_ids]
+    insert_rows(tx.connection, labelings, ("user_id", "target_id", "label_id", "target"), carried)
+
+
+_INTENT_COLUMNS = (
+    *("user_id", "step_id", "scope_id", "event_ids", "entity_ids", "resolved_text", "summary"),
+    *("antecedents", "confidence", "tier", "provisional"),
+)
+
+
+def touch_steps(tx: Transaction, step_ids: Collection[str]) -> None:
+    """Give steps new change numbers, so that every index takes them in again."""
+    if not step_ids:
+        return
+    first = tx.next_change(len(step_ids))
+    for offset, step_id in enumerate(sorted(step_ids)):
+        own = (steps.c.user_id == tx.user_id) & (steps.c.id == step_id)
+        tx.connection.execute(update(steps).where(own).values(change=first + offset))
+
+
+def furthest_index(tx: Transaction) -> int:
+    """The highest change number that any index of any home has come to."""
+    row = tx.first(
+        select(func.max(projections.c.change)).where(
+            projections.c.user_id == tx.user_id, projections.c.home != _EVERYWHERE
+        )
+    )
+    return 0 if row is None or row[0] is None else int(row[0])
+
+
+def clear_gists(tx: Transaction, step_ids: Collection[str]) -> None:
+    """Empty what the scopes of these steps are said to be about: it may repeat words that are not to be read again."""
+    for part in chunks(step_ids):
+        own = select(intents.c.scope_id).where(intents.c.user_id == tx.user_id, intents.c.step_id.in_(part))
+        tx.connection.execute(delete(scopes).where(scopes.c.user_id == tx.user_id, scopes.c.label_id.in_(own)))
+
+
+# ------------------------------------------------------------------------------------------------------------ changes
+
+
+def label_state(tx: Transaction, label_id: str) -> dict[str, Any] | None:
+    """A label in the form that changes keep: without its gist, which follows what is said."""
+    row = tx.first(select(labels).where(labels.c.user_id == tx.user_id, labels.c.id == label_id))
+    if row is None or row.undone:
+        return None
+    return {name: row._mapping[name] for name in ("kind", "name", "parent_id", "alias_of", "made_from", "pinned")}
+
+
+def label_change(label_id: str, before: dict[str, Any] | None, after: dict[str, Any] | None) -> Change:
+    """The change of one label, from states."""
+    return Change(target="label", target_id=label_id, before=before, after=after)
+
+
+def intent_change(before: StepIntent, after: StepIntent) -> Change:
+    """The change of what one step was given."""
+    return Change(target="intent", target_id=before.step_id, before=before.snapshot, after=after.snapshot)
+
+
+def apply_labels(tx: Transaction, made: Sequence[Change]) -> None:
+    """Bring labels to what the changes leave. One whose making is undone keeps its row, which stands for its origin."""
+    final = {change.target_id: change for change in made if change.target == "label"}
+    if not final:
+        return
+    number = tx.next_change(len(final)) - 1
+    # Names that are given up first: two labels may trade theirs.
+    for label_id in final:
+        own = (labels.c.user_id == tx.user_id) & (labels.c.id == label_id)
+        tx.connection.execute(update(labels).where(own).values(undone=True))
+    for label_id, change in final.items():
+        number += 1
+        own = (labels.c.user_id == tx.user_id) & (labels.c.id == label_id)
+        state = change.after
+        if state is None:
+            tx.connection.execute(update(labels).where(own).values(undone=True, change=number))
+            continue
+        values = {**state, "within": _within(state["kind"], state["parent_id"]), "undone": False, "change": number}
+        if tx.connection.execute(update(labels).where(own).values(**values)).rowcount == 0:
+            row = {"user_id": tx.user_id, "id": label_id, "created_at": utc_now(), **values}
+            tx.connection.execute(insert(labels).values(**row))
+
+
+def apply_intents(tx: Transaction, made: Sequence[Change]) -> None:
+    """Bring the intents of steps to what the changes leave; the indexes take these steps in again."""
+    final = {c.target_id: c.after for c in made if c.target == "intent" and c.after is not None}
+    if not final:
+        return
+    held = get_intents(tx, final)
+    for part in chunks(final):
+        own = (labelings.c.user_id == tx.user_id) & (labelings.c.target == "step")
+        tx.connection.execute(delete(labelings).where(own, labelings.c.target_id.in_(part)))
+        tx.connection.execute(delete(intents).where(intents.c.user_id == tx.user_id, intents.c.step_id.in_(part)))
+    sure = {step_id: one.confidence for step_id, one in held.items()}
+    add_intents(tx, [_intent_from(step_id, state, sure.get(step_id, 1.0)) for step_id, state in final.items()])
+    touch_steps(tx, final)
+
+
+def settle_intents(tx: Transaction, intents_now: Sequence[StepIntent]) -> None:
+    """Write how sure labelling is of steps whose labels stay as they are: no change that anybody would undo."""
+    if intents_now:
+        own = (intents.c.user_id == tx.user_id) & (intents.c.step_id == bindparam("of_step"))
+        rows = [
+            {"of_step": one.step_id, "confidence": one.confidence, "provisional": one.provisional}
+            for one in intents_now
+        ]
+        tx.connection.execute(update(intents).where(own), rows)
+
+
+def _intent_from(step_id: str, state: Mapping[str, Any], confidence: float) -> StepIntent:
+    """The intent that a change keeps."""
+    lists = {name: tuple(state[name]) for name in ("event_ids", "entity_ids", "antecedents")}
+    return StepIntent(step_id=step_id, confidence=confidence, **{**state, **lists})

@@ -1,0 +1,86 @@
+"""What model calls cost, kept for good: calls, tokens and seconds by operation and agent (DESIGN sections 1 and 7).
+
+The rows are those of a ``UsageMeter``: ``add_usage(tx, meter.drain())``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Select, func, insert, select
+
+from ...errors import InvalidInputError, NotFoundError
+from ...memory_types.base import new_id, utc_now
+from .engine import plain_errors
+from .ledger import Ledger, Transaction
+from .schema import usage
+
+if TYPE_CHECKING:
+    from ...models.usage import UsageRow
+
+__all__ = ["add_usage", "all_usage", "usage_totals"]
+
+_SUMS = ("calls", "input_tokens", "output_tokens", "seconds")
+
+
+def add_usage(tx: Transaction, rows: Iterable[UsageRow]) -> None:
+    """Keep what model calls for this user cost; rows without any call, token or second are left out.
+
+    Args:
+        rows: one an operation and agent. Operation and agent are names of the program, never of a user.
+
+    Raises:
+        InvalidInputError: for a negative sum.
+        NotFoundError: if the user has stored nothing yet.
+    """
+    now = utc_now()
+    new: list[dict[str, Any]] = []
+    for row in rows:
+        sums = {"calls": row["calls"], "input_tokens": row["input_tokens"], "output_tokens": row["output_tokens"]}
+        values: dict[str, Any] = {**sums, "seconds": row["seconds"]}
+        for name, value in values.items():
+            if not value >= 0:
+                raise InvalidInputError(f"usage of {row['operation']}: {name} = {value!r} is below 0")
+        if any(values.values()):
+            place = {"user_id": tx.user_id, "id": new_id("usage"), "created_at": now}
+            new.append({**place, "operation": row["operation"], "agent": row["agent"], **values})
+    if not new:
+        return
+    if not tx.user_id:
+        raise NotFoundError(f"user {tx.user!r} has stored nothing yet, so no usage can be kept for it")
+    tx.connection.execute(insert(usage), new)
+
+
+def usage_totals(tx: Transaction, *, since: datetime | None = None) -> list[UsageRow]:
+    """What the user's model calls cost in all, one row an operation and agent, in the order of their names.
+
+    Args:
+        since: only calls that were kept at this aware time or later.
+    """
+    return [_row(row) for row in tx.all(_totals(since).where(usage.c.user_id == tx.user_id))]
+
+
+def all_usage(ledger: Ledger, *, since: datetime | None = None) -> list[UsageRow]:
+    """The same summed over every user: for the home's keeper."""
+    with plain_errors(ledger.place), ledger.engine.connect() as connection:
+        return [_row(row) for row in connection.execute(_totals(since))]
+
+
+def _totals(since: datetime | None) -> Select[Any]:
+    names = (usage.c.operation, usage.c.agent)
+    found = select(*names, *(func.sum(usage.c[name]).label(name) for name in _SUMS)).group_by(*names).order_by(*names)
+    return found if since is None else found.where(usage.c.created_at >= since)
+
+
+def _row(row: Any) -> UsageRow:
+    # PostgreSQL sums whole numbers as decimals.
+    return {
+        "operation": row.operation,
+        "agent": row.agent,
+        "calls": int(row.calls),
+        "input_tokens": int(row.input_tokens),
+        "output_tokens": int(row.output_tokens),
+        "seconds": float(row.seconds),
+    }

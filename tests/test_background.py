@@ -1,0 +1,851 @@
+"""Jobs in the background: what handlers are given, what becomes of an attempt, killing, closing, flushing, sleeping."""
+# ruff: noqa: F811 - fixtures come by import
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from hexamem import Memory, Settings, UserMemory
+from hexamem.background import (
+    BackgroundWorker,
+    JobContext,
+    JobError,
+    JobHandler,
+    JobHandlers,
+    JobLostError,
+    JobOutcome,
+    JobRunner,
+)
+from hexamem.cli.jobs import COMMANDS
+from hexamem.cli.session import Session
+from hexamem.doctor import Finding, examine
+from hexamem.errors import ConfigError, InvalidInputError, NotFoundError
+from hexamem.stores.ledger import read_items
+from hexamem.stores.ledger.jobs import Job, enqueue
+from hexamem.stores.ledger.schema import jobs as jobs_table
+
+from .ledger_databases import NewDatabase, new_database  # noqa: F401
+
+NOW = datetime(2031, 5, 1, 12, tzinfo=UTC)
+WAIT = 30  # seconds after which a test gives up; none waits that long
+
+
+class Clock:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.now = NOW
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def move(self, seconds: float) -> None:
+        self.now += timedelta(seconds=seconds)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def handlers() -> JobHandlers:
+    return JobHandlers()
+
+
+@pytest.fixture
+def runner(memory: Memory, handlers: JobHandlers, clock: Clock) -> JobRunner:
+    """A runner of its own handlers and clock on a memory's ledger."""
+    return JobRunner(memory.ledger, handlers, "home", memory.user, max_attempts=3, clock=clock)
+
+
+def put(memory: Memory, user: str, kind: str, due: datetime | None = NOW, **payload: object) -> str:
+    with memory.ledger.write(user) as tx:
+        job_id = enqueue(tx, kind, payload, due_at=due)
+    memory.wrote(user)
+    return job_id
+
+
+def put_now(memory: Memory, user: str, kind: str, **payload: object) -> str:
+    return put(memory, user, kind, None, **payload)
+
+
+def ending(outcome: JobOutcome | BaseException, seen: list[object] | None = None) -> JobHandler:
+    """A handler that notes the payloads it sees, and ends like this."""
+
+    def handler(job: JobContext) -> JobOutcome:
+        if seen is not None:
+            seen.append(job.payload.get("n"))
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
+
+    return handler
+
+
+def only(memory: Memory) -> Job:
+    [job] = memory.jobs()
+    return job
+
+
+# ------------------------------------------------------------------------------------------------ what becomes of a job
+
+
+def test_a_handler_gets_its_payload_bound_to_the_user_and_a_job_that_is_done_goes(
+    memory: Memory, runner: JobRunner, handlers: JobHandlers
+) -> None:
+    seen: list[tuple[str, object, int]] = []
+
+    def handler(job: JobContext) -> JobOutcome:
+        seen.append((job.user.name, job.payload, job.attempt))
+        return JobOutcome.done()
+
+    handlers.register("note", handler)
+    put(memory, "alice", "note", n=1)
+    put(memory, "bob", "note", n=2)
+    runner.run_due()
+    assert seen == [("alice", {"n": 1}, 1), ("bob", {"n": 2}, 1)]
+    assert memory.jobs() == []
+
+
+def test_a_job_that_keeps_failing_waits_longer_each_time_and_is_parked_with_its_error(
+    memory: Memory, runner: JobRunner, handlers: JobHandlers, clock: Clock
+) -> None:
+    seen: list[object] = []
+    handlers.register("note", ending(JobError("the model refused the request: 401"), seen))
+    put(memory, "alice", "note")
+    waits = []
+    for _ in range(2):
+        runner.run_due()
+        job = only(memory)
+        assert (job.status, job.error) == ("waiting", "the model refused the request: 401")
+        waits.append((job.due_at - clock.now).total_seconds())
+        clock.move(waits[-1])
+    assert 2.5 <= waits[0] <= 5 <= waits[1] <= 10
+    runner.run_due()
+    job = only(memory)
+    assert (job.status, job.attempts, len(seen)) == ("parked", 3, 3)
+    clock.move(1e6)
+    runner.run_due()
+    assert len(seen) == 3
+
+
+def test_a_deferred_job_waits_with_its_reason_and_uses_up_no_attempt(
+    memory: Memory, runner: JobRunner, handlers: JobHandlers, clock: Clock
+) -> None:
+    handlers.register("note", ending(JobOutcome.defer("no model is set")))
+    put(memory, "alice", "note")
+    for _ in range(10):
+        runner.run_due()
+        job = only(memory)
+        assert (job.status, job.attempts, job.error) == ("deferred", 0, "no model is set")
+        assert job.due_at == clock.now + timedelta(minutes=10)
+        clock.move(600)
+
+
+def test_a_handler_may_park_a_job_at_once_or_say_when_to_retry(
+    memory: Memory, runner: JobRunner, handlers: JobHandlers, clock: Clock
+) -> None:
+    handlers.register("park", ending(JobOutcome.park("the file is gone")))
+    handlers.register("later", ending(JobOutcome.retry("busy", timedelta(hours=2))))
+    put(memory, "alice", "park")
+    put(memory, "bob", "later")
+    runner.run_due()
+    found = {job.kind: job for job in memory.jobs()}
+    assert (found["park"].status, found["park"].attempts, found["park"].error) == ("parked", 1, "the file is gone")
+    assert (found["later"].status, found["later"].due_at) == ("waiting", clock.now + timedelta(hours=2))
+
+
+def test_what_is_kept_of_an_error_tells_no_word_of_the_user(
+    memory: Memory, runner: JobRunner, handlers: JobHandlers
+) -> None:
+    handlers.register("one", ending(InvalidInputError("'quokka Ada' is no name")))
+    handlers.register("two", ending(ValueError("quokka")))
+    handlers.register("three", ending(JobError("refused with api_key=sk-proj-Zx81kQ0aLm42Tn77VbC3dE9f")))
+    for kind in ("one", "two", "three"):
+        put(memory, "alice", kind)
+    runner.run_due()
+    errors = {job.kind: str(job.error) for job in memory.jobs()}
+    assert "quokka" not in str(errors)
+    assert "sk-proj-Zx81" not in str(errors)
+    assert errors["one"].startswith("InvalidInputError: An argument of a call is not acceptable")
+    assert errors["two"].startswith("ValueError: ")
+    assert "line" in errors["two"]
+    assert errors["three"].startswith("refused with")
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), MemoryError(), RecursionError()])
+def test_whatever_a_handler_raises_is_a_failed_attempt(
+    memory: Memory, runner: JobRunner, handlers: JobHandlers, error: BaseException
+) -> None:
+    handlers.register("note", ending(error))
+    put(memory, "alice", "note")
+    runner.run_due()
+    assert only(memory).attempts == 1
+    assert type(error).__name__ in str(only(memory).error)
+
+
+def test_an_interrupted_job_is_given_back_and_the_interruption_goes_on(
+    memory: Memory, runner: JobRunner, handlers: JobHandlers
+) -> None:
+    handlers.register("note", ending(KeyboardInterrupt()))
+    put(memory, "alice", "note")
+    with pytest.raises(KeyboardInterrupt):
+        runner.run_due()
+    assert (only(memory).status, only(memory).attempts) == ("waiting", 0)
+
+
+def test_a_handler_that_returns_something_else_is_parked_with_that_said(
+    memory: Memory, runner: JobRunner, handlers: JobHandlers
+) -> None:
+    handlers.register("note", lambda job: None)  # type: ignore[arg-type, return-value]
+    put(memory, "alice", "note")
+    runner.run_due()
+    assert (only(memory).status, only(memory).error) == ("parked", "its handler returned NoneType, not a JobOutcome")
+
+
+def test_a_kind_without_a_handler_waits_until_it_is_registered(memory: Memory, handlers: JobHandlers) -> None:
+    seen: list[object] = []
+    put_now(memory, "alice", "later", n=1)
+    assert memory.flush() is False
+    assert only(memory).status == "waiting"
+    memory.handlers.register("later", ending(JobOutcome.done(), seen))
+    assert memory.flush() is True
+    assert seen == [1]
+
+
+def test_a_kind_is_registered_once_and_under_a_proper_name(handlers: JobHandlers) -> None:
+    handlers.register("note", ending(JobOutcome.done()))
+    with pytest.raises(ConfigError, match="have a handler already"):
+        handlers.register("note", ending(JobOutcome.done()))
+    with pytest.raises(ConfigError, match="lower-case"):
+        handlers.register("Not A Kind", ending(JobOutcome.done()))
+
+
+# -------------------------------------------------------------------------------------------------- writing in handlers
+
+
+def test_what_is_written_with_the_completion_is_kept_even_if_the_handler_fails_afterwards(
+    memory: Memory, runner: JobRunner, handlers: JobHandlers
+) -> None:
+    def handler(job: JobContext) -> JobOutcome:
+        with job.write() as tx:
+            enqueue(tx, "follow_up", {})
+            job.complete(tx)
+        raise RuntimeError("too late to matter")
+
+    handlers.register("note", handler)
+    put(memory, "alice", "note")
+    runner.run_due()
+    assert only(memory).kind == "follow_up"
+
+
+def test_a_transaction_that_fails_leaves_the_job_and_nothing_of_what_it_wrote(
+    memory: Memory, runner: JobRunner, handlers: JobHandlers
+) -> None:
+    def handler(job: JobContext) -> JobOutcome:
+        with job.write() as tx:
+            enqueue(tx, "follow_up", {})
+            job.complete(tx)
+            raise RuntimeError("in the middle")
+
+    handlers.register("note", handler)
+    put(memory, "alice", "note")
+    runner.run_due()
+    assert (only(memory).kind, only(memory).attempts) == ("note", 1)
+
+
+def test_a_handler_whose_user_was_erased_meanwhile_writes_nothing(memory: Memory) -> None:
+    raised: list[BaseException] = []
+
+    def handler(job: JobContext) -> JobOutcome:
+        job.user.erase()
+        try:
+            with job.write() as tx:
+                enqueue(tx, "follow_up", {})
+        except JobLostError as error:
+            raised.append(error)
+            raise
+        return JobOutcome.done()
+
+    memory.handlers.register("note", handler)
+    memory.user("alice").remember("hello")
+    put_now(memory, "alice", "note")
+    memory.flush()
+    assert len(raised) == 1
+    assert (memory.jobs(), memory.users()) == ([], [])
+
+
+def test_a_write_renews_the_claim(memory: Memory, runner: JobRunner, handlers: JobHandlers, clock: Clock) -> None:
+    until: list[datetime] = []
+
+    def handler(job: JobContext) -> JobOutcome:
+        for _ in range(2):
+            clock.move(600)
+            with job.write() as tx:
+                until.extend(row.claimed_until for row in tx.all(jobs_table.select()))
+        return JobOutcome.done()
+
+    handlers.register("note", handler)
+    put(memory, "alice", "note")
+    runner.run_due()
+    assert until == [NOW + timedelta(seconds=600 * turn + 900) for turn in (1, 2)]
+
+
+# ------------------------------------------------------------------------------------------------------------- flushing
+
+
+def test_flush_runs_due_jobs_and_indexes_what_they_wrote(memory: Memory, alice: UserMemory) -> None:
+    def handler(job: JobContext) -> JobOutcome:
+        job.user.add({"kind": "semantic", "name": "boat", "summary": "The boat is called Comet"})
+        return JobOutcome.done()
+
+    memory.handlers.register("note", handler)
+    alice.remember("hello")
+    put_now(memory, "alice", "note")
+    assert memory.flush() is True
+    assert memory.projector.behind("alice") == 0
+    assert alice.recall("boat").hits[0].text.endswith("Comet")
+
+
+def test_a_users_flush_runs_only_the_users_jobs(memory: Memory, alice: UserMemory) -> None:
+    seen: list[object] = []
+    memory.handlers.register("note", ending(JobOutcome.done(), seen))
+    put_now(memory, "bob", "note", n="bob's")
+    put_now(memory, "alice", "note", n="alice's")
+    assert alice.flush() is True
+    assert seen == ["alice's"]
+    assert [job.user for job in memory.jobs()] == ["bob"]
+    assert alice.jobs() == []
+    assert [job.kind for job in memory.user("bob").jobs()] == ["note"]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "status"),
+    [
+        (JobOutcome.park("broken"), "parked"),
+        (JobOutcome.defer("no model is set"), "deferred"),
+        (JobOutcome.retry("busy"), "waiting"),
+    ],
+)
+def test_what_cannot_be_done_now_does_not_hold_flush_up_and_it_says_so(
+    memory: Memory, alice: UserMemory, outcome: JobOutcome, status: str
+) -> None:
+    memory.handlers.register("note", ending(outcome))
+    put_now(memory, "alice", "note")
+    assert alice.flush() is False
+    assert memory.flush() is False
+    assert only(memory).status == status
+
+
+def test_a_job_for_a_later_time_is_no_work_left(memory: Memory, alice: UserMemory) -> None:
+    memory.handlers.register("note", ending(JobOutcome.done()))
+    put(memory, "alice", "note", datetime(2090, 1, 1, tzinfo=UTC))
+    assert alice.flush() is True
+
+
+def test_a_flush_without_time_begins_no_job(memory: Memory, alice: UserMemory) -> None:
+    seen: list[object] = []
+    memory.handlers.register("note", ending(JobOutcome.done(), seen))
+    put_now(memory, "alice", "note")
+    assert alice.flush(timeout=-1) is False
+    assert seen == []
+
+
+def test_a_handler_that_flushes_does_not_wait_for_itself(memory: Memory) -> None:
+    told: list[bool] = []
+
+    def handler(job: JobContext) -> JobOutcome:
+        told.extend([job.user.flush(), job.user.memory.flush(timeout=5)])
+        return JobOutcome.done()
+
+    memory.handlers.register("note", handler)
+    put_now(memory, "alice", "note")
+    assert memory.flush() is True
+    assert told == [False, False]
+
+
+def test_a_parked_job_runs_again_when_retried_by_hand_and_goes_when_dropped(memory: Memory, alice: UserMemory) -> None:
+    outcomes = [JobOutcome.park("broken"), JobOutcome.done()]
+    memory.handlers.register("note", lambda job: outcomes.pop(0))
+    memory.handlers.register("bad", ending(JobOutcome.park("broken")))
+    note, bad = put_now(memory, "alice", "note"), put_now(memory, "alice", "bad")
+    assert memory.flush() is False
+    memory.retry_job(note, user="alice")
+    memory.drop_job(bad, user="alice")
+    assert memory.flush() is True
+    with pytest.raises(NotFoundError, match=note):
+        memory.retry_job(note, user="alice")
+
+
+# --------------------------------------------------------------------------------------------------- the worker's thread
+
+
+class Still:
+    """In place of a projector: notes which users it was asked to bring up."""
+
+    def __init__(self) -> None:
+        self.users: list[str] = []
+
+    def catch_up(self, user: str) -> int:
+        self.users.append(user)
+        return 0
+
+
+def test_the_worker_sleeps_exactly_until_the_next_job_is_due(
+    memory: Memory, runner: JobRunner, handlers: JobHandlers, clock: Clock
+) -> None:
+    seen: list[object] = []
+    slept: list[float | None] = []
+    ended = threading.Event()
+
+    def sleep(condition: threading.Condition, seconds: float | None) -> None:
+        slept.append(seconds)
+        if seconds is None:
+            ended.set()
+            condition.wait()
+        else:
+            clock.move(seconds)
+
+    handlers.register("note", ending(JobOutcome.done(), seen))
+    put(memory, "alice", "note", NOW + timedelta(seconds=90), n=1)
+    put(memory, "alice", "note", NOW + timedelta(seconds=1000), n=2)
+    worker = BackgroundWorker(Still(), runner, wait=sleep)  # type: ignore[arg-type]
+    worker.wake()
+    assert ended.wait(WAIT)
+    worker.stop()
+    assert seen == [1, 2]
+    assert slept == [90.0, 600.0, 310.0, None]  # never longer than ten minutes, in case the clock is set
+
+
+def test_a_worker_with_nothing_to_do_sleeps_until_it_is_woken(memory: Memory, runner: JobRunner) -> None:
+    projector = Still()
+    asleep: list[threading.Event] = [threading.Event(), threading.Event()]
+    sleeps: list[float | None] = []
+
+    def sleep(condition: threading.Condition, seconds: float | None) -> None:
+        sleeps.append(seconds)
+        asleep[min(len(sleeps), 2) - 1].set()
+        condition.wait()
+
+    worker = BackgroundWorker(projector, runner, wait=sleep)  # type: ignore[arg-type]
+    worker.put("alice")
+    assert asleep[0].wait(WAIT)
+    worker.put("bob")
+    assert asleep[1].wait(WAIT)
+    worker.stop()
+    assert projector.users == ["alice", "bob"]
+    assert sleeps == [None, None]
+
+
+def test_jobs_and_users_take_turns(memory: Memory, runner: JobRunner, handlers: JobHandlers) -> None:
+    order: list[object] = []
+    projector = Still()
+    projector.users = order  # type: ignore[assignment]
+    handlers.register("note", ending(JobOutcome.done(), order))
+    for number in (1, 2):
+        put(memory, "alice", "note", n=number)
+    worker = BackgroundWorker(projector, runner)  # type: ignore[arg-type]
+    worker._users = dict.fromkeys(["ann", "ben"])
+    assert [worker.step() for _ in range(5)] == [0.0, 0.0, 0.0, 0.0, None]
+    assert order == ["ann", 1, "ben", 2]
+
+
+def test_a_queue_that_cannot_be_read_is_tried_again_after_a_pause(
+    memory: Memory, runner: JobRunner, handlers: JobHandlers
+) -> None:
+    handlers.register("note", ending(JobOutcome.done()))
+    put(memory, "alice", "note")
+    with memory.ledger.engine.begin() as connection:
+        connection.exec_driver_sql("ALTER TABLE jobs RENAME TO gone")
+    worker = BackgroundWorker(Still(), runner)  # type: ignore[arg-type]
+    assert worker.step() == 30.0
+    with memory.ledger.engine.begin() as connection:
+        connection.exec_driver_sql("ALTER TABLE gone RENAME TO jobs")
+    assert [worker.step(), worker.step()] == [0.0, None]
+
+
+@pytest.fixture
+def lively(tmp_path: Path) -> Iterator[Memory]:
+    """A memory with its background thread, which gives a job one second when it is closed."""
+    with Memory.open(tmp_path / "home", settings=Settings(background=True, job_stop=1)) as opened:
+        yield opened
+
+
+def test_a_job_runs_in_the_background_once_its_cause_is_committed(lively: Memory) -> None:
+    ran = threading.Event()
+    threads: list[str] = []
+
+    def handler(job: JobContext) -> JobOutcome:
+        threads.append(threading.current_thread().name)
+        ran.set()
+        return JobOutcome.done()
+
+    lively.handlers.register("note", handler)
+    put_now(lively, "alice", "note")
+    assert ran.wait(WAIT)
+    assert threads == ["hexamem-background"]
+    assert lively.flush() is True
+
+
+def test_registering_a_handler_wakes_the_worker_for_jobs_that_waited(lively: Memory) -> None:
+    ran = threading.Event()
+    put_now(lively, "alice", "note")
+
+    def handler(job: JobContext) -> JobOutcome:
+        ran.set()
+        return JobOutcome.done()
+
+    lively.handlers.register("note", handler)
+    assert ran.wait(WAIT)
+
+
+def test_flush_waits_for_the_job_that_the_background_thread_runs(lively: Memory) -> None:
+    began, go_on = threading.Event(), threading.Event()
+    done: list[str] = []
+
+    def handler(job: JobContext) -> JobOutcome:
+        began.set()
+        assert go_on.wait(WAIT)
+        done.append(job.id)
+        return JobOutcome.done()
+
+    lively.handlers.register("note", handler)
+    put_now(lively, "alice", "note")
+    assert began.wait(WAIT)
+    assert lively.flush(timeout=0.05) is False
+    assert only(lively).status == "running"
+    go_on.set()
+    assert lively.flush() is True
+    assert len(done) == 1
+
+
+def test_closing_lets_a_short_job_end(tmp_path: Path) -> None:
+    began, done = threading.Event(), threading.Event()
+
+    def handler(job: JobContext) -> JobOutcome:
+        began.set()
+        while not job.stopping:
+            threading.Event().wait(0.005)
+        with job.write() as tx:
+            enqueue(tx, "follow_up", {})
+            job.complete(tx)
+        done.set()
+        return JobOutcome.done()
+
+    memory = Memory.open(tmp_path / "home")
+    memory.handlers.register("note", handler)
+    put_now(memory, "alice", "note")
+    assert began.wait(WAIT)
+    memory.close()
+    assert done.is_set()
+    with Memory.open(tmp_path / "home", settings=Settings(background=False)) as again:
+        assert only(again).kind == "follow_up"
+
+
+def test_closing_puts_a_long_job_back_and_its_handler_can_write_no_more(tmp_path: Path) -> None:
+    began, go_on, ended = threading.Event(), threading.Event(), threading.Event()
+    raised: list[BaseException] = []
+
+    def handler(job: JobContext) -> JobOutcome:
+        began.set()
+        assert go_on.wait(WAIT)
+        try:
+            with job.write() as tx:
+                enqueue(tx, "follow_up", {})
+        except JobLostError as error:
+            raised.append(error)
+            raise
+        finally:
+            ended.set()
+        return JobOutcome.done()
+
+    memory = Memory.open(tmp_path / "home", settings=Settings(job_stop=1))
+    memory.handlers.register("note", handler)
+    put_now(memory, "alice", "note")
+    assert began.wait(WAIT)
+    memory.close()
+    with Memory.open(tmp_path / "home", settings=Settings(background=False)) as again:
+        assert (only(again).kind, only(again).status, only(again).attempts) == ("note", "waiting", 0)
+        go_on.set()
+        assert ended.wait(WAIT)
+        assert len(raised) == 1
+        assert only(again).attempts == 0
+
+
+def test_a_handler_may_use_its_user_while_others_write_and_another_closes(tmp_path: Path) -> None:
+    began = threading.Event()
+
+    def handler(job: JobContext) -> JobOutcome:
+        while True:  # ends when the memory refuses, because it is closing
+            job.user.recall("anything")
+            began.set()
+
+    memory = Memory.open(tmp_path / "home")
+    memory.handlers.register("note", handler)
+    memory.user("alice").remember("hello")
+    put_now(memory, "alice", "note")
+    assert began.wait(WAIT)
+    memory.close()
+    with Memory.open(tmp_path / "home", settings=Settings(background=False)) as again:
+        assert (only(again).status, only(again).attempts) == ("waiting", 0)
+
+
+def test_a_handler_may_close_the_memory(tmp_path: Path) -> None:
+    closed = threading.Event()
+
+    def handler(job: JobContext) -> JobOutcome:
+        job.user.memory.close()
+        closed.set()
+        return JobOutcome.done()
+
+    memory = Memory.open(tmp_path / "home")
+    memory.handlers.register("note", handler)
+    put_now(memory, "alice", "note")
+    assert closed.wait(WAIT)
+    with Memory.open(tmp_path / "home", settings=Settings(background=False)) as again:
+        assert (only(again).status, only(again).attempts) == ("waiting", 0)
+
+
+# -------------------------------------------------------------------------------------------------- killing and leaving
+
+
+_JOBS = 100  # more than a worker does before it is killed from outside
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """A home whose workers were killed while they ran the jobs, and where they died."""
+    home = tmp_path_factory.mktemp("killed") / "home"
+    script = Path(__file__).with_name("job_kill_child.py")
+    command = [sys.executable, str(script), str(home), str(_JOBS), "7", "5"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return home, json.loads(done.stdout)
+
+
+def test_workers_died_by_sigkill_at_different_points(killed: tuple[Path, list[str]]) -> None:
+    _, died = killed
+    assert len(died) >= 5
+    assert len(set(died)) >= 4
+
+
+def test_after_every_kill_each_job_took_effect_exactly_once(killed: tuple[Path, list[str]]) -> None:
+    home, _ = killed
+    with Memory.open(home, settings=Settings(background=False)) as memory:
+        assert memory.jobs() == []
+        with memory.ledger.read("ann") as tx:
+            names = [getattr(item, "name", "") for item in read_items(tx)]
+    assert sorted(names) == sorted(f"{('once', 'again')[number % 2]} {number}" for number in range(_JOBS))
+
+
+_CRASHING = """
+import os, signal, sys
+import chromadb.api.rust  # before forking, so that each process starts fast
+from hexamem import Memory, Settings
+from hexamem.background import JobOutcome
+
+def handler(job):
+    with open(sys.argv[2], "a") as notes:
+        notes.write(f"{job.attempt}\\n")
+    if job.attempt == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return JobOutcome.done()
+
+for _ in range(3):
+    child = os.fork()
+    if child == 0:
+        try:
+            with Memory.open(sys.argv[1], settings=Settings(background=False)) as memory:
+                memory.handlers.register("crash", handler)
+                memory.flush()
+            os._exit(0)
+        finally:
+            os._exit(1)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_a_job_whose_process_was_killed_is_resumed_by_the_next_open_exactly_once_more(tmp_path: Path) -> None:
+    home, notes = tmp_path / "home", tmp_path / "notes"
+    with Memory.open(home, settings=Settings(background=False)) as memory:
+        put_now(memory, "alice", "crash")
+    command = [sys.executable, "-c", _CRASHING, home, notes]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.split() == [str(-signal.SIGKILL), "0", "0"]
+    assert notes.read_text() == "1\n2\n"
+
+
+_LEAVING = """
+import sys, threading
+from hexamem import Memory
+from hexamem.background import JobOutcome
+from hexamem.stores.ledger.jobs import enqueue
+
+began = threading.Event()
+
+def handler(job):
+    began.set()
+    threading.Event().wait()
+
+memory = Memory.open(sys.argv[1])
+memory.handlers.register("endless", handler)
+with memory.ledger.write("alice") as tx:
+    enqueue(tx, "endless", {})
+memory.wrote("alice")
+assert began.wait(30)
+"""
+
+
+def test_a_program_that_ends_without_closing_is_not_kept_alive_by_a_job(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    done = subprocess.run([sys.executable, "-c", _LEAVING, home], check=False, timeout=60, capture_output=True)
+    assert (done.returncode, done.stderr) == (0, b"")
+    with Memory.open(home, settings=Settings(background=False)) as memory:
+        assert (only(memory).status, only(memory).attempts) == ("waiting", 1)
+
+
+def test_two_homes_on_one_ledger_run_each_job_once(new_database: NewDatabase, tmp_path: Path) -> None:
+    url, quiet = new_database(), Settings(background=False)
+    seen: list[object] = []
+    with (
+        Memory.open(tmp_path / "one", ledger_url=url, settings=quiet) as one,
+        Memory.open(tmp_path / "two", ledger_url=url, settings=quiet) as two,
+        ThreadPoolExecutor(2) as pool,
+    ):
+        for number in range(10):
+            put_now(one, f"user {number}", "note", n=number)
+        for memory in (one, two):
+            memory.handlers.register("note", ending(JobOutcome.done(), seen))
+        list(pool.map(lambda memory: memory.flush(), (one, two)))
+        assert one.flush() is True
+    assert sorted(seen, key=str) == list(range(10))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forking as on POSIX")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork.*:DeprecationWarning")
+def test_a_fork_neither_waits_for_the_thread_nor_runs_its_jobs(memory: Memory, runner: JobRunner) -> None:
+    worker = BackgroundWorker(Still(), runner)  # type: ignore[arg-type]
+    worker.wake()
+    with worker._state, runner._turn:  # held by other threads at the moment of the fork
+        child = os.fork()
+        if child == 0:
+            worker.put("alice")
+            runner.run_due()
+            worker.stop()
+            os._exit(7)
+    _, status = os.waitpid(child, 0)
+    worker.stop()
+    assert os.waitstatus_to_exitcode(status) == 7
+
+
+# ------------------------------------------------------------------------------------------- privacy, doctor, the command
+
+
+def test_redacting_takes_the_words_out_of_jobs_and_erasing_takes_the_jobs(memory: Memory, alice: UserMemory) -> None:
+    alice.remember("My boat is called quokkasong.")
+    with memory.ledger.write("alice") as tx:
+        enqueue(tx, "note", {"said": "quokkasong", "deep": [{"quokkasong": 1}]}, key="about quokkasong")
+    alice.redact("quokkasong", caption="boat")
+    with memory.ledger.read("alice") as tx:
+        [row] = tx.all(jobs_table.select())
+    assert "quokkasong" not in str(tuple(row))
+    assert alice.erase().rows["jobs"] == 1
+
+
+def test_a_redaction_that_was_cut_off_is_finished_as_a_job(
+    memory: Memory, alice: UserMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice.remember("My boat is called quokkasong.")
+    with monkeypatch.context() as patched:
+
+        def fail(*_: object, **__: object) -> None:
+            raise OSError("the disk is away")
+
+        patched.setattr(memory.projector, "purge", fail)
+        with pytest.raises(OSError, match="away"):
+            alice.redact("quokkasong", caption="boat")
+    assert [job.kind for job in alice.jobs()] == ["redact_cleanup"]
+    assert memory.flush() is True
+    assert alice.jobs() == []
+
+
+def findings(memory: Memory) -> dict[str, Finding]:
+    return {finding.name: finding for finding in examine(memory)}
+
+
+def test_doctor_tells_parked_deferred_and_unknown_jobs_and_what_to_do(memory: Memory) -> None:
+    memory.handlers.register("label", ending(JobOutcome.park("the model is gone")))
+    memory.handlers.register("distil", ending(JobOutcome.defer("the budget is used up")))
+    parked = put_now(memory, "alice", "label")
+    put_now(memory, "alice", "distil")
+    put_now(memory, "bob", "distil")
+    put_now(memory, "bob", "transcribe")
+    memory.flush()
+    found = findings(memory)
+    assert found["job"].status == "wrong"
+    for part in ("label", "'alice'", "1 attempts", "the model is gone", f"hexamem jobs retry {parked}"):
+        assert part in found["job"].detail
+    assert found["deferred jobs"].detail.startswith("2 of kind distil deferred: the budget is used up")
+    assert "'transcribe'" in found["unknown jobs"].detail
+    assert found["jobs"].detail == "1 waiting, 2 deferred, 1 parked"
+
+
+def test_doctor_is_content_where_nothing_waits(memory: Memory) -> None:
+    assert findings(memory)["jobs"].as_dict() == {"name": "jobs", "status": "ok", "detail": "0 waiting, none parked"}
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Session:
+    """The command line on a home with a parked job of alice."""
+    with Memory.open(tmp_path / "home", settings=Settings(background=False)) as memory:
+        memory.handlers.register("label", ending(JobOutcome.park("the model is gone")))
+        put_now(memory, "alice", "label")
+        memory.flush()
+    return Session(home=tmp_path / "home")
+
+
+def test_the_command_lists_retries_and_drops(session: Session, capsys: pytest.CaptureFixture[str]) -> None:
+    COMMANDS["list"](session)
+    assert "the model is" in capsys.readouterr().out  # folded in a narrow window
+    session.as_json = True
+
+    def listed(user: str | None = None) -> list[dict[str, str]]:
+        COMMANDS["list"](session, user=user)
+        return list(json.loads(capsys.readouterr().out))
+
+    [job] = listed()
+    assert (job["user"], job["status"]) == ("alice", "parked")
+    COMMANDS["retry"](session, job_id=job["id"], user="alice")
+    assert json.loads(capsys.readouterr().out)["done"] == "retried"
+    assert [one["status"] for one in listed("alice")] == ["waiting"]
+    assert listed("bob") == []
+    with pytest.raises(NotFoundError, match=job["id"]):
+        COMMANDS["drop"](session, job_id=job["id"], user="bob")
+    COMMANDS["drop"](session, job_id=job["id"], user="alice")
+    capsys.readouterr()
+    assert listed() == []
+
+
+def test_the_command_makes_no_home(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match="no memory"):
+        COMMANDS["list"](Session(home=tmp_path / "none"))
+    assert not (tmp_path / "none").exists()
+
+
+def test_an_export_leaves_jobs_out(memory: Memory, alice: UserMemory, tmp_path: Path) -> None:
+    alice.remember("hello")
+    put_now(memory, "alice", "note")
+    assert "jobs" not in alice.export(tmp_path / "out.jsonl")
+    assert "note" not in (tmp_path / "out.jsonl").read_text()

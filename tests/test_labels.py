@@ -1,0 +1,479 @@
+"""Labels corrected by hand: names, merges, splits and moves, their history and undo, and indexes that follow."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hexamem import Memory, Settings, UserMemory
+from hexamem.errors import InvalidInputError, NotFoundError, UndoRefusedError
+from hexamem.memory_types import Label, LabelKind
+from hexamem.stores.ledger.labels import read_labels
+from hexamem.stores.vocabulary import Vocabulary
+
+from .ledger_databases import NewDatabase, new_database  # noqa: F401
+from .word_labeler import WordLabeler
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="module")
+def labelled(new_database: NewDatabase, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:  # noqa: F811
+    """A memory on each kind of database whose labels stand in the text; a test takes a user of its own."""
+    home: Path = tmp_path_factory.mktemp("home")
+    options = {"settings": Settings(background=False), "labeler": WordLabeler}
+    with Memory.open(home, ledger_url=new_database(), **options) as memory:
+        yield memory
+
+
+@pytest.fixture
+def user(labelled: Memory) -> UserMemory:
+    return labelled.user(f"user {next(_numbers)}")
+
+
+Trip = tuple[UserMemory, list[str]]
+
+
+@pytest.fixture
+def trip(user: UserMemory) -> Trip:
+    """Six steps: two days of a trip, work, and a second trip."""
+    return _told(user)
+
+
+@pytest.fixture(scope="module")
+def seen(labelled: Memory) -> Trip:
+    """The same, for tests that change nothing."""
+    return _told(labelled.user("seen"))
+
+
+def _told(user: UserMemory) -> Trip:
+    said = [
+        "scope:Trip/Day_1 event:plan entity:Mia we leave early",
+        "scope:Trip/Day_1 event:ask entity:train when does the train go",
+        "scope:Trip/Day_2 event:plan entity:museum the museum opens at ten",
+        "scope:Work event:plan entity:report it is due",
+        "scope:Holiday/Day_2 event:book entity:hotel a room",
+        "scope:Work event:say entity:Mia she called",
+    ]
+    return user, list(user.remember([{"role": "user", "content": text} for text in said]).step_ids)
+
+
+def by_density(user: UserMemory, label: str) -> set[str]:
+    """The steps that the keyword index finds by a label: its ids, and those of what lies under it."""
+    user.flush()
+    with user.memory.ledger.read(user.name) as tx:
+        vocabulary = Vocabulary(read_labels(tx))
+    weights = dict.fromkeys(vocabulary.covering(vocabulary.one(label).id), 1.0)
+    return {found for found, _ in user.memory.lexical.label_density(user.key, weights, 100)}
+
+
+def raw_density(user: UserMemory, label_id: str) -> set[str]:
+    user.flush()
+    return {found for found, _ in user.memory.lexical.label_density(user.key, {label_id: 1.0}, 100)}
+
+
+def carrying(user: UserMemory, label: str) -> set[str]:
+    """The steps that a filter by a label lets through."""
+    found = user.recall("anything at all", k=100, strategy="dense", kinds="step", where={"labels": label})
+    return {hit.id for hit in found.hits}
+
+
+def names(user: UserMemory, kind: LabelKind) -> dict[str, int]:
+    return {one.path: one.steps for one in user.labels.list(kind)}
+
+
+# -- looking ----------------------------------------------------------------------------------------------------------
+
+
+def test_labels_are_listed_with_the_steps_that_carry_them(seen: Trip) -> None:
+    user, _ = seen
+    assert names(user, "scope") == {
+        "Trip": 0,
+        "Trip / Day 1": 2,
+        "Trip / Day 2": 1,
+        "Work": 2,
+        "Holiday": 0,
+        "Holiday / Day 2": 1,
+    }
+    assert names(user, "event") == {
+        "planning": 0,
+        "planning / plan": 3,
+        "asking": 0,
+        "asking / ask": 1,
+        "planning / book": 1,
+        "say": 1,
+    }
+    assert {one.path: one.steps_below for one in user.labels.list("scope")}["Trip"] == 3
+    assert len(user.labels.list()) == len(user.labels.list("scope")) + len(user.labels.list("event")) + 5
+
+
+def test_a_label_is_shown_with_its_steps_and_what_it_is_about(seen: Trip) -> None:
+    user, steps = seen
+    shown = user.labels.show("work")
+    assert shown.step_ids == (steps[3], steps[5])
+    assert shown.gist.endswith("she called")
+    assert (shown.kind, shown.pinned, shown.aliases) == ("scope", False, ())
+
+
+def test_a_step_is_shown_with_its_labels_and_its_words_resolved(seen: Trip) -> None:
+    user, steps = seen
+    snippet = user.labels.of(steps[3])
+    assert (snippet.scope, snippet.events, snippet.entities) == ("Work", ("plan",), ("report",))
+    assert snippet.resolved_text == "scope:Work event:plan entity:report museum is due"
+    assert snippet.step.content == "scope:Work event:plan entity:report it is due"
+    assert snippet.antecedents == (steps[2],)
+    assert snippet.intent.scope == user.labels.show("Work").id
+
+
+def test_hits_tell_their_labels_by_name(seen: Trip) -> None:
+    user, steps = seen
+    hit = next(hit for hit in user.recall("museum opens", k=6).hits if hit.id == steps[2])
+    assert (hit.scope, hit.events, hit.entities) == ("Trip / Day 2", ("plan",), ("museum",))
+    assert hit.model_dump()["scope"] == "Trip / Day 2"
+
+
+def test_induced_labels_are_ids_with_the_coarse_types_beside(seen: Trip) -> None:
+    user, steps = seen
+    induced = user.labels.induced()
+    assert list(induced) == steps
+    ids = {one.path: one.id for one in user.labels.list()}
+    assert induced[steps[0]].scope == ids["Trip / Day 1"]
+    assert induced[steps[0]].events == (ids["planning / plan"],)
+    assert induced[steps[0]].coarse_events == induced[steps[4]].coarse_events == (ids["planning"],)
+    assert induced[steps[5]].coarse_events == (ids["say"],)
+    assert induced[steps[2]].entities == (ids["museum"],)
+
+
+@pytest.mark.parametrize(
+    ("label", "found"),
+    [
+        ("Trip", {0, 1, 2}),
+        ("trip / day 2", {2}),
+        ("Trip/Day 2", {2}),
+        ("Day 2", {2, 4}),
+        ("Mia", {0, 5}),
+        ("planning", {0, 2, 3, 4}),
+        ("book", {4}),
+        ("nothing", set()),
+    ],
+)
+def test_a_filter_takes_names_paths_and_wider_labels(seen: Trip, label: str, found: set[int]) -> None:
+    user, steps = seen
+    assert carrying(user, label) == {steps[n] for n in found}
+
+
+def test_a_name_that_may_mean_several_labels_is_refused_with_each(seen: Trip) -> None:
+    user, _ = seen
+    with pytest.raises(InvalidInputError, match=r"may mean 2: Trip / Day 2 .*Holiday / Day 2"):
+        user.labels.show("Day 2")
+    assert user.labels.show("Holiday / Day 2").steps == 1
+
+
+def test_an_unknown_name_is_told_with_the_nearest(seen: Trip) -> None:
+    user, _ = seen
+    with pytest.raises(NotFoundError, match=r"did you mean .*'museum'"):
+        user.labels.show("musem")
+
+
+def test_labels_of_another_user_are_unknown(seen: Trip, labelled: Memory) -> None:
+    user, steps = seen
+    other = labelled.user(f"user {next(_numbers)}")
+    other.remember("scope:Work hello")
+    work = user.labels.show("Work").id
+    with pytest.raises(NotFoundError):
+        other.labels.show(work)
+    with pytest.raises(NotFoundError):
+        other.labels.move(steps[0], "Work")
+    assert names(other, "scope") == {"Work": 1}
+
+
+# -- correcting -------------------------------------------------------------------------------------------------------
+
+
+def test_a_renamed_label_touches_no_step(trip: Trip) -> None:
+    user, steps = trip
+    user.flush()
+    with user.memory.ledger.read(user.name) as tx:
+        before = tx.change
+    done = user.labels.rename("Trip", "Lisbon", reason="that is where")
+    assert (done.kind, done.reason) == ("rename", "that is where")
+    assert carrying(user, "Lisbon / Day 1") == set(steps[:2])
+    assert user.labels.show("Lisbon").pinned
+    user.flush()
+    with user.memory.ledger.read(user.name) as tx:
+        from hexamem.stores.ledger import changed_steps
+
+        assert changed_steps(tx, before, 100) == []
+
+
+def test_a_name_that_is_taken_is_refused(trip: Trip) -> None:
+    user, _ = trip
+    with pytest.raises(InvalidInputError, match="merge the two"):
+        user.labels.rename("Work", "Holiday")
+    user.labels.rename("Trip / Day 1", "Work")  # under another scope the name is free
+    with pytest.raises(InvalidInputError, match="may mean 2"):
+        user.labels.show("Work")
+
+
+def test_a_merge_is_one_alias_and_both_names_find_all(trip: Trip) -> None:
+    user, steps = trip
+    holiday, journey = user.labels.show("Holiday").id, user.labels.show("Trip").id
+    done = user.labels.merge("Holiday", "Trip")
+    assert [(c.target, c.target_id) for c in done.changes] == [("label", holiday)]
+    assert carrying(user, "Holiday") == carrying(user, "Trip") == by_density(user, "Trip") == {*steps[:3], steps[4]}
+    assert user.labels.show(holiday).id == journey
+    assert user.labels.show("Trip").aliases == ("Holiday",)
+    assert names(user, "scope")["Trip / Day 2"] == 1
+    user.undo(done.id)
+    assert carrying(user, "Holiday") == by_density(user, "Holiday") == {steps[4]}
+    assert carrying(user, "Trip") == by_density(user, "Trip") == set(steps[:3])
+
+
+def test_merged_entities_count_a_step_once(trip: Trip) -> None:
+    user, steps = trip
+    user.labels.move(steps[0], "report")
+    user.labels.merge("report", "Mia")
+    assert user.labels.show("Mia").steps == 3
+    assert user.labels.of(steps[0]).entities == ("Mia",)
+
+
+def test_a_pinned_label_is_not_taken_in(trip: Trip) -> None:
+    user, _ = trip
+    user.labels.pin("Holiday")
+    with pytest.raises(InvalidInputError, match="pinned, so it stays"):
+        user.labels.merge("Holiday", "Trip")
+    user.labels.merge("Trip", "Holiday")
+    assert user.labels.show("Trip").name == "Holiday"
+    with pytest.raises(InvalidInputError, match="pinned already"):
+        user.labels.pin("Holiday")
+    user.labels.pin("Holiday", False)
+    assert not user.labels.show("Holiday").pinned
+
+
+@pytest.mark.parametrize(
+    ("label", "into", "why"),
+    [
+        ("Trip", "Trip / Day 1", "the other way round"),
+        ("Trip", "trip", "one label already"),
+        ("Work", "planning", "no scope label"),
+    ],
+)
+def test_a_merge_that_makes_no_sense_is_refused(seen: Trip, label: str, into: str, why: str) -> None:
+    user, _ = seen
+    before = user.labels.list()
+    with pytest.raises((InvalidInputError, NotFoundError), match=why):
+        user.labels.merge(label, into)
+    assert user.labels.list() == before
+
+
+def test_a_split_gives_some_steps_a_label_of_their_own(trip: Trip) -> None:
+    user, steps = trip
+    made = user.labels.split("Work", [steps[5]], "Calls")
+    assert (made.name, made.kind, made.pinned, made.step_ids) == ("Calls", "scope", True, (steps[5],))
+    assert raw_density(user, made.id) == {steps[5]}
+    assert by_density(user, "Work") == carrying(user, "Work") == {steps[3]}
+    done = user.history(made.id)[-1]
+    assert (done.kind, {c.target for c in done.changes}) == ("split", {"label", "intent"})
+    user.undo(done.id)
+    assert by_density(user, "Work") == carrying(user, "Work") == {steps[3], steps[5]}
+    assert raw_density(user, made.id) == set()
+    assert user.labels.list("scope") == tuple(one for one in user.labels.list("scope") if one.id != made.id)
+
+
+def test_what_a_split_label_was_given_after_it_is_not_lost_with_it(trip: Trip) -> None:
+    user, steps = trip
+    made = user.labels.split("Work", [steps[5]], "Calls")
+    (late,) = user.remember("scope:Calls another call").step_ids
+    assert user.labels.of(late).intent.scope == made.id
+    user.undo(user.history(made.id)[-1].id)
+    assert user.labels.of(late).scope == "Work"
+    assert carrying(user, "Work") == by_density(user, "Work") == {steps[3], steps[5], late}
+
+
+def test_only_steps_that_carry_a_label_can_be_split_off(seen: Trip) -> None:
+    user, steps = seen
+    with pytest.raises(InvalidInputError, match=steps[0]):
+        user.labels.split("Work", [steps[0], steps[5]], "Calls")
+    with pytest.raises(InvalidInputError, match="at least one"):
+        user.labels.split("Work", [], "Calls")
+    with pytest.raises(InvalidInputError, match="already"):
+        user.labels.split("Work", [steps[5]], "Holiday")
+    assert "Calls" not in names(user, "scope")
+
+
+@pytest.mark.parametrize(
+    ("label", "before", "after"),
+    [
+        ("Work", ("Trip / Day 1", ("plan",), ("Mia",)), ("Work", ("plan",), ("Mia",))),
+        ("asking / ask", ("Trip / Day 1", ("plan",), ("Mia",)), ("Trip / Day 1", ("ask",), ("Mia",))),
+        ("hotel", ("Trip / Day 1", ("plan",), ("Mia",)), ("Trip / Day 1", ("plan",), ("Mia", "hotel"))),
+    ],
+)
+def test_a_step_is_moved_and_moved_back(
+    trip: Trip, label: str, before: tuple[object, ...], after: tuple[object, ...]
+) -> None:
+    user, steps = trip
+
+    def labels() -> tuple[object, ...]:
+        one = user.labels.of(steps[0])
+        return (one.scope, one.events, one.entities)
+
+    assert labels() == before
+    assert steps[0] not in by_density(user, label)
+    done = user.labels.move(steps[0], label)
+    assert labels() == after
+    assert user.labels.of(steps[0]).tier == "user"
+    assert steps[0] in by_density(user, label)
+    assert steps[0] in carrying(user, label)
+    assert user.history(steps[0]) == [done]
+    user.undo(done.id)
+    assert labels() == before
+    assert user.labels.of(steps[0]).tier == "rules"
+    assert steps[0] not in by_density(user, label)
+
+
+def test_an_undo_is_refused_with_the_corrections_that_build_on_it(trip: Trip) -> None:
+    user, steps = trip
+    moved = user.labels.move(steps[0], "Work")
+    user.forget([steps[1]])  # of no concern to the labels of another
+    again = user.labels.move(steps[0], "Holiday")
+    with pytest.raises(UndoRefusedError) as refused:
+        user.undo(moved.id)
+    assert refused.value.blockers == (again.id,)
+    user.undo(moved.id, cascade=True)
+    assert user.labels.of(steps[0]).scope == "Trip / Day 1"
+
+
+def test_a_step_that_was_moved_and_forgotten_is_moved_back(trip: Trip) -> None:
+    user, steps = trip
+    moved = user.labels.move(steps[0], "Work")
+    gone = user.forget([steps[0]])
+    user.undo(moved.id)
+    user.undo(gone.id)
+    assert user.labels.of(steps[0]).scope == "Trip / Day 1"
+
+
+def test_the_redo_of_a_split_has_its_label_again(trip: Trip) -> None:
+    user, steps = trip
+    made = user.labels.split("Work", [steps[5]], "Calls")
+    (undone,) = user.undo(user.history(made.id)[-1].id)
+    user.undo(undone.id)
+    assert user.labels.show("Calls").id == made.id
+    assert by_density(user, "Calls") == {steps[5]}
+
+
+def test_a_name_is_kept_without_its_secret(trip: Trip) -> None:
+    user, _ = trip
+    user.labels.rename("Work", "the password is hunter2-x9Q")
+    assert "hunter2" not in str(user.labels.list()) + str(user.history())
+
+
+@pytest.mark.parametrize("name", ["", "  ", "a / b", "x" * 201])
+def test_a_name_that_cannot_be_one_is_refused(seen: Trip, name: str) -> None:
+    user, _ = seen
+    with pytest.raises(InvalidInputError, match="name"):
+        user.labels.rename("Work", name)
+
+
+async def test_each_method_has_an_async_twin(trip: Trip) -> None:
+    user, steps = trip
+    await user.labels.arename("Work", "Office")
+    assert await user.labels.alist("scope") == user.labels.list("scope")
+    assert (await user.labels.aof(steps[3])).scope == "Office"
+
+
+STEPS = st.lists(st.integers(0, 5), min_size=1, max_size=3, unique=True)
+SCOPES = st.sampled_from(["Trip", "Trip / Day 1", "Trip / Day 2", "Work", "Holiday", "Holiday / Day 2"])
+ACTIONS = st.one_of(
+    st.tuples(st.just("move"), STEPS, SCOPES),
+    st.tuples(st.just("merge"), SCOPES, SCOPES),
+    st.tuples(st.just("split"), SCOPES, STEPS),
+    st.tuples(st.just("rename"), SCOPES, st.sampled_from(["A", "B"])),
+    st.tuples(st.just("undo"), st.integers(0, 5), st.none()),
+)
+
+
+@settings(max_examples=6, deadline=None)
+@given(actions=st.lists(ACTIONS, min_size=1, max_size=7))
+def test_after_any_corrections_filters_and_index_agree_and_all_can_be_undone(
+    labelled: Memory, actions: list[tuple[str, object, object]]
+) -> None:
+    user = labelled.user(f"user {next(_numbers)}")
+    said = ["scope:Trip/Day_1 a", "scope:Trip/Day_2 b", "scope:Work c", "scope:Holiday/Day_2 d", "scope:Work e", "f"]
+    steps = list(user.remember([{"role": "user", "content": text} for text in said]).step_ids)
+    began = user.labels.induced()
+    for number, (what, one, other) in enumerate(actions):
+        try:
+            if what == "move":
+                user.labels.move([steps[n] for n in one], str(other))  # type: ignore[attr-defined]
+            elif what == "split":
+                user.labels.split(str(one), [steps[n] for n in other], f"new {number}")  # type: ignore[attr-defined]
+            elif what == "undo":
+                user.undo(user.history()[int(one)].id if user.history() else "none")  # type: ignore[call-overload]
+            else:
+                getattr(user.labels, what)(one, other)
+        except (InvalidInputError, NotFoundError, UndoRefusedError, IndexError):
+            continue
+    induced, paths = user.labels.induced(), {one.id: one.path for one in user.labels.list()}
+    for label_id, path in paths.items():
+        given = {
+            step_id
+            for step_id, labels in induced.items()
+            for carried in (labels.scope, *labels.events, *labels.coarse_events)
+            if paths[carried] == path or paths[carried].startswith(f"{path} / ")
+        }
+        assert by_density(user, label_id) == carrying(user, label_id) == given
+    for done in reversed(user.history()):
+        if done.undone_by is None and done.undoes is None:
+            user.undo(done.id)
+    assert user.labels.induced() == began
+
+
+# -- names ------------------------------------------------------------------------------------------------------------
+
+
+def label(name: str, **fields: object) -> Label:
+    return Label(user="u", kind="scope", name=name, id=f"label_{name}", **fields)
+
+
+def test_a_chain_of_aliases_ends_at_its_last_label_and_a_ring_ends_somewhere() -> None:
+    chain = Vocabulary([label("a", alias_of="label_b"), label("b", alias_of="label_c"), label("c")])
+    assert chain.canonical("label_a") == "label_c"
+    assert chain.covering("label_b") == {"label_a", "label_b", "label_c"}
+    ring = Vocabulary([label("a", alias_of="label_b"), label("b", alias_of="label_a")])
+    assert ring.canonical("label_a") in ring.by_id
+
+
+def test_a_ring_of_parents_has_a_path_all_the_same() -> None:
+    ring = Vocabulary([label("a", parent_id="label_b"), label("b", parent_id="label_a")])
+    assert ring.path("label_a").endswith("a")
+    assert ring.covering("label_a") == {"label_a", "label_b"}
+
+
+def test_a_name_with_a_stroke_is_found_as_it_is() -> None:
+    assert Vocabulary([label("CI/CD")]).one("ci/cd").name == "CI/CD"
+
+
+def test_homes_that_share_a_ledger_share_labels_and_corrections(
+    new_database: NewDatabase,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    url, options = new_database(), {"settings": Settings(background=False), "labeler": WordLabeler}
+    with (
+        Memory.open(tmp_path / "a", ledger_url=url, **options) as here,
+        Memory.open(tmp_path / "b", ledger_url=url, **options) as there,
+    ):
+        (one,) = here.user("alice").remember("scope:Work hello").step_ids
+        here.flush()
+        (two,) = there.user("alice").remember("good morning").step_ids
+        assert by_density(there.user("alice"), "Work") == {one, two}
+        there.user("alice").labels.rename("Work", "Office")
+        (three,) = here.user("alice").remember("good night").step_ids
+        for user in (here.user("alice"), there.user("alice")):
+            assert by_density(user, "Office") == carrying(user, "Office") == {one, two, three}
+            assert [label.name for label in user.labels.list("scope")] == ["Office"]

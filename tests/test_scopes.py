@@ -1,0 +1,612 @@
+"""Thematic scopes by rules: switches and mentions, trees, topics without cues, taking up again, hostile text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hexamem.intent.contract import RECENT, LabeledStep, StepView
+from hexamem.intent.scope_cues import SWITCH, read_cues
+from hexamem.intent.scope_numbers import find_goals
+from hexamem.intent.scope_text import READ, read_words
+from hexamem.intent.scopes import ScopeDecision, ScopeSettings, ScopeTracker
+from hexamem.memory_types.labels import Label
+from hexamem.stores.embedders import Embedder, open_embedder
+
+START = datetime(2025, 5, 15, 8, tzinfo=UTC)
+
+
+@cache
+def embedder() -> Embedder:
+    return open_embedder("bundled")
+
+
+Line = tuple[str, str] | tuple[str, str, str] | str
+
+
+def steps_of(lines: Sequence[Line], *, minutes: float = 3, start: datetime = START) -> list[StepView]:
+    """Steps from ``(role, text)``, ``(role, text, thread)`` or a person's text alone."""
+    full = [("user", line, "t") if isinstance(line, str) else (*line, "t")[:3] for line in lines]
+    vectors = embedder().embed_documents([text for _, text, _ in full])
+    return [
+        StepView(
+            id=f"s{i}",
+            thread_id=thread,
+            turn=i,
+            role=role,
+            speaker=role,
+            text=text,
+            occurred_at=start + timedelta(minutes=minutes * i),
+            vector=vectors[i],
+        )
+        for i, (role, text, thread) in enumerate(full)
+    ]
+
+
+def tracker(**options: float) -> ScopeTracker:
+    return ScopeTracker("ann", embedder().embed_documents, ScopeSettings(**options))  # type: ignore[arg-type]
+
+
+def follow(tracked: ScopeTracker, steps: Sequence[StepView]) -> dict[str, str]:
+    """Step id → scope id as it stands in the end, revisions applied."""
+    scopes: dict[str, str] = {}
+    for step in steps:
+        decision = tracked.assign(step)
+        scopes[step.id] = decision.scope_id
+        scopes.update(dict.fromkeys(decision.revised, decision.scope_id))
+    return {step: tracked.canonical(scope) for step, scope in scopes.items()}
+
+
+def names(tracked: ScopeTracker, scopes: dict[str, str]) -> list[str]:
+    label = {label.id: label.name for label in tracked.labels}
+    return [label[scope] for scope in scopes.values()]
+
+
+def named(lines: Sequence[Line], **options: float) -> list[str]:
+    """The names of the scopes of lines."""
+    tracked = tracker()
+    return names(tracked, follow(tracked, steps_of(lines, **options)))
+
+
+# ---------------------------------------------------------------------- enumerated goals
+
+
+@pytest.mark.parametrize(
+    ("text", "goal"),
+    [
+        ("Day 3", ("day", 3)),
+        ("day three", ("day", 3)),
+        ("the third day", ("day", 3)),
+        ("the 23rd day", ("day", 23)),
+        ("Phase II", ("phase", 2)),
+        ("step #2 of the rollout", ("step", 2)),
+        ("chapter 4", ("chapter", 4)),
+        ("Sprint 12", ("sprint", 12)),
+        ("Task B", ("task", "B")),
+        ("pro contention 2", ("contention", "pro 2")),
+        ("the second evening", ("day", 2)),
+        ("the day we arrive", ("day", 1)),
+        ("第三天", ("day", 3)),
+        ("第二阶段", ("phase", 2)),
+        ("第十二章", ("chapter", 12)),
+        ("里程碑3", ("milestone", 3)),
+        ("最后一天", ("day", -1)),
+    ],
+)
+def test_enumerated_goals_are_read_in_many_forms(text: str, goal: tuple[str, int | str]) -> None:
+    assert [(found.kind, found.number) for found in find_goals(read_words(text))] == [goal]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["one day a friend came", "three days in Rome", "the day I arrived", "last week", "May I?", "a part a fan sent"],
+)
+def test_what_only_looks_like_an_enumerated_goal_is_none(text: str) -> None:
+    assert find_goals(read_words(text)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Now for the second day, the rainy one.",
+        "Let's turn to day 2.",
+        "Could we go back to day two for a moment?",
+        "Day 2: is the aquarium open?",
+        "For day 2 we would rather stay indoors.",
+        "What about a boat ride on Day 2?",
+        "Sorry, day 2 once more.",
+        "Day 1 looks good. What about day 2?",
+        "Great, that's day 1 settled. On to the 2nd day!",
+        "Please set the current day to Day 2.",
+        "I want to change something on the second day.",
+        "And for the second evening, somewhere with music?",
+        "Can we go over day 2 again?",
+        "Since day 1 is set, let's do day 2.",
+        "Before finalizing day 1, let's go to the second day.",
+        "Please remove the museum from day 2.",
+        "Day 2's lunch?",
+        "How does day 2 look?",
+        "Choose the lodge for day 2, then.",
+        "说说第二天吧",
+        "接下来看看第二天的行程",
+    ],
+)
+def test_a_goal_that_is_set_is_switched_to(text: str) -> None:
+    assert named(["I'm planning three days in Porto. Let's begin with Day 1.", text])[1] == "Porto trip / Day 2"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We need to save energy for day 2.",
+        "Something like on day 2, please.",
+        "Is it the same tram as on day 2?",
+        "Move the wine cellar from day 1 to day 2.",
+        "Nothing heavy, because day 2 starts early.",
+        "Let's leave the bookshop for the second day.",
+        "Cheaper than the one from day 2, I hope?",
+        "So day 1 is the ribeira, day 2 the coast and day 3 the valley?",
+        "Is it far from the restaurant for day 2?",
+        "How does this compare to day 2?",
+        "I'd like to keep day 2 free, so let's fit it in here.",
+        "I want something cheaper, day 2 is already expensive.",
+        "像第二天那样就行",
+    ],
+)
+def test_a_goal_that_is_only_mentioned_is_not(text: str) -> None:
+    lines = ["I'm planning three days in Porto. Let's begin with Day 2.", "Now day 1.", text]
+    assert named(lines)[2] == "Porto trip / Day 1"
+
+
+def test_a_scope_left_earlier_is_entered_again_and_not_doubled() -> None:
+    found = named(["Help me plan 2 days in Oslo. Day 1 first.", "On to day 2.", "Back to the first day: dinner?"])
+    assert found == ["Oslo trip / Day 1", "Oslo trip / Day 2", "Oslo trip / Day 1"]
+
+
+def test_an_answer_stays_with_its_question_unless_it_turns_elsewhere_itself() -> None:
+    found = named(
+        [
+            "We have 3 days in Bergen. Let's start with Day 1.",
+            ("assistant", "On day 3 you pass the fish market anyway, so begin with the funicular."),
+            "The funicular then.",
+            ("assistant", "Let's move on to Day 2. The fjord boat leaves at nine."),
+        ]
+    )
+    assert found == ["Bergen trip / Day 1"] * 3 + ["Bergen trip / Day 2"]
+
+
+def test_consent_to_what_an_answer_offers_is_a_switch() -> None:
+    found = named(
+        [
+            "We have 3 days in Bergen. Let's start with Day 1.",
+            ("assistant", "The funicular is booked. Shall we look at Day 2 next?"),
+            "Yes, please.",
+        ]
+    )
+    assert found[2] == "Bergen trip / Day 2"
+
+
+def test_weekdays_and_dates_mean_the_numbered_day_once_they_are_known() -> None:
+    found = named(
+        [
+            "Please plan 4 days in Riga. Day 1 (June 12) is when we land.",
+            "Let's turn to June 14. Museums?",
+            "Back to the 12th: where do we eat?",
+            "Now for day 4, which is a Sunday.",
+        ]
+    )
+    assert found == [f"Riga trip / Day {n}" for n in (1, 3, 1, 4)]
+    found = named(["3 days in Riga: Day 1 (Friday).", "What about Saturday? Let's plan Saturday."])
+    assert found[1] == "Riga trip / Day 2"
+
+
+def test_the_last_and_the_next_day_are_counted() -> None:
+    found = named(
+        [
+            "I need a plan for five days in Seville. Day 1 to begin with.",
+            "Let's plan the next day.",
+            "Now for the last day. We fly at noon.",
+        ]
+    )
+    assert found == [f"Seville trip / Day {n}" for n in (1, 2, 5)]
+
+
+def test_a_last_day_of_unknown_number_takes_its_number_when_that_is_learnt() -> None:
+    tracked = tracker()
+    lines = [
+        "Let's plan our trip to Cork, starting with day 1.",
+        "Now for the last day.",
+        "We have 3 days in Cork. Day 3?",
+    ]
+    scopes = follow(tracked, steps_of(lines))
+    assert names(tracked, scopes)[1:] == ["Cork trip / Day 3"] * 2
+
+
+# ---------------------------------------------------------------------- trees
+
+
+def test_scopes_form_a_tree_whose_labels_name_the_path() -> None:
+    tracked = tracker()
+    [decision] = [tracked.assign(step) for step in steps_of(["Help me plan three days in Lisbon. Day 1, please."])]
+    trip, day = decision.changed
+    assert (trip.name, day.name, day.parent_id, decision.created) == (
+        "Lisbon trip",
+        "Lisbon trip / Day 1",
+        trip.id,
+        day,
+    )
+
+
+def test_two_trips_keep_their_days_apart() -> None:
+    found = named(
+        [
+            "I'm planning a 3-day trip to Lisbon. Day 1 first.",
+            "Next, I also need to plan 2 days in Tallinn. Begin with day 1.",
+            "Day 2: any saunas?",
+            "Back to the Lisbon trip, day 2.",
+            "What is on in Tallinn on day 2?",
+        ]
+    )
+    assert found == [
+        "Lisbon trip / Day 1",
+        "Tallinn trip / Day 1",
+        "Tallinn trip / Day 2",
+        "Lisbon trip / Day 2",
+        "Tallinn trip / Day 2",
+    ]
+
+
+def test_a_plan_without_a_name_takes_it_when_it_is_said() -> None:
+    tracked = tracker()
+    steps = steps_of(
+        ["Let's plan day 1. We land at ten.", "And day 2?", "It is our trip to Ghent, 2 days in Ghent. Day 1 again."]
+    )
+    scopes = follow(tracked, steps)
+    assert names(tracked, scopes) == ["Ghent trip / Day 1", "Ghent trip / Day 2", "Ghent trip / Day 1"]
+
+
+def test_the_opening_of_a_plan_goes_to_the_goal_it_begins_with() -> None:
+    tracked = tracker()
+    lines: list[Line] = [
+        "We would like to plan four days in Naples in May.",
+        ("assistant", "Lovely. Which day shall we begin with?"),
+        "Day 1, please. We land at nine.",
+    ]
+    decisions = [tracked.assign(step) for step in steps_of(lines)]
+    assert decisions[2].revised == ("s0", "s1")
+
+
+def test_projects_hold_tasks_workstreams_and_tickets() -> None:
+    found = named(
+        [
+            "Project Atlas: let's begin with Task A.",
+            "Moving on to task B. Who owns it?",
+            "The payments migration is blocked again.",
+            "PAY-231: the webhook fails on retries.",
+            "Back to the payments migration, what is the status?",
+            "Returning to PAY-231, I found the cause.",
+        ]
+    )
+    assert found == [
+        "Project Atlas / Task A",
+        "Project Atlas / Task B",
+        "Project Atlas / Payments migration",
+        "Project Atlas / PAY-231",
+        "Project Atlas / Payments migration",
+        "Project Atlas / PAY-231",
+    ]
+
+
+def test_a_debate_holds_its_contentions() -> None:
+    found = named(
+        [
+            "Resolved: zoos should be closed. Contention 1: captivity harms animals.",
+            ("assistant", "Studies on pacing bears support that."),
+            "On to contention 2.",
+            "Attack contention 1, please.",
+        ]
+    )
+    assert [name.rpartition(" / ")[2] for name in found] == [
+        "Contention 1",
+        "Contention 1",
+        "Contention 2",
+        "Contention 1",
+    ]
+
+
+def test_a_return_by_what_was_talked_about_finds_the_goal() -> None:
+    found = named(
+        [
+            "Plan 2 days in Graz with us. Day 1: which hotel?",
+            ("assistant", "The Murinsel Lodge has rooms at €131 and a sauna."),
+            "Murinsel Lodge, fine.",
+            "Now day 2, a walk and a lake.",
+            ("assistant", "The Thalersee is half an hour by bus; rent a rowing boat."),
+            "One question about the Murinsel Lodge: is the sauna extra?",
+        ]
+    )
+    assert found[-1] == "Graz trip / Day 1"
+
+
+# ---------------------------------------------------------------------- topics without cues
+
+BREAD: list[Line] = [
+    "My sourdough bread comes out flat. The starter is three weeks old and I use wholemeal flour.",
+    (
+        "assistant",
+        "A flat loaf often means weak starter or overproofed dough. Feed the starter twice before baking bread.",
+    ),
+    "I feed the starter once a day with rye flour. Should the dough double before it goes into the oven?",
+    ("assistant", "Let the dough rise by half, then shape it and bake the loaf in a very hot oven with steam."),
+]
+GUITAR: list[Line] = [
+    "My electric guitar buzzes on the lowest string. The amplifier is fine with other guitars.",
+    (
+        "assistant",
+        "Fret buzz usually comes from low string action or a straight neck. Check the truss rod of the guitar.",
+    ),
+    "I changed the guitar strings to a lighter gauge last week. Could the neck have moved?",
+    ("assistant", "Yes, lighter strings pull less on the neck. Loosen the truss rod a little and raise the bridge."),
+]
+MORE_BREAD: list[Line] = [
+    "The sourdough loaf rose better today, but the bread crust was pale. Does the oven need more steam?",
+    ("assistant", "Put a tray of boiling water into the oven and bake the bread ten minutes longer for a dark crust."),
+]
+
+
+def test_a_change_of_subject_opens_a_topic_and_a_return_enters_the_old_one() -> None:
+    found = named([*BREAD, *GUITAR, *MORE_BREAD])
+    assert len(set(found)) == 2
+    assert set(found[:4]) == set(found[8:])
+    assert len(set(found[4:8])) == 1
+
+
+def test_a_step_in_doubt_is_provisional_and_revised_by_what_follows() -> None:
+    tracked = tracker()
+    decisions = [tracked.assign(step) for step in steps_of([*BREAD, *GUITAR[:2]])]
+    assert decisions[4].provisional
+    assert decisions[4].scope_id == decisions[0].scope_id
+    assert decisions[5].revised == ("s4",)
+    assert decisions[5].created is not None
+
+
+def test_short_replies_stay() -> None:
+    lines = [*BREAD, "Thanks!", ("assistant", "You're welcome."), "Ok, great."]
+    assert len(set(named(lines))) == 1
+
+
+def test_a_header_or_a_side_names_a_topic_of_its_own() -> None:
+    found = named(
+        [
+            "Starting with the budget: we are four thousand over, mostly on venue hire.",
+            "Could the caterer come down a little?",
+            "On the music side: the band wants a deposit by Friday.",
+            "Is the deposit refundable?",
+            "Back to the budget, the caterer agreed to less.",
+        ]
+    )
+    assert found[0] == found[1] == found[4] != found[2] == found[3] == "Music"
+
+
+def test_where_were_we_goes_back() -> None:
+    found = named(["2 days in Bonn, day 1 please.", "Now day 2.", "Anyway, back to what we were doing."])
+    assert found[2] == "Bonn trip / Day 1"
+
+
+def test_topic_names_can_be_read() -> None:
+    [name] = set(named(BREAD))
+    assert "step" not in name
+    assert name[0].isupper()
+    assert set(name.lower().split(", ")) & {"starter", "bread", "dough"}
+
+
+# ---------------------------------------------------------------------- people's word
+
+
+def test_a_pinned_name_is_left_alone_and_still_found() -> None:
+    tracked = tracker()
+    follow(tracked, steps_of(["Let's plan day 1. We land at ten."]))
+    trip = next(label for label in tracked.labels if label.parent_id is None)
+    tracked.update([trip.model_copy(update={"name": "Summer with Ida", "pinned": True})])
+    decision = tracked.assign(steps_of(["It is 2 days in Ghent. Day 1: lunch?"])[0])
+    assert {label.name for label in tracked.labels if label.id == trip.id} == {"Summer with Ida"}
+    assert decision.scope_id in {label.id for label in tracked.labels if label.parent_id == trip.id}
+
+
+def test_an_aliased_scope_counts_as_the_one_that_took_it_in() -> None:
+    tracked = tracker()
+    follow(tracked, steps_of(["Plan 3 days in Bari, day 1.", "Now day 2.", "Back to day 1."]))
+    one, two = (next(x for x in tracked.labels if x.name.endswith(f"Day {n}")) for n in (1, 2))
+    tracked.update([two.model_copy(update={"alias_of": one.id})])
+    assert tracked.assign(steps_of(["Let's go to day 2."])[0]).scope_id == one.id
+
+
+# ---------------------------------------------------------------------- taking up again
+
+
+def restored(tracked: ScopeTracker, steps: Sequence[StepView], scopes: dict[str, str]) -> ScopeTracker:
+    recent: dict[str, list[LabeledStep]] = {}
+    for step in steps:
+        if step.id in scopes:
+            kept = LabeledStep(step=step, scope=scopes[step.id], events=("e",), resolved_text=step.text, summary="")
+            recent.setdefault(scopes[step.id], []).append(kept)
+    again = tracker()
+    again.restore(tracked.labels, {scope: kept[-RECENT:] for scope, kept in recent.items()})
+    return again
+
+
+LONG: list[Line] = [
+    "I'm planning a 3-day trip to Lisbon. Day 1 first.",
+    ("assistant", "Casa Jasmim in Alfama has rooms at €138."),
+    "Let's take Casa Jasmim.",
+    ("assistant", "Noted. Shall we look at Day 2 next?"),
+    "Yes, please.",
+    ("assistant", "Belém in the morning, then the tile museum."),
+    "Resolved: zoos should be closed. Contention 1 first.",
+    ("assistant", "Pacing bears are the strongest evidence."),
+    "Contention 2?",
+    "Back to the Lisbon trip, day 3.",
+    "What about the last day, any beach?",
+    "Quick check on Casa Jasmim: is breakfast included?",
+    "Project Atlas: let's begin with Task A.",
+    "Now task B.",
+    "Back to the debate, contention 1.",
+]
+
+
+def test_a_restored_tracker_decides_as_the_uninterrupted_one() -> None:
+    steps = steps_of(LONG)
+    whole = tracker()
+    expected = names(whole, follow(whole, steps))
+    for cut in range(1, len(steps)):
+        first = tracker()
+        scopes = follow(first, steps[:cut])
+        second = restored(first, steps[:cut], scopes)
+        assert names(second, scopes | follow(second, steps[cut:])) == expected, cut
+
+
+def test_a_restored_tracker_re_enters_topics() -> None:
+    steps = steps_of([*BREAD, *GUITAR, *MORE_BREAD])
+    first = tracker()
+    scopes = follow(first, steps[:8])
+    second = restored(first, steps[:8], scopes)
+    assert set(follow(second, steps[8:]).values()) == {scopes["s0"]}
+
+
+# ---------------------------------------------------------------------- whatever is said
+
+FRAGMENTS = st.sampled_from(
+    [
+        "Day 1", "day two", "the third day", "Let's plan", "Back to", "Task B", "Phase II", "in Lisbon", "trip to Rome", "PAY-7",
+        "contention 2", "Project Atlas", "last day", "next day", "June 14", "Friday", "第二天", "回到", "What about", "yes", "?", ". ",
+        ": ", "\n", "the payments migration", "by the way", "sourdough bread and starter", "guitar strings", "hotel", "3 days in Oslo",
+        "\x00", "\ud800", "😀", "مرحبا", "day 99999999", "Resolved: zoos", "where were we",
+    ]
+)  # fmt: skip
+TEXTS = st.lists(FRAGMENTS, max_size=7).map(" ".join)
+LINES = st.lists(
+    st.tuples(st.sampled_from(["user", "assistant", "tool"]), TEXTS, st.sampled_from(["a", "b"])),
+    min_size=1,
+    max_size=25,
+)
+
+
+def decided(lines: Sequence[Line]) -> tuple[ScopeTracker, list[ScopeDecision], list[str]]:
+    tracked, decisions, paths = tracker(), [], []
+    for step in steps_of(lines):
+        decision = tracked.assign(step)
+        decisions.append(decision)
+        paths.append(next(label.name for label in tracked.labels if label.id == decision.scope_id))
+    return tracked, decisions, paths
+
+
+@settings(max_examples=60, deadline=None)
+@given(LINES)
+def test_each_step_gets_one_scope_that_exists(lines: list[tuple[str, str, str]]) -> None:
+    tracked, decisions, _ = decided(lines)
+    labels = {label.id: label for label in tracked.labels}
+    given_out: dict[str, Label] = {}
+    for i, decision in enumerate(decisions):
+        given_out.update({label.id: label for label in decision.changed})
+        assert decision.scope_id in given_out
+        assert 0.0 <= decision.confidence <= 1.0
+        assert set(decision.revised) <= {f"s{j}" for j in range(i)}
+        assert decision.created is None or decision.created.id == decision.scope_id
+    assert given_out == labels
+    used = {decision.scope_id for decision in decisions}
+    assert len(used) <= len(decisions)
+    assert len({label.name for label in labels.values()}) == len(labels)
+    for label in labels.values():
+        assert label.parent_id is None or label.parent_id in labels
+
+
+@settings(max_examples=40, deadline=None)
+@given(LINES, st.integers(1, 24))
+def test_labels_of_a_prefix_do_not_depend_on_what_follows(lines: list[tuple[str, str, str]], cut: int) -> None:
+    _, whole, paths = decided(lines)
+    _, prefix, first = decided(lines[:cut])
+    assert first == paths[:cut]
+    assert [decision.revised for decision in prefix] == [decision.revised for decision in whole[:cut]]
+
+
+def test_mixed_threads_do_not_disturb_each_other() -> None:
+    trip = [line for line in LONG[:6] if not isinstance(line, str)] and LONG[:6]
+    debate = ["Resolved: zoos should be closed. Contention 1 first.", "And why is that?", "Contention 2?", "How so?"]
+    mixed: list[Line] = []
+    for i in range(6):
+        role, text = ("user", trip[i]) if isinstance(trip[i], str) else trip[i][:2]
+        mixed.append((role, str(text), "a"))
+        if i < len(debate):
+            mixed.append(("user", debate[i], "b"))
+    found = named(mixed)
+    assert [name for name, line in zip(found, mixed, strict=True) if line[2] == "a"] == named(trip)
+    assert [name for name, line in zip(found, mixed, strict=True) if line[2] == "b"] == named(list(debate))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " ",
+        "\x00" * 50,
+        "\ud800\udfff",
+        "😀" * 400,
+        "مرحبا، اليوم الثاني",
+        "day " * 2000,
+        "1" * 6000,
+        "İ" * 500 + " day 2",
+        "第" * 999,
+    ],
+)
+def test_hostile_text_is_taken(text: str) -> None:
+    found = named([text, "Plan 2 days in Bonn, day 1 please.", text, ("assistant", text)])
+    assert found[1:] == ["Bonn trip / Day 1"] * 3
+
+
+def test_of_a_text_of_any_size_only_the_beginning_is_read() -> None:
+    words = read_words("word " * 1_000_000)
+    assert len(words.text) == READ
+    assert read_cues(words).goals == ()
+
+
+def test_only_what_is_said_early_sets_a_goal() -> None:
+    late = "A long preamble about nothing. " * 30 + "Let's turn to day 2."
+    assert all(goal.score < SWITCH for goal in read_cues(read_words(late)).goals)
+
+
+@pytest.mark.parametrize("options", [{"recent": 0}, {"recent": RECENT + 1}, {"window": 0}])
+def test_settings_that_cannot_be_kept_are_refused(options: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match="ScopeSettings"):
+        ScopeSettings(**options)  # type: ignore[arg-type]
+
+
+# ---------------------------------------------------------------------- real conversations
+
+
+def test_a_debate_on_one_topic_is_one_scope(shared_data: Path) -> None:
+    with (shared_data / "came_bench" / "debate_turns.jsonl").open(encoding="utf-8") as lines:
+        turns = [json.loads(line) for line in lines]
+    found = named([("user", turn["content"].partition("----TIMESTAMP")[0]) for turn in turns])
+    assert len(set(found)) <= 2
+
+
+def test_the_scopes_of_a_long_friendship_are_topics_of_a_session(shared_data: Path) -> None:
+    talk = json.loads((shared_data / "locomo" / "47.json").read_text(encoding="utf-8"))
+    tracked, found, start = tracker(), {}, START
+    for number in range(1, 16):
+        lines = [turn["text"] for turn in talk[f"session_{number}"]]
+        start += timedelta(days=7)
+        steps = steps_of(lines, start=start, minutes=1)
+        moved = [
+            StepView(**{n: getattr(s, n) for n in s.__dataclass_fields__} | {"id": f"{number}.{s.id}"}) for s in steps
+        ]
+        found |= follow(tracked, moved)
+    sizes = len(found) / len(set(found.values()))
+    assert 8 <= sizes <= 45

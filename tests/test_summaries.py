@@ -1,0 +1,117 @@
+"""Canonical summaries say who does what; gists say what a scope is about, and are their own state."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hexamem.intent import Gist, canonical_summary, updated_gist
+from hexamem.intent.noun_phrases import analyse
+
+CODE_POINTS = st.text(max_size=300)
+
+
+def summary(speaker: str, act: str, text: str) -> str:
+    return canonical_summary(speaker, act, text, analyse(text))
+
+
+def gist_of(*steps: tuple[str, str, str], before: str = "") -> str:
+    gist = before
+    for speaker, act, text in steps:
+        gist = updated_gist(
+            gist,
+            speaker=speaker,
+            role="user",
+            act=act,
+            summary=summary(speaker, act, text),
+            text=text,
+            analysis=analyse(text),
+        )
+    return gist
+
+
+def test_a_proposal_names_its_object_with_price_and_rating() -> None:
+    text = "How about the Apollo Hotel? It is $140 a night with 4.6 stars."
+    assert summary("Maria", "Propose", text) == "Maria proposes the Apollo Hotel, $140 a night, 4.6 stars"
+
+
+def test_several_proposals_stand_side_by_side() -> None:
+    line = summary("Bot", "Propose", "Options:\n1. Café Luna, brunch from $12\n2. Green Fork, vegan")
+    assert line == "Bot proposes Café Luna, $12; Green Fork"
+
+
+def test_a_question_is_given_with_its_last_question() -> None:
+    asked = "Which of the museums near the main station are open on Mondays?"
+    text = f"Thanks, Bob! I like museums, and old ships, and trams that ring their bells. {asked}"
+    assert summary("Ann", "Ask", text) == f"Ann asks: {asked}"
+
+
+def test_a_short_step_is_given_whole() -> None:
+    assert (
+        summary("Eli", "Inform", "Zoom. Testers hated scrolling in March.")
+        == "Eli says: Zoom. Testers hated scrolling in March."
+    )
+
+
+def test_pleasantries_are_left_out() -> None:
+    assert summary("Ann", "Inform", "Great, thanks! The train leaves at 9:12.") == "Ann says: The train leaves at 9:12."
+
+
+def test_chinese_is_summarised_in_chinese() -> None:
+    assert summary("小王", "Propose", "我推荐花园酒店，每晚480元。") == "小王提议：我推荐花园酒店，每晚480元。"
+
+
+def test_a_summary_is_one_line_of_about_25_words() -> None:
+    line = summary("Ann", "Claim", "Prices rise\nbecause " + "supply and demand " * 200)
+    assert "\n" not in line
+    assert len(line.split()) <= 26
+
+
+def test_a_secret_is_never_cut_in_two() -> None:
+    secret = "{{vault:ab12|the password of the bank account that my aunt opened for me in the year of the flood}}"
+    line = summary("Ann", "Inform", f"The thing you asked me about last week when we met is {secret} and no other")
+    assert line.count("{{") == line.count("}}")
+    gist = gist_of(("Ann", "Inform", f"Well then I will tell you now that it is {secret} and more"))
+    assert gist.count("{{") == gist.count("}}")
+
+
+def test_a_gist_tells_who_what_for_names_and_the_latest_decision() -> None:
+    gist = gist_of(
+        ("Maria", "Request", "Please plan a trip to Kyoto in May for the two of us."),
+        ("Bot", "Propose", "I suggest the Gion Ryokan, $210 a night."),
+        ("Maria", "Decide", "Let's take the Gion Ryokan."),
+        ("Bot", "Inform", "The weather is mild in May."),
+    )
+    parts = Gist.parse(gist)
+    assert parts.who == ("Maria", "Bot")
+    assert "Kyoto" in parts.purpose
+    assert "Gion Ryokan ($210 a night)" in parts.names
+    assert parts.latest == "Maria decides the Gion Ryokan"
+
+
+def test_a_gist_stays_short_however_long_the_talk() -> None:
+    steps = [(f"Person {n}", "Decide", f"We take the Hotel Number{n} for ${n} a night. " * 5) for n in range(60)]
+    assert len(gist_of(*steps).split()) <= 75
+
+
+def test_a_gist_goes_on_from_its_text_alone() -> None:
+    steps = [
+        ("Maria", "Propose", "I suggest the Apollo Hotel, $140 a night."),
+        ("Ben", "Propose", "Or the Ridge Hotel at $95?"),
+        ("Maria", "Decide", "Let's book the Ridge Hotel."),
+    ]
+    assert gist_of(*steps[1:], before=gist_of(steps[0])) == gist_of(*steps)
+
+
+def test_a_gist_that_a_person_wrote_is_kept_as_the_purpose() -> None:
+    gist = gist_of(("Ben", "Inform", "The flight is at nine."), before="Our summer in Portugal")
+    assert Gist.parse(gist).purpose == "Our summer in Portugal"
+
+
+@settings(max_examples=150, deadline=None)
+@given(speaker=CODE_POINTS, act=st.sampled_from(["Propose", "Ask", "Decide", "", "Dance"]), text=CODE_POINTS)
+def test_any_text_gives_one_line_and_a_gist_that_reads_back(speaker: str, act: str, text: str) -> None:
+    line = summary(speaker, act, text)
+    assert len(line.splitlines()) <= 1
+    gist = gist_of((speaker, act, text), (speaker, act, text))
+    assert str(Gist.parse(gist)) == gist
