@@ -485,11 +485,7 @@ def test_opening_the_bundled_embedder_is_quick_and_loads_no_framework() -> None:
     assert loaded == "[]"
 
 
-def test_the_bundled_embedder_embeds_thousands_of_texts_a_second(bundled: BundledEmbedder) -> None:
-    texts = [f"{text} {i}" for i in range(100) for text in _columns(PAIRS, 1, 2)[1]]
-    started = time.perf_counter()
-    bundled.embed_documents(texts)
-    assert len(texts) / (time.perf_counter() - started) > 5_000  # 40,000 and more on two idle cores
+def test_the_bundled_embedder_costs_nothing(bundled: BundledEmbedder) -> None:
     assert not bundled.paid
 
 

@@ -8,6 +8,7 @@ import hashlib
 import stat
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -263,15 +264,17 @@ def test_a_longer_or_another_users_word_stays_in_the_query(memory: Memory) -> No
     words=st.lists(st.sampled_from(["Ann", "cat", "猫", "é", "9", "Ann-9"]), min_size=1, max_size=2).map(" ".join),
 )
 def test_known_secrets_are_found_where_a_redaction_would_find_them(text: str, words: str) -> None:
-    from hexamem.stores.known_secrets import _replaced
+    from hexamem.stores.known_secrets import _replaced, _Vault
     from hexamem.stores.ledger import whole_words
-    from hexamem.stores.secrets import Cipher
+    from hexamem.stores.secrets import Cipher, reference
 
     cipher = Cipher(bytes(32))
-    digest = cipher.digest(words, context="u").hex()
-    got = _replaced(text, "u", cipher, {digest: "\0"}, [len(words.encode())])
+    row = SimpleNamespace(id="vault_x", caption="a name")
+    vault = _Vault({cipher.digest(words, context="u").hex(): row}, [len(words.encode())])  # type: ignore[dict-item]
+    put = reference(row.id, row.caption)
     pieces = text.split("{{vault:v|c}}")
-    assert got == "{{vault:v|c}}".join(whole_words(words).sub("\0", piece) for piece in pieces)
+    expected = "{{vault:v|c}}".join(whole_words(words).sub(put, piece) for piece in pieces)
+    assert _replaced(text, "u", cipher, vault) == expected
 
 
 def test_a_recall_that_was_made_before_an_erasure_is_not_noted_after_it(

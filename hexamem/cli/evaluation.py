@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -15,6 +16,7 @@ from .session import Session
 
 if TYPE_CHECKING:
     from ..evals import Conversation, DataFormat
+    from ..evals.ablations import WrittenAblation
     from ..evals.synthetic import FamilyName, Size, Split
 
 __all__ = ["evaluate"]
@@ -64,7 +66,10 @@ def evaluate(
         typer.Argument(metavar="PATH...", exists=True, help="Files or folders; none for synthetic."),
     ] = None,
     strategy: Annotated[
-        list[str] | None, typer.Option("--strategy", "-s", help="A ranking; repeat it to compare.")
+        list[str] | None,
+        typer.Option(
+            "--strategy", "-s", help="A ranking; repeat it to compare; all for every one, as came and synthetic do."
+        ),
     ] = None,
     json_out: Annotated[
         str | None, typer.Option("--json", metavar="OUT", help="Write one JSON object a strategy there; - is stdout.")
@@ -97,15 +102,12 @@ def evaluate(
 
     synthetic needs no file: it makes up trajectories with several interleaved goals, the same for the same --seed.
     """
-    from ..config import Settings
-    from ..retrieval.strategies import strategy_named
-
     out = json_out if json_out is not None else "-" if session.as_json else None
     if out is not None and out != "-" and not Path(out).resolve().parent.is_dir():
         raise InvalidInputError(f"--json {out}: there is no such folder")
     if session.home is not None and (session.folder / "ledger.sqlite3").exists():
         raise InvalidInputError(f"--home {session.home} holds a memory already; a measurement needs an empty one")
-    names = [strategy_named(name).name for name in strategy or [Settings().strategy]]
+    names = _strategies(strategy, dataset)
     made_up = {"--size": size, "--family": family, "--seed": seed, "--count": count, "--split": split}
     if dataset is not DataSet.synthetic:
         given = [option for option, value in {**made_up, "--export": export}.items() if value is not None]
@@ -138,8 +140,41 @@ def evaluate(
     return _report(results, out)
 
 
+def _strategies(given: Sequence[str] | None, dataset: DataSet) -> list[str]:
+    """The names to measure: those given, checked, or what the data set is measured with."""
+    from ..config import Settings
+    from ..evals.ablations import WRITTEN_ABLATIONS
+    from ..retrieval.strategies import STRATEGIES, strategy_named
+
+    every = [*STRATEGIES, *WRITTEN_ABLATIONS]
+    if given is None:
+        # Contextual intent is what these two are about: with the papers' ablations.
+        return every if dataset in (DataSet.came, DataSet.synthetic) else [Settings().strategy]
+    if "all" in given:
+        return every
+    return [name if name in WRITTEN_ABLATIONS else strategy_named(name).name for name in given]
+
+
 def _measure(
     session: Session, dataset: DataSet, conversations: Sequence[Conversation], names: Sequence[str]
+) -> list[dict[str, Any]]:
+    from ..evals.ablations import WRITTEN_ABLATIONS
+
+    plain = [name for name in names if name not in WRITTEN_ABLATIONS]
+    found = {one["strategy"]: one for one in _run(session, dataset, conversations, plain)} if plain else {}
+    for name in names:
+        if (ablation := WRITTEN_ABLATIONS.get(name)) is not None:
+            (result,) = _run(session, dataset, conversations, [ablation.strategy], ablation)
+            found[name] = {**result, "strategy": name}
+    return [found[name] for name in names]
+
+
+def _run(
+    session: Session,
+    dataset: DataSet,
+    conversations: Sequence[Conversation],
+    names: Sequence[str],
+    ablation: WrittenAblation | None = None,
 ) -> list[dict[str, Any]]:
     from ..evals import evaluate as measure
 
@@ -149,7 +184,7 @@ def _measure(
             progress.update(task, description=what, completed=done, total=total)
 
         return measure(
-            session.scratch,
+            session.scratch if ablation is None else partial(session.thrown_away, ablation.labeler),
             conversations,
             names,
             progress=advance,

@@ -22,6 +22,7 @@ from ..errors import NotFoundError
 from . import output
 
 if TYPE_CHECKING:
+    from ..intent.contract import Embed, Labeler
     from ..memory import Memory
     from ..user import UserMemory
 
@@ -106,16 +107,30 @@ class Session:
     @contextmanager
     def scratch(self) -> Iterator[Memory]:
         """A memory in a folder that is thrown away; with ``--home`` the one there, which is kept."""
-        from ..config import Settings
-        from ..memory import Memory
-
         if self.home is not None:
             with self.memory() as memory:
                 yield memory
             return
+        with self.thrown_away() as memory:
+            yield memory
+
+    @contextmanager
+    def thrown_away(self, labeler: Callable[[Embed], Callable[[str], Labeler]] | None = None) -> Iterator[Memory]:
+        """A memory in a folder that is thrown away.
+
+        Args:
+            labeler: makes, from the bundled embedder, what ``Memory.open(labeler=…)`` takes.
+        """
+        from ..config import Settings
+        from ..memory import Memory
+        from ..stores.embedders import open_embedder
+
+        made = None if labeler is None else labeler(open_embedder("bundled").embed_documents)
         with (
             tempfile.TemporaryDirectory(prefix="hexamem-") as folder,
-            Memory.open(folder, embedder=self.embedder or "bundled", settings=Settings(background=False)) as memory,
+            Memory.open(
+                folder, embedder=self.embedder or "bundled", settings=Settings(background=False), labeler=made
+            ) as memory,
         ):
             yield memory
 
