@@ -9,6 +9,7 @@ import json
 import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from sqlalchemy import select
 from hexamem import STRATEGIES, Memory, Settings, UserMemory, Where
 from hexamem.errors import InvalidInputError, NotFoundError
 from hexamem.retrieval.permit import Request
+from hexamem.stores.ledger.jobs import enqueue
 from hexamem.stores.ledger.schema import USER_TABLES, users
 
 TABLES = {table.name: table for table in USER_TABLES}
@@ -547,3 +549,32 @@ def test_a_notice_about_an_index_of_one_user_does_not_show_in_the_recall_of_anot
         found = alice.recall("dog")
         assert "bob" in memory.notices[0]
         assert found.degraded == ()
+
+
+def test_jobs_of_another_user_are_not_listed(memory: Memory) -> None:
+    with memory.ledger.write("the victim") as tx:
+        enqueue(tx, "no_such_kind", {"words": "Zanzibar"})
+    user = memory.user("the victim")
+    assert [job.kind for job in user.jobs()] == ["no_such_kind"]
+    for other in (memory.user("mallory"), memory.user("nobody yet")):
+        other.remember("hello")
+        assert "no_such_kind" not in {job.kind for job in other.jobs()}
+
+
+def test_labels_of_another_user_are_neither_listed_nor_changed(memory: Memory) -> None:
+    victim, mallory = memory.user("the victim"), memory.user("mallory")
+    victim.remember("Let us plan day 1 of the Zanzibar trip: find a hotel near the beach.")
+    mallory.remember("Let us plan day 1 of the Oslo trip: find a hotel near the harbour.")
+    theirs, own = victim.labels.list(), mallory.labels.list()
+    assert not {one.id for one in theirs} & {one.id for one in own}
+    assert "Zanzibar" not in repr(own)
+    for label_id in [one.id for one in theirs]:
+        for change in (
+            partial(mallory.labels.rename, label_id, "taken over"),
+            partial(mallory.labels.pin, label_id),
+            partial(mallory.labels.merge, own[0].id, label_id),
+            partial(mallory.labels.show, label_id),
+        ):
+            with pytest.raises(NotFoundError):
+                change()
+    assert victim.labels.list() == theirs

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -190,6 +191,10 @@ def test_a_batch_that_fails_three_times_is_given_up_until_a_reindex(
         lambda batch: LabelBatch(steps=batch.steps[::-1], labels=batch.labels),
         lambda batch: LabelBatch(steps=batch.steps, labels=(Label(user="bob", kind="scope", name="x"),)),
         lambda batch: LabelBatch(steps=batch.steps),
+        lambda batch: LabelBatch(
+            steps=(*batch.steps[:-1], replace(batch.steps[-1], confidence=None)),  # no column takes that
+            labels=batch.labels,
+        ),
     ],
 )
 def test_an_answer_that_does_not_fit_is_a_failure(
@@ -439,8 +444,9 @@ def test_redacted_words_leave_what_labelling_made_of_them_in_any_case(alice: Use
     alice.labels.rename("scope:Porto", "about Porto")
     done = alice.redact("porto", caption="a town")
     assert done.step_ids == (steps[1],)  # what was said is taken as it was written
-    derived = [alice.labels.list(), *(alice.labels.of(step).model_dump(exclude={"step"}) for step in steps)]
-    assert "porto" not in str(derived).lower().replace(said[0].lower(), "").replace("scope:work", "")
+    snippets = [alice.labels.of(step) for step in steps]
+    derived = [alice.labels.list(), [one.summary for one in snippets], snippets[2].resolved_text]
+    assert "porto" not in str(derived).lower()
     assert "porto" not in str(alice.history()).lower()
     alice.undo(next(one for one in alice.history() if one.kind == "rename").id)
 

@@ -26,7 +26,7 @@ LAYERS = [
     {"retrieval"},
     {"agents", "experience"},
     {"graphs"},
-    {"memory", "user", "labels", "background", "async_twins", "arguments", "calls", "doctor"},
+    {"memory", "user", "labels", "background", "async_twins", "arguments", "calls", "doctor", "files"},
     {"tools", "cli", "evals"},
 ]
 

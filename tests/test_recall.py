@@ -226,7 +226,9 @@ def test_every_strategy_returns_only_what_is_allowed_with_reasons_that_add_up(
     assert len({hit.id for hit in recall}) == len(recall)
     scores = [hit.score for hit in recall]
     assert scores == sorted(scores, reverse=True)
-    allowed_signals = {*STRATEGIES[strategy].signals, *(["neighbours"] if STRATEGIES[strategy].neighbours else [])}
+    preset = STRATEGIES[strategy]
+    allowed_signals = {*preset.signals, *(["neighbours"] if preset.neighbours else [])}
+    allowed_signals |= {"labels"} if preset.density else set()
     for hit in recall:
         assert {signal.name for signal in hit.why} <= allowed_signals
         assert hit.why
