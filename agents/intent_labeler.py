@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..errors import HexamemError
 from ..intent.contract import RECENT, Embed, LabelBatch, LabeledStep, Labeler, StepView, Vectors
 from ..intent.query import QueryFilter
 from ..memory_types.labels import Label
@@ -61,6 +62,8 @@ class IntentLabeling:
         notices: receives the user and one clear line for each failure, and for what fell back.
         same_embedder: whether the indexes hold vectors of the same making, so that they need not be made twice.
         batch: steps given to a labeller at once, at most.
+        queue: queues what follows from a batch, given its step ids, in the transaction that writes its labels.
+        queued: called after that was committed.
     """
 
     def __init__(
@@ -73,7 +76,10 @@ class IntentLabeling:
         same_embedder: bool = False,
         batch: int = _BATCH,
         kept_users: int = _KEPT_USERS,
+        queue: Callable[[Transaction, Sequence[str]], None] | None = None,
+        queued: Callable[[], None] | None = None,
     ) -> None:
+        self._queue, self._queued = queue, queued
         self._same_embedder = same_embedder
         self._vectors: dict[str, dict[str, Vectors]] = {}
         self._ledger, self._make, self._embed, self._notices = ledger, make, embed, notices
@@ -104,7 +110,14 @@ class IntentLabeling:
             with self._guard:
                 self._kept[user] = kept
         ask = getattr(kept.labeler, "query", None)
-        return ask(text, vector if self._same_embedder else None) if ask is not None else QueryFilter()
+        if ask is None:
+            return QueryFilter()
+        try:
+            found: QueryFilter = ask(text, vector if self._same_embedder else None)
+        except Exception as error:  # noqa: BLE001 - a labeller of whatever making: the question is answered without it
+            self._notices(user, f"a question's labels could not be read ({type(error).__name__}: {error})")
+            return QueryFilter()
+        return found
 
     def take_vectors(self, user: str) -> dict[str, Vectors]:
         """The vectors ``(d,)`` made since the last call, by text, if they are of the indexes' embedder; a few batches."""
@@ -156,7 +169,15 @@ class IntentLabeling:
                 continue
             for line in batch.degraded:
                 self._tell(user, f"labelling of user {user!r}: {line}")
-            if self._write(user, batch, pending, marks, reached, kept):
+            try:
+                written = self._write(user, batch, pending, marks, reached, kept)
+            except HexamemError as error:
+                if type(error) is not HexamemError:  # a full disk, a lock, a damaged file: not the labeller's doing
+                    raise
+                if not self._failed(user, error, reached, len(pending)):
+                    return done
+                continue
+            if written:
                 done += len(pending)
                 self._failures.pop(user, None)
 
@@ -214,13 +235,17 @@ class IntentLabeling:
                 return False
             write_labels(
                 tx,
-                _by_own_name(batch.labels, kept.names),
+                _by_own_name(tuple({one.id: one for one in batch.labels}.values()), kept.names),
                 [_intent(one) for one in batch.steps],
                 {step.id: step.change for step in pending},
-                [_intent(one) for one in batch.revised],
+                [_intent(one) for one in {one.step.id: one for one in batch.revised}.values()],
                 indexed_elsewhere=not self._ledger.embedded,
             )
             set_labelled(tx, reached)
+            if self._queue is not None:
+                self._queue(tx, [step.id for step in pending])
+        if self._queued is not None:
+            self._queued()
         kept.marks = LabelMarks(reached, marks.corrected)
         kept.names.update((one.id, one.name) for one in batch.labels)
         with self._guard:
@@ -326,7 +351,7 @@ def _intent(one: LabeledStep) -> StepIntent:
         resolved_text=None if one.resolved_text == one.step.text else one.resolved_text,
         summary=one.summary,
         antecedents=tuple(one.antecedents),
-        confidence=float(one.confidence),
+        confidence=one.confidence,
         provisional=one.provisional,
         tier=one.tier,
     )

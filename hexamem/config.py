@@ -8,10 +8,13 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from .errors import ConfigError
 
-__all__ = ["DEFAULT_HOME", "LabelTier", "Settings"]
+__all__ = ["DEFAULT_HOME", "IngestMode", "LabelTier", "ModelMethod", "QueryTier", "Settings"]
 
 DEFAULT_HOME = "~/.hexamem"
-LabelTier = Literal["rules", "off"]
+LabelTier = Literal["rules", "model", "uncertain", "off"]
+IngestMode = Literal["rules", "single_call", "agents", "off"]
+QueryTier = Literal["rules", "model"]
+ModelMethod = Literal["json_schema", "function_calling", "json_mode"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -23,7 +26,25 @@ class Settings:
         strategy: the ranking that ``recall`` uses when none is named.
         k: how many hits ``recall`` gives when not told.
         labels: "rules" to give each step its contextual intent (scope, event types, entity types) by rules before it is
-            indexed; "off" to index steps without.
+            indexed; "model" to have a model refine all of them in the background, "uncertain" only those of which the
+            rules are not sure (both need a model); "off" to index steps without.
+        label_batch: steps that one call of the model labels, 8 to 20.
+        label_below: with labels "uncertain", the confidence, 0 to 1, below which a step goes to the model.
+        label_wait: seconds after which steps go to the model though they fill no batch; ``flush`` does not wait.
+        label_tokens: the most tokens that one batch may cost, its repair included; None for no limit.
+        query_intent: "rules" to read by rules which labels a question names; "model" to ask a model at each recall
+            whose strategy matches labels.
+        model_method: how models are asked for structured output.
+        budget_calls: the most model calls while the memory is open; None for no limit.
+        budget_tokens: the most tokens, likewise. What does not fit waits in the queue.
+        mode: how items are learned from what was remembered, in the background: "rules" (no calls), "single_call" (one
+            call a batch, which labels too), "agents" (the meta-manager and each manager that it names, a call each), or
+            "off" for not at all.
+        batch_size: so many steps are read together.
+        batch_idle: seconds after the last message until fewer steps are read; ``flush`` does not wait.
+        batch_tokens: the most tokens that one batch may cost; the rules do what is left. None for no limit.
+        day_calls, day_tokens: what the model calls of a day (UTC) may come to before a batch waits for the next day;
+            None for no limit.
         keep_reasoning: whether reasoning blocks of models are stored with their step.
         find_secrets: whether secrets are looked for and taken out before anything is written.
         background: whether a thread brings the indexes up after each write and runs queued jobs; without it ``recall``
@@ -35,6 +56,7 @@ class Settings:
         max_message_bytes: a longer message is refused. Counted in UTF-8 is everything that is kept of it: text,
             blocks, reasoning, metadata and tool calls as JSON, the bytes of its media, and what is searched where that
             is not the text itself.
+        max_file_bytes: a larger file is refused by ``add_file``, and so is one that unpacks to more.
 
     Raises:
         ConfigError: for a value that cannot work. A strategy that there is not is told by ``Memory.open``.
@@ -44,6 +66,20 @@ class Settings:
     strategy: str = "rrf_neighbours"
     k: int = 10
     labels: LabelTier = "rules"
+    label_batch: int = 12
+    label_below: float = 0.5
+    label_wait: int = 600
+    label_tokens: int | None = 60_000
+    query_intent: QueryTier = "rules"
+    model_method: ModelMethod = "json_schema"
+    budget_calls: int | None = None
+    budget_tokens: int | None = None
+    mode: IngestMode = "rules"
+    batch_size: int = 10
+    batch_idle: int = 60
+    batch_tokens: int | None = 120_000
+    day_calls: int | None = None
+    day_tokens: int | None = None
     keep_reasoning: bool = False
     find_secrets: bool = True
     background: bool = True
@@ -52,10 +88,11 @@ class Settings:
     job_stop: int = 10
     recall_log: int = 32
     max_message_bytes: int = 64 * 1024 * 1024
+    max_file_bytes: int = 64 * 1024 * 1024
 
     def __post_init__(self) -> None:
         jobs = ("max_job_attempts", "job_lease", "job_stop")
-        for name, highest in (("k", 1_000), *((name, None) for name in (*jobs, "recall_log", "max_message_bytes"))):
+        for name, highest in (("k", 1_000), *((name, None) for name in (*jobs, "recall_log", "max_message_bytes", "max_file_bytes"))):
             value = getattr(self, name)
             whole = isinstance(value, int) and not isinstance(value, bool)
             if not whole or value < 1 or (highest is not None and value > highest):
@@ -65,14 +102,48 @@ class Settings:
             value = getattr(self, name)
             if not isinstance(value, bool):
                 raise ConfigError(f"Settings.{name} = {value!r}: give True or False")
-        if self.labels not in get_args(LabelTier):
-            raise ConfigError(f"Settings.labels = {self.labels!r}: use one of {', '.join(get_args(LabelTier))}")
+        choices_of = (
+            ("labels", LabelTier),
+            ("query_intent", QueryTier),
+            ("model_method", ModelMethod),
+            ("mode", IngestMode),
+        )
+        for name, choices in choices_of:
+            if getattr(self, name) not in get_args(choices):
+                raise ConfigError(
+                    f"Settings.{name} = {getattr(self, name)!r}: use one of {', '.join(get_args(choices))}"
+                )
+        self._check_model_tier()
         if not isinstance(self.strategy, str):
             raise ConfigError(f"Settings.strategy = {self.strategy!r}: give a name of hexamem.STRATEGIES")
         if self.timezone != "UTC" and not _is_zone(self.timezone):
             raise ConfigError(
                 f"Settings.timezone = {self.timezone!r} is unknown; give an IANA name such as 'Europe/Dublin' or 'UTC'"
             )
+
+    def _check_model_tier(self) -> None:
+        for name, lowest, highest in (
+            ("label_batch", 8, 20),
+            ("label_wait", 0, None),
+            ("label_tokens", 1, None),
+            ("budget_calls", 0, None),
+            ("budget_tokens", 0, None),
+            ("batch_size", 1, 40),
+            ("batch_idle", 0, None),
+            ("batch_tokens", 1, None),
+            ("day_calls", 0, None),
+            ("day_tokens", 0, None),
+        ):
+            value = getattr(self, name)
+            if value is None and name not in ("label_batch", "label_wait", "batch_size", "batch_idle"):
+                continue
+            whole = isinstance(value, int) and not isinstance(value, bool)
+            if not whole or value < lowest or (highest is not None and value > highest):
+                rule = f"of at least {lowest}" if highest is None else f"from {lowest} to {highest}"
+                raise ConfigError(f"Settings.{name} = {value!r}: give a whole number {rule}")
+        below = self.label_below
+        if isinstance(below, bool) or not isinstance(below, int | float) or not 0 <= below <= 1:
+            raise ConfigError(f"Settings.label_below = {below!r}: give a number from 0 to 1")
 
 
 def _is_zone(name: object) -> bool:

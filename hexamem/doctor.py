@@ -72,6 +72,8 @@ def examine(memory: Memory, *, progress: Callable[[str], object] = lambda user: 
         *_vault(memory),
         *_indexes(memory, progress),
         _labels(memory),
+        *_media(memory),
+        _managing(memory),
         *_jobs(memory),
         *(Finding(name="repaired", status="note", detail=line) for line in memory.notices),
     ]
@@ -225,13 +227,53 @@ def _labels(memory: Memory) -> Finding:
 
 def _miscounted(memory: Memory, key: str, row: dict[str, Any]) -> str | None:
     """Why an index that says it is up to date is not."""
+    from .stores.projections import count_passages
+
+    with memory.ledger.read(row["user"]) as tx:
+        passages = count_passages(tx) if tx.user_id else 0
     for stream in _STREAMS:
-        if (held := memory.vectors.count(key, stream)) != row[stream]:
-            return f"{held:,} of {row[stream]:,} vectors of {stream}"
-    expected = sum(row[stream] for stream in _STREAMS)
+        expected = row[stream] + (passages if stream == "items" else 0)
+        if (held := memory.vectors.count(key, stream)) != expected:
+            return f"{held:,} of {expected:,} vectors of {stream}"
+    expected = sum(row[stream] for stream in _STREAMS) + passages
     if (held := memory.lexical.count(key)) != expected:
         return f"{held:,} of {expected:,} documents"
     return None
+
+
+def _media(memory: Memory) -> list[Finding]:
+    """How many pictures and recordings nobody has put into words."""
+    from .stores.media_texts import count_waiting
+
+    counts = count_waiting(memory.ledger)
+    nouns = {"describe": "pictures", "transcribe": "recordings"}
+    return [
+        Finding(
+            name="media",
+            detail=f"{count:,} {nouns[kind]} without words: kept, and found by them once the home is opened with {kind}=",
+        )
+        for kind, count in sorted(counts.items())
+    ]
+
+
+def _managing(memory: Memory) -> Finding:
+    """How items are learned from steps, and how many steps wait for that."""
+    from sqlalchemy import and_, func, select
+
+    from .graphs.ingest_batches import MANAGED
+    from .stores.ledger.engine import plain_errors
+    from .stores.ledger.schema import projections, steps
+
+    mark = and_(projections.c.user_id == steps.c.user_id, projections.c.home == "", projections.c.name == MANAGED)
+    new = steps.c.seq > func.coalesce(projections.c.change, 0)
+    counted = select(func.count()).select_from(steps).outerjoin(projections, mark)
+    with plain_errors(memory.ledger.place), memory.ledger.engine.connect() as connection:
+        waiting = connection.execute(counted.where(steps.c.status == "active", new)).scalar_one()
+    if not memory.ingesting.on:
+        return Finding(name="managers", detail=f"Settings.mode is off: nothing is learned from {waiting:,} steps")
+    tier = memory.settings.mode
+    told = f"{waiting:,} steps wait to be read; flush reads them, and so does the background thread" if waiting else ""
+    return Finding(name="managers", detail=f"mode {tier}: {told or 'every step was read'}")
 
 
 def _jobs(memory: Memory) -> list[Finding]:

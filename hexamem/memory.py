@@ -6,7 +6,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
@@ -21,9 +21,13 @@ from .background import BackgroundWorker, JobContext, JobHandlers, JobOutcome, J
 from .calls import Calls, public
 from .config import DEFAULT_HOME, Settings
 from .errors import ConfigError, EmbedderMismatchError, HomeInUseError, HomeNotWritableError
-from .intent.contract import Labeler, Vectors
+from .files import MediaReader, MediaReaders
+from .ingesting import Ingesting, check_mode
+from .intent.contract import Embed, Labeler, Vectors
 from .intent.query import QueryFilter
 from .memory_types.times import read_zone
+from .model_tier import ModelTier, check_models
+from .models.chat_models import Models
 from .retrieval import STRATEGIES, Searcher
 from .stores import privacy
 from .stores.embedders import Embedder, open_embedder
@@ -39,6 +43,7 @@ from .stores.vectors import VectorStore
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
+    from langchain_core.language_models import BaseChatModel
 
     from .user import UserMemory
 
@@ -61,6 +66,10 @@ class Memory(AsyncMemory):
         notices: one clear line for each thing that had to be repaired since it was opened.
         noticed: the same, each with the user whose index it was; None for what concerns the whole home.
         handlers: who does the jobs of the queue, by kind; see :mod:`hexamem.background`.
+        model_tier: what the chat models do, and their budget.
+        media_readers: what sees and hears.
+        ingesting: what learns items from steps.
+        label_embed: makes the vectors that labelling sees; None with labels "off".
     """
 
     def __init__(self, home: Path, settings: Settings, embedder: Embedder, lock: FileLock, **stores: Any) -> None:
@@ -73,10 +82,14 @@ class Memory(AsyncMemory):
         self.media: MediaStore = stores["media"]
         self.cipher: Cipher = stores["cipher"]
         self._lock = lock
+        self._worker: BackgroundWorker | None = None
         self._calls = Calls(f"the memory at {self.home} was closed; open it again with Memory.open({str(self.home)!r})")
         for notice in self.vectors.notices:
             self._notice(None, notice)
-        self.labelling = _labelling(self, stores["labeler"])
+        embed, same = _label_embedder(self)
+        self.label_embed = embed
+        self.model_tier = ModelTier(self.ledger, settings, stores["models"], embed, self._notice, self._look)
+        self.labelling = _labelling(self, stores["labeler"], embed, same)
         self.projector = Projector(
             self.ledger, self.vectors, self.lexical, embedder, self._notice, home_id(home), self.labelling
         )
@@ -86,6 +99,9 @@ class Memory(AsyncMemory):
         home_key = home_id(home)
         self.handlers = JobHandlers()
         self.handlers.register(privacy.CLEANUP, self._finish_redactions)
+        if self.model_tier.handler is not None:
+            self.handlers.register(*self.model_tier.handler)
+        self.ingesting = Ingesting(self)
         self.runner = JobRunner(
             self.ledger,
             self.handlers,
@@ -96,7 +112,7 @@ class Memory(AsyncMemory):
             max_attempts=settings.max_job_attempts,
         )
         job_queue.end_claims(self.ledger, home_key)
-        self._worker: BackgroundWorker | None = None
+        self.media_readers = MediaReaders(self, describe=stores["describe"], transcribe=stores["transcribe"])
         if settings.background:
             self._worker = BackgroundWorker(self.projector, self.runner, idle=self.projector.name_labels)
             self.handlers.registered = self._worker.wake
@@ -109,25 +125,38 @@ class Memory(AsyncMemory):
         cls,
         home: str | os.PathLike[str] = DEFAULT_HOME,
         *,
+        model: str | BaseChatModel | None = None,
+        models: Mapping[str, str | BaseChatModel] | None = None,
+        base_url: str | None = None,
         embedder: str | Embedder | Embeddings = "bundled",
         ledger_url: str | None = None,
         chroma: Any | None = None,
         settings: Settings | None = None,
         labeler: Callable[[str], Labeler] | None = None,
+        describe: MediaReader | None = None,
+        transcribe: MediaReader | None = None,
         _reembed: bool = False,
     ) -> Memory:
         """Open a home folder, creating it where there is none: then for its owner alone (mode 0700).
 
         Args:
             home: the folder; ``~`` is the user's own.
+            model: the chat model of every agent that has none of its own: a name such as ``openai:gpt-5-mini``, or any
+                LangChain chat model. What it does is in the settings; without one, rules do everything.
+            models: models by agent or group of agents (``intent_labeler``, ``managers``, …).
+            base_url: the address of an OpenAI-compatible server, for every model given by name.
             embedder: "bundled" (no download), "minilm", "openai:<model>", or any LangChain ``Embeddings``.
             ledger_url: a SQLAlchemy URL to keep the ledger elsewhere, e.g. ``postgresql+psycopg://…``.
             chroma: a Chroma client (``HttpClient``, ``CloudClient``) to keep the vectors elsewhere.
             settings: see :class:`~hexamem.config.Settings`.
             labeler: makes the labeller of a user, given the name; the rules when None. Not used with labels "off".
+            describe: puts a picture into words, ``describe(data, mime_type) -> text``. Run as a durable job for the
+                pictures of messages and files; where it is None they wait until a memory is opened with one.
+            transcribe: the same for recordings.
 
         Raises:
-            ConfigError: if the settings name a strategy that there is not.
+            ConfigError: if the settings name a strategy that there is not, or ask for a model where none is given; if
+                a model cannot be opened.
             HomeNotWritableError: if the folder cannot be made or written.
             HomeInUseError: if another process holds it.
             StorageFullError: if the disk is full.
@@ -138,14 +167,17 @@ class Memory(AsyncMemory):
         settings = settings or Settings()
         if settings.strategy not in STRATEGIES:
             raise ConfigError(f"Settings.strategy = {settings.strategy!r}: use one of {', '.join(STRATEGIES)}")
+        chat_models = Models.open(model, models, base_url=base_url)
+        check_models(settings, chat_models)
+        check_mode(settings.mode, settings.labels, chat_models)
         folder = Path(home).expanduser()
         lock = _hold(folder)
         opened: list[Any] = []
         try:
-            model = open_embedder(embedder)
+            embeds = open_embedder(embedder)
             ledger = Ledger.open(folder, ledger_url)
             opened.append(ledger)
-            mismatch = _other_embedder(ledger, model)
+            mismatch = _other_embedder(ledger, embeds)
             if mismatch and not _reembed:
                 raise EmbedderMismatchError(mismatch)
             cipher = Cipher(load_key(folder).key)
@@ -154,16 +186,16 @@ class Memory(AsyncMemory):
             opened.append(lexical)
             vectors = VectorStore.open(
                 None if chroma is not None else folder / "chroma",
-                embedder_name=model.name,
-                dimension=model.dimension,
-                fingerprint=model.fingerprint,
+                embedder_name=embeds.name,
+                dimension=embeds.dimension,
+                fingerprint=embeds.fingerprint,
                 client=chroma,
             )
             opened.append(vectors)
             memory = cls(
                 folder,
                 settings,
-                model,
+                embeds,
                 lock,
                 ledger=ledger,
                 vectors=vectors,
@@ -171,6 +203,9 @@ class Memory(AsyncMemory):
                 media=MediaStore(folder / "media"),
                 cipher=cipher,
                 labeler=labeler,
+                describe=describe,
+                transcribe=transcribe,
+                models=chat_models,
             )
             if other_key:
                 memory._notice(None, other_key)
@@ -223,12 +258,18 @@ class Memory(AsyncMemory):
         if self.labelling is None:
             return QueryFilter()
         with self.projector.lock(user):
-            return self.labelling.query(user, query, vector)
+            by_rules = self.labelling.query(user, query, vector)
+        return self.model_tier.query(user, query, by_rules)
 
     def wrote(self, user: str) -> None:
         """Tell the background thread that a user's ledger or queue has grown; called after each write."""
         if self._worker is not None:
             self._worker.put(user)
+
+    def _look(self) -> None:
+        """Let the background thread look at the queue."""
+        if self._worker is not None:
+            self._worker.wake()
 
     @public
     def flush(self, timeout: float | None = None) -> bool:
@@ -246,7 +287,12 @@ class Memory(AsyncMemory):
         deadline = None if timeout is None else time.monotonic() + timeout
         for jobs_first in (False, True):  # a job may be to write what is to be indexed
             if jobs_first:
-                self.runner.run_due(deadline=deadline)
+                with ExitStack() as flushed:
+                    for name in self.ledger.users():
+                        flushed.enter_context(self.ingesting.flushing(name))
+                    self.runner.run_due(deadline=deadline)
+                    if sum(self.model_tier.hurry(name) for name in self.ledger.users()):
+                        self.runner.run_due(deadline=deadline)
             for name in self.ledger.users():
                 if deadline is not None and time.monotonic() > deadline:
                     return False
@@ -279,6 +325,7 @@ class Memory(AsyncMemory):
         """
         with self.ledger.write(check_name(user, "user"), create=False) as tx:
             job_queue.drop(tx, job_id)
+        self.ingesting.drop(user)
 
     @public
     def reindex(self, user: str | None = None, progress: Progress | None = None) -> int:
@@ -372,11 +419,11 @@ def _hold(folder: Path) -> FileLock:
     return lock
 
 
-def _labelling(memory: Memory, make: Callable[[str], Labeler] | None) -> IntentLabeling | None:
-    """What labels steps by the settings; its vectors are the bundled embedder's, whichever the home's is: they cost
-    nothing, and the rules are made for them."""
+def _label_embedder(memory: Memory) -> tuple[Embed | None, bool]:
+    """What makes the vectors that labelling sees, and whether it is the home's own: the bundled embedder, whichever the
+    home's is. It costs nothing, and the rules are made for it."""
     if memory.settings.labels == "off":
-        return None
+        return None, False
     opened: list[Embedder] = [memory.embedder] if memory.embedder.name == "bundled" else []
 
     def embed(texts: Sequence[str]) -> Vectors:
@@ -384,12 +431,30 @@ def _labelling(memory: Memory, make: Callable[[str], Labeler] | None) -> IntentL
             opened.append(open_embedder("bundled"))
         return opened[0].embed_documents(texts)
 
+    return embed, bool(opened)
+
+
+def _labelling(
+    memory: Memory, make: Callable[[str], Labeler] | None, embed: Embed | None, same_embedder: bool
+) -> IntentLabeling | None:
+    """What labels steps by the settings."""
+    if embed is None:
+        return None
+
     def by_rules(user: str) -> Labeler:
         from .intent.rule_labeler import RuleLabeler
 
         return RuleLabeler(user, embed)
 
-    return IntentLabeling(memory.ledger, make or by_rules, embed, memory._notice, same_embedder=bool(opened))
+    return IntentLabeling(
+        memory.ledger,
+        make or by_rules,
+        embed,
+        memory._notice,
+        same_embedder=same_embedder,
+        queue=memory.model_tier.queue,
+        queued=memory.model_tier.queued,
+    )
 
 
 def _identity(embedder: Embedder) -> dict[str, str]:

@@ -7,7 +7,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -15,6 +15,7 @@ from .arguments import check_count, check_text, check_texts, file_path, json_map
 from .async_twins import AsyncTwins
 from .calls import public
 from .errors import CorruptFileError, HexamemError, InvalidInputError, NotFoundError
+from .files import MediaReader, add_to
 from .memory_types import (
     EraseReceipt,
     Hit,
@@ -30,6 +31,7 @@ from .memory_types import (
     new_id,
     utc_now,
 )
+from .memory_types.files import AddedFile
 from .memory_types.messages import MessageDraft, read_messages
 from .memory_types.times import parse_time, read_zone, shown
 from .retrieval.packing import pack
@@ -142,7 +144,7 @@ class UserMemory(AsyncTwins):
         if not drafts:
             return Remembered()
         receipt = record(
-            self.memory.ledger,
+            self.memory.ingesting.recording(len(drafts)),
             self.name,
             drafts,
             timezone=self.timezone,
@@ -152,6 +154,7 @@ class UserMemory(AsyncTwins):
             cipher=self.memory.cipher,
             media=self.memory.media,
             find=settings.find_secrets,
+            ready=self.memory.media_readers.ready,
         )
         self.memory.wrote(self.name)
         return receipt
@@ -198,6 +201,63 @@ class UserMemory(AsyncTwins):
             )
         self.memory.wrote(self.name)
         return stored
+
+    @public
+    def add_file(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        title: str | None = None,
+        describe: MediaReader | None = None,
+        transcribe: MediaReader | None = None,
+        keep_bytes: bool = True,
+        root: str | os.PathLike[str] | None = None,
+        tree_path: Sequence[str] | None = None,
+        labels: Sequence[str] = (),
+        metadata: Mapping[str, Any] | None = None,
+        actor: str = "user",
+        reason: str = "",
+    ) -> AddedFile:
+        """Store a file: its text whole as a resource item, found by any of its passages, and its bytes by hash.
+
+        The same bytes are stored once, under whatever name; other bytes under the same path are a new version, which
+        supersedes the former. Secrets are taken out as from messages: of the text, and of the bytes of a text file;
+        the bytes of another file that holds some are not kept.
+
+        Args:
+            path: a txt, md, html, csv, tsv, pdf or docx file, whatever its name says; or a picture or recording. Html,
+                pdf and docx need the extra ``files``.
+            title: what it is called; the document's own title or its file name when None.
+            describe, transcribe: put this picture or recording into words, now: ``(data, mime_type) -> text``. Where
+                they are None, the memory's own do so as a job; where there are none, it waits.
+            keep_bytes: whether the file itself is kept, for :meth:`media` with ``item.metadata["file"]["sha256"]``.
+            root: a folder above it: the folders in between become the item's ``tree_path``.
+            tree_path: where it belongs, from wide to narrow; instead of ``root``.
+            labels, metadata: of the item; ``metadata["file"]`` is set to name, path, type, size and hash.
+            actor, reason: kept in the history.
+
+        Raises:
+            InvalidInputError: for a file that is missing, empty, too large, encrypted, damaged or of no kind that can
+                be read, or whose library is not installed; nothing is stored then.
+            StorageFullError, HomeNotWritableError: if the home cannot take it.
+        """
+        added = add_to(
+            self,
+            path,
+            title=title,
+            describe=describe,
+            transcribe=transcribe,
+            keep_bytes=keep_bytes,
+            root=root,
+            tree_path=tree_path,
+            labels=labels,
+            metadata=metadata,
+            actor=actor,
+            reason=reason,
+        )
+        if not added.repeated:
+            self.memory.wrote(self.name)
+        return added
 
     @public
     def edit(
@@ -340,16 +400,17 @@ class UserMemory(AsyncTwins):
 
     @public
     def media(self, sha256: str) -> bytes:
-        """The bytes of a picture, recording or file that a step carries, see ``Step.media``; their hash is checked.
+        """The bytes of a picture, recording or file that a step or item carries, see ``Step.media`` and
+        :meth:`add_file`; their hash is checked.
 
         Raises:
-            NotFoundError: if no step of this user carries them, unless it is forgotten.
+            NotFoundError: if no step or item of this user carries them, unless it is forgotten or removed.
             CorruptFileError: if the file that is kept is not what was stored.
         """
         check_text(sha256, "sha256")
         with self.memory.ledger.read(self.name) as tx:
             if not carries_media(tx, sha256):
-                raise NotFoundError(f"no step of user {self.name!r} carries media with SHA-256 {shown(sha256)}")
+                raise NotFoundError(f"no step or item of user {self.name!r} carries media with SHA-256 {shown(sha256)}")
         data = self.memory.media.get(self.key, sha256)
         if hashlib.sha256(data).hexdigest() != sha256:
             raise CorruptFileError(
@@ -372,7 +433,8 @@ class UserMemory(AsyncTwins):
         token_budget: int | None = None,
         min_probability: float | None = None,
     ) -> Recall:
-        """The k best steps and items for a query, each with the reasons why it came back. No LLM call.
+        """The k best steps and items for a query, each with the reasons why it came back. No LLM call, except
+        with ``Settings.query_intent="model"``: then one for a strategy that matches labels.
 
         What was acknowledged before the call is found by it.
 
@@ -564,7 +626,10 @@ class UserMemory(AsyncTwins):
             self._shown.clear()
         if self.memory.labelling is not None:
             self.memory.labelling.drop(self.name)
-        return privacy.erase(self.name, self.memory.ledger, self.memory.projector, self.memory.media)
+        self.memory.model_tier.drop(self.name)
+        receipt = privacy.erase(self.name, self.memory.ledger, self.memory.projector, self.memory.media)
+        self.memory.ingesting.drop(self.name)
+        return receipt
 
     # -- moving -------------------------------------------------------------------------------------------------
 
@@ -600,6 +665,7 @@ class UserMemory(AsyncTwins):
         """
         if passphrase is not None:
             check_text(passphrase, "passphrase")
+        learned = not self.memory.ingesting.waiting(self.name)
         counts = import_file(
             file_path(path),
             self.name,
@@ -611,6 +677,8 @@ class UserMemory(AsyncTwins):
             chosen=self.timezone != self.memory.settings.timezone,
         )
         self.timezone = self.memory.ledger.timezone(self.name) or self.timezone
+        if learned:  # what there is to learn from the steps comes with them, as items
+            self.memory.ingesting.skip(self.name)
         self.memory.wrote(self.name)
         return counts
 
@@ -633,7 +701,10 @@ class UserMemory(AsyncTwins):
         self.write_recalls()
         self._finish_redactions()
         memory.projector.catch_up(self.name)
-        memory.runner.run_due(self.name, deadline)
+        with memory.ingesting.flushing(self.name):
+            memory.runner.run_due(self.name, deadline)
+            if memory.model_tier.hurry(self.name):
+                memory.runner.run_due(self.name, deadline)
         memory.projector.catch_up(self.name)  # a job may have written what is to be indexed
         return not job_queue.unfinished(memory.ledger, memory.runner.clock(), self.name)
 

@@ -18,7 +18,7 @@ from .coreference_chinese import CHINESE_CUE, chinese_reference
 from .coreference_cues import ATTRIBUTES
 from .noun_phrases import Analysis, analyse, mask
 from .reference_pronouns import focus
-from .reference_rules import ENGLISH_CUE, english_reference
+from .reference_rules import ENGLISH_CUE, english_reference, may_refer
 from .references import Found, Source
 
 __all__ = ["Resolution", "ResolvedSpan", "Resolver"]
@@ -155,16 +155,15 @@ class Resolver:
         sources: list[Source] = []
         kinds: dict[str, str] = {}
         for back, earlier in enumerate(reversed(scope_steps[-self._steps :])):
-            view, text, labels = _parts(earlier)
+            view, text = _parts(earlier)
             weight = 0.85**back
             if view.thread_id != step.thread_id:
                 weight *= 0.6
-            if wanted and labels and not wanted & labels:
+            labels = earlier.entities if wanted and isinstance(earlier, LabeledStep) else ()
+            if labels and wanted.isdisjoint(labels):
                 weight *= 0.95
             analysis = self.analysis(view.id, text)
-            kinds.update(
-                (phrase.text.casefold(), phrase.kind) for phrase in analysis.phrases if phrase.name and phrase.kind
-            )
+            kinds.update(analysis.named_kinds)
             sources.append(Source(view.id, view.speaker, weight, analysis, text, kinds))
         return sources
 
@@ -179,7 +178,7 @@ class Resolver:
             if best is None or best[0].text.casefold() in masked.casefold():
                 return None
             return Found(end, end, best[1], f" ({best[0].text})", best[0].text, best[2])
-        earlier, text, _ = _parts(scope_steps[-1])
+        earlier, text = _parts(scope_steps[-1])
         words = len(_HAS_CJK.findall(masked)) // 2 + len(masked.split())
         if (
             earlier.speaker == step.speaker
@@ -206,10 +205,8 @@ class Resolver:
         return Found(end, end, earlier.id, f" ({asked})", asked, 0.8)
 
 
-def _parts(step: LabeledStep | StepView) -> tuple[StepView, str, set[str]]:
-    if isinstance(step, LabeledStep):
-        return step.step, step.resolved_text, set(step.entities)
-    return step, step.text, set()
+def _parts(step: LabeledStep | StepView) -> tuple[StepView, str]:
+    return (step.step, step.resolved_text) if isinstance(step, LabeledStep) else (step, step.text)
 
 
 _Rule = Callable[["re.Match[str]", str, Analysis, Sequence[Source], str], "Found | None"]
@@ -218,7 +215,8 @@ _Rule = Callable[["re.Match[str]", str, Analysis, Sequence[Source], str], "Found
 def _cues(masked: str) -> Iterator[tuple[re.Match[str], _Rule]]:
     """The words that may refer, in order, each with the rule that judges it."""
     for match in ENGLISH_CUE.finditer(masked):
-        yield match, english_reference
+        if may_refer(match):
+            yield match, english_reference
     if _HAS_CJK.search(masked):
         for match in CHINESE_CUE.finditer(masked):
             yield match, chinese_reference

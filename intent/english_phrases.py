@@ -7,6 +7,7 @@ names, titles and plain objects; what it does not find is simply never an antece
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 
 from .coreference_cues import (
     BOTH,
@@ -26,11 +27,13 @@ __all__ = ["MAX_PHRASES", "english_phrases"]
 
 MAX_PHRASES = 200
 _TITLE = re.compile(r"[\"“«]([^\"“”«»\n]{2,60})[\"”»]|《([^《》\n]{1,40})》|「([^「」\n]{1,40})」")
+_QUOTING = frozenset('"“«《「')  # what a title opens with
 _LETTER = r"A-Za-z\u00C0-\u024F\u0370-\u1FFF"
 _TOKEN = re.compile(
-    rf"[{_LETTER}]+(?:['’&-][{_LETTER}]+)*(?:-\d{{1,7}}\b|(?<=s)['’](?=\s[A-Z]))?|[$€£¥]?\d+(?:[.,:]\d+)*%?|\n"
-    rf"|[^\w\s]"
+    rf"([{_LETTER}]+(?:['’&-][{_LETTER}]+)*(?:-\d{{1,7}}\b|(?<=s)['’](?=\s[A-Z]))?|[$€£¥]?\d+(?:[.,:]\d+)*%?|\n"
+    rf"|[^\w\s])"
 )
+_SMALL = frozenset("abcdefghijklmnopqrstuvwxyz")
 _DETERMINERS = words(
     "a an the my our his her your their its this that these those some another two three four five six seven eight "
     "nine ten several few both many"
@@ -94,8 +97,7 @@ def _singular(word: str) -> str:
     return word
 
 
-def _is_plural(words: list[str], determiner: str, is_name: bool) -> bool:
-    head = words[-1].lower()
+def _is_plural(head: str, determiner: str, is_name: bool) -> bool:
     if head in PLURAL_PEOPLE or determiner in _COUNTED:
         return True
     if is_name or determiner in ("a", "an", "this", "that"):
@@ -133,15 +135,23 @@ def _names_here(words: list[str], lowers: list[str], i: int, first: bool) -> boo
 def english_phrases(text: str) -> list[NounPhrase]:
     """The noun phrases of a text in order, at most :data:`MAX_PHRASES`."""
     found: list[NounPhrase] = []
-    titles = [(m.start(), m.end(), (m[1] or m[2] or m[3]).strip(" ,.")) for m in _TITLE.finditer(text)]
+    titles = []
+    if not _QUOTING.isdisjoint(text):
+        titles = [(m.start(), m.end(), (m[1] or m[2] or m[3]).strip(" ,.")) for m in _TITLE.finditer(text)]
     titles = [t for t in titles if t[2] and (HAS_CJK.match(t[2]) or t[2][0].isupper() or t[2][0].isdigit())]
     straight = text.replace("’", "'")
-    spans = [m.span() for m in _TOKEN.finditer(straight)]
-    words = [straight[a:b] for a, b in spans]
-    lowers = [word.lower() for word in words]
-    count = len(spans)
+    parts = _TOKEN.split(straight)  # what lies between two tokens, and the tokens, by turns
+    words = parts[1::2]
+    lowers = [*map(str.lower, words)]
+    bounds = [*accumulate(map(len, parts))]
+    spans = [*zip(bounds[::2], bounds[1::2], strict=False)]
+    count = len(words)
     # Most words neither begin a phrase nor say where one stands: only the others are looked at.
-    marked = [i for i, low in enumerate(lowers) if low in _MARKED or not "a" <= words[i][0] <= "z" or "'" in low]
+    marked = [
+        i
+        for i, (low, word) in enumerate(zip(lowers, words, strict=True))
+        if low in _MARKED or word[0] not in _SMALL or "'" in low
+    ]
     sentence, verb_seen, group, resume = 0, False, 0, 0
     last_end_token = -2
     title_index = 0
@@ -149,7 +159,7 @@ def english_phrases(text: str) -> list[NounPhrase]:
         if i < resume:
             continue
         word, low = words[i], lowers[i]
-        if not titles and "a" <= word[0] <= "z" and low not in _DETERMINERS:
+        if not titles and word[0] in _SMALL and low not in _DETERMINERS:
             verb_seen = _EFFECT.get(low, verb_seen or low.endswith(_CLITICS))
             continue
         start = spans[i][0]
@@ -186,7 +196,7 @@ def english_phrases(text: str) -> list[NounPhrase]:
         if not is_start or k == j or (determiner == "that" and k - j > 3):
             verb_seen = _EFFECT.get(low, verb_seen or low.endswith(_CLITICS))
             continue
-        parts = words[j:k]
+        shown = words[j:k]
         previous = lowers[i - 1] if i else ""
         preposition = previous if previous in _PREPOSITIONS else ""
         if preposition == "about" and i >= 2 and lowers[i - 2] in ("how", "what"):
@@ -202,16 +212,18 @@ def english_phrases(text: str) -> list[NounPhrase]:
             role, preposition = found[-1].role, found[-1].preposition
         else:
             group += 1
-        phrase = _phrase(parts, determiner, start, spans[k - 1][1], role, preposition, sentence, group, text)
-        if not phrase.kind and k < count and lowers[k] in _PERSON_VERBS and phrase.name and len(parts) <= 2:
-            phrase = phrase._replace(kind="person", gender=_name_gender(parts[0]))
+        phrase = _phrase(
+            shown, lowers[j:k], determiner, start, spans[k - 1][1], role, preposition, sentence, group, text
+        )
+        if not phrase.kind and k < count and lowers[k] in _PERSON_VERBS and phrase.name and len(shown) <= 2:
+            phrase = phrase._replace(kind="person", gender=_name_gender(shown[0]))
         if _vocative(words, lowers, i, k, phrase):
             phrase = phrase._replace(kind="address")
         if previous in _NAMED and found and found[-1].sentence == sentence and phrase.name:
             before = found.pop()
             phrase = before._replace(
                 text=phrase.text, end=phrase.end, name=True, determiner="", head=before.head,
-                gender=before.gender or _name_gender(parts[0]),
+                gender=before.gender or _name_gender(shown[0]),
             )  # fmt: skip
         found.append(phrase)
         last_end_token, resume = k - 1, k
@@ -292,6 +304,7 @@ def _name_gender(word: str) -> str:
 
 def _phrase(
     parts: list[str],
+    lowers: list[str],
     determiner: str,
     start: int,
     end: int,
@@ -301,9 +314,7 @@ def _phrase(
     group: int,
     text: str,
 ) -> NounPhrase:
-    lowers = [part.lower() for part in parts]
-    capitals = [part for part in parts if part[0].isupper()]
-    name = bool(capitals)
+    name = any(part[0].isupper() for part in parts)
     last = lowers.index("of") - 1 if "of" in lowers[1:] else -1  # "the National Museum of Scotland" is a museum
     head = _singular(lowers[last])
     kind, gender = KINDS.get(head, ""), ""
@@ -327,7 +338,8 @@ def _phrase(
         shown, determiner = " ".join(parts[lowers.index(person) + 1 :]), ""
     elif name and not determiner and (lowers[0] in FEMALE or lowers[0] in MALE) and len(parts) <= 3 and not kind:
         kind, gender = "person", _name_gender(parts[0])
+    plural = _is_plural(lowers[-1], determiner, name)
+    # By place, since there are many: start, end, text, determiner, head, kind, gender, plural, name, role, …
     return NounPhrase(
-        start=start, end=end, text=shown.strip(), determiner=determiner, head=head, kind=kind, gender=gender,
-        plural=_is_plural(parts, determiner, name), name=name, role=role, preposition=preposition, sentence=sentence, group=group,
-    )  # fmt: skip
+        start, end, shown.strip(), determiner, head, kind, gender, plural, name, role, preposition, sentence, group
+    )

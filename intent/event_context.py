@@ -123,11 +123,9 @@ def structure(step: StepView, tokens: Tokens, prices: int, argument: bool) -> li
         found.append(("evidence", min(figures / sentences, 2.0) * 2.0))
         found.append(("claim", min(sentences * 0.3, 2.0)))
         return found
-    told = step.role != "assistant" and sum(
-        after.endswith("ed") and len(after) > 4
-        for word, after in zip(tokens.keys, tokens.keys[1:], strict=False)
-        if word in _FIRST_PERSON
-    )
+    keys = tokens.keys
+    first = [] if step.role == "assistant" else [place for place, key in enumerate(keys) if key in _FIRST_PERSON]
+    told = sum([key.endswith("ed") and len(key) > 4 for place in first for key in keys[place + 1 : place + 2]])
     if told:
         found.append(("share", min(0.8 * told, 2.0)))  # "we climbed", "just finished"
     if "\n" in text and len(_LIST_LINE.findall(text)) >= 2:

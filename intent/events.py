@@ -12,6 +12,7 @@ from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..memory_types.labels import Label
 from .contract import StepView
 from .entities import EntityDecision
 from .entity_patterns import ATTRIBUTES, GAZETTEER
@@ -93,6 +94,8 @@ class EventLabeler:
         self._revision = -1
         self._ids: dict[str, str] = {}
         self._unknown: set[str] = set()  # names of fine types that the vocabulary has not, at this revision
+        # What stands for a frequent pair, as long as the types below its coarse one are these.
+        self._instead: dict[tuple[str, str], tuple[tuple[Label, ...], str | None]] = {}
 
     def label(self, step: StepView, previous: Sequence[StepView], entities: EntityDecision) -> EventDecision:
         """The event types of a step; new types are added to the vocabulary, and the use is counted there.
@@ -129,7 +132,8 @@ class EventLabeler:
         """
         tokens = tokenize(text)
         acts = dict.fromkeys(COARSE[match.payload] for match in QUERY_CUES.find(tokens))
-        targets = dict.fromkeys(match.payload for match in GAZETTEER.find(tokens, overlapping=False))
+        # A word such as "thing" names an object without a type of its own.
+        targets = [one for one in dict.fromkeys(m.payload for m in GAZETTEER.find(tokens, overlapping=False)) if one]
         weights: dict[str, float] = {}
         for act in acts:
             coarse = self.vocabulary.find(act)
@@ -191,22 +195,31 @@ class EventLabeler:
                 return found.id
             self._unknown.add(name)
         self._pairs[pair] += 1
-        if len(self._pairs) > 1000:
-            self._pairs = Counter(dict(self._pairs.most_common(500)))
+        if len(self._pairs) > _MOST_PAIRS:
+            self._pairs = Counter(dict(self._pairs.most_common(_MOST_PAIRS // 2)))
         if self._first is not None or self._pairs[pair] < self.settings.support:
             return None
         return self._make(pair, coarse)
 
     def _make(self, pair: tuple[str, str], coarse: str) -> str | None:
+        below = self.vocabulary.below(coarse)
+        known = self._instead.get(pair)
+        if known is not None and known[0] is below and below:
+            return known[1]
+        found = self._new_or_near(pair, coarse, below)
+        if self.vocabulary.below(coarse) is below:  # nothing was added
+            if len(self._instead) > _MOST_PAIRS:
+                self._instead.clear()
+            self._instead[pair] = below, found
+        return found
+
+    def _new_or_near(self, pair: tuple[str, str], coarse: str, below: tuple[Label, ...]) -> str | None:
         name = _fine_name(*pair)
         if refusal(name, self.vocabulary.settings.max_name):
             return None
-        below = [
-            label
-            for label in self.vocabulary.live()
-            if label.parent_id and self.vocabulary.resolve(label.parent_id) == coarse
-        ]
         if below:
+            if not self.vocabulary.is_prepared(name):  # the next pairs come soon: one call for all of them
+                self.vocabulary.prepare([name, *(_fine_name(*one) for one in self._pairs)])
             vector = self.vocabulary.vector(name)
             near = self.vocabulary.nearest(vector, self.settings.candidates, parent=coarse)
             if near and near[0][1] >= self.settings.fit:
@@ -292,6 +305,7 @@ class EventLabeler:
             self._readings.popitem(last=False)
 
 
+_MOST_PAIRS = 1000  # pairs of act and object that are counted at once
 # Attributes that one asks for or decides on by themselves.
 _OBJECT_ATTRIBUTES = frozenset(
     ("Price", "Budget", "Opening hours", "Deadline", "Weather", "Distance", "Status", "Room", "Address")

@@ -100,7 +100,8 @@ def find_items(text: str) -> tuple[ListItem, ...]:
     """The items of a list in a text; none where there are fewer than two."""
     lines = [(m[1] or m[2]).strip() for m in _ITEM.finditer(text)] if "\n" in text else []
     if len(lines) < 2:
-        marks = list(_INLINE_ITEM.finditer(text))[:_MAX_ITEMS]
+        opened = any(mark in text for mark in ("1.", "1)", "a.", "a)"))  # what such a list begins with
+        marks = list(_INLINE_ITEM.finditer(text))[:_MAX_ITEMS] if opened else []
         numbers = [m[1] for m in marks]
         wanted = ("123456789" if numbers[:1] == ["1"] else "abcd")[: len(numbers)]
         if len(marks) >= 2 and numbers == list(wanted):

@@ -30,6 +30,11 @@ class Analysis:
         return tuple(_with_list_kinds(phrases[:MAX_PHRASES], self.items))
 
     @cached_property
+    def named_kinds(self) -> dict[str, str]:
+        """Its names in lower case → their kinds, where they are known."""
+        return {phrase.text.casefold(): phrase.kind for phrase in self.phrases if phrase.name and phrase.kind}
+
+    @cached_property
     def items(self) -> tuple[ListItem, ...]:
         """The items of its list; empty where it has none of two or more."""
         return find_items(self.text)

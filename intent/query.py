@@ -16,6 +16,7 @@ from typing import Protocol
 from ..memory_types.labels import Label
 from .contract import Vectors
 from .coreference_cues import FUNCTION_WORDS, words
+from .query_identity import identified
 from .scope_named import name_tokens
 from .scope_numbers import Goal, find_goals, parse_goal_name
 from .scope_text import read_words
@@ -171,6 +172,12 @@ def _scopes(
     known, _ = _known(labels)
     if not known:
         return {}, ""
+    if found := identified(text, labels):
+        names = ", ".join(known[scope_id].own for scope_id in found if scope_id in known)
+        for scope_id in list(found):
+            for above in _above(known[scope_id], known) if scope_id in known else ():
+                found.setdefault(above.id, _ABOVE)
+        return found, "names " + names
     words = read_words(text)
     goals = [goal for goal in find_goals(words) if not goal.step]
     asked = {word.casefold().removesuffix("'s").removesuffix("’s") for word in _WORD.findall(text)}

@@ -15,7 +15,7 @@ from .reference_options import by_degree, by_description, option_at
 from .reference_pronouns import PRONOUNS, resolve_it
 from .references import PLACES, VAGUE, Found, Source, cased, display, opening
 
-__all__ = ["ENGLISH_CUE", "english_reference"]
+__all__ = ["ENGLISH_CUE", "english_reference", "may_refer"]
 
 ONE = r"(?:one|option|choice|suggestion|idea)"
 _NOUNS = frozenset({*WIDER, *(word for word, kind in KINDS.items() if kind in OBJECT_KINDS and kind != "thing")})
@@ -78,6 +78,12 @@ _OWN_WORDS = frozenset(["in", "on", "near", "at", "with", "by", "for", "from", "
 _WORD_AFTER = re.compile(r"\s+([\w'’-]+)")
 
 
+def may_refer(match: re.Match[str]) -> bool:
+    """Whether a match of :data:`ENGLISH_CUE` needs a closer look: "the" stands mostly before nouns that never refer."""
+    noun = match["noun"]
+    return noun is None or noun.lower() in _NOUNS
+
+
 def english_reference(
     match: re.Match[str], text: str, own: Analysis, sources: Sequence[Source], speaker: str
 ) -> Found | None:
@@ -98,7 +104,8 @@ def english_reference(
         bare = end == match.end() and not match["ordinal_noun"]
         if bare and following and word not in _AFTER_BARE:
             return None  # "the last of the day", "the first two"
-        return opening(option_at(sources, _ORDINALS[match["ordinal"].lower()], start, end, listed=bare), text)
+        index = _ORDINALS.get(match["ordinal"].lower())  # none for "ſecond": letters that fold to Latin ones
+        return None if index is None else opening(option_at(sources, index, start, end, listed=bare), text)
     if match["number"]:
         return option_at(sources, _DIGITS[match["digit"].lower()], start, end, listed=True)
     if match["pair"]:
@@ -118,13 +125,12 @@ def english_reference(
             return None  # mostly "together"
         return _same_time(match, own, sources)
     if match["noun_phrase"]:
-        if match["noun"].lower() not in _NOUNS:
-            return None
         return _definite(match, text, own, sources)
     if match["that_one"]:
         return resolve_it(match, text, own, sources, speaker, "that") if CLAUSE_END.match(text, end) else None
     word = (match["pronoun"] or match["short"]).lower()
-    return PRONOUNS[word](match, text, own, sources, speaker, word)
+    rule = PRONOUNS.get(word)
+    return None if rule is None else rule(match, text, own, sources, speaker, word)
 
 
 def _same_time(match: re.Match[str], own: Analysis, sources: Sequence[Source]) -> Found | None:

@@ -73,6 +73,7 @@ class RuleLabeler:
             steps=config.reference_steps, limit=config.analysed_characters, cached=config.cached_steps
         )
         self._scopes: dict[str, Label] = {}
+        self._gists: dict[str, str] = {}  # those that changed in this batch
         self._steps: OrderedDict[str, LabeledStep] = OrderedDict()
         self._recent: OrderedDict[str, deque[LabeledStep]] = OrderedDict()
         self._previous: OrderedDict[str, deque[StepView]] = OrderedDict()
@@ -112,6 +113,9 @@ class RuleLabeler:
             if self._since_close >= self.settings.window:
                 for step_id in self._close():
                     moved[step_id] = None
+        for scope_id, gist in self._gists.items():
+            self._scopes[scope_id] = self._scopes[scope_id].model_copy(update={"gist": gist})
+        self._gists.clear()
         out = tuple(self._steps[step_id] for step_id in given)
         revised = tuple(self._steps[step_id] for step_id in moved if step_id not in given and step_id in self._steps)
         labels = [self._scopes[scope_id] for scope_id in touched]
@@ -183,8 +187,9 @@ class RuleLabeler:
         if label is None or not self.settings.summaries:
             return False
         coarse = self.events.vocabulary.coarse(labeled.events[0]) if self.settings.events else None
+        known = self._gists.get(label.id, label.gist)
         gist = updated_gist(
-            label.gist,
+            known,
             speaker=labeled.step.speaker,
             role=labeled.step.role,
             act=self._name(coarse) if coarse else "",
@@ -192,9 +197,9 @@ class RuleLabeler:
             text=labeled.resolved_text,
             analysis=self._resolver.analysis(labeled.step.id, labeled.resolved_text),
         )
-        if gist == label.gist:
+        if gist == known:
             return False
-        self._scopes[label.id] = label.model_copy(update={"gist": gist})
+        self._gists[label.id] = gist
         return True
 
     # ------------------------------------------------------------------ keeping
@@ -297,7 +302,7 @@ class RuleLabeler:
         if self.settings.scopes:
             self._tracker.restore(labels, recent)
         self._scopes = {label.id: label for label in labels if label.kind == "scope"}
-        for store in (self._steps, self._recent, self._previous):
+        for store in (self._gists, self._steps, self._recent, self._previous):
             store.clear()
         self._open.clear()
         order = sorted(

@@ -73,7 +73,7 @@ def canonical_summary(speaker: str, act: str, text: str, analysis: Analysis) -> 
         analysis: what :func:`~hexamem.intent.noun_phrases.analyse` makes of it.
     """
     sample = text[:2000]
-    chinese = len(_CJK.findall(sample[:200])) * 4 > len(sample[:200].strip())
+    chinese = not sample.isascii() and len(_CJK.findall(sample[:200])) * 4 > len(sample[:200].strip())
     key = act.casefold()
     if key not in _VERBS:
         key = next((known for known in _VERBS if key.startswith(known)), "")
@@ -116,19 +116,19 @@ def _with_values(name: str, about: str) -> str:
 
 def _best_sentence(text: str, question: bool, analysis: Analysis) -> str:
     """The sentence that says most: the last question of who asks, else the one with most names and numbers."""
-    whole = _FILLER.sub("", text.strip()) or text
+    whole = _without_filler(text.strip()) or text
     if len(text) < 200 and "\n" not in whole and len(whole.split()) <= 20:
         return _line(whole, 240)  # short enough as it is
     if question and analysis.question:
         asked = analysis.question
         if len(asked.split()) > 5 or _CJK.search(asked) or len(text) > 600:
             return _line(asked, 240)
-        return _line(_FILLER.sub("", text) or text, 240)  # "Two beds, under 200 a night. What is there?"
+        return _line(_without_filler(text) or text, 240)  # "Two beds, under 200 a night. What is there?"
     best, best_score = "", -1.0
     for place, sentence in enumerate(_SENTENCE.split(text)[:12]):
         bare = sentence.strip(" \t-*•–—#>")
         if place < 2:
-            bare = _FILLER.sub("", bare) or bare
+            bare = _without_filler(bare) or bare
         if len(bare) < 2 or not any(character.isalnum() for character in bare[:80]):
             continue
         score = min(4, len(_DATA.findall(bare[:400]))) + min(len(bare), 80) / 40 - place * 0.3
@@ -137,6 +137,12 @@ def _best_sentence(text: str, question: bool, analysis: Analysis) -> str:
         if score > best_score:
             best, best_score = bare, score
     return _line(best, 400)
+
+
+def _without_filler(text: str) -> str:
+    """The text behind "ok, great, thanks!" and the like, which stands at its start alone."""
+    filler = _FILLER.match(text)
+    return text[filler.end() :] if filler else text
 
 
 def _line(text: str, most: int) -> str:
@@ -150,7 +156,7 @@ def _short(text: str, most: int) -> str:
     if len(words) > most:
         cut = " ".join(words[:most]).rstrip(" ,;:")
         text = _whole_references(cut, " ".join(words)) + " …"
-    if len(_CJK.findall(text)) > 60:
+    if not text.isascii() and len(_CJK.findall(text)) > 60:
         text = _whole_references(text[:80], text) + "…"
     return text
 
@@ -226,7 +232,7 @@ def _purpose(text: str) -> str:
     """The first words that say something, more than one sentence where they are short."""
     said: list[str] = []
     for sentence in _SENTENCE.split(text[:1500])[:6]:
-        bare = _FILLER.sub("", sentence.strip(" \t-*•#>"))
+        bare = _without_filler(sentence.strip(" \t-*•#>"))
         if len(bare.split()) >= 4 or len(_CJK.findall(bare)) >= 6:
             said.append(bare)
         if sum(len(part.split()) for part in said) >= 8 or len(_CJK.findall("".join(said))) >= 12:

@@ -58,6 +58,10 @@ class Vocabulary:
         self._merged_at = -1
         self._made = 0
         self._rows: dict[str, Vectors] = {}  # name → its embedding
+        self._keys: dict[str, tuple[str, str]] = {}  # name → folded, and the id that follows from it
+        self._accepted: set[str] = set()  # names that do for a label
+        self._below: dict[str, tuple[Label, ...]] = {}  # id → the labels in use below it; renewed when one is added
+        self._compared: dict[str, set[str]] = {}  # id → labels below it that were compared with each other
         self._matrix: tuple[list[str], Vectors] | None = None
         self.revision = 0
         """Raised with each change of the labels, for what is derived from them."""
@@ -84,11 +88,19 @@ class Vocabulary:
 
     def find(self, name: str) -> Label | None:
         """The label with this name, or with an alias or an earlier name like it; case, plural and ``_`` are folded."""
-        known = self._names.get(fold_name(name))
+        folded, first = self._key(name)
+        known = self._names.get(folded)
         if known is None:
-            first = label_id(self.user, self.kind, name)
             known = first if first in self._labels else None
         return None if known is None else self.get(known)
+
+    def _key(self, name: str) -> tuple[str, str]:
+        known = self._keys.get(name)
+        if known is None:
+            if len(self._keys) > 4 * self.settings.max_records:
+                self._keys.clear()
+            known = self._keys[name] = fold_name(name), label_id(self.user, self.kind, name)
+        return known
 
     def live(self) -> tuple[Label, ...]:
         """The labels in use, aliases left out, in the order in which they were made."""
@@ -111,21 +123,23 @@ class Vocabulary:
         """
         if not self._live or k < 1 or not np.any(vector):
             return []
-        if self._matrix is None:
-            ids = list(self._live)
-            self._matrix = ids, self._vectors([self._labels[label].name for label in ids])
-        ids, matrix = self._matrix
+        if parent is None:
+            if self._matrix is None:
+                ids = list(self._live)
+                self._matrix = ids, self._vectors([self._labels[label].name for label in ids])
+            ids, matrix = self._matrix
+        else:
+            ids = [label.id for label in self.below(parent)]
+            if not ids:
+                return []
+            matrix = self._vectors([self._labels[label].name for label in ids])
         scores = matrix @ np.asarray(vector, dtype=np.float32)
-        order = np.argsort(-scores, kind="stable")
-        below = None if parent is None else self.resolve(parent)
-        found = []
-        for place in order:
-            label = self._labels[ids[place]]
-            if below is None or (label.parent_id and self.resolve(label.parent_id) == below):
-                found.append((label, float(scores[place])))
-                if len(found) == k:
-                    break
-        return found
+        order = np.argsort(-scores, kind="stable")[:k]
+        return [(self._labels[ids[place]], float(scores[place])) for place in order]
+
+    def below(self, parent: str) -> tuple[Label, ...]:
+        """The labels in use whose parent is this one, in the order made; the same object while they are the same."""
+        return self._below.get(self._target.get(parent, ""), ())
 
     # Growing
 
@@ -141,24 +155,26 @@ class Vocabulary:
         Raises:
             InvalidInputError: where the name or the parent does not do.
         """
-        reason = refusal(name, self.settings.max_name)
-        if reason:
-            raise InvalidInputError(reason)
+        if name not in self._accepted:
+            reason = refusal(name, self.settings.max_name)
+            if reason:
+                raise InvalidInputError(reason)
+            if len(self._accepted) > 4 * self.settings.max_records:
+                self._accepted.clear()
+            self._accepted.add(name)
         above = None if parent is None else self.resolve(parent)
         if parent is not None and above is None:
             raise InvalidInputError(f"parent = {parent!r} is no label of kind {self.kind!r}; add it first")
         known = self.find(name)
         if known is not None:
             return known
-        if self._is_full(label_id(self.user, self.kind, name)):
+        if self._is_full(self._key(name)[1]):
             instead = self.get(above) if above else None
             if instead is None:
                 near = self.nearest(self.vector(name), 1)
                 instead = near[0][0] if near else next(iter(self.live()))
             return instead
-        label = Label(
-            id=label_id(self.user, self.kind, name), user=self.user, kind=self.kind, name=name.strip(), parent_id=above
-        )
+        label = Label(id=self._key(name)[1], user=self.user, kind=self.kind, name=name.strip(), parent_id=above)
         self._put(label)
         return label
 
@@ -269,31 +285,53 @@ class Vocabulary:
         self._since_merge = 0
         if self._merged_at == self.revision:
             return 0  # nothing is new since the last look
-        groups: dict[str, list[str]] = {}
         parents = {self.resolve(label.parent_id) for label in self.live() if label.parent_id}
-        for label in self.live():
-            if label.id in parents and label.parent_id is None and self.kind == "event":
-                continue  # a wide event type stands for others: it is no near-synonym of one
-            groups.setdefault((label.parent_id and self.resolve(label.parent_id)) or "", []).append(label.id)
-        merged = 0
-        for above, ids in groups.items():
-            if len(ids) > 1:
-                merged += self._merge_group(ids, self.get(above) if above else None)
+        groups: dict[str, Sequence[Label]] = {
+            "": [one for one in self.live() if not one.parent_id or not self._target.get(one.parent_id)]
+        }
+        if self.kind == "event":  # a wide event type stands for others: it is no near-synonym of one
+            groups[""] = [one for one in groups[""] if one.id not in parents or one.parent_id is not None]
+        groups.update(self._below)
+        # Uses only grow, so two labels that stayed apart do so for good: those that are new are compared with all.
+        named = {
+            above: ([one.id for one in group], self._own_words(group, above))
+            for above, group in groups.items()
+            if len(group) > 1 and not self._compared.get(above, set()).issuperset([one.id for one in group])
+        }
+        self.prepare([name for _, names in named.values() for name in names])
+        merged = sum(self._merge_group(ids, names, above) for above, (ids, names) in named.items())
         self._merged_at = self.revision
         return merged
 
-    def _merge_group(self, ids: list[str], above: Label | None) -> int:
-        drop = set(fold_name(above.name).split()) if above else set()
+    def _own_words(self, group: Sequence[Label], above: str) -> list[str]:
+        """The names of labels without the words of the one above them, if there is one."""
+        wider = self.get(above) if above else None
+        drop = set(self._key(wider.name)[0].split()) if wider else set()
         names = []
-        for label in ids:
-            words = [word for word in fold_name(self._labels[label].name).split() if word not in drop]
-            names.append(" ".join(words) or self._labels[label].name)
+        for one in group:
+            folded = self._key(one.name)[0]
+            if drop:
+                folded = " ".join([word for word in folded.split() if word not in drop])
+            names.append(folded or one.name)
+        return names
+
+    def _merge_group(self, ids: Sequence[str], names: Sequence[str], above: str) -> int:
+        compared = self._compared.get(above, set())
+        new = [place for place, label in enumerate(ids) if label not in compared]
+        self._compared[above] = set(ids)
         vectors = self._vectors(names)
-        scores = np.triu(vectors @ vectors.T, 1)
+        scores = vectors[new] @ vectors.T
+        least = min(self.settings.merge_similarity, self.settings.rare_similarity)
+        pairs = {
+            (min(new[row], other), max(new[row], other)): float(scores[row, other])
+            for row, other in np.argwhere(scores >= least).tolist()
+            if new[row] != other
+        }
+        if not pairs:
+            return 0
         age = {label: place for place, label in enumerate(self._labels)}
         merged = 0
-        pairs = np.argwhere(scores >= min(self.settings.merge_similarity, self.settings.rare_similarity))
-        for one, two in sorted(pairs.tolist(), key=lambda pair: -scores[pair[0], pair[1]]):
+        for (one, two), score in sorted(pairs.items(), key=lambda pair: (-pair[1], pair[0])):
             keep, lose = ids[one], ids[two]
             if keep not in self._live or lose not in self._live:
                 continue
@@ -301,7 +339,7 @@ class Vocabulary:
                 keep, lose = lose, keep
             rare = self._uses[lose] <= self.settings.rare_uses
             needed = self.settings.rare_similarity if rare else self.settings.merge_similarity
-            if scores[one, two] >= needed and self._may_go(lose):
+            if score >= needed and self._may_go(lose):
                 self._alias(lose, keep)
                 merged += 1
         return merged
@@ -376,7 +414,7 @@ class Vocabulary:
             if label.kind == self.kind:
                 mine[label.id] = label
         self._labels = mine
-        for store in (self._names, self._changed, self._uses, self._rows):
+        for store in (self._names, self._changed, self._uses, self._rows, self._compared):
             store.clear()
         self._since_merge = self._made = 0
         for label in list(mine.values()):
@@ -400,10 +438,20 @@ class Vocabulary:
         self._refresh()
 
     def _put(self, label: Label) -> None:
+        known = label.id in self._labels
         self._labels[label.id] = label
-        self._names.setdefault(fold_name(label.name), label.id)
+        self._names.setdefault(self._key(label.name)[0], label.id)
         self._changed[label.id] = None
-        self._refresh()
+        if known or label.alias_of is not None:
+            self._refresh()
+            return
+        self._target[label.id] = label.id
+        self._live[label.id] = None
+        above = self._target.get(label.parent_id or "")
+        if above is not None:
+            self._below[above] = (*self._below.get(above, ()), label)
+        self._matrix = None
+        self.revision += 1
 
     def _refresh(self) -> None:
         self._target = {}
@@ -413,19 +461,34 @@ class Vocabulary:
                 end = after
             self._target[label] = end
         self._live = {label: None for label in self._labels if self._target[label] == label}
+        below: dict[str, list[Label]] = {}
+        for label in self._live:
+            above = self._target.get(self._labels[label].parent_id or "")
+            if above is not None:
+                below.setdefault(above, []).append(self._labels[label])
+        self._below = {above: tuple(group) for above, group in below.items()}
         self._matrix = None
         self.revision += 1
 
-    def _vectors(self, names: Sequence[str]) -> Vectors:
+    def is_prepared(self, name: str) -> bool:
+        """Whether the embedding of a name is at hand."""
+        return name in self._rows
+
+    def prepare(self, names: Iterable[str]) -> None:
+        """Embed names that will be asked for, in one call."""
         new = [name for name in dict.fromkeys(names) if name not in self._rows]
         if new:
             if len(self._rows) > 4 * self.settings.max_records:
                 self._rows.clear()
-                new = list(dict.fromkeys(names))
-            rows = np.asarray(self._embed(new), dtype=np.float32)
-            self._rows.update(zip(new, rows, strict=True))
-        return np.stack([self._rows[name] for name in names])
+            self._rows.update(zip(new, np.asarray(self._embed(new), dtype=np.float32), strict=True))
+
+    def _vectors(self, names: Sequence[str]) -> Vectors:
+        self.prepare(names)
+        if any(name not in self._rows for name in names):  # there were too many, and all were let go
+            self.prepare(names)
+        return np.concatenate([self._rows[name] for name in names]).reshape(len(names), -1)
 
     def vector(self, name: str) -> Vectors:
         """The embedding of a name, ``(d,)``; kept for the next time."""
-        return np.asarray(self._vectors([name])[0])
+        self.prepare((name,))
+        return self._rows[name]

@@ -60,7 +60,8 @@ class Hit(Record):
 
     ``occurred_at`` is aware, a step's in the offset in which it was told. ``score`` compares hits of one recall
     only. ``why`` lists the signals, strongest first; their shares add up to the score. ``scope`` (as a path such as
-    ``Trip / Day 2``), ``events`` (the main one first) and ``entities`` are a step's labels by name.
+    ``Trip / Day 2``), ``events`` (the main one first) and ``entities`` are a step's labels by name. Of a long document
+    the text is its title, its best passage and the ``place`` of that: ``page 40``, ``section Trams``, ``rows 1–30``.
     """
 
     id: str
@@ -73,6 +74,7 @@ class Hit(Record):
     thread_id: str | None = None
     sources: tuple[Source, ...] = ()
     superseded: bool = False
+    place: str | None = None
     scope: str | None = None
     events: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()

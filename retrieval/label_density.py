@@ -32,9 +32,17 @@ _NAMED = 4  # labels of a kind told in the note
 
 @dataclass(frozen=True, slots=True)
 class AskedLabels:
-    """What density is counted by: label id (aliases and narrower labels too) → weight; and what to tell of it."""
+    """What is asked for: label id (aliases and narrower labels too) → weight.
+
+    Attributes:
+        weights: of labels that the question names: what density is counted by.
+        votes: of labels that the nearest snippets vote for, for the kinds of which it names none: they only weigh in
+            among snippets of equal density, since a wrong guess would bury the answer.
+        note: what to tell of it.
+    """
 
     weights: Mapping[str, float]
+    votes: Mapping[str, float]
     note: str
 
 
@@ -56,22 +64,23 @@ def asked_labels(
     }
     voted = _votes(tx, nearest, vocabulary) if settings.vote else {}
     weights: dict[str, float] = {}
+    votes: dict[str, float] = {}
     notes = []
     for kind, share in (("scope", settings.scope), ("event", settings.event), ("entity", settings.entity)):
-        chosen, factor = named[kind], 1.0
-        if not chosen:
-            chosen, factor = voted.get(kind, {}), settings.vote
+        by_name = bool(named[kind])
+        chosen = named[kind] or voted.get(kind, {})
         if not share or not chosen:
             continue
+        kept = weights if by_name else votes
         for label_id, weight in chosen.items():
             # A wide scope's narrower ones have weights of their own; a wide event or entity type means all below it.
             meant = vocabulary.same(label_id) if kind == "scope" else sorted(vocabulary.covering(label_id))
             for one in meant:
-                weights[one] = max(weights.get(one, 0.0), share * factor * weight)
+                kept[one] = max(kept.get(one, 0.0), share * weight)
         best = sorted(chosen, key=lambda one: (-chosen[one], one))[:_NAMED]
-        how = "" if factor == 1 or named[kind] else " (by the nearest steps)"
+        how = "" if by_name else " (by the nearest steps)"
         notes.append(f"{kind} {', '.join(vocabulary.path(one) for one in best)}{how}")
-    return AskedLabels(weights, "asks for " + "; ".join(notes) if notes else "names no label")
+    return AskedLabels(weights, votes, "asks for " + "; ".join(notes) if notes else "names no label")
 
 
 def _canonical(weights: Mapping[str, float], vocabulary: Vocabulary) -> dict[str, float]:
@@ -103,7 +112,11 @@ def _votes(tx: Transaction, nearest: Sequence[Candidate], vocabulary: Vocabulary
 
 
 def by_density(
-    densities: Mapping[str, float], similar: Mapping[str, Candidate], step: float
+    densities: Mapping[str, float],
+    similar: Mapping[str, Candidate],
+    step: float,
+    votes: Mapping[str, float] | None = None,
+    vote: float = 0.0,
 ) -> dict[str, Candidate]:
     """One score a candidate that orders by density and, among equals, by similarity.
 
@@ -111,7 +124,11 @@ def by_density(
         densities: candidate → the sum of the weights of its labels that are asked for.
         similar: every candidate with its similarity, positive, and the reasons for it.
         step: densities less than this apart count as equal.
+        votes: candidate → the sum of the weights of its labels that are voted for.
+        vote: what the most voted for gains, as a share of the most similar one's similarity.
     """
+    votes = votes or {}
+    most = max(votes.values(), default=0.0) or 1.0
     top = max((one.score for one in similar.values()), default=0.0) or 1.0
     ranked = sorted({value for value in densities.values() if value > 0}, reverse=True)
     places = {value: place for place, value in enumerate(ranked, 1)}
@@ -119,10 +136,14 @@ def by_density(
     for record_id, found in similar.items():
         density = densities.get(record_id, 0.0)
         level = step * round(density / step)
-        below = step * 0.999 * found.score / top  # never lifts a candidate to the next level
-        candidate = Candidate(record_id, level + below, [])
+        voted = vote * votes.get(record_id, 0.0) / most
+        unit = step * 0.999 / (1 + vote)  # what stands below the level never lifts a candidate to the next
+        below = unit * found.score / top
+        candidate = Candidate(record_id, level + below + unit * voted, [])
         if density > 0:
             candidate.why.append(("labels", density, places[density], level))
+        if voted > 0:
+            candidate.why.append(("votes", votes[record_id], None, unit * voted))
         total = sum(share for *_, share in found.why) or 1.0
         candidate.why += [(name, value, rank, below * share / total) for name, value, rank, share in found.why]
         candidates[record_id] = candidate

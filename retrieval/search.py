@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta, timezone, tzinfo
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from ..intent.query import QueryFilter
-from ..memory_types import Hit, MemoryItem, Signal, Source, Step
+from ..memory_types import Hit, MemoryItem, ResourceItem, Signal, Source, Step
 from ..memory_types.times import read_zone
+from ..stores.chunking import SHORT, chunk_spans, is_passage, item_of, passage_at, span_of
 from ..stores.embedders import Embedder
 from ..stores.ledger import Ledger, Transaction, event_time, get_items, get_steps, neighbours, user_key
+from ..stores.ledger.items import item_statuses
 from ..stores.ledger.steps import Neighbours
 from ..stores.lexical import LexicalFilter, LexicalStore
+from ..stores.projections import holds_documents
 from ..stores.vector_cache import embed_texts
 from ..stores.vectors import VectorStore
 from .fusion import Candidate, Ranking, best, fuse, spread
@@ -27,6 +31,8 @@ __all__ = ["Searcher"]
 
 _WIDEN = 4
 """How much wider than its pool a signal looks before its hits are filtered."""
+_PASSAGE_RANK = 60
+"""Reciprocal rank fusion's constant (Cormack et al., SIGIR 2009), for the best passage of a document."""
 
 
 class Searcher:
@@ -73,7 +79,7 @@ class Searcher:
                 origins = best(candidates, strategy.spread_from)
                 around = neighbours(tx, [one.id for one in origins], len(strategy.neighbours))
                 candidates = spread(candidates, origins, _permitted(run.permit, around), strategy)
-            return _hits(run, candidates, strategy)
+            return _hits(run, candidates, strategy, self._lexical)
 
     def _by_density(
         self,
@@ -86,30 +92,40 @@ class Searcher:
     ) -> dict[str, Candidate]:
         """Add the densest snippets to the similar ones, and order all by density."""
         labels = asked_labels(run.tx, asked, best(candidates, settings.voters), settings)
-        run.notes["labels"] = labels.note
-        if not labels.weights:
-            return candidates
+        run.notes["labels"] = run.notes["votes"] = labels.note
         pool = max(settings.pool, run.request.k)
-        dense = self._lexical.label_density(run.key, labels.weights, pool)
-        met = run.permit.among([hit[0] for hit in dense])
-        if len(met) < len(dense) == pool:
-            narrowed = LexicalFilter(ids=run.permit.all_ids())
-            dense = self._lexical.label_density(run.key, labels.weights, pool, filters=narrowed)
-            met = {hit[0] for hit in dense}
-        densities = {record_id: value for record_id, value in dense if record_id in met}
+        densities = self._densest(run, labels.weights, pool)
+        votes = self._densest(run, labels.votes, pool) if settings.vote else {}
+        if not densities and not votes:
+            return candidates
         # Similarity among the densest alone: the best of them need not be among the best of all.
-        among = LexicalFilter(ids=densities.keys())
-        rankings: dict[str, Ranking] = {"bm25": self._lexical.search(run.key, run.request.query, pool, filters=among)}
-        if run.vector is not None:
-            steps = [record_id for record_id in densities if record_id.startswith("step_")]
-            rankings["dense"] = self._vectors.query_among(run.key, "steps", run.vector, steps, pool)
+        rankings: dict[str, Ranking] = {}
+        if densities:
+            among = LexicalFilter(ids=densities.keys())
+            rankings["bm25"] = self._lexical.search(run.key, run.request.query, pool, filters=among)
+            if run.vector is not None:
+                steps = [record_id for record_id in densities if record_id.startswith("step_")]
+                rankings["dense"] = self._vectors.query_among(run.key, "steps", run.vector, steps, pool)
         similar = {**candidates, **fuse(rankings, strategy, {"dense": known})}
         for record_id in densities.keys() - similar.keys():
             similar[record_id] = Candidate(record_id)
-        outside = LexicalFilter(ids=candidates.keys() - densities.keys())
-        if len(densities) == pool and outside.ids:
-            densities.update(self._lexical.label_density(run.key, labels.weights, len(outside.ids), filters=outside))
-        return by_density(densities, similar, settings.step)
+        beyond = similar.keys() - densities.keys()
+        if len(densities) == pool and beyond:  # some of these may be as dense as those that were taken
+            densities.update(
+                self._lexical.label_density(run.key, labels.weights, pool, filters=LexicalFilter(ids=beyond))
+            )
+        return by_density(densities, similar, settings.step, votes, settings.vote)
+
+    def _densest(self, run: _Run, weights: Mapping[str, float], pool: int) -> dict[str, float]:
+        """The permitted records whose labels weigh most, with the sum of the weights."""
+        if not weights:
+            return {}
+        found = self._lexical.label_density(run.key, weights, pool)
+        met = run.permit.among([hit[0] for hit in found])
+        if len(met) < len(found) == pool:
+            found = self._lexical.label_density(run.key, weights, pool, filters=LexicalFilter(ids=run.permit.all_ids()))
+            met = {hit[0] for hit in found}
+        return {record_id: value for record_id, value in found if record_id in met}
 
     def _former_items(self, user: str, request: Request) -> dict[str, MemoryItem]:
         """Items that were believed then in other words than now: the indexes do not hold these words."""
@@ -126,12 +142,15 @@ class Searcher:
         if permit.wants_steps:
             ranking += self._dense_steps(run, run.vector, pool)
         if permit.items is None:
-            ranking += self._vectors.query(run.key, "items", run.vector, pool)
+            ranking += _widened(run, "dense", partial(self._vectors.query, run.key, "items", run.vector), pool)
         elif permit.items:
-            wide = self._vectors.query(run.key, "items", run.vector, pool * _WIDEN)
+            wide = run.whole("dense", self._vectors.query(run.key, "items", run.vector, pool * _WIDEN))
             kept = [hit for hit in wide if hit[0] in permit.items][:pool]
             if len(kept) < min(pool, len(permit.items)):
-                kept = self._vectors.query_among(run.key, "items", run.vector, permit.items, pool)
+                ids = self._with_passages(run, permit.items)
+                kept = _widened(
+                    run, "dense", partial(self._vectors.query_among, run.key, "items", run.vector, ids), pool
+                )
             ranking += kept
         scores = run.former_vectors @ run.vector if run.former else ()
         ranking += [(item_id, float(score)) for item_id, score in zip(run.former, scores, strict=True)]
@@ -152,17 +171,31 @@ class Searcher:
         permit, query = run.permit, run.request.query
         kinds = LexicalFilter(kinds=permit.kinds) if permit.kinds is not None else None
         if not permit.narrows_steps and (permit.items is None or permit.kinds_only):
-            return self._lexical.search(run.key, query, pool, filters=kinds)
-        wide = self._lexical.search(run.key, query, pool * _WIDEN, filters=kinds)
+            return self._by_words(run, pool, kinds)
+        found = self._lexical.search(run.key, query, pool * _WIDEN, filters=kinds)
+        wide = run.whole("bm25", found)
         met = permit.among([hit[0] for hit in wide])
         kept = [hit for hit in wide if hit[0] in met][:pool]
-        if len(kept) < pool and len(wide) == pool * _WIDEN:
-            kept = self._lexical.search(run.key, query, pool, filters=LexicalFilter(ids=permit.all_ids()))
+        if len(kept) < pool and len(found) == pool * _WIDEN:
+            kept = self._by_words(run, pool, LexicalFilter(ids=self._with_passages(run, permit.all_ids())))
         if run.former:
             texts = {item_id: item.text for item_id, item in run.former.items()}
             kept = [*kept, *self._lexical.score_texts(run.key, query, texts)]
             kept.sort(key=lambda hit: -hit[1])
         return kept[:pool]
+
+    def _by_words(self, run: _Run, pool: int, filters: LexicalFilter | None) -> list[tuple[str, float]]:
+        search = partial(self._lexical.search, run.key, run.request.query, filters=filters)
+        return _widened(run, "bm25", search, pool)
+
+    def _with_passages(self, run: _Run, ids: Collection[str]) -> set[str]:
+        """The ids, and those of the passages by which the documents among them are indexed."""
+        wanted = set(ids)
+        if wanted and holds_documents(run.tx):
+            wanted.update(
+                [one for one in self._vectors.ids(run.key, "items") if is_passage(one) and item_of(one) in wanted]
+            )
+        return wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +208,35 @@ class _Run:
     vector: npt.NDArray[np.float32] | None
     former_vectors: npt.NDArray[np.float32] | None
     notes: dict[str, str] = field(default_factory=dict)
+    passages: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
+
+    def whole(self, signal: str, found: Ranking) -> list[tuple[str, float]]:
+        """A ranking with documents in place of their passages, each as good as its best; which one that is, is noted."""
+        best: dict[str, float] = {}
+        for rank, (record_id, value) in enumerate(found, 1):
+            if is_passage(record_id):
+                points = self.passages.setdefault(item_of(record_id), {}).setdefault(record_id, {})
+                points[signal] = max(points.get(signal, 0.0), 1 / (_PASSAGE_RANK + rank))
+            best.setdefault(item_of(record_id), value)
+        return list(best.items())
+
+    def passage(self, item_id: str) -> str | None:
+        """The passage of a document that the signals together rank first."""
+        found = self.passages.get(item_id)
+        return None if not found else min(found, key=lambda one: (-sum(found[one].values()), span_of(one)))
+
+
+def _widened(
+    run: _Run, signal: str, search: Callable[[int], list[tuple[str, float]]], pool: int
+) -> list[tuple[str, float]]:
+    """The best ``pool`` steps and items, however many passages of one document stand before the others."""
+    wide = pool
+    while True:
+        found = search(wide)
+        ranking = run.whole(signal, found)
+        if len(ranking) >= pool or len(found) < wide:
+            return ranking[:pool]
+        wide *= _WIDEN
 
 
 def _permitted(permit: Permit, around: Neighbours) -> Neighbours:
@@ -184,15 +246,15 @@ def _permitted(permit: Permit, around: Neighbours) -> Neighbours:
     return {origin: [one for one in beside if one[0] in met] for origin, beside in around.items()}
 
 
-def _hits(run: _Run, candidates: dict[str, Candidate], strategy: Strategy) -> list[Hit]:
+def _hits(run: _Run, candidates: dict[str, Candidate], strategy: Strategy, lexical: LexicalStore) -> list[Hit]:
     ranked = sorted(candidates.values(), key=lambda candidate: (-candidate.score, candidate.id))
     item_ids = [candidate.id for candidate in ranked if not candidate.id.startswith("step_")]
-    items = get_items(run.tx, item_ids) if item_ids else {}
-    items.update(run.permit.believed)
+    believed = run.permit.believed
+    statuses = item_statuses(run.tx, item_ids) if item_ids else {}
+    statuses.update({item_id: item.status for item_id, item in believed.items()})
     as_asked = run.request.as_of is not None or run.request.known_at is not None
     for candidate in ranked:
-        item = items.get(candidate.id)
-        if item is not None and item.status == "superseded" and not as_asked:
+        if statuses.get(candidate.id) == "superseded" and not as_asked:
             # A negative score (a cosine) sinks as well: it grows by as much as a positive one shrinks.
             factor = strategy.superseded if candidate.score >= 0 else 2 - strategy.superseded
             candidate.score *= factor
@@ -203,19 +265,41 @@ def _hits(run: _Run, candidates: dict[str, Candidate], strategy: Strategy) -> li
     hits: list[Hit] = []
     for start in range(0, len(ranked), run.request.k):
         part = ranked[start : start + run.request.k]
-        records = get_steps(run.tx, [one.id for one in part if one.id not in items])
+        records: dict[str, Step | MemoryItem] = {
+            **get_steps(run.tx, [one.id for one in part if one.id not in statuses])
+        }
+        # What they say is read of those alone that are shown: a document may be long.
+        records.update(get_items(run.tx, [one.id for one in part if one.id in statuses and one.id not in believed]))
         for candidate in part:
-            record = items.get(candidate.id) or records.get(candidate.id)
+            record = believed.get(candidate.id) or records.get(candidate.id)
             if record is not None:
-                hits.append(_hit(candidate, record, run.notes, zone))
+                hits.append(_hit(candidate, record, run, zone, lexical))
         if len(hits) >= run.request.k:
             break
     return hits[: run.request.k]
 
 
-def _hit(candidate: Candidate, record: Step | MemoryItem, notes: Mapping[str, str], zone: tzinfo) -> Hit:
+def _passage_of(run: _Run, item: MemoryItem, lexical: LexicalStore) -> tuple[str, str | None]:
+    """What is shown of an item: of a long document its title and best passage, with the place of that."""
+    if not isinstance(item, ResourceItem) or len(item.content) <= SHORT:
+        return item.text, None
+    found = None if item.id in run.former else run.passage(item.id)
+    if found is not None:
+        span = span_of(found)
+    else:  # found by its title, its labels, or in words of before, which are in no index
+        spans = chunk_spans(item)
+        if not spans:
+            return item.text, None
+        texts = {str(number): item.content[start:end] for number, (start, end) in enumerate(spans)}
+        scored = lexical.score_texts(run.key, run.request.query, texts)
+        span = spans[int(max(scored, key=lambda one: one[1])[0]) if scored else 0]
+    passage = passage_at(item, span)
+    return f"{item.title}{f', {passage.place}' if passage.place else ''}\n{passage.text}", passage.place or None
+
+
+def _hit(candidate: Candidate, record: Step | MemoryItem, run: _Run, zone: tzinfo, lexical: LexicalStore) -> Hit:
     why = tuple(
-        Signal(name=name, value=value, rank=rank, share=share, note=notes.get(name))
+        Signal(name=name, value=value, rank=rank, share=share, note=run.notes.get(name))
         for name, value, rank, share in sorted(candidate.why, key=lambda reason: -reason[3])
     )
     if isinstance(record, Step):
@@ -231,10 +315,12 @@ def _hit(candidate: Candidate, record: Step | MemoryItem, notes: Mapping[str, st
             sources=(Source.model_construct(step_id=record.id, quote="", start=None, end=None),),
             superseded=False,
         )
+    text, place = _passage_of(run, record, lexical)
     return Hit.model_construct(
         id=record.id,
         kind=record.kind,
-        text=record.text,
+        text=text,
+        place=place,
         score=candidate.score,
         why=why,
         occurred_at=event_time(record).astimezone(zone),

@@ -18,7 +18,8 @@ class LabelWeights:
         scope: what a matching thematic scope counts; 0 leaves scopes out.
         event: the same for an event type.
         entity: the same for a key entity type.
-        vote: what a label counts for which the nearest snippets vote, against one that the question names.
+        vote: what the most voted-for snippet gains among equally dense ones, as a share of the greatest similarity;
+            the nearest snippets vote for labels of the kinds of which the question names none. 0: no votes.
         step: densities less than this apart are equal, and similarity decides between them.
         pool: how many of the densest snippets are looked at.
         voters: how many of the nearest snippets vote.
@@ -27,7 +28,7 @@ class LabelWeights:
     scope: float = 2.0
     event: float = 0.5
     entity: float = 0.5
-    vote: float = 0.5
+    vote: float = 0.3
     step: float = 0.25
     pool: int = 400
     voters: int = 10
@@ -73,9 +74,7 @@ _PLAIN = (
     Strategy(name="bm25", signals={"bm25": 1.0}),
 )
 _NEIGHBOURS = (0.6, 0.3)
-_DENSITY = Strategy(
-    name="label_density", signals=_PLAIN[0].signals, density=LabelWeights(), k=40, token_budget=4096
-)
+_DENSITY = Strategy(name="label_density", signals=_PLAIN[0].signals, density=LabelWeights(), k=40, token_budget=4096)
 _WITHOUT = {"scope": LabelWeights(scope=0), "event": LabelWeights(event=0), "entity": LabelWeights(entity=0)}
 
 STRATEGIES: Mapping[str, Strategy] = {

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -36,8 +36,10 @@ from .config import DEFAULT_HOME
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
+    from langchain_core.language_models import BaseChatModel
 
     from .config import Settings
+    from .files import MediaReader
     from .intent.contract import Labeler
     from .labels import UserLabels
     from .memory import Memory
@@ -57,9 +59,9 @@ if TYPE_CHECKING:
         Step,
         Where,
     )
+    from .memory_types.files import AddedFile
     from .stores.embedders import Embedder
     from .stores.ledger import Reveal
-    from .stores.ledger.jobs import Job
     from .stores.ledger.jobs import Job
     from .stores.projections import Progress
     from .user import Time, UserMemory

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from ..memory_types import MemoryItem, Step
+from ..memory_types import MemoryItem, ResourceItem, Step
+from .chunking import indexed_passages, passage_id
 from .ledger import IndexedStep, event_time
 from .lexical.tokens import repair_surrogates
 from .secrets import find_references
 
-__all__ = ["Document", "item_document", "searchable", "step_document", "step_metadata"]
+__all__ = ["Document", "item_documents", "searchable", "step_document", "step_metadata"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -87,14 +88,26 @@ def step_metadata(labels: Sequence[str]) -> Mapping[str, list[str]]:
     return {"labels": list(dict.fromkeys(repair_surrogates(label) for label in labels))}
 
 
-def item_document(item: MemoryItem) -> Document:
-    """An item: its kind's own searched fields. Superseded items stay; merged and removed ones leave."""
-    return Document(
+def item_documents(item: MemoryItem) -> list[Document]:
+    """An item: its kind's own searched fields. Superseded items stay; merged and removed ones leave.
+
+    A long resource is one record of its title and summary, and one a passage, told by its title and place as well.
+    The labels are on the first alone, so that they count once.
+    """
+    active = item.status in ("active", "superseded")
+    passages = list(indexed_passages(item)) if active and isinstance(item, ResourceItem) else []
+    text = f"{item.title}\n{item.summary}" if passages and isinstance(item, ResourceItem) else item.text
+    whole = Document(
         id=item.id,
-        text=searchable(item.text),
+        text=searchable(text),
         kind=item.kind,
         occurred_at=event_time(item),
         labels=item.labels,
         label_ids=item.labels,
-        active=item.status in ("active", "superseded"),
+        active=active,
     )
+    return [whole, *(_passage(item, span, words, whole.occurred_at) for span, words in passages)]
+
+
+def _passage(item: MemoryItem, span: tuple[int, int], words: str, occurred_at: datetime) -> Document:
+    return Document(id=passage_id(item.id, span), text=searchable(words), kind=item.kind, occurred_at=occurred_at)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Literal
 
 from ..errors import InvalidInputError, NotFoundError
 from ..memory_types import Change, Operation
@@ -56,11 +57,12 @@ def write_labels(
     revised: Sequence[StepIntent] = (),
     *,
     indexed_elsewhere: bool = False,
+    by: Literal["rules", "model"] = "rules",
 ) -> Operation | None:
     """Write what labelling made of a batch: new labels, first intents, and revisions of what was there before.
 
-    Revisions become one operation ``relabel`` with before and after; what a person set is left as it is. A step gets
-    a new change number only where an index may hold it already without its labels.
+    Revisions become one operation ``relabel`` with before and after; what a person set is left as it is, and by rules
+    what a model set. A step gets a new change number only where an index may hold it already without its labels.
 
     Args:
         changed: labels that are new or changed, each as it is now.
@@ -68,6 +70,7 @@ def write_labels(
         changes: the change number of each of these steps.
         revised: earlier steps, as they are now.
         indexed_elsewhere: whether other homes index the same ledger, at any moment.
+        by: who revises.
 
     Returns:
         The operation, if anything was revised.
@@ -78,9 +81,10 @@ def write_labels(
     touch_steps(tx, [one.step_id for one in first if changes[one.step_id] <= indexed])
     held = get_intents(tx, [one.step_id for one in revised])
     settled = []
+    final = ("user",) if by == "model" else ("user", "model")
     for after in revised:
         before = held.get(after.step_id)
-        if before is None or before.tier == "user":
+        if before is None or before.tier in final:
             continue
         if before.snapshot != after.snapshot:
             made.append(intent_change(before, after))
@@ -88,7 +92,8 @@ def write_labels(
             settled.append(after)
     operation = None
     if made:
-        operation = record_operation(tx, "relabel", made, actor="rules", reason="labels refined by what was said since")
+        reason = "labels refined by what was said since" if by == "rules" else "labels refined by the model"
+        operation = record_operation(tx, "relabel", made, actor=by, reason=reason)
     settle_intents(tx, settled)
     return operation
 

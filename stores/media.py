@@ -15,7 +15,7 @@ from sqlalchemy import Text, select, type_coerce
 from ..errors import HexamemError, HomeNotWritableError, NotFoundError, StorageFullError
 from .disk import sync_folder
 from .ledger import Ledger, Transaction, user_key
-from .ledger.schema import files, steps
+from .ledger.schema import files, items, steps
 
 __all__ = ["MediaStore", "adding_before", "carries_media", "kept_files", "text_of"]
 
@@ -40,10 +40,18 @@ def text_of(data: bytes, mime_type: str | None = None) -> tuple[str | None, str]
 
 
 def carries_media(tx: Transaction, sha256: str) -> bool:
-    """Whether a step of the user that is not forgotten carries these bytes."""
+    """Whether a step of the user that is not forgotten, or an item that is not removed, carries these bytes."""
+    if not sha256:
+        return False
     carried = type_coerce(steps.c.media, Text).contains(sha256, autoescape=True)
     own = (steps.c.user_id == tx.user_id) & (steps.c.status == "active")
-    return bool(sha256) and tx.first(select(steps.c.id).where(own, carried).limit(1)) is not None
+    if tx.first(select(steps.c.id).where(own, carried).limit(1)) is not None:
+        return True
+    held = type_coerce(items.c.metadata, Text).contains(sha256, autoescape=True)
+    kept = (items.c.user_id == tx.user_id) & (items.c.kind == "resource") & items.c.status.in_(["active", "superseded"])
+    rows = tx.all(select(items.c.metadata).where(kept, held))
+    files_of = (row._mapping["metadata"].get("file") for row in rows)
+    return any(isinstance(file, dict) and file.get("sha256") == sha256 for file in files_of)
 
 
 def kept_files(tx: Transaction) -> set[str]:

@@ -9,7 +9,7 @@ from sqlalchemy import Row, delete, select, update
 
 from ..errors import InvalidInputError, NotFoundError
 from ..memory_types import Change, EraseReceipt, RedactReceipt, Sensitivity, Source, VaultItem, utc_now
-from .documents import item_document, step_document
+from .documents import item_documents, step_document
 from .ledger import (
     Ledger,
     Redaction,
@@ -29,7 +29,7 @@ from .ledger import (
 )
 from .ledger.erase import erase_rows
 from .ledger.jobs import enqueue
-from .ledger.schema import changes, files, jobs
+from .ledger.schema import changes, files, items, jobs
 from .media import MediaStore, kept_files, text_of
 from .projections import Projector
 from .redaction import Redactor, redact_texts
@@ -188,12 +188,20 @@ def _told_before(tx: Transaction, redaction: Redaction, operation_ids: list[str]
 def _rewrite_media(
     tx: Transaction, media: MediaStore, redaction: Redaction, keep: Callable[[bytes], str]
 ) -> dict[str, str]:
-    """Write the user's text files without the words; returns old to new hash. The old files go after the commit."""
+    """Write the user's text files without the words; returns old to new hash. The old files go after the commit.
+
+    Documents that cannot be rewritten go as a whole: their text stays, as items.
+    """
     renamed: dict[str, str] = {}
+    documents = _documents_holding(tx, redaction)
     for row in tx.all(select(files).where(files.c.user_id == tx.user_id)):
         data = media.get(user_key(tx.user), row.sha256)
         text, encoding = text_of(data, row.mime_type)
-        if text is None or (new := redaction.in_text(text)) == text:
+        if text is None:
+            if row.sha256 in documents:  # a PDF in whose text the words stand: its bytes hold them too
+                tx.connection.execute(delete(files).where(files.c.user_id == tx.user_id, files.c.sha256 == row.sha256))
+            continue
+        if (new := redaction.in_text(text)) == text:
             continue
         written = new.encode(encoding, "xmlcharrefreplace")  # Latin-1 may not have the caption's letters
         sha256 = renamed[row.sha256] = keep(written)
@@ -207,9 +215,20 @@ def _rewrite_media(
     return renamed
 
 
+def _documents_holding(tx: Transaction, redaction: Redaction) -> set[str]:
+    """The hashes of the files whose text, in whatever version of their items, holds the words."""
+    own = (items.c.user_id == tx.user_id) & (items.c.kind == "resource")
+    found = set()
+    for row in tx.all(select(items.c.text, items.c.metadata).where(own)):
+        file = row._mapping["metadata"].get("file")
+        if isinstance(file, dict) and file.get("sha256") and redaction.edits(row.text):
+            found.add(str(file["sha256"]))
+    return found
+
+
 def _indexed_texts(tx: Transaction) -> Iterator[str]:
     yield from (step_document(step).text for _, step in changed_steps(tx, 0))
-    yield from (item_document(item).text for item in read_items(tx, superseded=True))
+    yield from (one.text for item in read_items(tx, superseded=True) for one in item_documents(item))
 
 
 def erase(user: str, ledger: Ledger, projector: Projector, media: MediaStore) -> EraseReceipt:

@@ -6,6 +6,7 @@ process that was killed at any point goes on where the index was left.
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -18,9 +19,19 @@ from sqlalchemy import func, select
 
 from ..errors import CorruptFileError, HomeInUseError
 from ..memory_types.times import to_micros
-from .documents import Document, item_document, step_document, step_metadata
+from .chunking import SHORT, chunk_spans, is_passage, item_of
+from .documents import Document, item_documents, step_document, step_metadata
 from .embedders import Embedder
-from .ledger import Ledger, Transaction, changed_items, changed_steps, read_projections, set_projection, user_key
+from .ledger import (
+    Ledger,
+    Transaction,
+    changed_items,
+    changed_steps,
+    get_items,
+    read_projections,
+    set_projection,
+    user_key,
+)
 from .ledger.labels import get_intents, read_labels, steps_to_name
 from .ledger.schema import items, steps
 from .lexical import LexicalDocument, LexicalStore
@@ -29,7 +40,7 @@ from .vector_cache import embed_texts
 from .vectors import VectorStore
 from .vocabulary import Vocabulary
 
-__all__ = ["LabelStage", "Projector"]
+__all__ = ["LabelStage", "Projector", "count_passages", "holds_documents"]
 
 _BATCH = 5_000
 _SIDE_BY_SIDE = 500
@@ -278,7 +289,7 @@ class Projector:
                 if since >= tx.change:
                     return written
                 batch = _changed(tx, stream, since)
-                reached = batch[-1][0] if len(batch) == _BATCH else tx.change
+                reached = batch[-1][0] if len(batch) >= _BATCH else tx.change  # an item may be several documents
             behind = {target: done.get(target.name, 0) for target in targets if done.get(target.name, 0) < reached}
             lacking = {
                 target: [document for change, document in batch if change > come] for target, come in behind.items()
@@ -307,6 +318,7 @@ class Projector:
     def _write(self, user: str, target: _Target, documents: list[Document]) -> None:
         key = user_key(user)
         gone = [document.id for document in documents if not document.active]
+        gone += self._former_passages(key, target, documents)
         kept = [document for document in documents if document.active]
         if target.index == "lexical":
             if gone:
@@ -326,6 +338,15 @@ class Projector:
                 [document.metadata for document in kept],
             )
 
+    def _former_passages(self, key: str, target: _Target, documents: list[Document]) -> list[str]:
+        """The passages that an index still holds of items that are written anew."""
+        written = {document.id for document in documents}
+        anew = {document.id for document in documents if document.kind == "resource" and not is_passage(document.id)}
+        if not anew:
+            return []
+        held = self.lexical.ids(key) if target.index == "lexical" else self.vectors.ids(key, target.stream)
+        return [one for one in held - written if is_passage(one) and item_of(one) in anew]
+
     def _embed(self, user: str, texts: list[str]) -> npt.NDArray[np.float32]:
         known = self.labelling.take_vectors(user) if self.labelling is not None else {}
         missing = [text for text in texts if text not in known] if known else texts
@@ -339,7 +360,8 @@ class Projector:
 def _changed(tx: Transaction, stream: str, since: int) -> list[tuple[int, Document]]:
     if stream == "steps":
         return [(change, step_document(step)) for change, step in changed_steps(tx, since, _BATCH)]
-    return [(change, item_document(item)) for change, item in changed_items(tx, since, _BATCH)]
+    found = changed_items(tx, since, _BATCH)
+    return [(change, document) for change, item in found for document in item_documents(item)]
 
 
 def _lexical(document: Document) -> LexicalDocument:
@@ -366,7 +388,32 @@ def _held(tx: Transaction, stream: str, done: int) -> tuple[int, int]:
         for statement in (own.where(table.c.change <= done, table.c.status.in_(kept)), own.where(table.c.change > done))
     )
     least = int(low[0]) if low else 0
-    return least, least + (int(since[0]) if since else 0)
+    most = least + (int(since[0]) if since else 0)
+    if stream == "steps":
+        return least, most
+    passages = count_passages(tx, upto=done)
+    # Of a document that changed since, an index may hold any number, those of its former content too.
+    return least + passages, most + passages if most == least or not _resources_since(tx, done) else sys.maxsize
+
+
+def count_passages(tx: Transaction, upto: int | None = None) -> int:
+    """How many passages the user's long documents have in each index that has come as far as ``upto``, or all the way."""
+    own = (items.c.user_id == tx.user_id) & (items.c.kind == "resource") & items.c.status.in_(["active", "superseded"])
+    if upto is not None:
+        own &= items.c.change <= upto
+    ids = [row.id for row in tx.all(select(items.c.id).where(own, func.length(items.c.text) > SHORT))]
+    return sum(len(chunk_spans(item)) for one in ids for item in get_items(tx, [one]).values())  # one in memory
+
+
+def holds_documents(tx: Transaction) -> bool:
+    """Whether any item of the user may be indexed by passages."""
+    own = (items.c.user_id == tx.user_id) & (items.c.kind == "resource")
+    return tx.first(select(items.c.id).where(own, func.length(items.c.text) > SHORT).limit(1)) is not None
+
+
+def _resources_since(tx: Transaction, done: int) -> bool:
+    own = (items.c.user_id == tx.user_id) & (items.c.kind == "resource") & (items.c.change > done)
+    return tx.first(select(items.c.id).where(own).limit(1)) is not None
 
 
 def _miscounted(count: int, least: int, most: int) -> str | None:

@@ -6,7 +6,7 @@ What comes back from :func:`record` is acknowledged: it survives a killed proces
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any, NamedTuple
@@ -31,6 +31,7 @@ from .ledger.schema import changes, files, operations, steps
 from .ledger.steps import chunks
 from .ledger.vault import NewSecret, known_secrets, new_secret, store_new_secrets
 from .media import MediaStore, adding_before, kept_files, text_of
+from .media_texts import enqueue_steps
 from .redaction import Redactor
 from .secrets import Cipher, SecretSpan, find_references
 
@@ -63,6 +64,7 @@ def record(
     cipher: Cipher,
     media: MediaStore,
     find: bool = True,
+    ready: Collection[str] = (),
 ) -> Remembered:
     """Append messages to a thread: when this returns they are acknowledged.
 
@@ -72,6 +74,9 @@ def record(
     Secrets are found and files written before the transaction that stores the call: it holds up other writers for no
     longer than its rows take. If another call has stored one of these messages or secrets meanwhile, the
     call is prepared anew on what is there then.
+
+    Args:
+        ready: the kinds of job that put media into words here; media of another kind wait.
     """
     with adding_before(media, ledger, user) as put:
         while True:
@@ -80,7 +85,7 @@ def record(
                 put(data)
             with ledger.write(user, timezone=timezone) as tx:
                 if _fits(tx, thread_id, prepared, drafts):
-                    return _store(tx, thread_id, prepared, put)
+                    return _store(tx, thread_id, prepared, put, ready)
 
 
 def _prepare(
@@ -185,7 +190,9 @@ def _fits(tx: Transaction, thread_id: str, prepared: _Prepared, drafts: Sequence
     )
 
 
-def _store(tx: Transaction, thread_id: str, prepared: _Prepared, put: Callable[[bytes], str]) -> Remembered:
+def _store(
+    tx: Transaction, thread_id: str, prepared: _Prepared, put: Callable[[bytes], str], ready: Collection[str]
+) -> Remembered:
     now = utc_now()
     held = kept_files(tx) if prepared.files else set()
     for sha256, (data, row) in prepared.files.items():
@@ -201,6 +208,7 @@ def _store(tx: Transaction, thread_id: str, prepared: _Prepared, put: Callable[[
             place = {"turn": turn + offset, "seq": seq + offset, "created_at": now}
             placed.append(step.model_copy(update={**place, **moment}))
         append_steps(tx, placed)
+        enqueue_steps(tx, placed, ready)
     _keep_vault_items(tx, prepared.items, now)
     again = _forgotten(tx, prepared.known)
     return prepared.receipt.changed(degraded=(*prepared.receipt.degraded, *again)) if again else prepared.receipt

@@ -218,6 +218,14 @@ def test_a_value_said_before_and_after_another_is_parted(ann: UserMemory) -> Non
     ]
 
 
+def test_a_value_that_is_found_to_hold_since_earlier_stays_one_item(ann: UserMemory) -> None:
+    for number, town in ((0, "Hangzhou"), (2, "Shanghai"), (1, "Shanghai")):
+        lives(ann, town, FIRST + number * YEAR)
+    past, present = ann.items("core", superseded=True)
+    assert past.valid_to == present.valid_from == FIRST + YEAR
+    assert len(present.sources) == 2
+
+
 Said = list[tuple[int, str]]
 
 
@@ -228,7 +236,7 @@ def told(said: Said, moment: int) -> str:
     return before[-1] if before else in_order[0][1]
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
         st.tuples(st.integers(0, 12), st.sampled_from(TOWNS[:3])), min_size=1, max_size=6, unique_by=lambda p: p[0]
@@ -267,7 +275,7 @@ _operation = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=14, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(_operation, min_size=1, max_size=7))
 def test_whatever_is_proposed_one_value_is_current_and_no_two_overlap(
     shared: Memory, wanted: list[dict[str, Any]]
@@ -341,6 +349,24 @@ def test_i_meant_takes_back_though_it_is_proposed_as_new(ann: UserMemory) -> Non
     assert towns(ann, superseded=True) == ["Galway"]
 
 
+def test_what_is_taken_back_is_what_was_said_before_and_not_what_was_said_since(ann: UserMemory) -> None:
+    lives(ann, "Cork", FIRST)
+    lives(ann, "Leeds", FIRST + 2 * YEAR)
+    lives(ann, "Galway", FIRST + timedelta(hours=1), text="Sorry, I meant Galway.")
+    assert towns(ann, superseded=True) == ["Galway", "Leeds"]
+    assert towns(ann) == ["Leeds"]
+
+
+def test_of_a_birthday_the_last_word_counts_whatever_is_read_last(ann: UserMemory) -> None:
+    for year, day in ((1, "4 May"), (0, "3 May")):
+        step = say(ann, f"My birthday is on {day}.", FIRST + year * YEAR)
+        values = {"label": "birthday", "value": day}
+        evidence = (Evidence(step_id=step.id, quote=day),)
+        applied(ann, step, Proposal(operation="add", kind="core", values=values, evidence=evidence))
+    assert towns(ann) == towns(ann, as_of=FIRST) == ["4 May"]
+    assert len(sources_of(ann)) == 2
+
+
 def test_a_birthday_is_corrected_and_never_changes(ann: UserMemory) -> None:
     for year, day in ((0, "3 May"), (1, "4 May")):
         step = say(ann, f"My birthday is on {day}.", FIRST + year * YEAR)
@@ -380,6 +406,8 @@ def test_of_what_one_may_have_many_no_value_excludes_another(ann: UserMemory, la
     [
         (("home_city", "Home City", "residence", "user.home", "city", "居住地"), "home_city"),
         (("partner.name", "Partner.Name", "user.partner.name"), "partner.name"),
+        (("child.nell", "Child.Nell"), "child.nell"),
+        (("job_title", "occupation", "职业"), "job_title"),
         (("employer", "company", "works at", "公司"), "employer"),
     ],
 )
@@ -390,6 +418,8 @@ def test_a_slot_is_one_under_all_its_names(names: Sequence[str], slot: str) -> N
 def test_a_manager_may_name_slots_that_are_not_known() -> None:
     assert is_single("car.colour", known=True)
     assert not is_single("car.remarks", known=False)
+    assert is_single("child.nell", known=True)
+    assert not is_single("child.name", known=True)
     assert slot_of("semantic", "Declan\nDeclan lives in Porto", {}) == "declan.home_city"
     assert slot_of("semantic", "Anna\nAnna's brother lives in Porto", {}) == ""
 
@@ -429,6 +459,33 @@ def test_a_slot_of_more_detail_is_updated_and_not_superseded(ann: UserMemory) ->
     lives(ann, "Galway", FIRST)
     assert lives(ann, "Salthill, Galway", FIRST + YEAR).applied == "update"
     assert towns(ann, superseded=True) == ["Salthill, Galway"]
+
+
+def test_an_item_keeps_the_name_that_its_manager_gave_the_slot(ann: UserMemory) -> None:
+    for number, value in enumerate(("radiographer", "midwife")):
+        step = say(ann, f"I work as a {value} now.", FIRST + number * YEAR)
+        metadata = {"slot": "occupation", "value": value}
+        values = {"label": "job", "value": f"Works as a {value}", "metadata": metadata}
+        evidence = (Evidence(step_id=step.id, quote=value),)
+        applied(ann, step, Proposal(operation="add", kind="core", values=values, evidence=evidence))
+    [item] = ann.items("core")
+    assert (item.metadata["slot"], item.metadata["value"]) == ("occupation", "midwife")
+    assert towns(ann, as_of=FIRST) == ["Works as a radiographer"]
+
+
+def test_an_event_that_is_moved_in_the_same_batch_is_one_event(ann: UserMemory) -> None:
+    said = [say(ann, "Dentist on 12 May.", FIRST), say(ann, "They moved it to 13 May.", FIRST + timedelta(hours=1))]
+    proposals = [
+        Proposal(
+            operation="add", kind="episodic", evidence=(Evidence(step_id=step.id, quote=step.content),),
+            values={"summary": f"dentist ({day})", "occurred_at": day, "metadata": {"slot": "event:x:0", "value": day}},
+        )
+        for step, day in zip(said, ("2020-05-12", "2020-05-13"), strict=True)
+    ]  # fmt: skip
+    outcomes = apply_all(ann, said, proposals).outcomes
+    assert [one.applied for one in outcomes] == ["add", "supersede"]
+    assert [item.summary for item in ann.items()] == ["dentist (2020-05-13)"]  # type: ignore[attr-defined]
+    assert [item.summary for item in ann.items(as_of="2020-06-01")] == ["dentist (2020-05-13)"]  # type: ignore[attr-defined]
 
 
 def test_a_cancelled_event_is_superseded_and_was_true_at_no_time(ann: UserMemory) -> None:

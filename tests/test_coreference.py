@@ -214,6 +214,12 @@ def test_hostile_text_is_kept_and_never_raises(text: str) -> None:
             assert resolution.text == lines[2]
 
 
+@pytest.mark.parametrize("text", ["Please book ıt.", "Did ſhe like it?", "I take the ſecond one."])
+def test_letters_that_only_fold_to_latin_ones_make_no_reference_and_never_raise(text: str) -> None:
+    earlier = talk("Bob: We could stay at the Apollo Hotel or the Delphi Hotel. My sister knows both.")
+    assert Resolver().resolve(view(9, "Ann", text), earlier).text == text
+
+
 def test_of_a_very_long_text_all_is_kept() -> None:
     text = "Book it. " + "x " * 2_500_000
     resolution = resolved("Agent: I suggest the Apollo Hotel.", f"Maria: {text}")

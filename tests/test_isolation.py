@@ -131,6 +131,13 @@ def everything_of(user: UserMemory) -> dict[str, Any]:
     }
 
 
+def photo_in(folder: Path) -> Path:
+    """A file of the bytes that the other user keeps."""
+    path = folder / "photo.txt"
+    path.write_bytes(b"hi")
+    return path
+
+
 def pair(memory: Memory) -> tuple[UserMemory, UserMemory]:
     """Two new users."""
     number = next(_numbers)
@@ -185,6 +192,7 @@ FINDS_NOTHING: dict[str, Callable[[UserMemory, Ids, Path], object]] = {
     "reveals of a secret": lambda user, ids, _: user.reveals(ids.secret),
     "export": lambda user, ids, folder: list(user.export(folder / "nothing.jsonl", passphrase=PASSPHRASE)),
     "flush": lambda user, ids, _: [] if user.flush() else ["not finished"],
+    "add_file, of bytes that the other one has": lambda user, ids, folder: user.add_file(photo_in(folder)).repeated,
     "erase": lambda user, ids, _: {
         name: count
         for name, count in user.erase().model_dump().items()

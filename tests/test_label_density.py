@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -64,7 +65,7 @@ def test_the_strategy_brings_its_own_number_of_hits_and_tokens(trip: UserMemory)
 
 def test_where_no_label_is_named_the_nearest_steps_vote(trip: UserMemory) -> None:
     best = trip.recall("grilled meat", strategy="label_density").hits[0]
-    note = next(reason.note for reason in best.why if reason.name == "labels")
+    note = next(reason.note for reason in best.why if reason.name in ("labels", "votes"))
     assert "by the nearest steps" in (note or "")
     assert "Casa Velha" in best.text
 
@@ -100,12 +101,24 @@ SCORES = st.floats(0.001, 1.0)
 DENSITIES = st.sampled_from([0.0, 0.25, 0.5, 1.0, 2.0, 3.0])
 
 
+@given(st.lists(st.tuples(SCORES, DENSITIES, SCORES), min_size=1, max_size=30))
+def test_votes_never_lift_a_candidate_over_a_denser_one(given_: list[tuple[float, float, float]]) -> None:
+    similar = {
+        f"step_{n}": Candidate(f"step_{n}", score, [("dense", score, 1, score)])
+        for n, (score, _, _) in enumerate(given_)
+    }
+    densities = {f"step_{n}": density for n, (_, density, _) in enumerate(given_) if density}
+    votes = {f"step_{n}": vote for n, (_, _, vote) in enumerate(given_)}
+    ranked = sorted(by_density(densities, similar, 0.25, votes, 0.3).values(), key=lambda one: -one.score)
+    levels = [densities.get(one.id, 0.0) for one in ranked]
+    assert levels == sorted(levels, reverse=True)
+    assert all(one.score == pytest.approx(sum(share for *_, share in one.why)) for one in ranked)
+
+
 @given(st.lists(st.tuples(SCORES, DENSITIES), min_size=1, max_size=30))
 def test_density_decides_first_and_similarity_among_equals(given_: list[tuple[float, float]]) -> None:
     similar = {f"step_{n}": Candidate(f"step_{n}", score) for n, (score, _) in enumerate(given_)}
     densities = {f"step_{n}": density for n, (_, density) in enumerate(given_) if density}
     ranked = sorted(by_density(densities, similar, 0.25).values(), key=lambda one: -one.score)
     keys = [(densities.get(one.id, 0.0), similar[one.id].score) for one in ranked]
-    assert all(
-        earlier >= later or earlier == pytest.approx(later) for earlier, later in zip(keys, keys[1:], strict=False)
-    )
+    assert all(earlier >= later or earlier == pytest.approx(later) for earlier, later in pairwise(keys))

@@ -26,7 +26,7 @@ LAYERS = [
     {"retrieval"},
     {"agents", "experience"},
     {"graphs"},
-    {"memory", "user", "labels", "background", "async_twins", "arguments", "calls", "doctor", "files"},
+    {"memory", "user", "labels", "background", "ingesting", "async_twins", "arguments", "calls", "doctor", "files", "model_tier"},
     {"tools", "cli", "evals"},
 ]
 

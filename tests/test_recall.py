@@ -228,7 +228,7 @@ def test_every_strategy_returns_only_what_is_allowed_with_reasons_that_add_up(
     assert scores == sorted(scores, reverse=True)
     preset = STRATEGIES[strategy]
     allowed_signals = {*preset.signals, *(["neighbours"] if preset.neighbours else [])}
-    allowed_signals |= {"labels"} if preset.density else set()
+    allowed_signals |= {"labels", "votes"} if preset.density else set()
     for hit in recall:
         assert {signal.name for signal in hit.why} <= allowed_signals
         assert hit.why

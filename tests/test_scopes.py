@@ -13,7 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hexamem.intent.contract import RECENT, LabeledStep, StepView
+from hexamem.intent.query import query_filter
+from hexamem.intent.scope_anchor import read_anchor
 from hexamem.intent.scope_cues import SWITCH, read_cues
+from hexamem.intent.scope_identity import Identities, fresh_names, read_features
 from hexamem.intent.scope_numbers import find_goals
 from hexamem.intent.scope_text import READ, read_words
 from hexamem.intent.scopes import ScopeDecision, ScopeSettings, ScopeTracker
@@ -333,6 +336,162 @@ def test_a_return_by_what_was_talked_about_finds_the_goal() -> None:
         ]
     )
     assert found[-1] == "Graz trip / Day 1"
+
+
+# ---------------------------------------------------------------------- what scopes are called by
+
+ANCHORED = [
+    ("Dublin's second day with the kids: breakfast?", "Dublin", {"kid"}, 2),
+    ("the 2nd day of our stay in Dublin", "Dublin", set(), 2),
+    ("Dublin (with the kids), day 2", "Dublin", {"kid"}, 2),
+    ("For Dublin with my parents, the second day: we leave at nine", "Dublin", {"parent"}, 2),
+    ("the second of our days in Dublin with the choir", "Dublin", {"choir"}, 2),
+    ("Pack gloves (for our second Dublin day with Anna), please", "Dublin", {"anna"}, 2),
+    ("Dublin with Anna: number 3 of our days", "Dublin", {"anna"}, 3),
+    ("Add tickets to day two in New York with the team", "New York", {"team"}, 2),
+    ("跟爸妈去京都的第二天", "京都", {"爸妈"}, 2),
+    ("厦门，和小周，第2天怎么玩", "厦门", {"小周"}, 2),
+    ("在首尔出差的第三天", "首尔", {"出差"}, 3),
+    ("曼谷第2天的酒店换成第二个", "曼谷", set(), 2),
+]
+
+
+@pytest.mark.parametrize(("text", "place", "company", "number"), ANCHORED)
+def test_a_numbered_day_is_read_with_its_town_and_company(
+    text: str, place: str, company: set[str], number: int
+) -> None:
+    words = read_words(text)
+    anchor = read_anchor(words, read_cues(words))
+    assert anchor is not None
+    assert (anchor.place, anchor.company, anchor.goal.number) == (place, company, number)
+
+
+def test_a_day_that_is_only_compared_with_is_no_anchor() -> None:
+    words = read_words("Something like on day 2 of Dublin, please.")
+    assert read_anchor(words, read_cues(words)) is None
+
+
+TRIPS: list[Line] = [
+    "I'm after ideas for day 1 in Turin with my parents, somewhere between the Falcon Arcade and the canals.",
+    ("assistant", "The Falcon Arcade opens at ten."),
+    "Let's also get going on Turin with the rowing team: day 1, the Heron Cellars and the market hall.",
+    "A table for six, please.",
+    "The Falcon Arcade needs umbrellas.",
+    "And for the first Turin day with the rowing team: towels.",
+    "What about the part by the canals in Turin?",
+    "Let me finish the previous bit: soap as well.",
+]
+
+
+def test_company_tells_two_trips_to_one_town_apart() -> None:
+    found = named(TRIPS)
+    parents, team = "Turin trip with my parents / Day 1", "Turin trip with the rowing team / Day 1"
+    assert found == [parents, parents, team, team, parents, team, parents, team]
+
+
+PROJECTS: list[Line] = [
+    "Kicking off the loyalty card of project Marble today; most of it lives in oak-ledger.",
+    "Sounds fine.",
+    "Next up for project Marble: the warehouse screens, mainly in fir-gateway.",
+    "We have nine days.",
+    "Somebody restarted oak-ledger again.",
+    "Who owns it?",
+    "On the warehouse screens of Marble: ten days rather than nine.",
+    "Here we begin the loyalty card of project Basil, built on elm-router.",
+    "Three vendors: Arnica at 4k, Betula at 5k and Corylus at 9k.",
+    "Betula then.",
+    "Sorry, one step back: eleven days.",
+    "For the loyalty card within Marble, a deadline: Friday.",
+]
+
+
+def test_what_a_scope_was_introduced_with_brings_it_back() -> None:
+    found = named(PROJECTS)
+    card, screens, basil = found[0], found[2], found[7]
+    assert len({card, screens, basil}) == 3
+    assert found == [card, card, screens, screens, card, card, screens, basil, basil, basil, screens, card]
+    assert card == "Project Marble / Loyalty card – oak-ledger"
+    assert basil == "Project Basil / Loyalty card – elm-router"
+
+
+@pytest.mark.parametrize("lines", [TRIPS, PROJECTS])
+def test_what_scopes_are_called_by_outlives_the_process(lines: list[Line]) -> None:
+    steps = steps_of(lines)
+    whole = tracker()
+    expected = names(whole, follow(whole, steps))
+    for cut in range(2, len(steps)):
+        first = tracker()
+        scopes = follow(first, steps[:cut])
+        second = restored(first, steps[:cut], scopes)
+        assert names(second, scopes | follow(second, steps[cut:])) == expected, cut
+
+
+@pytest.mark.parametrize(
+    ("text", "back"),
+    [
+        ("As I was saying, we leave at nine.", True),
+        ("Let's continue the one before.", True),
+        ("We hadn't finished the other one yet.", True),
+        ("接着先前的说，加手套", True),
+        ("I want to go back to Rome someday.", False),
+        ("She got laid off last year.", False),
+        ("Take the previous train.", False),
+        ("先前的预算过时了", False),
+    ],
+)
+def test_a_return_that_names_nothing_is_told_from_going_back_somewhere(text: str, back: bool) -> None:
+    assert read_cues(read_words(text)).back is back
+
+
+def test_names_in_lists_and_citations_are_not_news() -> None:
+    for text in (
+        "Take Arnica at 4k, Betula at 5k or Corylus at 9k.",
+        "As Moreau, 2017 has it, no.",
+        "Ask Weller et al., 2019.",
+    ):
+        assert fresh_names(text, read_features(text), {}) == 0, text
+    text = "Start with the Falcon Arcade, then see fir-gateway."
+    assert fresh_names(text, read_features(text), {}) == 2
+
+
+@given(st.lists(st.frozensets(st.sampled_from("abcdef")), min_size=1, max_size=8), st.sampled_from("abcdef"))
+def test_features_speak_for_the_scopes_they_introduced_and_the_rare_ones_more(
+    introductions: list[frozenset[str]], feature: str
+) -> None:
+    identities = Identities()
+    for index, features in enumerate(introductions):
+        identities.introduce(index, dict.fromkeys(features, 3.0))
+    scores, known = identities.scores({feature: 3.0})
+    assert set(scores) == {i for i, features in enumerate(introductions) if feature in features}
+    assert all(0.0 < score <= known + 1e-9 for score in scores.values())
+    for other in "abcdef":
+        theirs, _ = identities.scores({other: 3.0})
+        if scores and len(theirs) > len(scores):
+            assert max(theirs.values()) < max(scores.values())
+
+
+@pytest.mark.parametrize(
+    ("question", "scope"),
+    [
+        (
+            "What did we pack for the first day in Turin with the rowing team?",
+            "Turin trip with the rowing team / Day 1",
+        ),
+        ("Who was to come to the Falcon Arcade?", "Turin trip with my parents / Day 1"),
+        (
+            "How many days were set aside for the warehouse screens of Marble?",
+            "Project Marble / Warehouse screens – fir-gateway",
+        ),
+        ("Which vendor was taken where elm-router is used?", "Project Basil / Loyalty card – elm-router"),
+    ],
+)
+def test_a_question_finds_the_scope_by_what_it_is_called(question: str, scope: str) -> None:
+    tracked = tracker()
+    trips = [("user", line, "a") if isinstance(line, str) else (line[0], line[1], "a") for line in TRIPS]
+    follow(tracked, steps_of([*trips, *[("user", str(line), "b") for line in PROJECTS]]))
+    found = query_filter(question, tracked.labels).scopes
+    best = max(found, key=lambda scope_id: found[scope_id])
+    assert next(label.name for label in tracked.labels if label.id == best) == scope
 
 
 # ---------------------------------------------------------------------- topics without cues

@@ -19,7 +19,7 @@ import typer
 from .. import __version__
 from ..errors import HexamemError
 from . import demo, evaluation, jobs, labels, moving, output, privacy, reading, upkeep, writing
-from .session import AsJson, Debug, EmbedderName, Home, Session, shared
+from .session import AsJson, Debug, EmbedderName, Home, LabelsBy, ModelName, Session, shared
 
 __all__ = ["COMMANDS", "app", "run"]
 
@@ -102,6 +102,8 @@ def _root(
     *,
     home: Home = None,
     embedder: EmbedderName = None,
+    model: ModelName = None,
+    label_by: LabelsBy = None,
     as_json: AsJson = False,
     debug: Debug = False,
     version: Annotated[
@@ -109,7 +111,7 @@ def _root(
     ] = False,
 ) -> None:
     """Hexamem: a memory that lasts. Begin with [bold]hexamem demo[/bold]."""
-    ctx.obj.take(home=home, embedder=embedder, as_json=as_json, debug=debug)
+    ctx.obj.take(home=home, embedder=embedder, model=model, label_by=label_by, as_json=as_json, debug=debug)
     if ctx.invoked_subcommand is None:
         output.write_text(ctx.get_help() or "")
 

@@ -91,6 +91,7 @@ def ingest(
         began = time.perf_counter()
         tally = _store(memory, found.messages)
         seconds = time.perf_counter() - began
+        learned = _learn(memory)
     threads = {name for name, _ in found.messages}
     summary = {
         "file": str(file),
@@ -100,6 +101,7 @@ def ingest(
         "steps": tally.steps,
         "repeated": tally.repeated,
         "secrets": len(tally.secrets),
+        "items": learned,
         "degraded": dict(tally.degraded),
         "notes": found.notes,
         "seconds": round(seconds, 3),
@@ -114,8 +116,18 @@ def ingest(
         f"{tally.repeated:,} were there already" if tally.repeated else "",
         f"{output.counted(len(tally.secrets), 'secret')} put into the vault" if tally.secrets else "",
         f"{tally.steps / seconds:,.0f} steps/s",
+        f"{output.counted(learned, 'item')} learned" if learned else "",
     ]
     return output.write(Text("stored " + output.clean(", ".join(part for part in parts if part))))
+
+
+def _learn(memory: UserMemory) -> int:
+    """Learn from what was stored, under a progress bar, as the settings say; returns how many items that made."""
+    ingesting = memory.memory.ingesting
+    before = len(memory.items())
+    with output.progress_bar("learning", total=ingesting.waiting(memory.name)) as (progress, task):
+        ingesting.manage_all(memory.name, lambda steps: progress.advance(task, steps))
+    return max(0, len(memory.items()) - before)
 
 
 def _read(file: Path, format: Format, thread: str | None, skip_bad: bool, timezone: str) -> _Conversation:

@@ -1,4 +1,5 @@
-"""What every command shares: ``--home``, ``--embedder``, ``--json`` and ``--debug``, and opening the memory.
+"""What every command shares: ``--home``, ``--embedder``, ``--model``, ``--label-by``, ``--json`` and ``--debug``, and
+opening the memory.
 
 A command is a plain function whose first argument is a :class:`Session`; :func:`shared` gives it the options that
 work everywhere, so that each command states only its own.
@@ -22,11 +23,12 @@ from ..errors import NotFoundError
 from . import output
 
 if TYPE_CHECKING:
+    from ..config import Settings
     from ..intent.contract import Embed, Labeler
     from ..memory import Memory
     from ..user import UserMemory
 
-__all__ = ["AsJson", "Debug", "EmbedderName", "Home", "Session", "User", "Zone", "shared"]
+__all__ = ["AsJson", "Debug", "EmbedderName", "Home", "LabelsBy", "ModelName", "Session", "User", "Zone", "shared"]
 
 _PANEL = "Everywhere"
 User = Annotated[str, typer.Option("--user", "-u", help="Whose memory. There is no default: it never means everyone.")]
@@ -48,9 +50,34 @@ EmbedderName = Annotated[
         rich_help_panel=_PANEL,
     ),
 ]
+ModelName = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="M",
+        help="A chat model such as openai:gpt-5-mini, for what the settings leave to one; OPENAI_BASE_URL names a server.",
+        rich_help_panel=_PANEL,
+    ),
+]
+LabelsBy = Annotated[
+    str | None,
+    typer.Option(
+        "--label-by",
+        metavar="HOW",
+        help="What labels steps: rules (the default), model, uncertain (the model where the rules are), or off.",
+        rich_help_panel=_PANEL,
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.", rich_help_panel=_PANEL)]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.", rich_help_panel=_PANEL)]
-_COMMON: dict[str, Any] = {"home": Home, "embedder": EmbedderName, "as_json": AsJson, "debug": Debug}
+_COMMON: dict[str, Any] = {
+    "home": Home,
+    "embedder": EmbedderName,
+    "model": ModelName,
+    "label_by": LabelsBy,
+    "as_json": AsJson,
+    "debug": Debug,
+}
 
 
 @dataclass(slots=True)
@@ -59,6 +86,8 @@ class Session:
 
     home: Path | None = None
     embedder: str | None = None
+    model: str | None = None
+    label_by: str | None = None
     as_json: bool = False
     debug: bool = False
 
@@ -78,6 +107,17 @@ class Session:
         """The embedder asked for, else the one the home was indexed with, else the bundled one."""
         return self.embedder or _embedder_of(self.folder) or "bundled"
 
+    @property
+    def settings(self) -> Settings:
+        """The settings of a command. Nothing in the background: a process that ends at once does its work or leaves it.
+
+        Raises:
+            ConfigError: for a ``--label-by`` that there is not.
+        """
+        from ..config import Settings
+
+        return Settings(background=False, labels=self.label_by or "rules")  # type: ignore[arg-type]
+
     @contextmanager
     def memory(self, *, create: bool = True) -> Iterator[Memory]:
         """The home's memory, open. What had to be repaired is said on stderr.
@@ -85,7 +125,6 @@ class Session:
         Args:
             create: whether a home that is not there is made; a command that only reads refuses it instead.
         """
-        from ..config import Settings
         from ..memory import Memory
 
         new = not (self.folder / "ledger.sqlite3").exists()
@@ -94,10 +133,11 @@ class Session:
                 f"there is no memory at {self.folder}: store something there first (hexamem ingest FILE --user U), "
                 "or give another folder with --home"
             )
-        # Nothing in the background: a process that ends at once either does its work or leaves it to the next recall.
-        with Memory.open(self.folder, embedder=self.embedder_spec, settings=Settings(background=False)) as memory:
+        with Memory.open(self.folder, embedder=self.embedder_spec, model=self.model, settings=self.settings) as memory:
             try:
                 yield memory
+                if memory.model_tier.refining is not None:  # no later process need know of the model
+                    memory.flush()
             finally:
                 for line in memory.notices:
                     output.note(f"note: {line}")
@@ -121,7 +161,6 @@ class Session:
         Args:
             labeler: makes, from the bundled embedder, what ``Memory.open(labeler=…)`` takes.
         """
-        from ..config import Settings
         from ..memory import Memory
         from ..stores.embedders import open_embedder
 
@@ -129,7 +168,11 @@ class Session:
         with (
             tempfile.TemporaryDirectory(prefix="hexamem-") as folder,
             Memory.open(
-                folder, embedder=self.embedder or "bundled", settings=Settings(background=False), labeler=made
+                folder,
+                embedder=self.embedder or "bundled",
+                model=self.model,
+                settings=self.settings,
+                labeler=made,
             ) as memory,
         ):
             yield memory

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,11 +14,15 @@ from . import output
 from .session import Session, User, Zone
 from .values import item_fields, read_stdin, split_pairs
 
+if TYPE_CHECKING:
+    from ..memory_types.files import AddedFile
+
 __all__ = ["add", "edit", "feedback", "forget", "remove", "undo"]
 
 Reason = Annotated[str, typer.Option("--reason", help="Why; it is kept in the history.")]
 Text = Annotated[str | None, typer.Option()]
 Texts = Annotated[list[str] | None, typer.Option()]
+_OF_A_FILE = {"title", "tree_path", "labels", "metadata"}
 SecretFromStdin = Annotated[
     bool, typer.Option("--secret-stdin", help="Read the secret of a vault item from stdin, not from the command line.")
 ]
@@ -25,6 +31,9 @@ SecretFromStdin = Annotated[
 def add(
     session: Session,
     *,
+    paths: Annotated[
+        list[Path] | None, typer.Argument(metavar="[FILE]...", help="txt, md, html, csv, pdf or docx; a picture.")
+    ] = None,
     user: User,
     kind: Annotated[
         str | None, typer.Option("--kind", help="core, episodic, semantic, procedural, resource or vault.")
@@ -57,12 +66,22 @@ def add(
     metadata: Annotated[str | None, typer.Option("--metadata", metavar="JSON", help="A JSON object.")] = None,
     secret_stdin: SecretFromStdin = False,
     supersedes: Annotated[str | None, typer.Option("--supersedes", help="The item that this one replaces.")] = None,
+    root: Annotated[
+        Path | None, typer.Option("--root", help="A folder above FILE: those in between become its tree path.")
+    ] = None,
+    keep_bytes: Annotated[
+        bool, typer.Option("--keep-bytes/--no-keep-bytes", help="Whether FILE itself is kept, beside its text.")
+    ] = True,
     reason: Reason = "",
     timezone: Zone = None,
 ) -> None:
-    """Store an item, by options or as JSON.
+    """Store files, or an item by options or as JSON.
+
+    hexamem add -u alice lease.pdf notes/trip.md
 
     hexamem add -u alice --kind semantic --name "Mia's school" --summary "starts on 1 September"
+
+    With FILE go --title, --tree-path or --root, --labels, --metadata, --no-keep-bytes and --reason.
     """
     given = {
         **{"name": name, "summary": summary, "details": details, "source": source, "label": label, "value": value},
@@ -72,20 +91,70 @@ def add(
         **{"labels": labels, "sources": sources, "valid_from": valid_from, "valid_to": valid_to, "metadata": metadata},
     }
     fields = [(key, text) for key, text in given.items() if text is not None]
+    if paths:
+        strange = [f"--{key.replace('_', '-')}" for key, _ in fields if key not in _OF_A_FILE]
+        others = {"--kind": kind, "--json-item": json_item, "--supersedes": supersedes}
+        strange += [name for name, value in others.items() if value is not None]
+        strange += ["--secret-stdin"] if secret_stdin else []
+        if strange:
+            raise InvalidInputError(f"{strange[0]} is of an item, not of a file; see `hexamem add --help`")
+        if title is not None and len(paths) > 1:
+            raise InvalidInputError(f"--title {title!r} is of one file, and {len(paths)} are given")
+        about = _json_object(metadata, "--metadata") if metadata is not None else None
+        said = {"title": title, "tree_path": tree_path, "labels": labels or (), "metadata": about, "reason": reason}
+        return _add_files(session, user, timezone, paths, {**said, "root": root, "keep_bytes": keep_bytes})
+    if root is not None or not keep_bytes:
+        raise InvalidInputError("--root and --no-keep-bytes are of a file; name one")
     if json_item == "-" and secret_stdin:
         raise InvalidInputError("stdin cannot hold both the item and its secret: give the item as --json-item '{…}'")
     item = _item_of(kind, json_item, fields, timezone or "UTC")
     secret = read_stdin("the secret") if secret_stdin else None
     with session.user(user, timezone) as memory:
         stored = memory.add(item, secret=secret, supersedes=supersedes, reason=reason)
-    _show_item(session, stored)
+    return _show_item(session, stored)
+
+
+def _add_files(session: Session, user: str, timezone: str | None, paths: Sequence[Path], said: dict[str, Any]) -> None:
+    added: list[AddedFile] = []
+    refused: list[str] = []
+    with session.user(user, timezone) as memory:
+        for path in paths:
+            try:
+                added.append(memory.add_file(path, **said))
+            except InvalidInputError as error:  # the others are added all the same
+                refused.append(str(error))
+    for one in added:
+        for line in one.degraded:
+            output.note(line)
+    if session.as_json:
+        output.write_json(added)
+    else:
+        output.write_text("\n".join(_told(one) for one in added))
+    for line in refused[:-1]:
+        output.note(line)
+    if refused:
+        raise InvalidInputError(refused[-1])
+
+
+def _told(added: AddedFile) -> str:
+    item = added.item
+    if added.repeated:
+        return f"{item.id}  {item.title} (there already)"
+    parts = [item.resource_type, f"{added.passages:,} passage{'s' if added.passages > 1 else ''}"]
+    if not item.content:
+        parts[1] = "waits to be put into words"
+    if added.superseded:
+        parts.append(f"supersedes {added.superseded}")
+    if added.secrets:
+        parts.append(f"{len(added.secrets)} secret(s) taken out")
+    return f"{item.id}  {item.title} ({', '.join(parts)})"
 
 
 def _item_of(kind: str | None, json_item: str | None, fields: list[tuple[str, Any]], timezone: str) -> dict[str, Any]:
     if json_item is not None:
         if fields:
             raise InvalidInputError(f"--json-item gives the whole item; leave out --{fields[0][0].replace('_', '-')}")
-        item = _json_object(read_stdin("the item as JSON") if json_item == "-" else json_item)
+        item = _json_object(read_stdin("the item as JSON") if json_item == "-" else json_item, "--json-item")
         return item if kind is None else {"kind": kind, **item}
     if kind is None:
         raise InvalidInputError("an item of which kind? give --kind, or --json-item with a kind in it")
@@ -93,13 +162,14 @@ def _item_of(kind: str | None, json_item: str | None, fields: list[tuple[str, An
     return {"kind": kind, **item_fields(_class_of(kind), pairs, timezone)}
 
 
-def _json_object(text: str) -> dict[str, Any]:
+def _json_object(text: str, option: str) -> dict[str, Any]:
     try:
         item = json.loads(text)
     except ValueError as error:
-        raise InvalidInputError(f"--json-item is not JSON: {error}") from None
+        raise InvalidInputError(f"{option} is not JSON: {error}") from None
     if not isinstance(item, dict):
-        raise InvalidInputError(f"--json-item is a JSON {type(item).__name__}; an item is an object with a kind")
+        rule = "an item is an object with a kind" if option == "--json-item" else "give an object"
+        raise InvalidInputError(f"{option} is a JSON {type(item).__name__}; {rule}")
     return item
 
 

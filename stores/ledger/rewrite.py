@@ -225,7 +225,7 @@ class _Rewriter:
             case list():
                 return [self._deep(part) for part in value]
             case dict():
-                return {self._text(key): self._deep(part) for key, part in value.items()}
+                return {self._text(key): self._named(key, part) for key, part in value.items()}
             case bool() | None | float():
                 return value
             case _:
@@ -258,6 +258,9 @@ class _Rewriter:
             else:
                 new[name] = part if key in _BLOCK_STRUCTURE and isinstance(part, str) else self._block(part)
         return new
+
+    def _named(self, key: str, value: Any) -> Any:
+        return self._sha256(value) if key == "sha256" and isinstance(value, str) else self._deep(value)
 
     def _sha256(self, value: str) -> str:
         return self._renamed.get(value, value)

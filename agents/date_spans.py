@@ -1,0 +1,149 @@
+"""What a date in words becomes: a span of text with its first and last day, and the calendar arithmetic for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta, tzinfo
+from typing import Literal
+
+from dateutil.relativedelta import relativedelta
+
+__all__ = [
+    "Anchor",
+    "DateSpan",
+    "Precision",
+    "Prefer",
+    "day_in_month",
+    "day_of_year",
+    "month_span",
+    "shift",
+    "week_start",
+    "weekday_near",
+]
+
+Prefer = Literal["past", "future", "near"]
+"""Which of several days is meant where the words leave it open: that of a report, of a plan, or the nearest one."""
+Precision = Literal["day", "week", "month", "season", "year"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DateSpan:
+    """A date in words, resolved: characters ``start`` to ``end`` of the text.
+
+    Attributes:
+        day, last_day: first and last day, in the user's calendar; equal for one day.
+        clock: time of day where one was told, in the user's timezone.
+        precision: how exact the words are; ``week`` and coarser span several days by themselves.
+        told: whether a year or a shift ("yesterday", "in two weeks") fixed the date, so that no guess was made.
+    """
+
+    start: int
+    end: int
+    text: str
+    day: date
+    last_day: date
+    clock: time | None = None
+    precision: Precision = "day"
+    told: bool = False
+
+    @property
+    def iso(self) -> str:
+        """``2025-03-04``, ``2025-03-04 15:30``, ``2025-06-20 to 2025-06-24``, ``2025-03`` or ``2025``."""
+        if self.precision == "year":
+            return f"{self.day:%Y}" if self.day.year >= 1000 else f"{self.day.year:04d}"
+        if self.precision == "month":
+            return self.day.isoformat()[:7]
+        if self.last_day != self.day:
+            return f"{self.day.isoformat()} to {self.last_day.isoformat()}"
+        return self.day.isoformat() + (f" {self.clock:%H:%M}" if self.clock else "")
+
+    def moment(self, zone: tzinfo) -> datetime:
+        """When it begins: its time of day, else midnight, in ``zone``; a repeated hour is its first occurrence."""
+        return datetime.combine(self.day, self.clock or time(), tzinfo=zone)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Anchor:
+    """The day in the user's calendar on which something was said, and which way open dates are read."""
+
+    today: date
+    prefer: Prefer
+
+
+def shift(day: date, count: float, unit: str) -> date:
+    """``day`` moved by a count of ``day``, ``week``, ``month`` or ``year``; half a month is 15 days, half a year 6 months.
+
+    Raises:
+        OverflowError, ValueError: outside the years 1 to 9999.
+    """
+    if unit == "day":
+        return day + timedelta(days=round(count))
+    if unit == "week":
+        return day + timedelta(days=round(7 * count))
+    months = count if unit == "month" else 12 * count
+    whole = int(months)
+    moved: date = day + relativedelta(months=whole)
+    return moved + timedelta(days=round(30 * (months - whole)))
+
+
+def week_start(day: date) -> date:
+    """The Monday of its week."""
+    return day - timedelta(days=day.weekday())
+
+
+def weekday_near(anchor: Anchor, weekday: int) -> date:
+    """The weekday that is meant by its name alone: the last one of a report, else the next one, never today."""
+    ahead = (weekday - anchor.today.weekday()) % 7 or 7
+    return anchor.today + timedelta(days=ahead - 7 if anchor.prefer == "past" and ahead != 7 else _back(anchor, ahead))
+
+
+def _back(anchor: Anchor, ahead: int) -> int:
+    return -7 if anchor.prefer == "past" else ahead
+
+
+def day_of_year(anchor: Anchor, month: int, day: int) -> date:
+    """The month and day of the year that is meant: the last one of a report, the next one of a plan, or the nearest.
+
+    Raises:
+        ValueError: there is no such day in the years around.
+    """
+    found: list[date] = []
+    for year in range(anchor.today.year - 1, anchor.today.year + 2):
+        try:
+            found.append(date(year, month, day))
+        except ValueError:  # 29 February
+            continue
+    if anchor.prefer == "past":
+        found = [each for each in found if each <= anchor.today] or found
+        return max(found)
+    if anchor.prefer == "future":
+        found = [each for each in found if each >= anchor.today] or found
+        return min(found)
+    return min(found, key=lambda each: abs((each - anchor.today).days))
+
+
+def day_in_month(anchor: Anchor, day: int) -> date:
+    """The day of the month that is meant by its number alone.
+
+    Raises:
+        ValueError: no month has such a day.
+    """
+    if not 1 <= day <= 31:
+        raise ValueError(f"no month has a day {day}")
+    step = -1 if anchor.prefer == "past" else 1
+    month = anchor.today.replace(day=1)
+    for _ in range(3):
+        try:
+            found = month.replace(day=day)
+        except ValueError:
+            found = None
+        if found is not None and ((found <= anchor.today) if step < 0 else (found >= anchor.today)):
+            return found
+        month = month + relativedelta(months=step)
+    raise ValueError(f"no month around has a day {day}")
+
+
+def month_span(year: int, month: int) -> tuple[date, date]:
+    """First and last day of a month."""
+    first = date(year, month, 1)
+    return first, first + relativedelta(months=1, days=-1)

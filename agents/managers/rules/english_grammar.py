@@ -1,0 +1,175 @@
+"""What the rules for English self-reports share: the fact, the parts of patterns, and how rules are listed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from .sentences import Clause
+from .words import HAN, NAME
+
+__all__ = [
+    "ADV",
+    "AGE_WORDS",
+    "JOB_END",
+    "LANGUAGES",
+    "LEAD",
+    "LEAD_ONLY",
+    "NATIONS",
+    "PHRASE",
+    "PLACE",
+    "POINTS",
+    "STOP",
+    "TAIL",
+    "VAGUE",
+    "Fact",
+    "Make",
+    "Rule",
+    "article",
+    "clean",
+    "rule_set",
+    "verb_s",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """A core fact as read: label and value of its block.
+
+    Attributes:
+        slot: what it is the one value of; empty where there may be many.
+        stated: the bare value of the slot.
+        starts: whether a date beside it is when it began. ends: whether it says that the slot's value came to an end.
+    """
+
+    label: str
+    value: str
+    clause: Clause
+    slot: str = ""
+    stated: str = ""
+    starts: bool = False
+    ends: bool = False
+    confidence: float = 0.85
+
+
+Make = Callable[[re.Match[str], Clause], Iterator[Fact]]
+Rule = tuple[re.Pattern[str], Make]
+
+
+LEAD = (
+    r"(?i:^(?:(?:oh|well|and|but|so|also|anyway|yes|yeah|no|hi|hello|hey|btw|by the way|actually"
+    r"|just so you know|fyi|for the record|right|before you .{0,40}?)[\s,]+)*)"
+)
+
+
+ADV = r"(?i:(?:just|now|currently|actually|really|also|still|recently|finally|always|already|both|all|even)\s)*"
+
+
+PLACE = rf"(?P<place>{NAME}(?:,\s{NAME})?|[{HAN}]{{2,6}})"
+
+
+TAIL = r"(?=[\s,.;:!)]|$)"
+
+
+PHRASE = r"(?P<what>[^\ue000,.;:!?()]{2,60}?)"
+
+
+STOP = (
+    r"(?=\s(?:and|but|so|because|since|for|when|which|who|that|although|though|as|at|in|on|with"
+    r"|now|anymore|any more|these days|either|too|though|by the way)\b|\s*$)"
+)
+
+
+JOB_END = re.compile(
+    r"(?:er|or|ist|ian|ant|ent|nurse|chef|cook|clerk|vet|pilot|coach|judge|tailor|guide|guard|monk"
+    r"|priest|nun|smith|wright|man|woman|"
+    r"person|officer|lead|head|executive|analyst|associate|intern|apprentice|staff|physician"
+    r"|midwife|barista|freelance\w*|CEO|CTO|CFO|PM|GP|DBA|SRE)\Z",
+    re.IGNORECASE,
+)
+
+
+NATIONS = re.compile(
+    r"(?:British|English|Scottish|Welsh|Irish|French|German|Dutch"
+    r"|Belgian|Swiss|Austrian|Italian|Spanish|Portuguese|Greek|Turkish"
+    r"|Danish|Swedish|Norwegian|Finnish|Icelandic|Polish|Czech|Slovak"
+    r"|Hungarian|Romanian|Bulgarian|Serbian|Croatian|Bosnian|Slovenian"
+    r"|Albanian|Ukrainian|Russian|Belarusian|Latvian|Lithuanian"
+    r"|Estonian|Georgian|Armenian|American|Canadian|Mexican|Brazilian"
+    r"|Argentinian|Argentine|Chilean|Colombian|Peruvian|Venezuelan"
+    r"|Cuban|Jamaican|Australian|Kiwi|Maori|Chinese|Taiwanese|Japanese|Korean"
+    r"|Vietnamese|Thai|Malaysian|Singaporean|Indonesian|Filipino"
+    r"|Filipina|Indian|Pakistani|Bangladeshi|Nepali|Nepalese|Tamil|Punjabi"
+    r"|Afghan|Iranian|Persian|Iraqi|Syrian|Lebanese|Israeli"
+    r"|Palestinian|Jordanian|Egyptian|Moroccan|Algerian|Tunisian|Nigerian|Ghanaian"
+    r"|Kenyan|Ugandan|Ethiopian|Somali|South African|Zimbabwean"
+    r"|European|African|Asian|Latina|Latino|Catholic|Muslim|Jewish|Hindu"
+    r"|Buddhist|Protestant|Quaker|Orthodox|Christian)\Z"
+)
+
+
+VAGUE = re.compile(
+    r"^(?:it|that|this|them|those|these|you|him|her|to hear|to see|to think|the idea|what|how|your"
+    r"|one|the way|that idea|to be honest|my life|a lot|to say|to know|having to|where|when"
+    r"|so much|not|all|going back|the sound|waking|everything|anything|the fact)\b",
+    re.IGNORECASE,
+)
+
+
+LEAD_ONLY = re.compile(
+    r"^(?:\W|\b(?:and|but|so|also|well|oh|yeah|yes|no|because|personally|honestly|in general"
+    r"|as for me|though|although|while|hi|hello|by the way|btw|to be honest|tbh|mostly|usually"
+    r"|at home|that)\b)*$",
+    re.IGNORECASE,
+)
+
+
+POINTS = re.compile(r"\b(?:this|that|these|those|him|her|them|their|his|its?|you|your|theirs)\b", re.IGNORECASE)
+
+
+LANGUAGES = (
+    r"(?:English|Chinese|Mandarin|Cantonese|French|German|Spanish|Italian|Portuguese|Dutch"
+    r"|Japanese|Korean|Polish|Irish|Welsh|Hindi|Arabic|Russian|Turkish|Swedish|Norwegian|Danish"
+    r"|Finnish|Greek|Hebrew|Urdu|Punjabi|Bengali|Tamil|Vietnamese|Thai|Ukrainian|Czech|Hungarian"
+    r"|Romanian|Catalan|Swahili|Gaelic|Malay|Tagalog|Persian|Farsi)"
+)
+
+
+AGE_WORDS = (
+    r"(?:\d{1,3}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[- ](?:one|two|three"
+    r"|four|five|six|seven|eight|nine))?|eighteen|nineteen|seventeen|sixteen|one|two|three|four"
+    r"|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen)"
+)
+
+
+def rule_set() -> tuple[list[Rule], Callable[[str], Callable[[Make], Make]]]:
+    """A list of rules, and the decorator that adds one: a pattern, and what makes facts of its match in a clause."""
+    rules: list[Rule] = []
+
+    def rule(pattern: str) -> Callable[[Make], Make]:
+        compiled = re.compile(pattern)
+
+        def keep(make: Make) -> Make:
+            rules.append((compiled, make))
+            return make
+
+        return keep
+
+    return rules, rule
+
+
+def clean(text: str) -> str:
+    flat = re.sub(r"\s+", " ", text).strip(" ,;:.!-")
+    return re.sub(r"\s(?:in|at|on|for|with|of|to|from|the|an?|and|or)$", "", flat)
+
+
+def verb_s(verb: str) -> str:
+    verb = verb.lower()
+    return {"do": "Does", "teach": "Teaches", "have": "Has"}.get(
+        verb, (verb + ("es" if verb.endswith(("ch", "sh", "s", "x", "o")) else "s")).capitalize()
+    )
+
+
+def article(job: str) -> str:
+    return f"{'an' if job[:1].lower() in 'aeiou' else 'a'} {job}"

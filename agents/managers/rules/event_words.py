@@ -1,0 +1,158 @@
+"""Words by which events are known: past and future, requests, small talk, and changes of what was said before."""
+
+from __future__ import annotations
+
+import re
+
+from .people import KIN_PATTERN, KIN_ZH_PATTERN
+
+__all__ = [
+    "ASKS_WHEN",
+    "CHANGED_RANGE",
+    "CHANGED_ZH",
+    "DUE",
+    "FUTURE",
+    "FUTURE_ZH",
+    "IT_STARTS",
+    "LEAD",
+    "MOST",
+    "MOVED",
+    "OFF",
+    "PAST",
+    "PAST_ZH",
+    "PERSON_MOVED",
+    "REQUEST",
+    "SELF",
+    "SLIP",
+    "SLIP_START",
+    "SOMEBODY",
+    "STILL_ON",
+    "SUBJECT_PAST",
+    "TODAY",
+    "TRIVIAL",
+    "TYPE_RULES",
+]
+
+FUTURE = re.compile(
+    r"\b(?:will|'ll|won't|going to|gonna|off to|about to|due|next|tomorrow|booked|remind|starts?"
+    r"|begins?|arrives?|comes|leaves?|by|until|deadline|flying|moving|opening|having|meeting"
+    r"|seeing|visiting|getting|is|are|am|'re|i'm|fly|turns?)\b",
+    re.IGNORECASE,
+)
+PAST = re.compile(
+    r"\b(?:born|was|were|did|didn't|had|went|took|got|came|saw|met|broke|left|lost|won|bought|sold|ran"
+    r"|ate|drank|gave|made|found|fell|felt|told|said|moved|flew|drove|began|spent|sent|paid|built"
+    r"|wrote|read|caught|taught|thought|hit|cut|hurt|quit|became|swam|rode|sang|slept|stood|struck"
+    r"|threw|woke|wore|ago|yesterday|last|since|(?!need|feed|speed|seed|bleed|indeed|breed|weed"
+    r"|embed|red|bed|shed|wed|hundred)[a-z]{2,}ed)\b",
+    re.IGNORECASE,
+)
+PAST_ZH = re.compile(r"了|过|刚|昨|上周|上个?月|前天|之前|去年")
+FUTURE_ZH = re.compile(
+    r"要|会|将|打算|准备|明|下周|下个?月|后天|提醒|记得|约|预定|订了|截止|之前|前(?:交|完成)|改到|推到|定在"
+)
+REQUEST = re.compile(
+    r"\b(?:remind me|remember that|note that|put .{1,40} (?:in|on) (?:my|the) (?:calendar|diary"
+    r"|schedule)|book|find me|reserve|schedule|get me|order|i need|set up)\b|提醒我|帮我(?:记|订|定|约|买)"
+    r"|记一下|记上|记下|订一",
+    re.IGNORECASE,
+)
+TRIVIAL = re.compile(
+    r"\b(?:weather|rain(?:ing|y|ed)?|sunny|grey|gray|cold|hot|windy|snow(?:ing|ed)?|how are you"
+    r"|good (?:morning|night|evening)|have a (?:good|nice|lovely|great)|long day|busy day|tired"
+    r"|see you|talk (?:to you )?(?:later|tomorrow)"
+    r"|what a|thanks|thank you|notes from today|happy (?:monday|friday)|that's all for"
+    r"|can't believe)\b|天气|还没睡|睡不着|好热|好冷|下雨|晚安|早安|早上好|晚上好|困死|累死|无聊|再聊|拜拜|好久不见",
+    re.IGNORECASE,
+)
+TODAY = re.compile(r"^(?:today|tonight|this\s(?:morning|afternoon|evening)|今.)", re.IGNORECASE)
+SELF = re.compile(r"\b(?:I|we|I've|I'm|we've|we're|I'll|we'll|my|our|me|us)\b|我|咱", re.IGNORECASE)
+SOMEBODY = re.compile(
+    rf"\b(?:{KIN_PATTERN})\b|\b(?:he|she|they|somebody|someone)\b|{KIN_ZH_PATTERN}|他|她", re.IGNORECASE
+)
+LEAD = re.compile(
+    r"^(?:(?:and|but|so|also|oh|well|yes|yeah|yep|no|nope|hi|hey|hello|ok|okay|right|anyway|btw"
+    r"|by the way|thanks|ah|haha|lol|it worked)[\s,.!]+)+|^(?:还有|对了|另外|然后|哦|啊|嗯|好消息|那个|，|\s)+",
+    re.IGNORECASE,
+)
+SLIP = re.compile(
+    r"\b(?:i meant|meant|sorry,? (?:no|it's|i)|no,? (?:wait|it's|sorry|on|that's|make it)"
+    r"|correction|my mistake|i was wrong|not (?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|actually it's|actually,? it'?s|make that|got that wrong|scratch that|mixed up)\b|不对|说错|搞错"
+    r"|记错|更正|弄错|应该是|口误|不是.{1,8}(?:，|,)?\s?是|写错",
+    re.IGNORECASE,
+)
+SLIP_START = re.compile(
+    r"^\W*(?:no|sorry|wait|oops|actually|hang on|hold on)\b|^\W*(?:不对|不是|等等|哎)", re.IGNORECASE
+)
+MOVED = re.compile(
+    r"\b(?:moved|moves|moving|postponed|pushed|put back|rescheduled|shifted|shifts|brought forward"
+    r"|delayed|changed|put off|slipped|slips|switched)\b[^.]{0,40}\b(?:to|until|till|from)\b"
+    r"|\bis now (?:on\b|at\b|\w+day\b)|\bnow (?:on|at)\b|(?:推迟?|改|延期?|挪|提前|换|顺延|调)到|改(?:成|为|期)",
+    re.IGNORECASE,
+)
+OFF = re.compile(
+    r"(?<!who )(?<!that )(?<!which )\b(?:cancel(?:led|ed|s|ling|ing)?|call(?:ed|ing)? (?:it "
+    r"|the \w+ )?off|fell through|scrap(?:ped)? (?:that|the|it)|is off|are off|not going (?:to"
+    r"|after all)|no longer (?:going|happening)|won't be going|isn't happening|not happening)\b"
+    r"|'s off(?=\W|$)|取消|不去了|不办了|泡汤|作罢|去不成|黄了|不搞了",
+    re.IGNORECASE,
+)
+PERSON_MOVED = re.compile(
+    r"\b(?:I|we|he|she|they|who|you)(?:'ve|'m|'re|'s)?\s(?:\w+\s)?(?:have\s|am\s|are\s"
+    r"|is\s)?(?:just\s)?(?:moved|moving|switched|changed)\b",
+    re.IGNORECASE,
+)
+ASKS_WHEN = re.compile(
+    r"\b(?:when|date|day|what time|did you|have you|which|how long ago)\b|什么时候|哪天|几号|几点|日期|哪一天",
+    re.IGNORECASE,
+)
+IT_STARTS = re.compile(
+    r"^(?:it|that|this|they)(?:'s|'re|'ll|\s(?:is|are|was|were|will|comes?|starts?|begins?"
+    r"|arrives?|takes?|happens?|has|have|goes|ends?|opens?))\b|^(?:它|那个?|这个?)",
+    re.IGNORECASE,
+)
+STILL_ON = re.compile(
+    r"\b(?:isn't|not|never|wasn't|don't|didn't) (?:been )?(?:cancel|called off|off)|没取消|别取消|不取消"
+    r"|day off|time off|week off|off to",
+    re.IGNORECASE,
+)
+TYPES = (
+    (
+        "appointment",
+        r"dentist|doctor|appointment|gp\b|hairdresser|vet\b|check-?up|interview|体检|看病|牙医|面试|预约|复诊",
+    ),
+    ("birthday", r"birthday|turns? \d|生日"),
+    ("wedding", r"wedding|married|婚礼|结婚"),
+    ("trip", r"trip|flight|fly|flying|holiday|travel|off to|train to|visit|出差|旅行|旅游|飞|去.{1,4}玩|火车"),
+    ("meeting", r"meeting|call with|demo|sync|stand-?up|开会|会议|评审"),
+    (
+        "deadline",
+        r"deadline|due|by (?:mon|tue|wed|thu|fri|sat|sun)|finished by|hand(?:ed)? in|submit|截止|之前交|交给|发给",
+    ),
+    ("move", r"moved? (?:to|in|out|house)|搬"),
+    ("purchase", r"bought|ordered|purchased|买|下单"),
+    ("work", r"start(?:ed|s)? (?:at|work|my)|new job|left .{2,30}|joined|launch|release|deploy|上线|入职|离职|发布"),
+    ("health", r"broke (?:his|her|my|their)|hospital|surgery|operation|diagnosed|ill\b|手术|住院|绝育|生病"),
+)
+TYPE_RULES = tuple((name, re.compile(pattern, re.IGNORECASE)) for name, pattern in TYPES)
+CHANGED_RANGE = re.compile(
+    r"(?:mov|shift|chang|postpon|push|delay|reschedul|slip|brought)\w*\s(?:\w+\s)?from\s*$", re.IGNORECASE
+)
+CHANGED_ZH = re.compile(r"(?:推迟?|改|延期?|挪|提前|换|顺延|调)(?:到|成|为)\s*$")
+MOST = 12
+
+
+SUBJECT_PAST = re.compile(
+    r"\b(?:I|we|he|she|they|it)\s(?:just\s|also\s|had\s)?(?:told|said"
+    r"|went|was|were|had|did|got|met|saw|bought|sold|left|lost|won|took"
+    r"|came|made|found|gave|ran|heard|spoke|wrote|paid|moved"
+    r"|started|finished|visited|called|asked|decided|[a-z]{3,}ed)\b",
+    re.IGNORECASE,
+)
+DUE = re.compile(
+    r"(?:'s|'re|'m|\b(?:is|are|am))\s(?:not\s|also\s|now\s)?(?!been|being|missing"
+    r"|dying)[a-z]+ing\b|\b(?:has to|have to|must|needs? to|should be|due)\b[^.]{0,40}\b(?:by"
+    r"|before|on|in)\b|\b(?:is|are) due\b",
+    re.IGNORECASE,
+)

@@ -1,0 +1,434 @@
+"""Dated events: what happened or will happen, with its day in the user's calendar; moved and called off ones too."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+
+from ...date_spans import DateSpan, Prefer
+from ...relative_dates import find_dates
+from .event_words import (
+    ASKS_WHEN,
+    CHANGED_RANGE,
+    CHANGED_ZH,
+    DUE,
+    FUTURE,
+    FUTURE_ZH,
+    IT_STARTS,
+    LEAD,
+    MOST,
+    MOVED,
+    OFF,
+    PAST,
+    PAST_ZH,
+    PERSON_MOVED,
+    REQUEST,
+    SELF,
+    SLIP,
+    SLIP_START,
+    SOMEBODY,
+    STILL_ON,
+    SUBJECT_PAST,
+    TODAY,
+    TRIVIAL,
+    TYPE_RULES,
+)
+from .sentences import Clause, Reading, Sentence
+from .words import NAME, content_words
+
+__all__ = ["Event", "dated_lines", "find_events", "tense"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """An event as read: characters ``start`` to ``end`` of the text tell it.
+
+    Attributes:
+        summary: with the date as ISO day in place of words like "yesterday".
+        topics: folded words that tell what it is about.
+        change: ``""``, ``slip`` (the date said before was wrong), ``moved`` or ``off``.
+    """
+
+    start: int
+    end: int
+    summary: str
+    when: DateSpan | None
+    event_type: str
+    topics: frozenset[str]
+    change: str = ""
+    confidence: float = 0.75
+    actor: str = "user"
+
+
+def tense(text: str, has_han: bool) -> Prefer:
+    """Whether a clause tells of the past or of what is to come."""
+    if DUE.search(text) and not SUBJECT_PAST.search(text):
+        return "future"
+    past = bool(PAST.search(text)) or (has_han and bool(PAST_ZH.search(text)))
+    if not past:
+        return "future"
+    if re.search(
+        r"\b(?:will|'ll|going to|gonna|off to|tomorrow|next|booked)\b|明天|下周|下个?月|后天", text, re.IGNORECASE
+    ):
+        return "future"
+    if has_han and FUTURE_ZH.search(text) and not re.search(r"昨|上周|上个?月|前天|去年", text):
+        return "future"
+    return "past"
+
+
+def find_events(reading: Reading, said_at: datetime, zone: tzinfo, *, before: str = "", asked: str = "") -> list[Event]:
+    """The dated events of a step, and the changes of earlier ones.
+
+    Args:
+        reading: the speaker's own words.
+        said_at, zone: when it was said, and the user's timezone.
+        before: what the user said last before it.
+        asked: the question that it answers: a bare date is about that, and about what the user had said.
+    """
+    hint = f"{before} — {asked}".strip(" —") if ASKS_WHEN.search(asked) else ""
+    dated = find_dates(reading.raw, said_at, zone)
+    found: list[Event] = []
+    slipped = False
+    for sentence in reading.sentences:
+        request = bool(REQUEST.search(sentence.text))
+        inside = [span for span in dated if sentence.start <= span.start < sentence.end]
+        slipped = (
+            slipped
+            or bool(SLIP.search(sentence.text))
+            or (bool(SLIP_START.search(sentence.text)) and len(sentence.text) < (60 if inside else 14))
+        )
+        if sentence.supposed or (sentence.asked and not request):
+            continue
+        off = bool(OFF.search(sentence.text)) and not STILL_ON.search(sentence.text)
+        if off and not (inside and not _off_clause_dated(sentence, inside)):
+            found.append(_called_off(sentence, said_at, zone))
+            if len(inside) == 0:
+                continue
+        elif off:
+            found.append(_called_off(sentence, said_at, zone))
+        if inside:
+            found += _of_sentence(
+                reading, sentence, inside, said_at, zone, before=hint, request=request, slipped=slipped, off=off
+            )
+            slipped = False
+        if len(found) >= MOST:
+            break
+    return found[:MOST]
+
+
+def _off_clause_dated(sentence: Sentence, spans: Sequence[DateSpan]) -> bool:
+    clause = next((c for c in sentence.clauses if OFF.search(c.text)), None)
+    return clause is not None and any(clause.start <= span.start < clause.end for span in spans)
+
+
+def _called_off(sentence: Sentence, said_at: datetime, zone: tzinfo) -> Event:
+    clause = next((c for c in sentence.clauses if OFF.search(c.text)), sentence.clauses[0])
+    text = clause.raw
+    for span in reversed(find_dates(clause.raw, said_at, zone, prefer="future")):
+        text = text[: span.start] + span.iso + text[span.end :]
+    text = LEAD.sub("", text).strip()
+    return Event(
+        start=clause.start,
+        end=clause.end,
+        summary=text,
+        when=None,
+        event_type="cancellation",
+        topics=content_words(re.sub(OFF, " ", clause.text)) - {"afraid", "cancelled", "取消", "消了"},
+        change="off",
+        confidence=0.75,
+    )
+
+
+def _of_sentence(
+    reading: Reading,
+    sentence: Sentence,
+    spans: Sequence[DateSpan],
+    said_at: datetime,
+    zone: tzinfo,
+    *,
+    before: str,
+    request: bool,
+    slipped: bool,
+    off: bool,
+) -> list[Event]:
+    owners: dict[int, list[DateSpan]] = {}
+    for span in spans:
+        for number, clause in enumerate(sentence.clauses):
+            if clause.start <= span.start < clause.end + 1:
+                owners.setdefault(number, []).append(span)
+                break
+    events: list[Event] = []
+    for number, inside in owners.items():
+        clause = sentence.clauses[number]
+        if not clause.holds and not request:
+            continue
+        if re.match(r"(?:not|rather than|instead of)\b", clause.text, re.IGNORECASE):
+            continue
+        if off and OFF.search(clause.text):
+            continue
+        span = (
+            inside[-1]
+            if len(inside) == 1 or CHANGED_ZH.search(reading.raw[: inside[-1].start]) or MOVED.search(clause.text)
+            else inside[0]
+        )
+        change = (
+            "moved" if MOVED.search(clause.text) and not PERSON_MOVED.search(clause.text) else "slip" if slipped else ""
+        )
+        prefer: Prefer = "future" if change == "moved" else tense(_around(sentence, number), reading.has_han)
+        resolved = find_dates(reading.raw[clause.start : clause.end], said_at, zone, prefer=prefer)
+        exact = next((each for each in resolved if each.start + clause.start == span.start), None)
+        if exact is None:
+            continue
+        if len(owners) == 1:
+            start, end = _kept(sentence)
+        else:
+            start, end = _clause_span(sentence, number, set(owners))
+        clock = next(
+            (
+                each.clock
+                for each in find_dates(reading.raw[start:end], said_at, zone)
+                if each.start + start == span.start
+            ),
+            None,
+        )
+        exact = DateSpan(
+            start=span.start,
+            end=span.end,
+            text=span.text,
+            day=exact.day,
+            last_day=exact.last_day,
+            clock=clock or exact.clock,
+            precision=exact.precision,
+            told=exact.told,
+        )
+        event = _event(
+            reading,
+            sentence,
+            clause,
+            exact,
+            start,
+            end,
+            before=before,
+            request=request,
+            change=change,
+            said_at=said_at,
+            zone=zone,
+            prefer=prefer,
+        )
+        if event is not None:
+            events.append(event)
+    return events
+
+
+def _around(sentence: Sentence, number: int) -> str:
+    clause = sentence.clauses[number]
+    if PAST.search(clause.text) or SELF.search(clause.text) or number + 1 >= len(sentence.clauses):
+        return clause.text
+    return clause.text + " " + sentence.clauses[number + 1].text
+
+
+def _kept(sentence: Sentence) -> tuple[int, int]:
+    """The sentence from its first to its last clause that holds, cut where it runs on."""
+    clauses = sentence.clauses
+    end = clauses[-1].end
+    if end - clauses[0].start > 260:
+        end = max(c.end for c in clauses if c.end - clauses[0].start <= 260 or c is clauses[0])
+    return clauses[0].start, end
+
+
+def _clause_span(sentence: Sentence, number: int, dated: set[int]) -> tuple[int, int]:
+    """A clause with those after it up to the next dated one; with the one before where it has no subject of its own."""
+    clauses = sentence.clauses
+    first = last = number
+    if number and number - 1 not in dated and not SELF.search(clauses[number].text):
+        first = number - 1
+    while last + 1 < len(clauses) and last + 1 not in dated and clauses[last + 1].end - clauses[first].start < 160:
+        last += 1
+    return clauses[first].start, clauses[last].end
+
+
+def _event(
+    reading: Reading,
+    sentence: Sentence,
+    clause: Clause,
+    when: DateSpan,
+    start: int,
+    end: int,
+    *,
+    before: str,
+    request: bool,
+    change: str,
+    said_at: datetime,
+    zone: tzinfo,
+    prefer: Prefer,
+) -> Event | None:
+    text = reading.raw[start:end]
+    bare = reading.raw[start : when.start] + " " + reading.raw[when.end : end]
+    topics = content_words(bare)
+    personal = bool(SELF.search(text)) or bool(SOMEBODY.search(text)) or request
+    if when.precision in ("year", "season"):
+        return None
+    if not change:
+        if TRIVIAL.search(clause.text) and not re.search(r"\b(?:birthday|wedding|appointment|meeting)\b", clause.text):
+            return None
+        if when.precision in ("month", "week") and not (
+            personal and (PAST.search(clause.text) or FUTURE.search(clause.text) or reading.has_han)
+        ):
+            return None
+        if re.match(r"(?:since|until|till|during)\b", when.text, re.IGNORECASE) or re.search(
+            r"\b(?:since|until|till)\s(?:about\s)?$", reading.raw[: when.start][-12:], re.IGNORECASE
+        ):
+            return None
+        if TODAY.match(when.text) and not (
+            re.search(
+                r"\b(?:I|we|I've|we've)\b.{0,30}?(?:ed\b|got|went|bought|met|saw|ran|finished|had|took|made"
+                r"|left|lost|won|am\b|'m\b|'ll|have)",
+                clause.text,
+                re.IGNORECASE,
+            )
+            or (reading.has_han and re.search(r"我|要|了", clause.text) and len(clause.text) > 6)
+            or request
+        ):
+            return None
+        if not topics and not before:
+            return None
+        if re.search(r"今年|去年|现在|年", when.text) and when.precision != "day":
+            return None
+    summary = text
+    if start == sentence.start and IT_STARTS.match(LEAD.sub("", text)):
+        earlier = next(
+            (
+                s
+                for s in reversed(reading.sentences)
+                if s.end <= sentence.start and sentence.start - s.end < 4 and s.holds
+            ),
+            None,
+        )
+        if earlier is not None:
+            # "It comes on Thursday": what comes was said in the sentence before.
+            start, text = earlier.start, reading.raw[earlier.start : end]
+            summary, topics, personal = text, topics | content_words(earlier.raw), True
+        elif len(topics) < 2:
+            return None
+    if not topics or (
+        not personal
+        and len(topics) <= 6
+        and start == sentence.start
+        and not change
+        and not re.search(rf"\b{NAME}\s\w+s\b|是|在|开|交|发", text)
+    ):
+        # A bare date, or a fragment: what it is about was said before.
+        hint = " ".join(before.split())[:260]
+        if hint and not change:
+            summary = f"{text} — {hint}"
+            topics = topics | content_words(hint)
+    iso = when.iso.split(" ")[0] if when.last_day == when.day else when.iso
+    at = when.start - start
+    if 0 <= at <= len(text) and text[at : at + len(when.text)] == when.text:
+        lead = (
+            "on "
+            if when.text.isascii()
+            and not re.search(
+                r"\b(?:on|by|until|till|from|to|for|of|before|after|since|between|and|the|in)\s$",
+                text[:at],
+                re.IGNORECASE,
+            )
+            and when.precision == "day"
+            else ""
+        )
+        iso_words = (
+            re.sub(r"^(?:in|by|on|since|from|until)\s", "", when.text, flags=re.IGNORECASE) != when.text
+            and when.precision == "month"
+        )
+        week = when.precision == "week"
+        shown = (
+            f"in {iso}"
+            if iso_words or (when.precision == "month" and when.text.isascii())
+            else f"in the week of {when.day.isoformat()}"
+            if week and when.text.isascii()
+            else f"{lead}{iso}"
+        )
+        summary = text[:at] + shown + summary[at + len(when.text) :]
+    for other in reversed(find_dates(summary, said_at, zone, prefer=prefer)):
+        if (
+            other.precision == "day"
+            and other.iso.split(" ")[0] not in (iso, other.text)
+            and not other.text[:4].isdigit()
+        ):
+            summary = summary[: other.start] + other.iso.split(" ")[0] + summary[other.end :]
+    summary = LEAD.sub("", " ".join(summary.split())).strip(" ,;:，。—-")
+    if when.clock:
+        summary += f" ({when.iso})" if when.day == when.last_day else ""
+    summary = summary[:1].upper() + summary[1:]
+    kind = next((name for name, rule in TYPE_RULES if rule.search(text)), "event")
+    return Event(start=start, end=end, summary=summary[:400], when=when, event_type=kind, topics=topics, change=change)
+
+
+def dated_lines(content: str, said_at: datetime, zone: tzinfo, title: str) -> list[Event]:
+    """The dated events that a document announces: sentences or lines with a day, less its headers.
+
+    Args:
+        content: the document; its first 4,000 characters.
+        title: of the document, put before each event.
+    """
+    found: list[Event] = []
+    position = 0
+    for line in content[:4_000].splitlines(keepends=True):
+        offset, position = position, position + len(line)
+        if re.match(
+            r"\s*(?:from|to|date|sent|cc|subject|present|attendees|日期|时间|参会|出席|主题|发件人|收件人)\s?[:：]",
+            line,
+            re.IGNORECASE,
+        ):
+            continue
+        if offset == 0 or re.match(r"\s*#", line):
+            continue
+        for part in re.finditer(r"[^.。!！?？\n]+(?:\.\d[^.。!！?？\n]*)*[.。!！?？]?", line):
+            text = part[0].strip(" -*•\t").rstrip("\r")
+            text = re.sub(
+                r"^(?:action|todo|待办|[一二三四五六七八九十]{1,2}、|\d{1,2}[.)])\s?[:：]?\s*",
+                "",
+                text,
+                flags=re.IGNORECASE,
+            )
+            if (
+                "“" in text
+                or '"' in text
+                or re.search(r"\b(?:if|maybe|idea|might)\b|待定|如果|可能", text, re.IGNORECASE)
+            ):
+                continue
+            spans = [span for span in find_dates(text, said_at, zone, prefer="future") if span.precision == "day"]
+            if not spans or not content_words(text):
+                continue
+            span = (
+                spans[-1]
+                if len(spans) > 1 and (CHANGED_ZH.search(text[: spans[-1].start]) or MOVED.search(text))
+                else spans[0]
+            )
+            changed = span.last_day != span.day and CHANGED_RANGE.search(text[: span.start])
+            if changed:
+                span = DateSpan(
+                    start=span.start,
+                    end=span.end,
+                    text=span.text,
+                    day=span.last_day,
+                    last_day=span.last_day,
+                    told=span.told,
+                )
+            at = content.find(part[0], offset)
+            found.append(
+                Event(
+                    start=at,
+                    end=at + len(part[0]),
+                    summary=f"{title}: {text.rstrip('.。')} ({span.iso})",
+                    when=span,
+                    event_type=next((name for name, rule in TYPE_RULES if rule.search(text)), "event"),
+                    topics=content_words(text),
+                    confidence=0.7,
+                )
+            )
+            if len(found) >= 6:
+                return found
+    return found

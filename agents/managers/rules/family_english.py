@@ -1,0 +1,130 @@
+"""The user's partner, children and pets by name, in English."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .english_grammar import AGE_WORDS, Fact
+from .people import KIN_PATTERN, People, is_name
+from .sentences import Clause
+from .words import ANIMALS, CHILDREN, NAME, PARTNERS
+
+__all__ = ["english_family"]
+
+_KIN_NAME = re.compile(
+    rf"(?i:\b(?:my|our)\s(?:(?:\w+\s){{0,2}}?)(?P<kin>{KIN_PATTERN}))(?:(?i:'s\sname\sis"
+    rf"|\sis\s(?:called|named)|,?\s(?:called|named)|\sis|,|\swas\snamed))?\s\(?(?P<name>{NAME})"
+)
+
+
+_CHILD_INTRO = re.compile(
+    r"\b(?P<word>girls?|boys?|kids?|children|sons?|daughters?|twins|child|baby|toddler)\b", re.IGNORECASE
+)
+
+
+_CHILD_AGE = re.compile(
+    rf"(?P<name>{NAME})\s?(?:(?i:is|who's|who is|,|turned|just turned)\s?"
+    rf"|\()(?i:(?:just\s)?)(?P<age>(?i:{AGE_WORDS}))\b(?!\s(?i:minutes|hours|weeks old boss))"
+)
+
+
+_CHILD_LIST = re.compile(
+    rf"(?i:\b(?:girls?|boys?|kids?|children|sons?|daughters?|twins|child|baby)\b(?:,|:|\scalled"
+    rf"|\snamed|\s-)?)\s(?P<names>{NAME}(?:,\s{NAME})*(?:,?\sand\s{NAME})?)"
+)
+
+
+_ANIMAL_WORD = (
+    r"(?P<animal>(?i:"
+    + "|".join(sorted(ANIMALS, key=lambda w: (-len(w), w))).replace("guinea-pig", "guinea[- ]pig")
+    + r"))"
+)
+
+
+_PET = re.compile(
+    rf"\b{_ANIMAL_WORD}s?\b(?:(?i:,?\s(?:is\s|was\s)?(?:called|named)|'s\sname\sis|,?\s(?:she|he"
+    rf"|it)(?:'s|\sis)\s(?:called|named))\s(?P<name>{NAME})|,?\s(?P<own>{NAME}))"
+)
+
+
+_PET_OWNED = re.compile(
+    r"\b(?:my|our|i(?:'ve)?\s(?:\w+\s){0,2}(?:have|got|adopted|own|bought|rescued)|i've\s(?:got"
+    r"|adopted)?|we\s(?:\w+\s){0,2}(?:have|got|adopted|own|bought|rescued)|we've(?:\sgot"
+    r"|\sadopted)?|adopted|rescued)\b|^(?:and\s|oh\s|also\s)*an?\s|^plus\s",
+    re.IGNORECASE,
+)
+
+
+def english_family(text: str, clauses: tuple[Clause, ...], people: People, household: bool) -> Iterator[Fact]:
+    offset = clauses[0].start
+    whole = Clause(start=offset, end=clauses[-1].end, text=text, raw=text, holds=True, sentence=clauses[0].sentence)
+    lowered = text.lower()
+    done: set[str] = set()
+    if ("my " in lowered or "our " in lowered) and "my late " not in lowered:
+        for match in _KIN_NAME.finditer(text):
+            kin, name = match["kin"].lower(), match["name"].removesuffix("'s")
+            if is_name(name) and (kin in PARTNERS or kin in CHILDREN):
+                done.add(name)
+                slot = "partner.name" if kin in PARTNERS else f"child.{name.lower()}"
+                yield Fact(
+                    label="partner" if kin in PARTNERS else "child",
+                    value=f"{kin.capitalize()}: {name}",
+                    stated=name,
+                    clause=whole,
+                    slot=slot,
+                )
+    intro = _CHILD_INTRO.search(text)
+    if intro and re.search(r"\b(?:my|our|we|i|we've|i've|have|got)\b", lowered):
+        for match in _CHILD_AGE.finditer(text, intro.start()):
+            if is_name(match["name"]) and match["name"] not in done:
+                done.add(match["name"])
+                people.add(
+                    "daughter"
+                    if intro["word"].lower().startswith(("girl", "daughter"))
+                    else "son"
+                    if intro["word"].lower().startswith(("boy", "son"))
+                    else "child",
+                    match["name"],
+                )
+                word = {"g": "Daughter", "d": "Daughter"}.get(
+                    intro["word"][0].lower(), "Son" if intro["word"].lower().startswith(("boy", "son")) else "Child"
+                )
+                yield Fact(
+                    label="child",
+                    value=f"{word}: {match['name']}, aged {match['age']}",
+                    clause=whole,
+                    slot=f"child.{match['name'].lower()}",
+                )
+        if re.search(r"\b(?:my|our|have|we've|i've|got)\b", lowered[: intro.end()]):
+            listed = _CHILD_LIST.search(text)
+            for name in re.split(r",\s|\sand\s|,\sand\s", listed["names"]) if listed else ():
+                if is_name(name) and not name.endswith("'s") and name not in done and len(name.split()) <= 2:
+                    done.add(name)
+                    yield Fact(label="child", value=f"Child: {name}", clause=whole, slot=f"child.{name.lower()}")
+    gone = re.search(r"\b(?:died|passed away|put (?:down|to sleep)|lost)\b", lowered)
+    for match in () if gone else _PET.finditer(text):
+        name = match["name"] or match["own"]
+        before = text[: match.start()]
+        owned = _PET_OWNED.search(before[-60:]) if before else None
+        if (
+            not is_name(name)
+            or name in done
+            or (match["own"] and not re.search(r"(?i:\b(?:my|our)\s(?:\w+\s){0,2}$)", before))
+        ):
+            continue
+        if owned is None and not household:
+            continue
+        if re.search(rf"(?i:\b{KIN_PATTERN}(?:'s)?\s(?:has|have|got|adopted)?)", before[-40:]) and not re.search(
+            r"\b(?:we|i)\b", lowered
+        ):
+            continue
+        if owned and re.match(r"(?i:^(?:and\s|oh\s|also\s)*an?\s)", owned[0]) and not household:
+            continue
+        done.add(name)
+        yield Fact(
+            label="pet",
+            value=f"Has a {match['animal'].lower()} called {name}",
+            clause=whole,
+            slot=f"pet.{name.lower()}",
+        )

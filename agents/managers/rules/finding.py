@@ -1,0 +1,65 @@
+"""What the rules have found: the values of an item, and where it was said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, time, tzinfo
+from typing import Any
+
+from ....memory_types import ItemKind
+from ....memory_types.proposals import Evidence
+from ...date_spans import DateSpan
+
+__all__ = ["Finding", "day_start", "quote_of"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One item that the rules would store.
+
+    Attributes:
+        values: the kind's own fields.
+        evidence: (step id, exact words of the step), at least one.
+        slot: what the item is the one value of, such as ``home_city``; a later value of the slot takes its place. Empty
+            where there may be many. An event's slot is its own (``event:<step id>:<number>``): it is only said again
+            where the event is moved or called off.
+        stated: the bare value of the slot, such as ``Galway``; empty where the words of the item are all there is.
+        said_by: the role whose words these are, where it is not the user.
+        topics: folded words by which a later correction finds it.
+        secret: plaintext of a contact.
+        corrects: whether what it replaces was never true (a slip of the tongue), rather than true until now.
+        replaces: the words of the item that was wrong, where it was said before the batch.
+        former: whether it only says what was replaced: known from the steps before, not to be stored again.
+    """
+
+    kind: ItemKind
+    values: dict[str, Any]
+    evidence: tuple[Evidence, ...]
+    slot: str = ""
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    confidence: float = 0.8
+    reason: str = ""
+    stated: str = ""
+    said_by: str = ""
+    topics: frozenset[str] = field(default_factory=frozenset)
+    when: DateSpan | None = None
+    secret: str | None = None
+    corrects: bool = False
+    replaces: str = ""
+    former: bool = False
+
+    def with_values(self, **values: Any) -> Finding:
+        """The same finding with some values changed."""
+        return replace(self, values={**self.values, **values})
+
+
+def day_start(day: date, zone: tzinfo) -> datetime:
+    """Its first moment in the user's timezone."""
+    return datetime.combine(day, time(), tzinfo=zone)
+
+
+def quote_of(text: str, start: int, end: int, step_id: str) -> Evidence:
+    """The words from ``start`` to ``end``, at most 400 characters of them, as evidence."""
+    quote = text[start : min(end, start + 400)].strip()
+    return Evidence(step_id=step_id, quote=quote or text.strip()[:400])

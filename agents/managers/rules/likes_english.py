@@ -1,0 +1,249 @@
+"""What the user likes, avoids and usually does, in English."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .english_grammar import ADV, LANGUAGES, LEAD_ONLY, PHRASE, POINTS, STOP, VAGUE, Fact, clean, rule_set, verb_s
+from .sentences import Clause
+
+__all__ = ["LIKES_RULES"]
+
+LIKES_RULES, _rule = rule_set()
+
+_MY = re.compile(r"\bmy\b")
+
+_DIETS = (
+    r"vegetarian|vegan|pescatarian|pescetarian|teetotal|teetotaller|coeliac|celiac"
+    r"|lactose[- ]intolerant|gluten[- ]intolerant|diabetic|kosher|halal"
+)
+
+
+_JOKED = re.compile(
+    r"\b(?:mornings?|mondays?|work|meetings?|people|exercise|drama|nonsense|small talk|effort"
+    r"|housework|money|commitment|fun|bad \w+)\b",
+    re.IGNORECASE,
+)
+
+
+@_rule(
+    rf"(?i:\b(?:as\sa|I'm|I\sam|I've been|I've become|I\s(?:just\s|recently\s)?turned|I\swent"
+    rf"|I'm now|me being)\s{ADV}(?:(?:a|an)\s)?(?:\w+ly\s)?(?P<diet>{_DIETS})\b)"
+)
+def _diet(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    if not re.search(r"\bnot\b|n't", match[0]):
+        yield Fact(label="diet", value=f"Is {match['diet'].lower()}", clause=clause, starts=True)
+
+
+@_rule(
+    r"(?i:^(?:and\s|but\s)?I(?:'ve|\shave)?\s(?:just\s|recently\s|finally\s)?(?:given up|gave up"
+    r"|quit|stopped)\s)(?P<what>(?:smoking|drinking|eating\s|gluten|dairy|meat|sugar|alcohol"
+    r"|coffee|caffeine|bread|fish)[^\ue000,.;:!?()]{0,30}?)(?=\s(?:in|last|since|on|for|this"
+    r"|years?|after|when|because|so|and|a)\b|\s*$)"
+)
+def _gave_up(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    yield Fact(label="avoids", value=f"Has given up {clean(match['what'])}", clause=clause)
+
+
+@_rule(
+    r"(?i:^(?:and\s|but\s|also\s)?(?:I|we)\s(?P<act>(?:go|run|swim|play|do|attend|train|volunteer"
+    r"|visit|teach|practise|practice|cycle|walk|sing|dance|meditate|cook"
+    r"|fast)\b[^\ue000;:!?()]{0,60}?\b(?:every\s\w+|each\s(?:day|week|morning|evening|month)"
+    r"|on\s(?:mon|tues|wednes|thurs|fri|satur|sun)days(?:\sand\s\w+days)?|(?:once|twice"
+    r"|three times|four times)\sa\s(?:day|week|month|year))))"
+)
+def _routine(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    verb, _, rest = clean(match["act"]).partition(" ")
+    if not POINTS.search(rest):
+        yield Fact(label="habit", value=f"{verb_s(verb)} {rest}", clause=clause)
+
+
+@_rule(
+    r"(?i:\bI\s(?:take|drink|have|like)\smy\s(?P<what>(?:tea|coffee|eggs|steak|porridge|toast"
+    r"|espresso)\s[^\ue000,.;:!?()]{3,40}))"
+)
+def _takes(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    yield Fact(label="preference", value=f"Takes {clean(match['what'])}", clause=clause)
+
+
+@_rule(
+    rf"(?i:\b(?:I'm|I\sam|I've always been|I\s(?:turned out"
+    rf"|seem) to be)\b[^,]{{0,40}}?\b(?P<not>not\s)?(?:allergic"
+    rf"|intolerant)\sto\s){PHRASE}(?=\s(?i:so|but|because|since|which|that|though|as|when|now)\b"
+    rf"|\s*$)|(?i:\bI\s(?:have|'ve got"
+    rf"|got)\s(?:an?\s)?(?:\w+\s)?)(?P<of>[\w ]{{2,25}}?)\s(?i:allergy|intolerance)\b"
+)
+def _allergy(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    what = match["what"] or match["of"]
+    if _JOKED.search(what):
+        return
+    if match["not"] or VAGUE.match(what) or re.search(r"\bnot\b|n't|\bno longer\b", match[0]):
+        return
+    yield Fact(label="allergy", value=f"Is allergic to {clean(what)}", clause=clause, confidence=0.9)
+
+
+@_rule(
+    rf"(?i:\bI\s{ADV}(?P<verb>don't|do not|never|can't|cannot|won't)\s(?P<act>eat|drink|smoke|drive"
+    rf"|cook|swim|fly|have|touch)\b)(?P<what>[^\ue000,.;:!?()]{{0,40}}?)(?=\s(?i:so|but|because"
+    rf"|since|either|as|though|unless|after|before|at all|anymore|any more)\b|\s*$)"
+)
+def _avoids(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    act, what = match["act"].lower(), clean(match["what"])
+    if (
+        VAGUE.match(what)
+        or act in ("have", "touch")
+        or len(what.split()) > 5
+        or re.search(r"\b(?:today|tonight|tomorrow|yet|that|this|much|enough|now|to)\b", what)
+    ):
+        return
+    if not what and act not in ("drink", "smoke", "drive", "cook", "swim", "fly"):
+        return
+    verb = "Cannot" if match["verb"].lower() in ("can't", "cannot") else "Does not"
+    yield Fact(
+        label="avoids", value=clean(f"{verb} {act} {what or ('alcohol' if act == 'drink' else '')}"), clause=clause
+    )
+
+
+@_rule(
+    rf"(?i:\bI\s{ADV}(?P<verb>can't stand|cannot stand|can't bear|hate|detest|loathe|dislike"
+    rf"|don't like|do not like|love|adore|like|prefer|enjoy|really like|am into"
+    rf"|'m into)\s){PHRASE}(?=\s(?i:so|but|because|since|either|though|which|who|when|if|it|as"
+    rf"|and\s(?:I|it|my))\b|\s*$)|(?i:\bI'm\s(?:a\s(?:big|huge|massive|lifelong)\sfan\sof"
+    rf"|really into|into|mad about|crazy about|obsessed with|not (?:a fan of|keen on"
+    rf"|into))\s)(?P<fan>[^\ue000,.;:!?()]{{2,50}}?)(?=\s(?i:so|but|because|since|which|and\sI)\b"
+    rf"|\s*$)|(?i:^I\sam\sall\sabout\s)(?P<about>\w+)"
+)
+def _likes(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    what = clean(match["what"] or match["fan"] or match["about"] or "")
+    what = re.sub(
+        r"^(?:also|just|really|to just)\s|\s(?:too|though|either|as well|a lot|so much|as always|lol)$"
+        r"|\s(?:and|or)\s\w+ing$",
+        "",
+        what,
+        flags=re.IGNORECASE,
+    )
+    if not LEAD_ONLY.match(clause.text[: match.start()]) or POINTS.search(what):
+        return
+    if (
+        VAGUE.match(what)
+        or len(what) < 3
+        or re.match(
+            r"(?i:to\s(?:ask|know|book|see|have|get|order|go|hear|thank|do|make|add|change|check|buy|add"
+            r"|start|try|talk|say|point))",
+            what,
+        )
+    ):
+        return
+    lead = clause.text[: match.start()].lower()
+    if re.search(r"\b(?:would|'d|do|does|did)\s*$", lead):
+        return
+    if re.search(r"(?i:\b(?:would|I'd)\s)", match[0]):
+        return
+    verb = (match["verb"] or "").lower()
+    if not verb:
+        verb = "dislike" if "not " in match[0].lower() else "like"
+    shown = (
+        "Dislikes"
+        if verb
+        in (
+            "can't stand",
+            "cannot stand",
+            "can't bear",
+            "hate",
+            "detest",
+            "loathe",
+            "dislike",
+            "don't like",
+            "do not like",
+        )
+        else "Prefers"
+        if verb == "prefer"
+        else "Loves"
+        if verb in ("love", "adore")
+        else "Likes"
+    )
+    yield Fact(
+        label="dislike" if shown == "Dislikes" else "preference",
+        value=f"{shown} {re.sub(_MY, 'their', what)}",
+        clause=clause,
+        confidence=0.8,
+    )
+
+
+@_rule(
+    r"(?i:\bmy\s(?:all[- ]time\s)?favou?rite\s(?P<thing>[\w ]{2,30}?)(?:\s(?:is|are|has to be"
+    r"|has always been)|'s)\s)(?P<what>[^\ue000,.;:!?()]{2,50}?)(?=\s(?i:so|but|because|since"
+    r"|and\s(?:I|my))\b|\s*$)"
+)
+def _favourite(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    thing = clean(match["thing"]).lower()
+    if re.match(r"(?:one|part|thing|time|way|ones|moment|memory)\b", thing) or POINTS.search(match["what"]):
+        return
+    yield Fact(
+        label=f"favourite {thing}",
+        value=f"Favourite {thing}: {clean(match['what'])}",
+        clause=clause,
+        slot=f"favourite.{thing.replace(' ', '_')}",
+    )
+
+
+@_rule(
+    r"(?i:^(?:and\s|but\s|so\s)?I\s(?P<how>always|usually|normally|generally|mostly|typically"
+    r"|never)\s(?P<act>(?!thought|said|knew|wanted|wondered|forget|forgot|find|found|feel|felt"
+    r"|mean|remember|liked|had|was|been|loved|get the|seem|hear|heard|saw|went|got|did|tell|say"
+    r"|know)[a-z]+(?!ed\b)(?:\s[^\ue000,.;:!?()]{2,60})?)$)"
+)
+def _habit(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    act = clean(match["act"])
+    verb, _, rest = act.partition(" ")
+    if not rest or verb.endswith("ed") or VAGUE.match(rest) or POINTS.search(rest):
+        return
+    how = match["how"].lower()
+    yield Fact(label="habit", value=f"{how.capitalize()} {verb_s(verb).lower()} {rest}", clause=clause, confidence=0.75)
+
+
+@_rule(
+    r"(?i:\b(?:I|we)(?:'ve|\shave|'m|\sam)?\s(?:just\s|recently\s|finally\s|now\s)?(?:switched"
+    r"|moved|migrated|changed)\s(?:from\s(?P<old>[^\ue000,.;:!?()]{2,30}?)\s)?(?:over\s)?to\s)"
+    r"(?P<new>(?!the\s(?:next|other)|a\snew\b|my\b)[^\ue000,.;:!?()]{2,40}?)(?=\s(?i:so|but"
+    r"|because|since|last|this|for|in|on|yesterday|and|after|at|now)\b|\s*$)"
+)
+def _switched(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    verb = re.search(r"switched|migrated|changed|moved", match[0], re.IGNORECASE)
+    if verb and verb[0].lower() == "moved" and not match["old"]:
+        return
+    if verb and verb[0].lower() == "moved" and match["new"][0].isupper():
+        return
+    old = f" (before: {clean(match['old'])})" if match["old"] else ""
+    slot = f"uses.{clean(match['old']).lower()}" if match["old"] else ""
+    yield Fact(
+        label="uses", value=f"Uses {clean(match['new'])}{old}", clause=clause, slot=slot, starts=True, confidence=0.75
+    )
+
+
+@_rule(rf"(?i:\bI\s(?:drive|ride)\s(?:an?\s))(?P<what>[^\ue000,.;:!?()]{{2,35}}?){STOP}")
+def _drives(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    yield Fact(label="vehicle", value=f"Drives a {clean(match['what'])}", clause=clause, slot="vehicle")
+
+
+@_rule(
+    rf"(?i:\bI(?:'ve|\shave|'m)?\s(?:just\s|recently\s)?(?P<verb>took up|taken up|play|taking up"
+    rf"|practise|practice|collect|started learning|am learning|'m learning|learning|training for"
+    rf"|'m training for)\s(?:to\splay\s)?(?:the\s)?)(?P<what>[^\ue000,.;:!?()]{{3,35}}?){STOP}"
+)
+def _hobby(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    what, verb = clean(match["what"]), match["verb"].lower()
+    if re.match(
+        r"(?:with|in|at|on|for|along|regularly|often|there|together|games?|a game|some|around"
+        r"|a (?:role|part|big)|how|to)\b",
+        what,
+        re.IGNORECASE,
+    ) or POINTS.search(what):
+        return
+    if VAGUE.match(what) or re.match(rf"{LANGUAGES}\Z", what):
+        return
+    shown = {"collect": "Collects", "play": "Plays", "training for": "Trains for", "'m training for": "Trains for"}.get(
+        verb, "Learns" if "learn" in verb else "Took up" if "t" in verb[:2] else "Practises"
+    )
+    yield Fact(label="hobby", value=f"{shown} {what}", clause=clause, confidence=0.75)

@@ -1,0 +1,163 @@
+"""The people a conversation knows: by relation, by name, and whom "she" or 他 means."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from .words import CAPITALISED_NOT_NAMES, CHILDREN, FEMALE, HAN, KIN, KIN_ZH, MALE, NAME, PARTNERS, SURNAME_ZH
+
+__all__ = ["KIN_PATTERN", "KIN_ZH_PATTERN", "ZH_NAME", "People", "Person", "is_name"]
+
+KIN_PATTERN = r"(?:" + "|".join(sorted(KIN, key=lambda word: (-len(word), word))) + r")"
+KIN_ZH_PATTERN = r"(?:" + "|".join(KIN_ZH) + r")"
+ZH_NAME = rf"(?:[小老阿][{HAN}]|[{HAN}]{{2,3}}?|{NAME})"
+_OWN_CASED = re.compile(
+    rf"(?i:\b(?:my|our)\s(?:(?!{KIN_PATTERN}\b)[\w-]+\s){{0,2}}(?P<kin>{KIN_PATTERN})\b)(?:"
+    rf"(?i:'s\sname\sis|\sis\s(?:called|named)|,?\s(?:called|named)|\sis)?,?\s(?P<name>{NAME}))?"
+)
+_THE_CASED = re.compile(
+    rf"(?i:\bthe\s(?P<kin>plumber|electrician|builder|landlord|landlady|vet|cleaner|nanny"
+    rf"|childminder|gardener)\b)\s(?i:is(?:\scalled)?)\s(?P<name>{NAME})"
+)
+_OWN_ZH = re.compile(
+    rf"(?:我们?家?的?|咱们?家?|^|(?<=[，。：、；！\s])|和|跟|看|陪"
+    rf"|给)\s?(?P<kin>{KIN_ZH_PATTERN})\s?(?:(?:的名字)?(?:名?叫|名字叫|是|就是)\s?)?(?P<name>{ZH_NAME})?(?=今年"
+    rf"|[，。！、；：\s\d]|在|是|的|对|上|去|说|有|刚|也|喜|爱|从|最|住"
+    rf"|做|每|带|明|后|昨|周|养|读|考|买|开|跑|搬|想|准|结|生|摔|病|$)"
+)
+_INSIDE = re.compile(r"(?<=[a-z,] )[A-Z][a-z]\w+")
+_NOT_ZH_NAMES = re.compile(
+    r"今年|以前|现在|明天|昨天|最近|一起|已经|还没|退休|那边|这边|上周|下周"
+    r"|周[一二三四五六日末]|都|了|很|不|在|说|要|去|来|的|是|有|也|就|刚|想|会|对|做"
+    r"|住|喜欢|生日|一|两|三|每|从|给|和|跟|帮|让|前|后|上|下|大|怎么|什么"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody the user has to do with.
+
+    Attributes:
+        relation: the word for it, folded; empty where only the name is known.
+        name: empty where only the relation is known.
+        gender: ``f``, ``m`` or empty.
+    """
+
+    relation: str
+    name: str
+    gender: str
+
+    @property
+    def shown(self) -> str:
+        """``Declan (brother)``, ``Declan``, ``the user's mum`` or ``公公``."""
+        if self.name:
+            return f"{self.name} ({self.relation})" if self.relation else self.name
+        return f"The user's {self.relation}" if self.relation.isascii() else self.relation
+
+    @property
+    def title(self) -> str:
+        """What an item about them is called."""
+        return self.name or self.relation
+
+    @property
+    def close(self) -> bool:
+        """Whether it is a partner or a child: those belong to who the user is."""
+        return self.relation in PARTNERS or self.relation in CHILDREN
+
+
+def is_name(word: str) -> bool:
+    """Whether a capitalised word may be a name: no weekday, month, pronoun or opening word."""
+    return bool(word) and word.split(maxsplit=1)[0].casefold().split("'")[0] not in CAPITALISED_NOT_NAMES
+
+
+def _gender(relation: str) -> str:
+    return "f" if relation in FEMALE else "m" if relation in MALE else ""
+
+
+class People:
+    """Whom the user has named so far; filled sentence by sentence."""
+
+    def __init__(self) -> None:
+        self._by_name: dict[str, Person] = {}
+        self._by_relation: dict[str, Person] = {}
+        self._recent: list[Person] = []
+        self._capitalised: set[str] = set()
+
+    def seen(self, name: str) -> bool:
+        """Whether the word stood capitalised within a sentence, so that it is a name."""
+        return name in self._capitalised
+
+    def add(self, relation: str, name: str, gender: str = "") -> Person:
+        """Take note of somebody, who is then the one last named."""
+        relation, key = relation.casefold(), name.casefold()
+        known = self._by_name.get(key) if key else self._by_relation.get(relation)
+        if known and (not relation or known.relation == relation) and (name or known.name):
+            person = known
+        elif known and key and not known.relation:
+            person = Person(relation, known.name, known.gender or _gender(relation))
+        else:
+            person = Person(
+                relation or (known.relation if known else ""),
+                name or (known.name if known else ""),
+                gender or _gender(relation),
+            )
+        if person.name:
+            self._by_name[person.name.casefold()] = person
+        if person.relation:
+            self._by_relation[person.relation] = person
+        self._recent = [*[other for other in self._recent if other.title != person.title][-5:], person]
+        return person
+
+    def named(self, name: str) -> Person | None:
+        """Whoever has this name, whole or its first part."""
+        found = self._by_name.get(name.casefold())
+        if found is None and name:
+            first = name.split(maxsplit=1)[0].casefold()
+            matches = [person for key, person in self._by_name.items() if key.split()[0] == first]
+            found = matches[0] if len(matches) == 1 else None
+        return found
+
+    def mention(self, person: Person) -> None:
+        """Note that this person was just spoken of."""
+        self._recent = [*(other for other in self._recent if other != person), person]
+
+    def meant(self, pronoun: str) -> Person | None:
+        """Whom "she", "he", 她 or 他 stands for: the last one named whose gender fits; None where it is open."""
+        gender = "f" if pronoun.casefold() in ("she", "her", "她") else "m"
+        fitting = [person for person in self._recent if person.gender in ("", gender)]
+        return fitting[-1] if fitting else None
+
+    def read(self, text: str, has_han: bool) -> None:
+        """Take note of everyone a sentence names by relation."""
+        spans: list[tuple[int, Person]] = []
+        if len(self._capitalised) < 2_000:
+            self._capitalised.update(_INSIDE.findall(text))
+        if "my " in text.lower() or "our " in text.lower():
+            for match in _OWN_CASED.finditer(text):
+                name = match["name"] or ""
+                if name and not is_name(name):
+                    name = ""
+                person = self.add(match["kin"], name.removesuffix("'s"))
+                spans.append((match.start(), person))
+        if "the " in text.lower():
+            for match in _THE_CASED.finditer(text):
+                spans.append((match.start(), self.add(match["kin"], match["name"])))
+        if has_han:
+            for match in _OWN_ZH.finditer(text):
+                name = match["name"] or ""
+                if (name and (_NOT_ZH_NAMES.search(name) or (name.isascii() and not is_name(name)))) or (
+                    name
+                    and not name.isascii()
+                    and "叫" not in text[match.end("kin") : match.start("name")]
+                    and not re.match(SURNAME_ZH, name)
+                    and not text[match.end() :].startswith("今年")
+                ):
+                    name = ""
+                spans.append((match.start(), self.add(match["kin"], name)))
+        for name, person in list(self._by_name.items()):
+            at = text.casefold().find(name)
+            if at >= 0:
+                spans.append((at, person))
+        for _, person in sorted(spans, key=lambda pair: pair[0]):
+            self.mention(self._by_name.get(person.name.casefold(), person) if person.name else person)

@@ -1,0 +1,287 @@
+"""Who the user is, in English: name, home, origin, age, languages, health."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .english_grammar import ADV, AGE_WORDS, JOB_END, LANGUAGES, LEAD, NATIONS, PLACE, TAIL, Fact, clean, rule_set
+from .people import is_name
+from .sentences import Clause
+from .words import NAME
+
+__all__ = ["PERSON_RULES"]
+
+PERSON_RULES, _rule = rule_set()
+
+_TRAITS = (
+    r"left[- ]handed|right[- ]handed|ambidextrous|colou?r[- ]?blind|dyslexic|deaf|hard of hearing"
+    r"|blind|short[- ]sighted|autistic|asthmatic|epileptic|an? (?:only child|early riser|night owl"
+    r"|morning person|introvert|extrovert|vegetarian|vegan|pescatarian|diabetic|coeliac|celiac)"
+)
+
+
+_ORGANISATION = re.compile(
+    r"\b(?:Labs?|Inc|Ltd|LLC|GmbH|Corp|Group"
+    r"|Systems|Technologies|Bank|Partners|Studios?|Software"
+    r"|Consulting|Foods|Airlines|Motors|Media|Solutions|Industries|&)\b|&"
+)
+
+
+@_rule(
+    rf"(?i:\bmy\s(?:full\s|first\s|real\s)?name(?:'s|\sis))\s(?P<name>{NAME}){TAIL}"
+    rf"|(?i:\bI\sgo\sby)\s(?P<by>{NAME}){TAIL}|{LEAD}(?:(?i:since|as of"
+    rf"|from)\s[\w ]{{3,30}}?\s)?(?i:I'm|I\sam)\s(?i:now\s)?(?P<am>{NAME})(?=$|,|\sand\b|\s(?:from"
+    rf"|here)\b)|^(?P<here>{NAME})\shere$|(?i:\bI'm\s(?:called|named))\s(?P<called>{NAME}){TAIL}"
+)
+def _name(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    name = match["name"] or match["by"] or match["am"] or match["here"] or match["called"]
+    if (
+        is_name(name)
+        and not NATIONS.match(name)
+        and not (match["am"] and (name.isupper() or (JOB_END.search(name) and " " in name)))
+    ):
+        yield Fact(
+            label="name",
+            value=name,
+            clause=clause,
+            slot="name",
+            starts=bool(re.search(r"(?i:\b(?:since|as of|now)\b)", clause.text)),
+        )
+
+
+@_rule(rf"(?i:\bcall\sme)\s(?P<name>{NAME}){TAIL}")
+def _called(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    if is_name(match["name"]):
+        yield Fact(
+            label="form of address", value=f"Wants to be called {match['name']}", clause=clause, slot="form_of_address"
+        )
+
+
+@_rule(
+    r"^(?P<title>Ms|Mrs|Mr|Miss|Mx|Dr|Doctor|Professor|Prof)\b\.?(?:,?\s(?i:please|not|never"
+    r"|actually))?[^a-z]*$|(?i:\bit's|\bcall me|\baddress me as|\buse)\s(?P<title2>Ms|Mrs|Mr|Miss"
+    r"|Mx|Dr)\b(?!\.?\s[A-Z])"
+)
+def _title(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    yield Fact(
+        label="form of address",
+        value=f"Is addressed as {match['title'] or match['title2']}",
+        clause=clause,
+        slot="form_of_address",
+    )
+
+
+@_rule(
+    rf"{LEAD}(?i:(?:I|we)(?:'m|'re|\sam|\sare|'ve been"
+    rf"|\shave been)?\s{ADV}(?:live|lived(?=\s\w+\s[^,]{2, 40}\s(?:since|for|all)\b)|living|reside"
+    rf"|based|settled)\s(?:\w+\s)?(?P<prep>in|at|near|outside)\s(?:the\s|a\s\w+\s(?:called\s)?)?){PLACE}"
+)
+def _home(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    place = match["place"]
+    if is_name(place):
+        yield Fact(
+            label="home",
+            value=f"Lives {match['prep'].lower()} {place}",
+            stated=place,
+            clause=clause,
+            slot="home_city",
+            starts=True,
+        )
+
+
+@_rule(
+    rf"{LEAD}(?i:(?:I|we)(?:'ve|\shave)?\s{ADV}(?:moved|relocated|emigrated)(?:\s(?:house|flat"
+    rf"|back|over|here|out|down|up))*\s(?:from\s[^,.]{{2,30}}?\s)?(?:to|into)\s(?:the\s)?){PLACE}"
+)
+def _moved(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    if _ORGANISATION.search(match["place"]):
+        yield Fact(
+            label="employer",
+            value=f"Works at {match['place']}",
+            stated=match["place"],
+            clause=clause,
+            slot="employer",
+            starts=True,
+        )
+    elif is_name(match["place"]):
+        yield Fact(
+            label="home",
+            value=f"Lives in {match['place']}",
+            stated=match["place"],
+            clause=clause,
+            slot="home_city",
+            starts=True,
+        )
+
+
+@_rule(rf"(?i:^(?:and\s)?(?:I|we)(?:'m|'re|\sam|\sare)\s(?:now\s)?in\s){PLACE}\s(?i:now)\b")
+def _in_now(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    if is_name(match["place"]):
+        yield Fact(
+            label="home",
+            value=f"Lives in {match['place']}",
+            stated=match["place"],
+            clause=clause,
+            slot="home_city",
+            starts=True,
+            confidence=0.75,
+        )
+
+
+@_rule(rf"(?i:\b(?:my|our)\s(?:\w+\s)?(?:house|home|flat|apartment|place)\s(?:is\s)?in\s){PLACE}")
+def _house(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    if is_name(match["place"]) and not re.search(r"\b(?:holiday|old|former|second|parents|sold|summer)\b", match[0]):
+        yield Fact(
+            label="home",
+            value=f"Has a home in {match['place']}",
+            stated=match["place"],
+            clause=clause,
+            slot="home_city",
+            confidence=0.75,
+        )
+
+
+@_rule(
+    rf"{LEAD}(?i:(?:I'm|I\sam|I\scome)\s(?:originally\s)?from\s){PLACE}|(?i:\bI\s(?:grew up"
+    rf"|was born|was raised)\sin\s)(?P<born>{NAME})"
+)
+def _origin(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    place = match["place"] or match["born"]
+    if is_name(place):
+        yield Fact(label="origin", value=f"Comes from {place}", clause=clause, slot="hometown")
+
+
+@_rule(
+    rf"(?i:\bI(?:'m|\sam)?\s(?:also\s)?(?P<verb>speak|learning|learn|fluent in|native in"
+    rf"|teaching myself)\s(?:a\s(?:bit|little)\sof\s|some\s"
+    rf"|fluent\s)?)(?P<what>{LANGUAGES}(?:(?:,\s|,?\sand\s){LANGUAGES})*)"
+    rf"|(?i:\bmy\s(?:native\slanguage|mother\stongue|first\slanguage)\sis\s)(?P<native>{LANGUAGES})"
+)
+def _language(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    if match["native"]:
+        yield Fact(
+            label="languages", value=f"Native language: {match['native']}", clause=clause, slot="native_language"
+        )
+    else:
+        verb = "Learns" if "learn" in match["verb"].lower() or "teach" in match["verb"].lower() else "Speaks"
+        yield Fact(label="languages", value=f"{verb} {match['what']}", clause=clause)
+
+
+@_rule(
+    rf"{LEAD}(?i:(?:I'm|I\sam|I\s(?:just\s)?turned|I've just turned)\s(?P<age>{AGE_WORDS})(?=$"
+    rf"|\s(?:years old|now|and|today|yesterday|last|this|but|next|so)\b))(?!\s(?i:minutes|hours"
+    rf"|days|percent|weeks|months|times))"
+)
+def _age(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    age = match["age"]
+    if (age.isdigit() and not 5 <= int(age) <= 115) or re.match(r"(?i:one|two|three|four)\b", age):
+        return
+    yield Fact(label="age", value=f"Is {age} years old", clause=clause, slot="age")
+
+
+@_rule(
+    r"(?i:\bmy\sbirthday(?:'s|\sis)\s(?:on\s)?)(?P<when>[^\ue000,.;:!?()]{3,25})"
+    r"|(?i:\bI\swas\sborn\s(?:on|in)\s)(?P<born>(?:the\s)?[\w ]*\d[\w ]*)"
+)
+def _birthday(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    when = clean(match["when"] or match["born"])
+    if (
+        re.search(
+            r"\d|january|february|march|april|may|june|july|august|september|october|november|december",
+            when,
+            re.IGNORECASE,
+        )
+        and "today" not in when
+    ):
+        yield Fact(
+            label="birthday",
+            value=f"Birthday: {when}" if match["when"] else f"Born {when}",
+            clause=clause,
+            slot="birthday",
+        )
+
+
+@_rule(
+    r"(?i:\b(?:I'm|I\sam|I've been|we're|we\sare|I\sgot|we\sgot|we've been)\s(?P<state>married"
+    r"|engaged|divorced|widowed|single|separated|pregnant|expecting(?:\stwins| a baby"
+    r"| our \w+)?)\b)(?!\s(?:to\sthe|with\sthe|out|file|in the))"
+)
+def _state(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    state = match["state"].lower()
+    yield Fact(
+        label="family",
+        value=f"Is {state}",
+        clause=clause,
+        slot="" if state.startswith(("preg", "expect")) else "marital_status",
+        starts="got" in match[0],
+    )
+
+
+@_rule(
+    r"(?i:\bI(?:'m|\sam)\sa\s(?P<what>widow(?:er)?|single\s(?:mum|mom|dad|parent|mother|father)"
+    r"|grandmother|grandfather|(?:mum|mom|dad|mother|father)\sof\s\w+)\b)"
+)
+def _relation(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    yield Fact(label="family", value=f"Is a {match['what']}", clause=clause)
+
+
+@_rule(
+    r"(?i:\b(?:I|we)(?:'ve|\shave)?\s(?:have|got|also have)\s(?P<what>(?:an?|one|two|three|four"
+    r"|five|six|several|\d)\s(?:older\s|younger\s|little\s|big\s|grown-up\s|small\s"
+    r"|twin\s)?(?:brothers?|sisters?|siblings?|kids?|children|sons?|daughters?|grandchildren"
+    r"|grandkids|cats?|dogs?|chickens|horses?|rabbits?)(?:\sand\s(?:an?|one|two|three"
+    r"|four)\s\w+)?)\b)(?!\s(?:in my (?:class|team)|called|named))"
+)
+def _counted(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    yield Fact(label="family", value=f"Has {clean(match['what'])}", clause=clause)
+
+
+@_rule(
+    r"(?i:^(?:and\s|but\s|so\s)?I\slive\s(?P<how>alone|on my own"
+    r"|with\smy\s[^\ue000,.;:!?()]{2,40}?)(?=\s(?:in|at|near|and|but|so)\b|\s*$))"
+)
+def _lives_with(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    yield Fact(label="household", value=f"Lives {clean(match['how']).replace(' my ', ' their ')}", clause=clause)
+
+
+@_rule(rf"(?i:\b(?:I'm|I\sam|I've always been)\s(?P<trait>(?:{_TRAITS})(?:\sin\smy\s\w+\s\w+)?)\b)")
+def _trait(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    yield Fact(label="trait", value=f"Is {match['trait'].lower().replace(' my ', ' the ')}", clause=clause)
+
+
+@_rule(
+    r"(?i:\bI(?:'ve|\shave|\swas)?\s(?:just\s)?(?:got\s|been\s)?(?P<verb>have|got|suffer from"
+    r"|diagnosed with|'ve got)\s(?:an?\s|mild\s|chronic\s)*(?P<what>(?:type\s\w+\s)?(?:diabetes"
+    r"|asthma|migraines?|epilepsy|eczema|arthritis|hypertension|high blood pressure"
+    r"|coeliac disease|celiac disease|adhd|autism|dyslexia|hay fever|anxiety|depression|insomnia"
+    r"|crohn's(?: disease)?|ibs|psoriasis|endometriosis|a heart condition|a pacemaker|tinnitus"
+    r"|sleep apnoea|sleep apnea|lactose intolerance|vertigo|glaucoma))\b)"
+)
+def _health(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    yield Fact(label="health", value=f"Has {match['what']}", clause=clause)
+
+
+@_rule(
+    rf"{LEAD}(?i:I'm|I\sam)\s(?i:half\s"
+    rf"|originally\s)?(?P<nation>[A-Z][a-z]+(?:\sAfrican)?)(?=$|,|\s(?:and|but|by|so|living)\b)"
+)
+def _nation(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    if NATIONS.match(match["nation"]) and match["nation"] != "Christian":
+        yield Fact(label="origin", value=f"Is {match['nation']}", clause=clause)
+
+
+@_rule(
+    r"(?i:^(?:and\s|so\s)?my\s(?P<what>blood (?:type|group)|shoe size|height"
+    r"|ring size|star sign|pronouns|nationality|religion|t-shirt size|dress size|native tongue)"
+    r"\s(?:is|are)\s)(?P<value>[^\ue000,.;:!?()]{1,40})"
+    r"|(?i:^(?:and\s)?I'm\s)(?P<tall>\d{3}\s?cm|\d\s?(?:ft|foot|feet)\s?\d{0,2}|1[.,]\d\d\s?m)(?i:\s(?:tall)?)"
+)
+def _measure(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    what = (match["what"] or "height").lower()
+    yield Fact(
+        label=what,
+        value=f"{what.capitalize()}: {clean(match['value'] or match['tall'])}",
+        clause=clause,
+        slot=what.replace(" ", "_"),
+    )

@@ -1,0 +1,224 @@
+"""A step's text as the rules read it: sentences and clauses, and which of them tell something that holds.
+
+Questions, hypotheticals, quotes, code and vault references are no reports: the first two mark their sentence, the
+others are masked by a sign that no rule matches. Masking and simplifying keep every offset, so that what is quoted or
+stored is cut from the step itself.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from ...date_words_chinese import simplified
+
+__all__ = ["LONGEST", "MASK", "Clause", "Reading", "Sentence", "read_text"]
+
+LONGEST = 6_000
+"""Characters of a text that are analysed; all of a document is kept."""
+MASK = "\ue000"
+_MOST_SENTENCES = 120
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
+_MASKED = re.compile(
+    r"```.*?(?:```|\Z)|\{\{vault:[^{}\r\n]{0,300}\}\}|`[^`\n]{1,200}`|https?://\S+"
+    r"|\"[^\"\n]{1,400}\"|[“][^”\n]{1,400}[”]|[「『][^」』\n]{1,400}[」』]|(?<!\w)'[^'\n]{12,300}'(?!\w)|^>[^\n]*",
+    re.DOTALL | re.MULTILINE,
+)
+_END = re.compile(
+    r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)(?<!\bvs)(?<!\be\.g)(?<!\bi\.e)\.+(?=\s|$)"
+    r"|[!?]+(?!\w)|[。！？…]+|\n+"
+)
+_CLAUSE = re.compile(
+    r"\s*(?:[,:;](?=\s)|[，：；])\s*(?:(?:and|but|so|because|then|who|which)\s+)?|\s+[–—-]{1,2}\s+|\s*——\s*"
+    r"|\s+(?:and|but|so|because|while|whereas|although|since(?=\s(?:I|we|she|he|they|it|the|my"
+    r"|our)\b)|as(?=\s(?:I|we)\b))\s+"
+    r"(?=(?:(?:on|in|at|this|next|last|then|now|also|since)\s(?:\S+\s){1,2}?)?"
+    r"(?:I|I'\w+|we|we'\w+|my|our|she|he|they|she's|he's|it|it's|they're|there|the|please|don't"
+    r"|never|always|[A-Z]\w+(?:'s)?\s(?:is|has|was|will|runs|takes))\b)"
+)
+_QUESTION = re.compile(
+    r"^\W*(?:(?:and|but|so|or|ok|hi|hey)[\s,]+)*(?:(?:what|where|when|who|whom|whose|why|how|which)(?:'s\s|\s(?:do|does|did|is|are|was|were"
+    r"|can|could|would|will|shall|should|have|has|about|many|much|long|often|far|old|else)\b)"
+    r"|(?:do|does|did|is|are|was|were|can|could|would|will|shall|should|have|has|may)\s(?:i|you|we|they|he|she|it|the|a|an|my|your|there"
+    r"|this|that|people)\b|any\s(?:tips|ideas|chance)\b)",
+    re.IGNORECASE,
+)
+_QUESTION_ZH = re.compile(
+    r"[吗]\W*$|怎么(?:办|样|说|做|弄|走)|(?:什么时候|哪里|哪儿|多少钱"
+    r"|是不是|能不能|可不可以|有没有|要不要)[^，。]*$|^(?:请问|为什么|谁)"
+)
+_SUPPOSED = re.compile(
+    r"\b(?:if|suppose|supposing|imagine|hypothetically|pretend|wish|dreamt|dreamed|what if"
+    r"|in another life|as though|as if"
+    r"|unless|in case|otherwise|would have|could have|let's say|lottery)\b",
+    re.IGNORECASE,
+)
+_SUPPOSED_ZH = re.compile(
+    r"如果|要是|假如|假设|假若|倘若|万一|若是|想象|梦见|做梦|幻想|上辈子|下辈子|的话|比如说|恨不得|巴不得|但愿|要不是"
+)
+_DOUBTED = re.compile(
+    r"\b(?:might|maybe|perhaps|possibly|could|thinking (?:of|about)|considering|wonder|wondering"
+    r"|not sure|no idea|tempted|would"
+    r"|should probably|toying|almost|nearly|may (?:be|have|go|move|get|try)|hope to|hoping to"
+    r"|someday|one day|used to)\b",
+    re.IGNORECASE,
+)
+_DOUBTED_ZH = re.compile(r"可能|也许|或许|大概|说不定|考虑|希望|好像|差点|本来|以为|想过|犹豫|恐怕|应该会|似乎|估计")
+_KIDDING = re.compile(
+    r"\b(?:just kidding|only joking|just joking|i'm joking|i'm kidding|kidding!|jk\b|not really!"
+    r"|scratch that)|开玩笑|逗你|骗你|瞎说的",
+    re.IGNORECASE,
+)
+_COUNTERFACTUAL = re.compile(
+    r"\b(?:if|suppose|imagine|pretend)\b.{0,40}?\b(?:won|were|had|was|could|became|owned|ruled)\b|\blottery\b"
+    r"|(?:要是|如果|假如).{0,12}(?:中了|变成|是个|当上|会飞|有了?(?:一|几)?[个百千亿]?[万亿])",
+    re.IGNORECASE,
+)
+_SOBER = re.compile(
+    r"\b(?:seriously|anyway|actually|for real|in fact|jokes aside)\b|说正经|说真的|其实|对了|言归正传", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clause:
+    """Part of a sentence: characters ``start`` to ``end`` of the step's text.
+
+    Attributes:
+        text: as rules read it, masked and simplified. raw: as it was said.
+        holds: whether it tells something as a fact: neither asked nor supposed nor doubted.
+        sentence: number of its sentence.
+    """
+
+    start: int
+    end: int
+    text: str
+    raw: str
+    holds: bool
+    sentence: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sentence:
+    """A sentence and its clauses; ``asked`` and ``supposed`` say what it is instead of a report."""
+
+    start: int
+    end: int
+    text: str
+    raw: str
+    asked: bool
+    supposed: bool
+    clauses: tuple[Clause, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether it reports something."""
+        return not self.asked and not self.supposed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A step's own words, less what it pastes.
+
+    Attributes:
+        step_id: of the step. raw: the text analysed.
+        kidding: whether it takes back what it says. fancy: whether it opens a game of "what if".
+        sober: whether it ends such a game.
+    """
+
+    step_id: str
+    raw: str
+    sentences: tuple[Sentence, ...]
+    has_han: bool
+    has_latin: bool
+    kidding: bool = False
+    fancy: bool = False
+    sober: bool = False
+    skipped: tuple[tuple[int, int], ...] = field(default=())
+
+    def clauses(self) -> list[Clause]:
+        """All clauses that hold, in order."""
+        return [clause for sentence in self.sentences for clause in sentence.clauses if clause.holds]
+
+
+def _mask(match: re.Match[str]) -> str:
+    return "".join("\n" if c == "\n" else MASK for c in match[0])
+
+
+def read_text(step_id: str, text: str, skipped: tuple[tuple[int, int], ...] = ()) -> Reading:
+    """Read the first 6,000 characters of a step's text.
+
+    Args:
+        step_id: of the step.
+        text: its content.
+        skipped: spans that are no words of the speaker (a pasted document), masked as a whole.
+    """
+    raw = text[:LONGEST]
+    plain = raw.replace("’", "'")
+    for start, end in skipped:
+        if start < len(plain):
+            covered = plain[start:end]
+            plain = plain[:start] + "".join("\n" if c == "\n" else MASK for c in covered) + plain[end:]
+    plain = _MASKED.sub(_mask, plain)
+    has_han = bool(_HAN.search(plain))
+    if has_han:
+        plain = simplified(plain)
+    sentences: list[Sentence] = []
+    start = 0
+    for match in _END.finditer(plain):
+        _add(sentences, raw, plain, start, match.start(), match[0], has_han)
+        start = match.end()
+        if len(sentences) >= _MOST_SENTENCES:
+            break
+    else:
+        _add(sentences, raw, plain, start, len(plain), "", has_han)
+    return Reading(
+        step_id=step_id,
+        raw=raw,
+        sentences=tuple(sentences),
+        has_han=has_han,
+        has_latin=any("a" <= c <= "z" for c in plain),
+        kidding=bool(_KIDDING.search(plain)),
+        fancy=bool(_COUNTERFACTUAL.search(plain)),
+        sober=bool(_SOBER.search(plain)),
+        skipped=skipped,
+    )
+
+
+def _add(sentences: list[Sentence], raw: str, plain: str, start: int, end: int, closing: str, has_han: bool) -> None:
+    while start < end and (plain[start].isspace() or plain[start] in "-*•·"):
+        start += 1
+    text = plain[start:end].rstrip()
+    if not text.strip(MASK + " \t"):
+        return
+    end = start + len(text)
+    asked = "?" in closing or "？" in closing or bool(_QUESTION.match(text))
+    supposed = bool(_SUPPOSED.search(text))
+    if has_han:
+        asked = asked or bool(_QUESTION_ZH.search(text))
+        supposed = supposed or bool(_SUPPOSED_ZH.search(text))
+    number = len(sentences)
+    clauses: list[Clause] = []
+    begin = 0
+    for match in [*_CLAUSE.finditer(text), None]:
+        stop = match.start() if match else len(text)
+        part = text[begin:stop].strip()
+        if part:
+            at = start + text.index(part, begin)
+            doubted = bool(_DOUBTED.search(part)) or (has_han and bool(_DOUBTED_ZH.search(part)))
+            clauses.append(
+                Clause(
+                    start=at,
+                    end=at + len(part),
+                    text=part,
+                    raw=raw[at : at + len(part)],
+                    holds=not (asked or supposed or doubted),
+                    sentence=number,
+                )
+            )
+        if match:
+            begin = match.end()
+    sentences.append(
+        Sentence(
+            start=start, end=end, text=text, raw=raw[start:end], asked=asked, supposed=supposed, clauses=tuple(clauses)
+        )
+    )

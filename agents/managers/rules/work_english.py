@@ -1,0 +1,281 @@
+"""The user's work and studies, in English: "I work at Arup as an engineer", "I left", "I retired"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .english_grammar import ADV, JOB_END, LEAD, NATIONS, STOP, VAGUE, Fact, article, clean, rule_set, verb_s
+from .people import is_name
+from .sentences import Clause
+from .words import NAME
+
+__all__ = ["WORK_RULES"]
+
+WORK_RULES, _rule = rule_set()
+
+_NOT_JOBS = re.compile(
+    r"\b(?:beginner|customer|member|lover|owner|drinker|eater|smoker|sleeper|starter|winner|loser"
+    r"|believer|supporter|user|reader|runner|swimmer"
+    r"|walker|fighter|monster|stranger|foreigner|newcomer|commuter|homeowner|parent|person|man"
+    r"|woman|human|widow|widower|vegetarian|pedestrian"
+    r"|bit|fan|mother|father|brother|sister|early riser|riser|morning|night owl|better|worse"
+    r"|former|other|number|matter|longer|older|younger|never|ever"
+    r"|water|paper|summer|winter|dinner|hater|better person|goner|sucker|perfectionist|pessimist"
+    r"|optimist|introvert|extrovert|patient|student driver)\Z",
+    re.IGNORECASE,
+)
+
+
+_EMPLOYER = (
+    rf"(?P<org>{NAME}|(?i:an?\s(?:small\s|big\s|local\s|large\s"
+    rf"|new\s)?[\w-]+(?:\s[\w-]+)?\s?(?:company|firm|clinic|hospital|school|university|start-?up"
+    rf"|agency|bank|lab|studio|shop|restaurant|practice|bakery|charity|council|library|factory"
+    rf"|museum|hotel|law firm|office)))"
+)
+
+
+_JOB = r"(?P<job>(?:[\w/&+-]+\s){0,4}?[\w/&+-]+)"
+
+
+def _job_value(job: str) -> str:
+    return clean(re.sub(r"^(?:an?|the|their|our)\s", "", job, flags=re.IGNORECASE))
+
+
+@_rule(
+    rf"{LEAD}(?i:.{{0,24}}?\bI(?:'m|'ve been|\sam|\shave been|'ve|\shave"
+    rf"|'ll)?\s{ADV}(?P<verb>work|working|worked|start|starting|started|join|joining|joined"
+    rf"|employed|got a job|got a new job|took a job|accepted a job|accepted an offer)(?:\s(?:over"
+    rf"|part[- ]time|full[- ]time|nights|remotely|new|out|there|here|on \w+))*\s(?:at|for|with|from"
+    rf"|by|in)?\s?(?:the\s)?){_EMPLOYER}(?:\s(?i:as)\s(?i:an?\s|the\s|their\s)?{_JOB}(?=$|\s(?i:and"
+    rf"|since|for|from|on|in|at|but|next|this|last|until)\b))?"
+)
+def _works_at(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    org, verb = match["org"], match["verb"].lower()
+    if verb == "worked" or not is_name(org) or re.match(r"(?i:in|at)\s(?:January|February)", org):
+        return
+    if re.search(rf"\bin\s{re.escape(org)}", clause.text) and org[0].isupper() and verb in ("work", "working"):
+        yield Fact(label="work", value=f"Works in {org}", clause=clause, starts=True, confidence=0.75)
+    else:
+        yield Fact(
+            label="employer",
+            value=f"Works at {org}",
+            stated=org,
+            clause=clause,
+            slot="employer",
+            starts=verb not in ("work", "working", "employed"),
+        )
+    if match["job"]:
+        yield Fact(
+            label="job",
+            value=f"Works as {article(_job_value(match['job']))}",
+            stated=_job_value(match["job"]),
+            clause=clause,
+            slot="job_title",
+            starts=verb not in ("work", "working"),
+        )
+
+
+@_rule(
+    rf"{LEAD}(?i:I(?:'m|'ve been|\sam|\shave been)?\s{ADV}(?:work|working|worked|start|starting"
+    rf"|started)(?:\s(?:part[- ]time|full[- ]time|now|on \w+))*\sas\s(?:an?\s|the\s)?){_JOB}(?=$"
+    rf"|\s(?i:and|since|for|from|on|in|at|but|with|until|here)\b)(?:\s(?i:at|for|with)\s(?i:the\s)?{_EMPLOYER})?"
+)
+def _works_as(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    if "worked" in match[0].lower():
+        return
+    yield Fact(
+        label="job",
+        value=f"Works as {article(_job_value(match['job']))}",
+        stated=_job_value(match["job"]),
+        clause=clause,
+        slot="job_title",
+        starts="start" in match[0].lower(),
+    )
+    if match["org"] and is_name(match["org"]):
+        yield Fact(
+            label="employer",
+            value=f"Works at {match['org']}",
+            stated=match["org"],
+            clause=clause,
+            slot="employer",
+            starts="start" in match[0].lower(),
+        )
+
+
+@_rule(
+    rf"{LEAD}(?i:(?:(?:from|as of|starting|since)\s[\w ]{{3,20}}?\s)?I(?:'m|\sam"
+    rf"|'ll be|\swill be)\s{ADV}(?:an?|the)\s){_JOB}(?=$|\s(?i:and|by|for|from|in|at|with|on"
+    rf"|but|who|now|these days)\b)(?:\s(?i:at|for|with|in)\s(?i:the\s)?{_EMPLOYER})?"
+)
+def _am_job(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    job = _job_value(match["job"])
+    if job.lower() in (
+        "student",
+        "phd student",
+        "pensioner",
+        "stay-at-home mum",
+        "stay-at-home dad",
+        "housewife",
+        "freelancer",
+    ) or (
+        JOB_END.search(job)
+        and not _NOT_JOBS.search(job)
+        and not NATIONS.match(job)
+        and not re.search(r"\b(?:such|same|huge|total|complete|real|terrible|bad|big)\b", job)
+    ):
+        yield Fact(
+            label="job",
+            value=f"Is {article(job)}",
+            stated=job,
+            clause=clause,
+            slot="job_title",
+            starts=bool(re.search(r"'ll|will|from|since|now", match[0])),
+        )
+        if match["org"] and is_name(match["org"]):
+            yield Fact(
+                label="employer",
+                value=f"Works at {match['org']}",
+                stated=match["org"],
+                clause=clause,
+                slot="employer",
+                starts=bool(re.search(r"'ll|will|from|since|now", match[0])),
+            )
+
+
+@_rule(
+    rf"{LEAD}(?i:I\s{ADV}(?:do|teach|run|manage|lead"
+    rf"|own))\s(?P<what>[^\ue000,.;:!?()]{{3,45}}?)\s(?i:at|for)\s(?i:the\s)?{_EMPLOYER}"
+)
+def _does_at(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    if is_name(match["org"]):
+        yield Fact(
+            label="employer", value=f"Works at {match['org']}", stated=match["org"], clause=clause, slot="employer"
+        )
+        yield Fact(
+            label="job",
+            value=f"{verb_s(match[0].split(match['what'])[0].split()[-1])} {clean(match['what'])}",
+            clause=clause,
+            slot="job_title",
+        )
+
+
+@_rule(
+    r"(?i:^(?:and\s)?I\s(?:teach|run|manage|own)\s(?P<what>(?:an?|the|my own"
+    r"|the local)\s(?:[\w'-]+\s){0,3}(?:bakery|shop|cafe|café|restaurant|business|company|farm"
+    r"|studio|salon|gallery|school|agency|practice|team|start-?up|garage|bookshop|pub|hotel"
+    r"|class(?:es)?)|(?:maths|history|physics|chemistry|biology|english|music|art|geography|yoga"
+    r"|piano|primary school|year \w+)\b[^\ue000,.;:!?]{0,25}))"
+)
+def _runs(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    verb = re.search(r"teach|run|manage|own", match[0], re.IGNORECASE)
+    yield Fact(
+        label="job",
+        value=f"{verb_s(verb[0] if verb else 'run')} {clean(match['what'])}",
+        clause=clause,
+        slot="job_title",
+    )
+
+
+@_rule(
+    rf"(?i:\bI(?:'ve|\shave)?\s(?:just\s)?(?:left|quit|resigned from|stopped working (?:at|for)"
+    rf"|got laid off from|was laid off from|retired from|handed in my notice at)\s(?:my job at\s"
+    rf"|the\s)?)(?P<org>{NAME})"
+)
+def _left(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    if is_name(match["org"]):
+        yield Fact(
+            label="employer",
+            value=f"Left {match['org']}",
+            stated=f"no longer at {match['org']}",
+            clause=clause,
+            slot="employer",
+            starts=True,
+            ends=True,
+        )
+
+
+@_rule(
+    r"(?i:\bI(?:'ve|\shave|\sjust)?\s(?:just\s)?(?:got|been|was)\s(?:promoted|made"
+    r"|appointed)\s(?:to\s)?(?:an?\s|the\s)?)(?P<job>(?:[\w/&-]+\s){0,3}?[\w/&-]+)(?=$|\s(?i:and"
+    r"|at|in|on|last|this|yesterday|from|since|of|as)\b)"
+)
+def _promoted(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    if JOB_END.search(match["job"]) and not _NOT_JOBS.search(match["job"]):
+        yield Fact(
+            label="job",
+            value=f"Works as {article(_job_value(match['job']))}",
+            stated=_job_value(match["job"]),
+            clause=clause,
+            slot="job_title",
+            starts=True,
+        )
+
+
+@_rule(r"(?i:^(?:and\s)?I(?:'ve|\shave)?\s(?:just\s)?retired\b)")
+def _retired(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    yield Fact(label="job", value="Is retired", clause=clause, slot="job_title", starts=True)
+
+
+@_rule(
+    rf"(?i:\bI(?:'m|\sam)?\s(?:studying|study|doing a (?:degree|phd|master's|masters) in|read"
+    rf"|reading)\s)(?P<what>[A-Za-z][\w\s&-]{{2,40}}?)\s(?i:at)\s(?i:the\s)?(?P<org>{NAME})"
+    rf"|(?i:^I(?:'m|\sam)\sstudying\s(?:for\s)?)(?P<what2>[A-Za-z][\w\s&-]{{2,40}}?){STOP}"
+)
+def _studies(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    if match["org"]:
+        yield Fact(
+            label="studies", value=f"Studies {clean(match['what'])} at {match['org']}", clause=clause, slot="studies"
+        )
+    elif not VAGUE.match(match["what2"]):
+        yield Fact(
+            label="studies", value=f"Studies {clean(match['what2'])}", clause=clause, slot="studies", confidence=0.75
+        )
+
+
+@_rule(
+    rf"(?i:^(?:and\s)?I\swork\sin\s)(?P<field>(?!the\b|a\b|an\b|my\b|our\b|this\b"
+    rf"|shifts)[a-z][\w&-]*(?:\s[a-z][\w&-]*){{0,2}}?){STOP}"
+)
+def _field(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    yield Fact(label="work", value=f"Works in {clean(match['field'])}", clause=clause)
+
+
+@_rule(
+    rf"(?i:\bI(?:'ve|\shave)?\s(?:just\s|recently\s|finally\s)?(?:started|got|landed|accepted|took"
+    rf"|begun|have)\s(?:an?\s|my\s)(?:new\s)?(?:job|role|position|post)\sas\s(?:an?\s|the\s"
+    rf"|their\s)?){_JOB}(?=$|\s(?i:at|with|for|in|last|this|on|and)\b)(?:\s(?i:at|with"
+    rf"|for)\s(?i:the\s)?{_EMPLOYER})?"
+)
+def _new_job(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    yield Fact(
+        label="job",
+        value=f"Works as {article(_job_value(match['job']))}",
+        stated=_job_value(match["job"]),
+        clause=clause,
+        slot="job_title",
+        starts=True,
+    )
+    if match["org"] and is_name(match["org"]):
+        yield Fact(
+            label="employer",
+            value=f"Works at {match['org']}",
+            stated=match["org"],
+            clause=clause,
+            slot="employer",
+            starts=True,
+        )
+
+
+@_rule(rf"(?i:\bI(?:'m|\sam)?\s(?:no longer|don't|do not)\s(?:work|working)\s(?:at|for)\s(?:the\s)?)(?P<org>{NAME})")
+def _no_longer(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    if is_name(match["org"]):
+        yield Fact(
+            label="employer",
+            value=f"No longer works at {match['org']}",
+            stated=f"no longer at {match['org']}",
+            clause=clause,
+            slot="employer",
+            starts=True,
+            ends=True,
+        )

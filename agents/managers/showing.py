@@ -1,0 +1,104 @@
+"""What the write path's models are shown: the steps of a batch, what came before, and the known items by handle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta, timezone, tzinfo
+
+from ...memory_types import MemoryItem
+from ..contract import Batch, HeardStep, Instruction
+from ..label_task import abridged
+from .shared import ManagerForm
+
+__all__ = ["shown_before", "shown_items", "shown_steps", "shown_task"]
+
+_LONGEST, _ENDING = 4_000, 800
+_CUT = " …[cut]… "
+_BEFORE_TEXT = 240
+_FIELD_TEXT, _LIST_SHOWN = 300, 12
+
+
+def shown_steps(batch: Batch, notes: Mapping[str, str] | None = None) -> str:
+    """The steps, numbered from 1, with the user's local time and weekday, who said it, and what its references mean.
+
+    Labels are not shown: as the rules give them they are named by single words, which mislead more than they tell.
+
+    Args:
+        notes: step id → a line to stand below it.
+    """
+    lines: list[str] = []
+    for number, one in enumerate(batch.steps, 1):
+        lines.append(f"[{number}] {_when(one, batch.zone)} {_thread(one, batch)}{_who(one)}")
+        text = one.step.index_text if one.step.index_text.strip() else one.step.content
+        lines += [f"| {line}" for line in _cut(text).splitlines() if line.strip()]
+        resolved = one.resolved_text
+        if resolved.strip() and resolved not in (text, one.step.content) and len(resolved) <= _LONGEST:
+            lines.append(f"meant: {abridged(resolved, _LONGEST)}")
+        if notes and one.step.id in notes:
+            lines.append(notes[one.step.id])
+    return "\n".join(lines)
+
+
+def shown_before(batch: Batch) -> str:
+    """The steps before the batch, shortened: they help to understand, nothing is learned from them."""
+    lines = []
+    for one in batch.before:
+        text = abridged(one.resolved_text or one.step.index_text, _BEFORE_TEXT)
+        lines.append(f"{_when(one, batch.zone)} {_thread(one, batch)}{_who(one)}: {text}")
+    return "\n".join(lines) or "none: the talk begins here"
+
+
+def shown_items(form: ManagerForm, handles: Mapping[str, str], items: Mapping[str, MemoryItem], zone: tzinfo) -> str:
+    """One line an item: handle, since when it holds, its fields."""
+    lines = []
+    for handle, item_id in handles.items():
+        item = items[item_id]
+        since = f" (since {_day(item.valid_from, zone)})" if item.valid_from else ""
+        values = [(name, getattr(item, name, None)) for name in form.fields]
+        told = "; ".join(f"{name}: {_value(value, zone)}" for name, value in values if value)
+        lines.append(f"{handle}{since} {told}")
+    return "\n".join(lines) or "none yet"
+
+
+def shown_task(batch: Batch, instruction: Instruction) -> str:
+    """What the meta-manager asked for, in one line or two."""
+    chosen = [str(number) for number, one in enumerate(batch.steps, 1) if one.step.id in instruction.step_ids]
+    where = f"Look above all at step{'s' if len(chosen) > 1 else ''} {', '.join(chosen)}." if chosen else ""
+    told = "\n".join(part for part in (abridged(instruction.task, 400), where) if part)
+    return told or "Look at all steps."
+
+
+def _when(one: HeardStep, zone: tzinfo) -> str:
+    # The day on which it was said is that of the speaker's clock, where the message told it.
+    offset = one.step.offset_minutes
+    local = one.step.occurred_at.astimezone(timezone(timedelta(minutes=offset)) if offset else zone)
+    return local.strftime("%a %Y-%m-%d %H:%M")
+
+
+def _thread(one: HeardStep, batch: Batch) -> str:
+    threads = list(dict.fromkeys(step.step.thread_id for step in (*batch.before, *batch.steps)))
+    return f"thread {threads.index(one.step.thread_id) + 1}, " if len(threads) > 1 else ""
+
+
+def _who(one: HeardStep) -> str:
+    step = one.step
+    return abridged(step.role if step.speaker == step.role else f"{step.speaker} ({step.role})", 80)
+
+
+def _cut(text: str) -> str:
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[: _LONGEST - _ENDING]}{_CUT}{text[-_ENDING:]}"
+
+
+def _day(moment: datetime, zone: tzinfo) -> str:
+    return moment.astimezone(zone).strftime("%Y-%m-%d")
+
+
+def _value(value: object, zone: tzinfo) -> str:
+    if isinstance(value, datetime):
+        local = value.astimezone(zone)
+        return local.strftime("%Y-%m-%d" if (local.hour, local.minute) == (0, 0) else "%Y-%m-%d %H:%M")
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return " / ".join(abridged(str(one), 80) for one in value[:_LIST_SHOWN])
+    return abridged(str(value), _FIELD_TEXT)

@@ -1,0 +1,176 @@
+"""The meta-manager by model: which of the six managers have something to do (MIRIX, arXiv 2507.07957, section 3.2).
+
+The rules look first: a batch of small talk, in which they find nothing and nobody could, goes to nobody and costs no
+call.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, cast
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ..memory_types import ItemKind
+from ..models import Budget, CallInput, Method, ModelReply, StructuredCall, StructuredResult, UsageMeter
+from ..prompts import Prompt, load_prompt
+from .contract import Batch, Instruction, MetaManager
+from .likeness import telling_words
+from .managers.showing import shown_before, shown_steps
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from ..models import RetryPolicy
+
+__all__ = ["AGENT", "ManagerTasks", "ModelMetaManager", "Routed", "RoutingReply", "is_small_talk"]
+
+AGENT = "meta_manager"
+_LONGEST_TASK = 400
+_MOST = 12  # entries, before those of one kind are joined
+_TELLING = 4  # words beyond pleasantries from which on a step may tell something
+_NAMED = 2  # the same, where one of them is a name
+_NAME = re.compile(r"(?<=[\w,;:'’-] )[A-Z][a-z]+")
+_PLEASANTRIES = """
+    hi hey hello yo good great nice fine lovely cool awesome perfect brilliant super bad well morning afternoon
+    evening night day today weekend thank thanks cheers ta welcome please sorry yes yeah yep no nope ok okay sure right
+    alright maybe haha lol hmm oh wow bye goodbye see you later soon talk speak chat again how what why when where who
+    which doing going up help need want ask question answer let go get got know think mean hope sound look like much
+    very really just bit lot thing things something anything nothing back here there it's that's i'm don't ah ha oops can
+    can't could one out off too isn't won't complain better best enjoy cup hug joke fun
+"""
+_PLEASANT = frozenset(_PLEASANTRIES.split())
+
+
+class ManagerTasks(BaseModel):
+    """What one manager is to look at."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    manager: Literal["core", "episodic", "semantic", "procedural", "resource", "vault"]
+    steps: list[int] = Field(description="Numbers of the steps that hold something for it.")
+    task: str = Field(description="What to keep or change there, in at most 20 words.")
+
+
+class RoutingReply(ModelReply):
+    """Which managers have something to do; an empty list where none has."""
+
+    managers: list[ManagerTasks]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Routed:
+    """The instructions, one a kind at most, and what fell back on the way."""
+
+    batch: Batch
+    instructions: tuple[Instruction, ...] = ()
+    degraded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    batch: Batch
+    by_rules: tuple[Instruction, ...]
+
+
+class ModelMetaManager:
+    """Routes batches with a chat model; see :class:`~hexamem.agents.contract.MetaManager`.
+
+    Args:
+        model: the chat model.
+        rules: looks first, and does the work where the model brings nothing that can be used.
+        method: how the reply's form is asked for.
+        retries: what to do about failures on the way.
+    """
+
+    def __init__(
+        self,
+        model: BaseChatModel,
+        rules: MetaManager,
+        *,
+        method: Method = "json_schema",
+        retries: RetryPolicy | None = None,
+    ) -> None:
+        self._rules = rules
+        self._prompt: Prompt = load_prompt(AGENT)
+        self.call: StructuredCall[RoutingReply] = StructuredCall(
+            model, RoutingReply, agent=AGENT, method=method, retries=retries, salvage=_salvaged
+        )
+
+    def route(self, batch: Batch) -> Sequence[Instruction]:
+        """As :meth:`~hexamem.agents.contract.MetaManager.route`, without a budget."""
+        return self.finish(self.call.invoke(self.prepare(batch))).instructions
+
+    def prepare(
+        self, batch: Batch, budget: Budget | None = None, usage: UsageMeter | None = None
+    ) -> CallInput | StructuredResult[RoutingReply]:
+        """The call that a batch needs, or the empty result where the rules see nothing in it."""
+        asked = _Asked(batch, tuple(self._rules.route(batch)))
+        if not asked.by_rules and is_small_talk(batch):
+            return StructuredResult(value=RoutingReply(managers=[]), carry=asked)
+        count = len(batch.steps)
+
+        def problems(reply: RoutingReply) -> list[str]:
+            told = [] if len(reply.managers) <= _MOST else [f"{len(reply.managers)} entries; give each manager once"]
+            for number, one in enumerate(reply.managers[:_MOST], 1):
+                if any(not 0 < step <= count for step in one.steps):
+                    told.append(f"entry {number} names steps that there are not; the steps are 1 to {count}")
+            return told
+
+        return CallInput(
+            messages=self._prompt.render(earlier=shown_before(batch), steps=shown_steps(batch)),
+            budget=budget,
+            usage=usage,
+            operation="manage",
+            validate=problems,
+            carry=asked,
+        )
+
+    def finish(self, result: StructuredResult[RoutingReply]) -> Routed:
+        """The instructions of the model, else those of the rules."""
+        asked = cast("_Asked", result.carry)
+        if result.value is None:
+            told = (*result.degraded, f"{AGENT}: the rules did the work")
+            return Routed(batch=asked.batch, instructions=asked.by_rules, degraded=told)
+        ids = [heard.step.id for heard in asked.batch.steps]
+        steps: dict[ItemKind, dict[str, None]] = {}
+        tasks: dict[ItemKind, list[str]] = {}
+        for one in result.value.managers[:_MOST]:
+            named = [ids[step - 1] for step in one.steps if 0 < step <= len(ids)]
+            if one.steps and not named:
+                continue
+            steps.setdefault(one.manager, {}).update(dict.fromkeys(named))
+            tasks.setdefault(one.manager, []).append(self._prompt.restore(one.task).strip())
+        instructions = tuple(
+            Instruction(kind=kind, step_ids=tuple(named), task="; ".join(filter(None, tasks[kind]))[:_LONGEST_TASK])
+            for kind, named in steps.items()
+        )
+        return Routed(batch=asked.batch, instructions=instructions, degraded=result.degraded)
+
+
+def is_small_talk(batch: Batch) -> bool:
+    """Whether no step of a batch could tell anything: pleasantries and a word or two, no figures, no documents."""
+    for heard in batch.steps:
+        if heard.step.role not in ("user", "tool", "other"):
+            continue
+        text = heard.step.index_text or heard.step.content
+        words = telling_words(text) - _PLEASANT
+        least = _NAMED if _NAME.search(text) else _TELLING
+        if len(words) >= least or any(character.isdigit() for character in text) or heard.step.media:
+            return False
+    return True
+
+
+def _salvaged(data: object) -> RoutingReply | None:
+    listed = data.get("managers") if isinstance(data, Mapping) else data
+    found = []
+    for one in listed[: 2 * _MOST] if isinstance(listed, list) else ():
+        try:
+            found.append(
+                ManagerTasks.model_validate({"steps": [], "task": "", **one} if isinstance(one, Mapping) else one)
+            )
+        except ValidationError:
+            continue
+    return RoutingReply(managers=found) if found else None

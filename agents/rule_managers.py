@@ -1,0 +1,127 @@
+"""The six managers of the rules tier: one class, told apart by the kind whose findings they propose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..memory_types import ITEM_KINDS, ItemKind, MemoryItem
+from ..memory_types.proposals import Proposal, ProposalKind
+from .contract import Batch, Instruction, Proposals
+from .managers.rules.finding import Finding
+from .managers.rules.reading import RuleReader
+from .managers.rules.words import content_words
+
+__all__ = ["SLOTS", "RuleManager", "rule_managers"]
+
+SLOTS = (
+    "name", "form_of_address", "home_city", "hometown", "employer", "job_title", "studies", "age", "birthday", "marital_status",
+    "native_language", "vehicle", "partner.name", "child.<name>", "pet.<name>", "favourite.<thing>", "uses.<former thing>",
+    "<speaker>.<slot>", "event:<step id>:<place>",
+)  # fmt: skip
+"""The slots that ``metadata["slot"]`` may name: attributes with one value at a time.
+
+A proposal of a slot takes the place of the active item of the same slot. That of an event names the event itself: a
+later proposal with the same slot moves the event or calls it off. ``<speaker>`` is another person in a conversation.
+"""
+
+
+class RuleManager:
+    """Proposes operations on items of one kind, by rules (DESIGN section 4).
+
+    Args:
+        kind: of the items.
+        reader: shared by the managers of a memory, so that a batch is read once.
+    """
+
+    def __init__(self, kind: ItemKind, reader: RuleReader | None = None) -> None:
+        self.kind: ItemKind = kind
+        self._reader = reader or RuleReader()
+
+    def propose(self, batch: Batch, instruction: Instruction, nearest: Mapping[str, MemoryItem]) -> Proposals:
+        """Propose operations on items of this kind.
+
+        What is known in the same words gives ``noop``. A new value of a slot supersedes the nearest item of that slot;
+        a slip of the tongue updates it. Without such an item it is an ``add`` that carries the slot.
+
+        Args:
+            nearest: active items of this kind by id, the nearest first.
+        """
+        wanted = frozenset(instruction.step_ids)
+        active = {key: item for key, item in nearest.items() if item.status == "active" and item.kind == self.kind}
+        here = frozenset(heard.step.id for heard in batch.steps)
+        proposals = [
+            self._proposal(finding, active, here)
+            for finding in self._reader.findings(batch)
+            if finding.kind == self.kind and (not wanted or any(e.step_id in wanted for e in finding.evidence))
+        ]
+        return Proposals(proposals=tuple(proposals))
+
+    def _proposal(self, finding: Finding, nearest: Mapping[str, MemoryItem], here: frozenset[str]) -> Proposal:
+        given = {"slot": finding.slot, "value": finding.stated, "said_by": finding.said_by}
+        metadata: dict[str, Any] = {name: value for name, value in given.items() if value}
+        values = dict(finding.values)
+        if metadata:
+            values["metadata"] = metadata
+        if finding.valid_from is not None:
+            values["valid_from"] = finding.valid_from
+        if finding.valid_to is not None:
+            values["valid_to"] = finding.valid_to
+        operation, target = _aim(finding, nearest.values())
+        if operation != "add" and target is not None and not finding.slot and "slot" in target.metadata:
+            values["metadata"] = {**metadata, "slot": target.metadata["slot"]}
+        if operation == "update":
+            values.pop("valid_from", None)
+        return Proposal(
+            operation=operation,
+            kind=self.kind,
+            values={} if operation == "noop" else values,
+            target=target.id if target else None,
+            evidence=tuple(one for one in finding.evidence if one.step_id in here),
+            secret=finding.secret,
+            reason=finding.reason,
+            proposed_by=f"rules.{self.kind}",
+            confidence=finding.confidence,
+        )
+
+
+def _aim(finding: Finding, nearest: Iterable[MemoryItem]) -> tuple[ProposalKind, MemoryItem | None]:
+    """The operation, and the item that it is for."""
+    items = list(nearest)
+    if finding.kind == "vault":
+        return "add", None
+    text = _main_text(finding)
+    same = next((item for item in items if text and text in _folded(item.text)), None)
+    if finding.replaces:
+        wrong = next((item for item in items if _folded(finding.replaces) in _folded(item.text)), None)
+        if wrong is not None:
+            return "update", wrong
+    held = next((item for item in items if finding.slot and item.metadata.get("slot") == finding.slot), None)
+    if held is not None:
+        if text in _folded(held.text):
+            return "noop", held
+        return ("update" if finding.corrects else "supersede"), held
+    if same is not None:
+        return "noop", same
+    if finding.kind == "episodic" and (finding.corrects or finding.reason in ("called off", "moved")):
+        scored = [(len(finding.topics & content_words(item.text)), -position) for position, item in enumerate(items)]
+        best = max(scored, default=(0, 0))
+        if best[0]:
+            return ("update" if finding.corrects else "supersede"), items[-best[1]]
+    return "add", None
+
+
+def _main_text(finding: Finding) -> str:
+    return _folded(
+        str(finding.values.get("value") or finding.values.get("summary") or finding.values.get("title") or "")
+    )
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def rule_managers(reader: RuleReader | None = None) -> dict[ItemKind, RuleManager]:
+    """The six managers by kind, which share one reader."""
+    reader = reader or RuleReader()
+    return {kind: RuleManager(kind, reader) for kind in ITEM_KINDS}

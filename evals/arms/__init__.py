@@ -1,0 +1,1 @@
+"""Arms of comparison: methods as their papers describe them, behind the interfaces of this package."""

@@ -1,0 +1,203 @@
+"""Files and media in memory: what ``UserMemory.add_file`` does, and the jobs that put media into words."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .arguments import check_text, check_texts, file_path, json_mapping
+from .background import JobContext, JobError, JobOutcome
+from .errors import ConfigError, HexamemError, InvalidInputError, NotFoundError
+from .memory_types import ResourceItem
+from .memory_types.files import AddedFile, ReadFile
+from .stores.adding_files import FileToAdd, add_file
+from .stores.changing import edit_item
+from .stores.file_readers import load_file, read_data
+from .stores.known_secrets import replace_known
+from .stores.ledger import Transaction, get_items, get_steps
+from .stores.ledger.jobs import enqueue
+from .stores.media_texts import FILE_KINDS, MEDIA_JOBS, NEVER, job_for, make_due, put_words
+from .stores.redaction import redact_texts
+
+if TYPE_CHECKING:
+    from .memory import Memory
+    from .user import UserMemory
+
+__all__ = ["MediaReader", "MediaReaders", "add_to"]
+
+MediaReader = Callable[[bytes, str], str]
+"""Puts a picture or recording into words: given its bytes and MIME type, returns what it shows or what is said.
+
+It may raise: as a job it is then tried again, and parked after the last attempt.
+"""
+
+
+class MediaReaders:
+    """What sees and hears for a memory, and the handlers of its ``describe`` and ``transcribe`` jobs.
+
+    Raises:
+        ConfigError: for what cannot be called.
+    """
+
+    def __init__(self, memory: Memory, *, describe: MediaReader | None, transcribe: MediaReader | None) -> None:
+        self._memory = memory
+        self._readers: dict[str, MediaReader] = {}
+        for kind, reader in (("describe", describe), ("transcribe", transcribe)):
+            check_reader(reader, kind, ConfigError)
+            if reader is not None:
+                self._readers[kind] = reader
+        self.ready = frozenset(self._readers)
+        for kind in MEDIA_JOBS:
+            memory.handlers.register(kind, self.run)
+        if self.ready:
+            make_due(memory.ledger, self.ready)
+
+    def run(self, job: JobContext) -> JobOutcome:
+        """Put one picture or recording into words; the words and the end of the job are one transaction."""
+        reader = self._readers.get(job.kind)
+        if reader is None:  # made due by a memory that had one
+            with job.write() as tx:
+                job.complete(tx)
+                enqueue(tx, job.kind, job.payload, due_at=NEVER)
+            return JobOutcome.done()
+        found = self._media(job)
+        if found is None:
+            return JobOutcome.done()
+        try:
+            data = self._memory.media.get(job.user.key, found[0])
+        except NotFoundError:
+            return JobOutcome.done()  # erased or redacted since
+        words = _words(reader(data, found[1]), job.kind)
+        with job.write() as tx:
+            words = replace_known(tx, self._memory.cipher, [words])[0]
+            words = redact_texts(tx, self._memory.cipher, self._memory.settings.find_secrets, words)[0]
+            if "step" in job.payload:
+                put_words(tx, job.payload["step"], job.payload["media"], words, job.kind)
+            elif _wordless(tx, job.payload["item"]) is not None:
+                edit_item(tx, job.payload["item"], {"content": words}, self._memory.cipher, actor=job.kind, find=False)
+            job.complete(tx)
+        self._memory.wrote(job.user.name)
+        return JobOutcome.done()
+
+    def _media(self, job: JobContext) -> tuple[str, str] | None:
+        """The hash and MIME type of the media that the job is for, if they still lack words."""
+        with self._memory.ledger.read(job.user.name) as tx:
+            if "item" in job.payload:
+                item = _wordless(tx, job.payload["item"])
+                file = item.metadata.get("file", {}) if item is not None else {}
+                return (file["sha256"], file["mime_type"]) if file.get("sha256") else None
+            step = get_steps(tx, [job.payload["step"]]).get(job.payload["step"])
+            position = job.payload["media"]
+            media = step.media[position] if step is not None and position < len(step.media) else None
+            if media is None or media.sha256 is None or job_for(media) is None:
+                return None
+            return media.sha256, media.mime_type or "application/octet-stream"
+
+
+def _wordless(tx: Transaction, item_id: str) -> ResourceItem | None:
+    item = get_items(tx, [item_id]).get(item_id)
+    return item if isinstance(item, ResourceItem) and item.status == "active" and not item.content else None
+
+
+def check_reader(reader: object, name: str, error: type[HexamemError] = InvalidInputError) -> None:
+    """Refuse what cannot be called."""
+    if reader is not None and not callable(reader):
+        raise error(f"{name} = {reader!r} cannot be called: give a function of bytes and MIME type that returns text")
+
+
+def _words(words: object, kind: str) -> str:
+    if not isinstance(words, str) or not words.strip():
+        raise JobError(f"the {kind} function returned {'no text' if isinstance(words, str) else type(words).__name__}")
+    return words.replace("\0", "").strip()
+
+
+def add_to(
+    user: UserMemory,
+    path: str | os.PathLike[str],
+    *,
+    title: str | None,
+    describe: MediaReader | None,
+    transcribe: MediaReader | None,
+    keep_bytes: bool,
+    root: str | os.PathLike[str] | None,
+    tree_path: Sequence[str] | None,
+    labels: Sequence[str],
+    metadata: Mapping[str, Any] | None,
+    actor: str,
+    reason: str,
+) -> AddedFile:
+    """Check, read and store; see ``UserMemory.add_file`` for the contract."""
+    place = file_path(path)
+    if title is not None and not check_text(title, "title").strip():
+        raise InvalidInputError("title is blank; give one, or leave it out")
+    for value, what in ((actor, "actor"), (reason, "reason")):
+        check_text(value, what)
+    check_reader(describe, "describe")
+    check_reader(transcribe, "transcribe")
+    if not isinstance(keep_bytes, bool):
+        raise InvalidInputError(f"keep_bytes = {keep_bytes!r}: give True or False")
+    fields = json_mapping(metadata, "metadata")
+    if "file" in fields:
+        raise InvalidInputError("metadata has a field 'file', which add_file sets; name it otherwise")
+    levels = _levels(place, root, tree_path)
+    settings = user.memory.settings
+    data = load_file(place, settings.max_file_bytes)
+    read = _read(data, place.name, settings.max_file_bytes, {"describe": describe, "transcribe": transcribe})
+    if read.resource_type in FILE_KINDS and not read.content and not keep_bytes:
+        noun = "picture" if read.resource_type == "image" else "recording"
+        raise InvalidInputError(
+            f"{place.name} is a {noun} without words: give {FILE_KINDS[read.resource_type]}=, or keep its bytes"
+        )
+    file = FileToAdd(
+        read=read,
+        data=data,
+        name=place.name,
+        path=os.path.abspath(place),
+        title=title,
+        tree_path=levels,
+        labels=tuple(check_texts(labels, "labels")),
+        metadata=fields,
+        keep_bytes=keep_bytes,
+        actor=actor,
+        reason=reason,
+    )
+    memory = user.memory
+    return add_file(
+        memory.ledger,
+        memory.media,
+        memory.cipher,
+        user.name,
+        file,
+        timezone=user.timezone,
+        find=settings.find_secrets,
+        ready=memory.media_readers.ready,
+    )
+
+
+def _read(data: bytes, name: str, max_bytes: int, readers: Mapping[str, MediaReader | None]) -> ReadFile:
+    """The file's text; of a picture or recording the words that the call's own reader finds."""
+    read = read_data(data, name, max_bytes=max_bytes)
+    reader = readers.get(FILE_KINDS.get(read.resource_type, ""))
+    if reader is None:
+        return read
+    try:
+        return read.changed(content=_words(reader(data, read.mime_type), FILE_KINDS[read.resource_type]))
+    except JobError as error:
+        raise InvalidInputError(f"{name}: {error}") from None
+
+
+def _levels(place: Path, root: str | os.PathLike[str] | None, tree_path: Sequence[str] | None) -> tuple[str, ...]:
+    if tree_path is not None:
+        if root is not None:
+            raise InvalidInputError("root and tree_path both say where the file belongs; give one of them")
+        return tuple(check_texts(tree_path, "tree_path"))
+    if root is None:
+        return ()
+    if not isinstance(root, str | os.PathLike):
+        raise InvalidInputError(f"root = {root!r} is of type {type(root).__name__}; give the path of a folder")
+    try:
+        return Path(os.path.abspath(place)).parent.relative_to(os.path.abspath(root)).parts
+    except ValueError:
+        raise InvalidInputError(f"root = {str(root)!r} is no folder above {place}") from None

@@ -1,0 +1,440 @@
+"""Ingesting: batches of remembered steps become items, behind the calls, from the durable queue (DESIGN section 4).
+
+``remember`` stores steps and, in the same transaction, sees to it that one job of kind ``manage`` waits for the user.
+The job is due when the talk has been idle for a while, at once when a batch is full, and on ``flush``. A run of the
+job manages one batch through the ingest graph; what it writes and the end of the job are one transaction.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, cast
+
+from .background import JobContext, JobOutcome
+from .errors import ConfigError
+from .intent.contract import Vectors
+from .memory_types import ItemKind, utc_now
+from .stores.embedders import Embedder, open_embedder
+from .stores.ledger import Ledger, Transaction
+from .stores.ledger.items import count_items, select_item_ids
+from .stores.ledger.jobs import count_jobs, enqueue
+from .stores.ledger.usage import add_usage, all_usage
+
+if TYPE_CHECKING:
+    from langgraph.graph.state import CompiledStateGraph
+
+    from .agents.contract import Batch, Manager, MetaManager
+    from .graphs.ingest import IngestParts
+    from .memory import Memory
+    from .memory_types.proposals import Outcome, Proposal
+    from .models import Models, UsageMeter
+
+__all__ = ["KIND", "Ingesting", "check_mode"]
+
+KIND = "manage"
+_KEY = "batch"
+_RULES_BATCH = 50  # rules cost nothing, and a larger batch less of everything else
+_NEAR, _NEAR_BY_RULES = 12, 60
+_SMALL = 200  # items of which all are shown to the rules
+_QUERY = 1_000  # characters
+_LEAST = 2_000  # tokens below which no batch is begun
+_KEPT_USERS = 4_096
+_MANAGERS = ("core", "episodic", "semantic", "procedural", "resource", "vault")
+
+
+def check_mode(mode: str, labels: str, models: Models) -> None:
+    """Refuse a mode that cannot work.
+
+    Raises:
+        ConfigError: it needs a model and there is none, or labels are asked of a model twice.
+    """
+    agents = ("managers", "meta_manager", *(f"{kind}_manager" for kind in _MANAGERS))
+    if mode == "agents" and not any(models.of(agent) is not None for agent in agents):
+        raise ConfigError(
+            "Settings.mode = 'agents' needs a model: open the memory with model='openai:…' (or "
+            "models={'managers': …, 'meta_manager': …}), or choose 'rules'"
+        )
+    if mode == "single_call":
+        if models.of("managers") is None:
+            raise ConfigError(
+                "Settings.mode = 'single_call' needs a model: open the memory with model='openai:…' (or "
+                "models={'managers': …}), or choose 'rules'"
+            )
+        if labels in ("model", "uncertain"):
+            raise ConfigError(
+                f"Settings.mode = 'single_call' labels steps in its one call, so labels = {labels!r} would pay for it "
+                "twice: leave labels at 'rules', or choose mode 'agents'"
+            )
+
+
+class _QueueingLedger(Ledger):
+    """A ledger, the same one, each of whose writes also does something at its end, and takes it back if it failed."""
+
+    def __init__(self, ledger: Ledger, also: Callable[[Transaction], object], failed: Callable[[str], object]) -> None:
+        self.__dict__.update(ledger.__dict__)
+        self._also, self._failed = also, failed
+
+    @contextmanager
+    def write(self, user: str, *, create: bool = True, timezone: str = "UTC") -> Iterator[Transaction]:
+        """As :meth:`Ledger.write`."""
+        try:
+            with super().write(user, create=create, timezone=timezone) as tx:
+                yield tx
+                if tx.user_id:
+                    self._also(tx)
+        except BaseException:
+            self._failed(user)
+            raise
+
+
+class Ingesting:
+    """What a memory does with the steps that were stored. With mode "off" it does nothing and loads nothing."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory, self._settings = memory, memory.settings
+        models = memory.model_tier.models
+        self.by_model = memory.settings.mode in ("agents", "single_call") and bool(models)
+        self.size = memory.settings.batch_size if self.by_model else max(_RULES_BATCH, memory.settings.batch_size)
+        self._graph: CompiledStateGraph[Any, Any, Any, Any] | None = None
+        self._guard = threading.Lock()
+        self._building = threading.Lock()
+        self._bundled: Embedder | None = None
+        self._queued: dict[str, int] = {}  # user → steps stored since a job of theirs waits, as this process knows
+        self._hurried: dict[str, int] = {}
+        self._told: set[tuple[str, str]] = set()
+        if self.on:
+            memory.handlers.register(KIND, self.run)
+
+    @property
+    def on(self) -> bool:
+        """Whether anything is learned from steps."""
+        return self._settings.mode != "off"
+
+    # ------------------------------------------------------------------ queueing
+
+    def recording(self, steps: int) -> Ledger:
+        """The ledger to record a call's steps in, which queues what follows from them in the same transaction.
+
+        Args:
+            steps: how many there are, at most.
+        """
+        ledger = self._memory.ledger
+        return _QueueingLedger(ledger, lambda tx: self._queue(tx, steps), self._unqueued) if self.on else ledger
+
+    def _queue(self, tx: Transaction, steps: int) -> None:
+        """See to it that a job waits for the user, due now if a batch is full.
+
+        On an embedded ledger this process alone runs jobs, and one write comes after the other: a job that it knows to
+        wait still waits, for :meth:`run` forgets it in a transaction before it reads.
+        """
+        with self._guard:
+            known = self._queued.get(tx.user) if self._memory.ledger.embedded else None
+            count = (known or 0) + steps
+        full = self._settings.batch_size
+        if known is not None and (count < full or known >= full):
+            with self._guard:
+                self._queued[tx.user] = count
+            return
+        wait = 0.0 if count >= full else self._settings.batch_idle
+        from .graphs.ingest_batches import queue_batch
+
+        queue_batch(tx, KIND, _KEY, utc_now() + timedelta(seconds=wait))
+        with self._guard:
+            self._queued[tx.user] = count
+            while len(self._queued) > _KEPT_USERS:
+                del self._queued[next(iter(self._queued))]
+
+    def _unqueued(self, user: str) -> None:
+        """It is not known any more whether a job waits for a user."""
+        with self._guard:
+            self._queued.pop(user, None)
+
+    def hurry(self, user: str) -> None:
+        """Make a user's steps that wait for their batch to fill due now."""
+        if not self.on:
+            return
+        from .graphs.ingest_batches import waiting_steps
+
+        with self._memory.ledger.read(user) as tx:
+            waits = bool(tx.user_id) and bool(waiting_steps(tx, 1).step_ids)
+        if not waits and not any(kind == KIND for kind, _ in count_jobs(self._memory.ledger, user)):
+            return
+        with self._memory.ledger.write(user, create=False) as tx:
+            if tx.user_id:
+                enqueue(tx, KIND, {}, key=_KEY)
+
+    @contextmanager
+    def flushing(self, user: str) -> Iterator[None]:
+        """While a user is flushed, all that waits is managed, batch after batch, without waiting for the talk to rest."""
+        with self._guard:
+            self._hurried[user] = self._hurried.get(user, 0) + 1
+        try:
+            self.hurry(user)
+            yield
+        finally:
+            with self._guard:
+                self._hurried[user] -= 1
+                if not self._hurried[user]:
+                    del self._hurried[user]
+
+    def drop(self, user: str) -> None:
+        """Forget what is kept in memory of a user."""
+        with self._guard:
+            self._queued.pop(user, None)
+            self._told = {one for one in self._told if one[0] != user}
+
+    def waiting(self, user: str) -> int:
+        """How many steps of a user the managers have not seen."""
+        from .graphs.ingest_batches import count_waiting
+
+        with self._memory.ledger.read(user) as tx:
+            return count_waiting(tx) if tx.user_id else 0
+
+    def manage_all(self, user: str, progress: Callable[[int], object] = lambda steps: None) -> bool:
+        """Manage all steps of a user that wait, here and now; whether none is left.
+
+        Args:
+            progress: told after each batch how many steps it had.
+        """
+        if not self.on:
+            return True
+        left = self.waiting(user)
+        with self.flushing(user):
+            while left and self._memory.runner.run_one(user, timeout=-1):
+                before, left = left, self.waiting(user)
+                progress(before - left)
+        return not left
+
+    def skip(self, user: str) -> None:
+        """Learn nothing from the steps that a user has so far: they came with what was learned from them."""
+        from .graphs.ingest_batches import skip_all
+
+        with self._memory.ledger.write(user, create=False) as tx:
+            if tx.user_id:
+                skip_all(tx)
+
+    # ------------------------------------------------------------------ one batch
+
+    def run(self, job: JobContext) -> JobOutcome:
+        """Manage the next batch of the job's user, and queue the one after it."""
+        from .graphs.ingest_batches import waiting_steps
+        from .graphs.ingest_state import IngestContext
+
+        user = job.user.name
+        job.user.write_recalls()
+        with job.write() as tx:  # a step stored after this queues a job of its own
+            self._unqueued(user)
+            waiting = waiting_steps(tx, self.size)
+            rests = timedelta(seconds=self._settings.batch_idle)
+            due = waiting.newest + rests if waiting.newest is not None else None
+            talking = due is not None and not self._closed(user, len(waiting.step_ids)) and due > utc_now()
+            if not waiting.step_ids or talking:
+                job.complete(tx)
+                if due is not None:
+                    enqueue(tx, KIND, {}, key=_KEY, due_at=due)
+                return JobOutcome.done()
+        refusal = self._refusal()
+        if refusal is not None:
+            self._tell(user, f"{refusal[0]}; steps wait to be managed")
+            return JobOutcome.defer(*refusal)
+        usage = self._meter()
+        finished = False
+
+        def finish(tx: Transaction) -> None:
+            nonlocal finished
+            finished = True
+            job.complete(tx)
+            rest = waiting_steps(tx, self.size)
+            if rest.step_ids:
+                now = self._closed(user, len(rest.step_ids)) or rest.newest is None
+                enqueue(tx, KIND, {}, key=_KEY, due_at=None if now else cast("datetime", rest.newest) + rests)
+
+        context = IngestContext(
+            user=user,
+            write=job.write,
+            finish=finish,
+            budget=self._memory.model_tier.budget.child(tokens=self._settings.batch_tokens) if self.by_model else None,
+            usage=usage,
+        )
+        try:
+            state = self.graph().invoke({"close": True}, context=context)
+        finally:
+            self._keep_usage(user, usage)
+        for line in dict.fromkeys(state.get("degraded") or ()):
+            self._tell(user, line)
+        if not finished:  # another run has managed these steps
+            with job.write() as tx:
+                finish(tx)
+        return JobOutcome.done()
+
+    def _closed(self, user: str, steps: int) -> bool:
+        """Whether so many steps are a batch."""
+        with self._guard:
+            return user in self._hurried or steps >= self._settings.batch_size
+
+    def _refusal(self) -> tuple[str, timedelta] | None:
+        """Why no batch can be paid for, and how long to wait; None where it can."""
+        if not self.by_model:
+            return None
+        from .models import BudgetRefusal
+
+        now = utc_now()
+        settings = self._settings
+        if settings.day_calls is not None or settings.day_tokens is not None:
+            midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+            rows = all_usage(self._memory.ledger, since=midnight)
+            calls = sum(row["calls"] for row in rows)
+            tokens = sum(row["input_tokens"] + row["output_tokens"] for row in rows)
+            left = midnight + timedelta(days=1) - now
+            if settings.day_calls is not None and calls >= settings.day_calls:
+                return f"the day's budget of {settings.day_calls:,} model calls is used up", left
+            if settings.day_tokens is not None and tokens >= settings.day_tokens:
+                return f"the day's budget of {settings.day_tokens:,} tokens is used up", left
+        granted = self._memory.model_tier.budget.reserve(_LEAST)
+        if isinstance(granted, BudgetRefusal):
+            return granted.reason, timedelta(minutes=10)
+        granted.release()
+        return None
+
+    def _meter(self) -> UsageMeter | None:
+        if not self.by_model:
+            return None
+        from .models import UsageMeter
+
+        return UsageMeter(KIND)
+
+    def _keep_usage(self, user: str, usage: UsageMeter | None) -> None:
+        """Keep what calls cost that led to nothing."""
+        rows = usage.drain() if usage is not None else []
+        if rows:
+            with self._memory.ledger.write(user, create=False) as tx:
+                if tx.user_id:
+                    add_usage(tx, rows)
+
+    def _tell(self, user: str, line: str) -> None:
+        told = f"managing of user {user!r}: {line}"
+        with self._guard:
+            if (user, told) in self._told:
+                return
+            if len(self._told) > 1_000:
+                self._told.clear()
+            self._told.add((user, told))
+        self._memory._notice(user, told)
+
+    # ------------------------------------------------------------------ the graph
+
+    def graph(self) -> CompiledStateGraph[Any, Any, Any, Any]:
+        """The compiled ingest graph of this memory, made when first needed."""
+        with self._building:
+            if self._graph is None:
+                from .graphs.ingest import ingest_graph
+
+                self._graph = ingest_graph(self._parts())
+            return self._graph
+
+    def _parts(self) -> IngestParts:
+        from .agents.applying import Applier
+        from .graphs.ingest import IngestParts
+        from .memory_types import ITEM_KINDS
+
+        memory, settings, models = self._memory, self._settings, self._memory.model_tier.models
+        meta, managers = rules_tier()
+        applier = Applier(memory.ledger, memory.cipher, self._embed, media=memory.media, projector=memory.projector)
+
+        def apply(
+            user: str, batch: Batch, proposals: Sequence[Proposal], **options: Any
+        ) -> tuple[Sequence[Outcome], tuple[str, ...]]:
+            return applier.apply(user, batch, proposals, find_secrets=settings.find_secrets, **options)
+
+        made: dict[str, Any] = {}
+        if settings.mode == "agents":
+            from .agents.managers.kinds import FORMS
+            from .agents.managers.model import ModelManager
+            from .agents.meta_manager import ModelMetaManager
+
+            model = models.of("meta_manager")
+            if model is not None:
+                made["model_meta_manager"] = ModelMetaManager(model, meta, method=settings.model_method)
+            own = {kind: models.of(FORMS[kind].agent) for kind in ITEM_KINDS}
+            made["model_managers"] = {
+                kind: ModelManager(FORMS[kind], one, managers[kind], method=settings.model_method)
+                for kind, one in own.items()
+                if one is not None
+            }
+        elif settings.mode == "single_call":
+            from .agents.single_call import SingleCall
+
+            model = models.of("managers")
+            assert model is not None
+            embed = memory.label_embed if settings.labels != "off" else None
+            made["single_call"] = SingleCall(model, managers, embed, method=settings.model_method)
+            made["embed"] = embed
+        return IngestParts(
+            ledger=memory.ledger,
+            record=lambda user, messages, thread: memory.user(user).remember(messages, thread_id=thread).step_ids,
+            catch_up=memory.projector.catch_up,
+            nearest=self._nearest,
+            apply=apply,
+            meta_manager=meta,
+            managers=managers,
+            size=self.size,
+            full=settings.batch_size,
+            wrote=memory.wrote,
+            **made,
+        )
+
+    def _embed(self, texts: Sequence[str]) -> Vectors:
+        """The bundled embedder's vectors: they cost nothing, and this is called within a transaction."""
+        if self._memory.label_embed is not None:
+            return self._memory.label_embed(texts)
+        if self._bundled is None:
+            self._bundled = open_embedder("bundled")
+        return self._bundled.embed_documents(texts)
+
+    def _nearest(
+        self, user: str, texts: Sequence[str], kinds: Collection[ItemKind]
+    ) -> Mapping[ItemKind, Sequence[str]]:
+        """Of a few items all, of many those that a search for each text finds, those found foremost first."""
+        memory = self._memory
+        most = _NEAR if self.by_model else _NEAR_BY_RULES
+        with memory.ledger.read(user) as tx:
+            counts = count_items(tx) if tx.user_id else {}
+            enough = most if self.by_model else _SMALL
+            few = [kind for kind in kinds if 0 < counts.get(kind, 0) <= enough]
+            found: dict[ItemKind, list[str]] = {
+                kind: sorted(select_item_ids(tx, kinds=[kind], superseded=False), reverse=True) for kind in few
+            }
+        many = frozenset(kind for kind in kinds if counts.get(kind, 0) > enough)
+        if many:
+            ranks: dict[tuple[ItemKind, str], float] = {}
+            for text in dict.fromkeys(text[:_QUERY] for text in texts if text.strip()):
+                for kind, item_id, rank in self._search(user, text, many, most):
+                    ranks[kind, item_id] = ranks.get((kind, item_id), 0.0) + 1 / (10 + rank)
+            for kind, item_id in sorted(ranks, key=lambda one: (-ranks[one], one)):
+                if len(found.setdefault(kind, [])) < most:
+                    found[kind].append(item_id)
+        return found
+
+    def _search(
+        self, user: str, text: str, kinds: frozenset[ItemKind], most: int
+    ) -> Iterator[tuple[ItemKind, str, int]]:
+        from .retrieval import STRATEGIES
+        from .retrieval.permit import Request
+
+        request = Request(query=text, k=most * len(kinds), kinds=frozenset(kinds))
+        for rank, hit in enumerate(self._memory.searcher.search(user, request, STRATEGIES["rrf"]), 1):
+            if hit.kind in kinds and not hit.superseded:
+                yield hit.kind, hit.id, rank
+
+
+def rules_tier() -> tuple[MetaManager, Mapping[ItemKind, Manager]]:
+    """The meta-manager and the six managers by rules."""
+    from .agents.managers.rules.reading import RuleReader
+    from .agents.rule_managers import rule_managers
+    from .agents.rule_meta_manager import RuleMetaManager
+
+    reader = RuleReader()
+    return RuleMetaManager(reader), rule_managers(reader)

@@ -1,0 +1,140 @@
+"""The model tier of a memory: what its chat models do by the settings, and the budget that they share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from .agents.label_refining import KIND, LabelRefining, RefiningSettings
+from .background import JobContext, JobOutcome
+from .config import Settings
+from .errors import ConfigError
+from .intent.contract import Embed
+from .intent.query import QueryFilter
+from .models import Budget
+from .stores.ledger import Ledger, Transaction
+
+if TYPE_CHECKING:
+    from .agents.query_labeler import ModelQueryLabeler
+    from .models import Models
+
+__all__ = ["ModelTier", "check_models"]
+
+_AGENT = "intent_labeler"
+
+
+def check_models(settings: Settings, models: Models) -> None:
+    """Refuse settings that ask for a model where there is none.
+
+    Raises:
+        ConfigError: naming the setting.
+    """
+    if models.of(_AGENT) is not None:
+        return
+    for name in ("labels", "query_intent"):
+        if getattr(settings, name) in ("model", "uncertain"):
+            raise ConfigError(
+                f"Settings.{name} = {getattr(settings, name)!r} needs a model: open the memory with "
+                f"model='openai:…' (or models={{'{_AGENT}': …}}), or choose 'rules'"
+            )
+
+
+class ModelTier:
+    """What models do for a memory. With the settings as they are by default it does nothing and loads nothing.
+
+    Attributes:
+        models: which model each agent uses.
+        budget: what all of them may spend while the memory is open.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        settings: Settings,
+        models: Models,
+        embed: Embed | None,
+        notices: Callable[[str, str], None],
+        queued: Callable[[], None],
+    ) -> None:
+        """See :class:`ModelTier`.
+
+        Args:
+            embed: makes the vectors that labelling sees; None where nothing is labelled.
+            notices: receives the user and one clear line for what fell back.
+            queued: called when jobs were queued.
+        """
+        self.models, self._settings, self._queued = models, settings, queued
+        self.budget = Budget(calls=settings.budget_calls, tokens=settings.budget_tokens)
+        self._ledger, self._notices = ledger, notices
+        self._query: ModelQueryLabeler | None = None
+        self.refining: LabelRefining | None = None
+        model = models.of(_AGENT) if models else None
+        if model is None or embed is None or settings.labels not in ("model", "uncertain"):
+            return
+        self.refining = LabelRefining(
+            ledger,
+            model,
+            embed,
+            notices,
+            RefiningSettings(
+                batch=settings.label_batch,
+                below=settings.label_below if settings.labels == "uncertain" else None,
+                wait=settings.label_wait,
+                tokens=settings.label_tokens,
+                method=settings.model_method,
+            ),
+            budget=self.budget,
+        )
+
+    @property
+    def handler(self) -> tuple[str, Callable[[JobContext], JobOutcome]] | None:
+        """The kind of jobs that it does, and who does them."""
+        return (KIND, self._run) if self.refining is not None else None
+
+    def queue(self, tx: Transaction, step_ids: Sequence[str]) -> None:
+        """Queue what follows from steps that rules have just labelled, in the same transaction."""
+        if self.refining is not None:
+            self.refining.queue(tx, step_ids)
+
+    def queued(self) -> None:
+        """Say that a transaction with :meth:`queue` was committed."""
+        if self.refining is not None:
+            self._queued()
+
+    def hurry(self, user: str) -> bool:
+        """Make what waits for a batch to fill due now; whether there is anything to run."""
+        return self.refining is not None and self.refining.hurry(user)
+
+    def query(self, user: str, text: str, by_rules: QueryFilter) -> QueryFilter:
+        """The labels that a question names, by model where the settings say so."""
+        model = self.models.of(_AGENT) if self._settings.query_intent == "model" else None
+        if model is None:
+            return by_rules
+        if self._query is None:
+            from .agents.query_labeler import ModelQueryLabeler
+
+            self._query = ModelQueryLabeler(
+                self._ledger, model, self._notices, method=self._settings.model_method, budget=self.budget
+            )
+        return self._query.query(user, text, by_rules)
+
+    def drop(self, user: str) -> None:
+        """Forget what is kept in memory of a user."""
+        if self.refining is not None:
+            self.refining.drop(user)
+
+    def _run(self, job: JobContext) -> JobOutcome:
+        assert self.refining is not None
+        outcome = self.refining.run(
+            job.user.name,
+            job.write,
+            job.complete,
+            rest=bool(job.payload.get("rest")),
+            attempt=job.attempt,
+            last=job.attempt >= self._settings.max_job_attempts,
+        )
+        if outcome.status == "waits":
+            return JobOutcome.defer(outcome.reason)
+        if outcome.status == "failed":
+            return JobOutcome.retry(outcome.reason)
+        return JobOutcome.done()

@@ -1,0 +1,79 @@
+"""Which scope a question means by what the scope is called by: its town and day, its project and part, its own names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..memory_types.labels import Label
+from .scope_anchor import company_of, read_anchor
+from .scope_cues import Cues, read_cues
+from .scope_identity import Identities, read_features
+from .scope_numbers import parse_goal_name
+from .scope_registry import SEPARATOR
+from .scope_text import Words, read_words
+from .summaries import Gist
+
+__all__ = ["identified"]
+
+_NUMBERED, _OTHER_NUMBER, _OTHER_COMPANY = 1.6, 2.5, 2.5
+_ENOUGH = 0.9  # a word or two that some scope has as well are chance
+_CLEAR = 0.12
+
+
+def identified(text: str, labels: Sequence[Label]) -> dict[str, float]:
+    """The scope that a question names by what it was introduced with.
+
+    Args:
+        text: the question.
+        labels: the user's scope labels; aliases are passed over.
+
+    Returns:
+        Scope id → weight: the one that stands out with 1, others nearly as likely with less; empty where none stands out.
+    """
+    live = {label.id: label for label in labels if label.kind == "scope" and not label.alias_of}
+    words = read_words(text)
+    cues = read_cues(words)
+    index: dict[int, Label] = {}
+    identities = Identities()
+    for number, label in enumerate(live.values()):
+        purpose = Gist.parse(label.gist).purpose if label.parent_id in live or "–" in label.name else ""
+        if not purpose and label.parent_id not in live:
+            continue  # a root: its scopes below are meant, or it is found by its name
+        index[number] = label
+        identities.introduce(number, read_features(f"{purpose} . \nthe {label.name.replace(SEPARATOR, ' . the ')}"))
+    if not index:
+        return {}
+    scores, _ = identities.scores(read_features("the " + text))
+    if not scores:
+        return {}
+    _number(scores, index, live, words, cues)
+    ranked = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
+    best, second = ranked[0][1], ranked[1][1] if len(ranked) > 1 else 0.0
+    if best < _ENOUGH or best - second < _CLEAR:
+        return {}
+    found = {index[ranked[0][0]].id: 1.0}
+    for number, score in ranked[1:3]:
+        if score > best - 2 * _CLEAR:
+            found[index[number].id] = 0.6
+    return found
+
+
+def _number(
+    scores: dict[int, float], index: Mapping[int, Label], live: Mapping[str, Label], words: Words, cues: Cues
+) -> None:
+    """Let the day and the company that a question names speak for and against scopes."""
+    anchor = read_anchor(words, cues)
+    goals = [goal for goal in cues.goals if not goal.many and not goal.step and goal.kind not in ("weekday", "date")]
+    for number, label in index.items():
+        if number not in scores:
+            continue
+        own = label.name.rpartition(SEPARATOR)[2]
+        key = parse_goal_name(own)
+        for goal in goals:
+            if key is not None and key[0] == goal.kind:
+                scores[number] += _NUMBERED if key[1] == goal.number else -_OTHER_NUMBER
+        parent = live.get(label.parent_id) if label.parent_id else None
+        if anchor is not None and anchor.company and parent is not None:
+            company = company_of(parent.name)
+            if company and company.isdisjoint(anchor.company):
+                scores[number] -= _OTHER_COMPANY

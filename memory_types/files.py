@@ -1,0 +1,67 @@
+"""Files as memory takes them in: what a reader found in one, and the receipt of adding it."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from .base import Record
+from .items import ResourceItem
+
+__all__ = ["AddedFile", "ReadFile", "Section"]
+
+
+class Section(Record):
+    """A part of a file with its place: a page, what stands under a heading, a range of rows, or none of these.
+
+    Attributes:
+        page: counted from 1.
+        heading: the heading above the text, which is not part of it. level: 1 (widest) to 6.
+        rows: the first and last row of data, counted from 1 without the header.
+    """
+
+    text: str
+    page: int | None = Field(default=None, ge=1)
+    heading: str | None = None
+    level: int = Field(default=1, ge=1, le=6)
+    rows: tuple[int, int] | None = None
+
+
+class ReadFile(Record):
+    """What stands in a file.
+
+    Attributes:
+        title: what the file calls itself; empty if it does not.
+        mime_type: told by its bytes, and by its name where these do not tell.
+        resource_type: ``text``, ``markdown``, ``html``, ``csv``, ``pdf``, ``docx``, ``image`` or ``audio``.
+        content: the whole text: pages parted by form feeds, headings as Markdown's, one line a row of a table. Empty
+            for pictures and recordings.
+        sections: the same in parts with their places.
+        degraded: what could not be read, one line each.
+    """
+
+    title: str = ""
+    mime_type: str
+    resource_type: str
+    content: str = ""
+    sections: tuple[Section, ...] = ()
+    degraded: tuple[str, ...] = ()
+
+
+class AddedFile(Record):
+    """The acknowledgement of ``add_file``.
+
+    Attributes:
+        item: the resource item that holds the file.
+        repeated: whether the very same file was there before; nothing was stored then.
+        superseded: the id of the item that held the former version of the file.
+        passages: how many passages of it are searched; 1 for a short file.
+        secrets: the vault references put in place of what was found.
+        degraded: what could not be read or kept, one line each.
+    """
+
+    item: ResourceItem
+    repeated: bool = False
+    superseded: str | None = None
+    passages: int = 1
+    secrets: tuple[str, ...] = ()
+    degraded: tuple[str, ...] = ()

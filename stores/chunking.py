@@ -1,0 +1,224 @@
+"""Long documents as passages of some 250 tokens: what is indexed of them, and how a passage is told by its place.
+
+A passage is a span of the item's own content, and its index record carries nothing but the item's id and that span.
+So the ledger keeps no copy of it: whatever rewrites, redacts, supersedes or erases the item does so to its passages.
+Places are read from the content too: form feeds part pages, Markdown headings part sections, each line of a table is
+a row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from ..memory_types import MemoryItem, ResourceItem
+from .secrets import find_references
+
+__all__ = [
+    "SHORT",
+    "Passage",
+    "chunk_spans",
+    "headings",
+    "indexed_passages",
+    "is_passage",
+    "item_of",
+    "passage_at",
+    "passage_id",
+    "span_of",
+]
+
+_PASSAGE = 250
+"""Tokens of a passage, at most: more blur an embedding that is the mean of its words, fewer lose their context."""
+SHORT = 400
+"""Tokens up to which an item is indexed whole; so are as many characters, whatever their script."""
+_ALONE = 40
+"""Tokens below which what stands under a heading is joined to what follows."""
+_MARK = "#"  # stands in no item id
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+_HEADING_OR_FENCE = re.compile(r"^(?:(#{1,6})[ \t]+(\S.*?)[ \t]*#*[ \t]*|(```|~~~).*)$", re.MULTILINE)
+_WITH_HEADINGS = frozenset({"markdown", "html", "docx"})
+_TABLES = frozenset({"csv"})
+# From wide to narrow: paragraphs, lines, sentences, words.
+_BREAKS = tuple(re.compile(one) for one in (r"\n[ \t]*\n\s*", r"\n", r"(?<=[.!?…])\s+|(?<=[。！？；])", r"\s+"))
+Span = tuple[int, int]
+
+
+class Passage(NamedTuple):
+    """A passage as it is shown: ``text`` word for word, ``place`` such as "page 40", "" where there is none."""
+
+    text: str
+    place: str
+
+
+def passage_id(item_id: str, span: Span) -> str:
+    """The id of the index record of a passage."""
+    return f"{item_id}{_MARK}{span[0]}-{span[1]}"
+
+
+def is_passage(record_id: str) -> bool:
+    """Whether the index record is a passage of an item, not a whole step or item."""
+    return _MARK in record_id and not record_id.startswith("step_")
+
+
+def item_of(record_id: str) -> str:
+    """The id of the item whose passage it is; any other id as it is."""
+    return record_id.partition(_MARK)[0] if is_passage(record_id) else record_id
+
+
+def span_of(record_id: str) -> Span:
+    """Where in the item's content a passage stands."""
+    start, _, end = record_id.partition(_MARK)[2].partition("-")
+    return int(start), int(end)
+
+
+def chunk_spans(item: MemoryItem) -> list[Span]:
+    """The passages of an item in order, as spans of its content; none for one that is short, or no resource."""
+    if not isinstance(item, ResourceItem):
+        return []
+    text = item.content
+    if len(text) <= SHORT or _tokens(text) <= SHORT:
+        return []
+    if item.resource_type in _TABLES:
+        first = text.find("\n") + 1
+        limit = max(_PASSAGE - _tokens(text[:first]), _PASSAGE // 3)  # the header stands before each passage
+        found: Iterable[Span] = _packed(text, [(first, len(text))], limit)
+    elif "\f" in text:
+        found = (span for page in _pages(text) for span in _packed(text, [page], _PASSAGE))
+    elif item.resource_type in _WITH_HEADINGS:
+        found = (span for section in _sections(text) for span in _packed(text, [section], _PASSAGE))
+    else:
+        found = _packed(text, [(0, len(text))], _PASSAGE)
+    return list(_around_references(text, found))
+
+
+def passage_at(item: ResourceItem, span: Span) -> Passage:
+    """A passage to be shown, with its place."""
+    text, (start, end) = item.content, span
+    words = text[start:end].strip("\f\n\r ")
+    if item.resource_type in _TABLES:
+        header = text.partition("\n")[0]
+        first = text.count("\n", 0, start)
+        last = first + text[start:end].rstrip("\n").count("\n")
+        return Passage(f"{header}\n{words}", f"rows {first}–{last}" if last > first else f"row {first}")
+    if "\f" in text:
+        return Passage(words, f"page {text.count(chr(12), 0, start) + 1}")
+    if item.resource_type in _WITH_HEADINGS:
+        return Passage(words, _heading_path(text, end))
+    first = text.count("\n", 0, start) + 1
+    last = first + text[start:end].rstrip().count("\n")
+    return Passage(words, f"lines {first}–{last}" if last > first else f"line {first}")
+
+
+def indexed_passages(item: ResourceItem) -> Iterator[tuple[Span, str]]:
+    """Each passage with the words by which it is found: the title, the headings above it (or the header), its own."""
+    text = item.content
+    spans = chunk_spans(item)
+    first = text.partition("\n")[0] if item.resource_type in _TABLES else ""
+    found = list(headings(text)) if item.resource_type in _WITH_HEADINGS else []
+    path: list[tuple[int, str]] = []
+    at = 0
+    for start, end in spans:
+        while at < len(found) and found[at][0] < end:
+            _, level, words = found[at]
+            path = [*((wider, name) for wider, name in path if wider < level), (level, words)]
+            at += 1
+        above = first or " › ".join(words for _, words in path)
+        yield (start, end), "\n".join(part for part in (item.title, above, text[start:end].strip("\f\n\r ")) if part)
+
+
+def _tokens(text: str) -> float:
+    """About how many tokens: four letters each, one a character where words are not parted by spaces."""
+    if text.isascii():
+        return len(text) / 4
+    return len(text) / 4 + 0.75 * len(_UNSPACED.findall(text))
+
+
+def _pages(text: str) -> Iterator[Span]:
+    start = 0
+    for page in text.split("\f"):
+        if page.strip():
+            yield start, start + len(page)
+        start += len(page) + 1
+
+
+def headings(text: str, end: int | None = None) -> Iterator[tuple[int, int, str]]:
+    """(place, level, words) of the Markdown headings, those in fenced code left out."""
+    fence = ""
+    for match in _HEADING_OR_FENCE.finditer(text, 0, len(text) if end is None else end):
+        if match[3]:
+            fence = match[3] if not fence else "" if match[3] == fence else fence
+        elif not fence:
+            yield match.start(), len(match[1]), match[2]
+
+
+def _sections(text: str) -> Iterator[Span]:
+    """What stands under each heading, the heading with it; little is joined to what follows."""
+    start = 0
+    for place in [*(place for place, _, _ in headings(text)), len(text)]:
+        if place == len(text) or _tokens(text[start:place]) >= _ALONE:
+            if text[start:place].strip():
+                yield start, place
+            start = place
+
+
+def _heading_path(text: str, end: int) -> str:
+    """The headings that hold at a place, from wide to narrow."""
+    path: list[tuple[int, str]] = []
+    for _, level, words in headings(text, end):
+        path = [*((wider, name) for wider, name in path if wider < level), (level, words)]
+    return f"section {' › '.join(words for _, words in path)}" if path else ""
+
+
+def _packed(text: str, spans: Iterable[Span], limit: float) -> Iterator[Span]:
+    """Pieces joined to passages, as many as fit."""
+    for whole in spans:
+        start: int | None = None
+        end, size = 0, 0.0
+        for piece in _pieces(text, whole, limit, 0):
+            weight = _tokens(text[piece[0] : piece[1]])
+            if start is not None and size + weight > limit:
+                yield start, end
+                start = None
+            if start is None:
+                start, size = piece[0], 0.0
+            end, size = piece[1], size + weight
+        if start is not None and text[start:end].strip():
+            yield start, end
+
+
+def _pieces(text: str, span: Span, limit: float, level: int) -> Iterator[Span]:
+    """A span in pieces that fit, broken where it hurts least."""
+    start, end = span
+    if _tokens(text[start:end]) <= limit:
+        if text[start:end].strip():
+            yield span
+        return
+    if level == len(_BREAKS):  # one word without end
+        size = max(1, int(limit))
+        yield from ((at, min(at + size, end)) for at in range(start, end, size))
+        return
+    at = start
+    for match in _BREAKS[level].finditer(text, start, end):
+        if match.end() > at:
+            yield from _pieces(text, (at, match.end()), limit, level + 1)
+            at = match.end()
+    if at < end:
+        yield from _pieces(text, (at, end), limit, level + 1)
+
+
+def _around_references(text: str, spans: Iterable[Span]) -> Iterator[Span]:
+    """The spans moved so that none begins or ends within a reference to the vault."""
+    references = [(one.start, one.end) for one in find_references(text)]
+    at = 0
+
+    def outside(place: int) -> int:
+        nonlocal at
+        while at < len(references) and references[at][1] <= place:
+            at += 1
+        return references[at][1] if at < len(references) and references[at][0] < place else place
+
+    for start, end in spans:
+        moved = outside(start), outside(end)
+        if moved[1] > moved[0]:
+            yield moved

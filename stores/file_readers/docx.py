@@ -1,0 +1,91 @@
+"""Word documents (docx), section by section."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from typing import Any
+
+from ...errors import InvalidInputError
+from ...memory_types.files import Section
+from .text import markdown_sections
+
+__all__ = ["read_docx"]
+
+_MOST_PARTS = 10_000
+
+
+def read_docx(data: bytes, name: str, longest: int, most_bytes: int) -> tuple[str, tuple[Section, ...], str]:
+    """The text with its headings as Markdown's and the rows of tables as lines; sections; and the title.
+
+    Headers, footers, comments and footnotes are left out.
+
+    Args:
+        longest: characters of text, at most.
+        most_bytes: of the document unpacked, at most.
+
+    Raises:
+        InvalidInputError: if python-docx is not there, the document is broken, encrypted, or unpacks to too much.
+    """
+    try:
+        from docx import Document
+    except ImportError:
+        raise InvalidInputError(f"{name} is a Word document: pip install 'hexamem[files]' to read it") from None
+    _check(data, name, most_bytes)
+    try:
+        document: Any = Document(io.BytesIO(data))
+        text = "\n\n".join(line for line in _blocks(document) if line).strip()
+        title = (document.core_properties.title or "").strip()
+    except Exception as error:  # noqa: BLE001 - python-docx raises whatever a broken file makes it stumble over
+        raise InvalidInputError(f"{name} cannot be read as docx ({type(error).__name__}): it may be damaged") from None
+    if len(text) > longest:
+        raise InvalidInputError(f"{name} holds more than {longest:,} characters of text: split it")
+    return text, markdown_sections(text), title
+
+
+def _check(data: bytes, name: str, most_bytes: int) -> None:
+    """Look at what it would unpack to, before anything is unpacked."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            parts = archive.infolist()
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+        raise InvalidInputError(f"{name} cannot be read as docx (no whole archive): it may be damaged") from None
+    size = sum(part.file_size for part in parts)
+    if size > most_bytes or len(parts) > _MOST_PARTS:
+        raise InvalidInputError(
+            f"{name} of {len(data):,} bytes unpacks to {size:,} bytes in {len(parts):,} parts; the limit is "
+            f"{most_bytes:,} in {_MOST_PARTS:,}: take pictures out of it, or split it"
+        )
+    if any(part.flag_bits & 1 for part in parts):
+        raise InvalidInputError(f"{name} is encrypted: save it without a password, then add it")
+
+
+def _blocks(document: Any) -> list[str]:
+    lines: list[str] = []
+    for block in document.iter_inner_content():
+        if hasattr(block, "rows"):
+            lines.append("\n".join(_row(row) for row in block.rows))
+            continue
+        words = block.text.replace("\f", "\n").strip()
+        level = _level(block)
+        lines.append(f"{'#' * level} {' '.join(words.split())}" if level and words else words)
+    return lines
+
+
+def _row(row: Any) -> str:
+    cells: list[str] = []
+    seen: set[int] = set()
+    for cell in row.cells:  # a merged cell comes once for each column that it spans
+        if id(cell._tc) not in seen:
+            seen.add(id(cell._tc))
+            cells.append(" ".join(cell.text.split()))
+    return " | ".join(cells)
+
+
+def _level(paragraph: Any) -> int:
+    """Of a heading 1 to 6; 0 for any other paragraph."""
+    style = (paragraph.style.name or "") if paragraph.style is not None else ""
+    if style == "Title":
+        return 1
+    number = style.removeprefix("Heading ")
+    return min(int(number), 6) if number != style and number.isdigit() and int(number) else 0

@@ -1,0 +1,80 @@
+"""PDF documents, page by page."""
+
+from __future__ import annotations
+
+import io
+import logging
+import re
+
+from ...errors import InvalidInputError
+from ...memory_types.files import Section
+
+__all__ = ["read_pdf"]
+
+_MOST_PAGES = 10_000
+_HYPHEN = re.compile(r"(?<=[a-zà-ÿ])-\n(?=[a-zà-ÿ])")
+
+
+def read_pdf(data: bytes, name: str, longest: int) -> tuple[str, tuple[Section, ...], str, tuple[str, ...]]:
+    """The text with a form feed between pages, words broken at line ends joined; sections; title; what failed.
+
+    Args:
+        longest: characters of text, at most.
+
+    Raises:
+        InvalidInputError: if pypdf is not there, the document is encrypted, broken, too long, or holds no text.
+    """
+    try:
+        from pypdf import PdfReader
+    except ImportError:
+        raise InvalidInputError(f"{name} is a PDF: pip install 'hexamem[files]' to read it") from None
+    log = logging.getLogger("pypdf")
+    if not log.handlers:  # else each flaw that it reads over is a line on stderr, where no logging is set up
+        log.addHandler(logging.NullHandler())
+    try:
+        reader = PdfReader(io.BytesIO(data), strict=False)
+        locked = reader.is_encrypted and not reader.decrypt("")
+        count = 0 if locked else len(reader.pages)
+    except Exception as error:  # noqa: BLE001 - pypdf raises whatever a broken file makes it stumble over
+        raise InvalidInputError(f"{name} cannot be read as PDF ({_said(error)}): it may be damaged") from None
+    if locked:
+        raise InvalidInputError(f"{name} is encrypted: save it without a password, then add it")
+    if count > _MOST_PAGES:
+        raise InvalidInputError(f"{name} has {count:,} pages; the limit is {_MOST_PAGES:,}: split it")
+    pages: list[str] = []
+    failed: list[int] = []
+    size = 0
+    for number in range(count):
+        try:
+            found = reader.pages[number].extract_text()
+        except Exception:  # noqa: BLE001 - as above; which pages failed is told
+            failed.append(number + 1)
+            found = ""
+        page = _HYPHEN.sub("", found.replace("\f", "\n").replace("\0", "")).strip()
+        size += len(page) + 1
+        if size > longest:
+            raise InvalidInputError(f"{name} holds more than {longest:,} characters of text: split it")
+        pages.append(page)
+    if len(failed) == count:
+        raise InvalidInputError(f"{name} cannot be read as PDF (none of its {count:,} pages): it may be damaged")
+    if not any(pages):
+        raise InvalidInputError(
+            f"{name} holds no text on its {count:,} page(s), pictures alone: run text recognition (OCR) on it first"
+        )
+    degraded = (f"{name}: page(s) {', '.join(map(str, failed))} could not be read",) if failed else ()
+    sections = tuple(Section(text=page, page=number) for number, page in enumerate(pages, 1) if page)
+    return "\f".join(pages), sections, _title(reader), degraded
+
+
+def _title(reader: object) -> str:
+    try:
+        title = reader.metadata.title  # type: ignore[attr-defined]
+    except Exception:  # noqa: BLE001 - a document without a readable title has none
+        return ""
+    return title.strip() if isinstance(title, str) else ""
+
+
+def _said(error: Exception) -> str:
+    """The error in one short line, without the words of the document."""
+    first = next(iter(str(error).splitlines()), "")[:80]
+    return first if type(error).__module__.startswith("pypdf") and first else type(error).__name__

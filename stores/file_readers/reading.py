@@ -1,0 +1,112 @@
+"""Loading a file within its limits, and handing it to the reader of its kind."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from ...errors import InvalidInputError
+from ...memory_types.files import ReadFile, Section
+from .csv import read_csv
+from .docx import read_docx
+from .html import read_html
+from .kinds import kind_of
+from .pdf import read_pdf
+from .text import read_markdown, read_text
+
+__all__ = ["LONGEST_TEXT", "load_file", "read_data", "read_file"]
+
+LONGEST_TEXT = 16_000_000
+"""Characters of text that one file may hold: some 8,000 pages."""
+DEFAULT_BYTES = 64 * 1024 * 1024
+
+
+def load_file(path: str | os.PathLike[str], max_bytes: int = DEFAULT_BYTES) -> bytes:
+    """The bytes of a file.
+
+    Raises:
+        InvalidInputError: if there is none, it is a folder or no regular file, empty, unreadable or too large.
+    """
+    place = Path(path)
+    try:
+        # Never waits for a pipe that nobody writes to.
+        descriptor = os.open(place, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        with os.fdopen(descriptor, "rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                what = "a folder; add its files one by one" if stat.S_ISDIR(status.st_mode) else "no regular file"
+                raise InvalidInputError(f"{place} is {what}")
+            if status.st_size > max_bytes:
+                raise _too_large(place, status.st_size, max_bytes)
+            data = file.read(max_bytes + 1)
+    except FileNotFoundError:
+        raise InvalidInputError(f"{place}: there is no such file") from None
+    except IsADirectoryError:
+        raise InvalidInputError(f"{place} is a folder; add its files one by one") from None
+    except OSError as error:
+        raise InvalidInputError(f"{place} cannot be read ({error.strerror or error})") from None
+    if len(data) > max_bytes:  # it grew meanwhile
+        raise _too_large(place, len(data), max_bytes)
+    if not data.strip(b" \t\r\n\0"):
+        raise InvalidInputError(f"{place} is empty; there is nothing to add")
+    return data
+
+
+def _too_large(place: Path, size: int, limit: int) -> InvalidInputError:
+    return InvalidInputError(
+        f"{place} has {size:,} bytes; the limit is {limit:,}: split it, or raise Settings.max_file_bytes"
+    )
+
+
+def read_file(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_BYTES) -> ReadFile:
+    """Read a file: txt, md, html, csv, tsv, pdf or docx; of a picture or recording only what it is.
+
+    Raises:
+        InvalidInputError: for what cannot be read, with the reason and what to do.
+    """
+    return read_data(load_file(path, max_bytes), Path(path).name, max_bytes=max_bytes)
+
+
+def read_data(data: bytes, name: str, *, max_bytes: int = DEFAULT_BYTES) -> ReadFile:
+    """As :func:`read_file`, from the bytes of a file of that name."""
+    kind = kind_of(data, name)
+    title = ""
+    degraded: tuple[str, ...] = ()
+    sections: tuple[Section, ...] = ()
+    content = ""
+    match kind.resource_type:
+        case "pdf":
+            content, sections, title, degraded = read_pdf(data, name, LONGEST_TEXT)
+        case "docx":
+            content, sections, title = read_docx(data, name, LONGEST_TEXT, max_bytes)
+        case "html":
+            content, sections, title = read_html(data, name)
+        case "csv":
+            content, sections = read_csv(data, name)
+        case "markdown":
+            content, sections = read_markdown(data, name)
+        case "text":
+            content, sections = read_text(data, name)
+        case _:
+            return ReadFile(mime_type=kind.mime_type, resource_type=kind.resource_type)
+    if not content.strip():
+        raise InvalidInputError(f"{name} holds no text; there is nothing to add")
+    if len(content) > LONGEST_TEXT:
+        raise InvalidInputError(f"{name} holds {len(content):,} characters of text; the limit is {LONGEST_TEXT:,}")
+    return ReadFile(
+        title=title or _first_heading(sections),
+        mime_type=kind.mime_type,
+        resource_type=kind.resource_type,
+        content=content,
+        sections=sections,
+        degraded=degraded,
+    )
+
+
+def _first_heading(sections: tuple[Section, ...]) -> str:
+    """The heading with which the document begins, if it is the widest there is."""
+    headings = [one for one in sections if one.heading]
+    if not headings or sections[0].heading is None or headings[0].level > min(one.level for one in headings):
+        return ""
+    return headings[0].heading or ""

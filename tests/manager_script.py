@@ -1,0 +1,90 @@
+"""What a scripted model replies when it is asked to write memory: it reads the prompt as a model would, by simple rules.
+
+Each numbered step that says "FACT name: fact", "EVENT date: what", "LIKES thing", "RECIPE name: a; b", "PASTE title: text"
+or "CODE what: secret" is proposed to its manager, with the line as quote.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from .scripted_server import Reply, Request
+
+STEP = re.compile(r"^\[(\d+)\] .*?$\n((?:\| .*\n?)+)", re.M)
+WORD = {
+    "LIKES": "core",
+    "EVENT": "episodic",
+    "FACT": "semantic",
+    "RECIPE": "procedural",
+    "PASTE": "resource",
+    "CODE": "vault",
+}
+OF_REPLY = {f"{kind.title()}Reply": kind for kind in WORD.values()}
+
+
+def steps_in(request: Request) -> list[tuple[int, str]]:
+    """The numbered steps of the prompt with their text."""
+    prompt = next(one["content"] for one in request.messages if one["role"] == "user")  # a repair turn may follow
+    shown = prompt[prompt.rindex("<steps>") :]
+    return [(int(number), re.sub(r"^\| ", "", text, flags=re.M).strip()) for number, text in STEP.findall(shown)]
+
+
+def operation(kind: str, number: int, line: str) -> dict[str, Any]:
+    """One good operation for a line."""
+    head, _, rest = line.partition(" ")[2].partition(": ")
+    own: dict[str, dict[str, Any]] = {
+        "core": {"label": "likes", "value": f"likes {head}", "valid_from": None, "valid_to": None},
+        "episodic": {
+            "occurred_at": head, "actor": "user", "event_type": "event", "summary": f"{rest} on {head}", "details": None
+        },
+        "semantic": {
+            "name": head, "summary": f"{head} {rest}", "details": None, "tree_path": [], "valid_from": None, "valid_to": None
+        },
+        "procedural": {"entry_type": "recipe", "summary": f"How {head} is made", "steps": rest.split("; "), "tree_path": []},
+        "resource": {
+            "title": head, "summary": "a text", "resource_type": "text", "tree_path": [],
+            "first_words": " ".join(rest.split()[:3]), "last_words": " ".join(rest.split()[-3:]),
+        },
+        "vault": {"entry_type": "code", "caption": f"code of the {head}", "sensitivity": "high", "secret": rest},
+    }  # fmt: skip
+    return {"step": number, "quote": line, "operation": "add", "target": None, "merged": [], **own[kind]}
+
+
+def operations(request: Request, kind: str) -> list[dict[str, Any]]:
+    """All good operations of a kind for the steps of a prompt."""
+    return [
+        operation(kind, number, line)
+        for number, text in steps_in(request)
+        for line in text.splitlines()
+        if WORD.get(line.split(" ", 1)[0]) == kind
+    ]
+
+
+def answer(request: Request) -> Reply:
+    """A good reply to whatever the write path asks."""
+    steps = steps_in(request)
+    if request.name == "RoutingReply":
+        found: dict[str, list[int]] = {}
+        for number, text in steps:
+            for line in text.splitlines():
+                if (kind := WORD.get(line.split(" ", 1)[0])) is not None:
+                    found.setdefault(kind, []).append(number)
+        return Reply(content={"managers": [{"manager": k, "steps": v, "task": f"keep {k}"} for k, v in found.items()]})
+    if request.name in OF_REPLY:
+        return Reply(content={"operations": operations(request, OF_REPLY[request.name])})
+    labels = {
+        "steps": [
+            {
+                "step": number, "scope": "daily life", "parent": None, "events": ["Inform"], "entities": [],
+                "resolved": None, "summary": "the user tells something",
+            }
+            for number, _ in steps
+        ],
+        "gists": [],
+    }  # fmt: skip
+    if request.name == "BatchLabels":
+        return Reply(content=labels)
+    assert request.name == "SingleReply", request.name
+    lists = {kind: operations(request, kind) for kind in WORD.values()}
+    return Reply(content={**labels, "page_header": None, "page_memo": "What was told.", **lists})

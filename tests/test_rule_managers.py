@@ -1,0 +1,302 @@
+"""What the managers of the rules tier propose, and what they leave alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hexamem.agents.contract import Batch, HeardStep, Instruction
+from hexamem.agents.rule_managers import rule_managers
+from hexamem.memory_types import ITEM_KINDS, CoreItem, EpisodicItem, MemoryItem, SemanticItem, item_from
+from hexamem.memory_types.proposals import Proposal
+from hexamem.memory_types.step import Media, Role, Step
+
+TUESDAY = datetime(2025, 3, 4, 9, 15, tzinfo=UTC)
+Turn = str | tuple[Role, str]
+
+
+def batch(
+    *turns: Turn,
+    before: Sequence[Turn] = (),
+    zone: str = "Europe/London",
+    shown: tuple[str, ...] = (),
+    media: tuple[Media, ...] = (),
+) -> Batch:
+    def heard(number: int, turn: Turn) -> HeardStep:
+        role, text = turn if isinstance(turn, tuple) else ("user", turn)
+        step = Step(
+            id=f"step_{number}", user="u", thread_id="t", turn=number, seq=number, role=role, content=text,
+            index_text=text, occurred_at=TUESDAY + timedelta(minutes=number), media=media,
+        )  # fmt: skip
+        return HeardStep(step=step, resolved_text=text)
+
+    steps = [heard(number, turn) for number, turn in enumerate([*before, *turns])]
+    cut = len(before)
+    return Batch(user="u", steps=tuple(steps[cut:]), before=tuple(steps[:cut]), zone=ZoneInfo(zone), shown=shown)
+
+
+def proposed(given: Batch, nearest: Sequence[MemoryItem] = ()) -> list[Proposal]:
+    known = {item.id: item for item in nearest}
+    managers = rule_managers()
+    return [
+        one for kind in ITEM_KINDS for one in managers[kind].propose(given, Instruction(kind=kind), known).proposals
+    ]
+
+
+def core(text: str) -> list[str]:
+    return [one.values["value"] for one in proposed(batch(text)) if one.kind == "core"]
+
+
+def summaries(kind: str, *turns: Turn, before: Sequence[Turn] = ()) -> list[str]:
+    return [one.values["summary"] for one in proposed(batch(*turns, before=before)) if one.kind == kind]
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("My name is Tomasz Kowalski and I'm a structural engineer at Brandt.",
+         ["Tomasz Kowalski", "Is a structural engineer", "Works at Brandt"]),
+        ("I live near Lyon these days.", ["Lives near Lyon"]),
+        ("I'm lactose intolerant and I don't like mushrooms.", ["Is lactose intolerant", "Dislikes mushrooms"]),
+        ("I'm vegetarian and allergic to walnuts.", ["Is vegetarian", "Is allergic to walnuts"]),
+        ("We adopted a greyhound named Comet.", ["Has a greyhound called Comet"]),
+        ("My wife's name is Ines.", ["Wife: Ines"]),
+        ("Please always answer in French.", ["Please always answer in French"]),
+        ("I always take a window seat.", ["Always takes a window seat"]),
+        ("Call me Kit.", ["Wants to be called Kit"]),
+        ("我叫李想，住在厦门，对花生过敏。", ["李想", "住在厦门", "对花生过敏"]),
+        ("我女朋友叫苏晴。", ["女朋友：苏晴"]),
+        ("我們家養了一隻金毛叫大福。", ["养了金毛，叫大福"]),
+        ("以后回答都用繁体中文。", ["以后回答都用繁体中文"]),
+        ("我 base 在 Berlin，对 latex 过敏。", ["住在Berlin", "对latex过敏"]),
+    ],
+)  # fmt: skip
+def test_self_reports_become_core_items(text: str, values: list[str]) -> None:
+    assert sorted(core(text)) == sorted(values)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "If I won the lottery I'd live in Monaco.",
+        "I might move to Berlin.",
+        "Do you think I'm allergic to nuts?",
+        'She said "I hate olives and I live in Bari".',
+        "I'm not allergic to anything.",
+        "I'm on my way.",
+        "I love this song!",
+        "My boss says I'm a terrible driver.",
+        "My sister is vegetarian and lives in Oslo.",
+        "I used to live in Rome.",
+        "Just kidding, I live in a castle called Dunmore.",
+        "要是我中了五百万，我就住在大理。",
+        "我可能搬到上海。",
+        "我爸对青霉素过敏。",
+        "你觉得我该住在北京吗？",
+    ],
+)
+def test_what_does_not_hold_of_the_user_gives_no_core_item(text: str) -> None:
+    assert core(text) == []
+
+
+def test_a_game_of_what_if_spoils_what_follows_it_closely() -> None:
+    assert summaries("semantic", "If I were a king I'd wear a hat.", "My cousin Ben lives in a teapot.") == []
+
+
+def test_words_of_the_assistant_the_system_and_of_tools_are_no_facts() -> None:
+    turns: list[Turn] = [
+        ("assistant", "I live in the cloud. Call me Max."),
+        ("system", "I'm a nurse."),
+        ("tool", "I live in Bonn."),
+    ]
+    assert proposed(batch(*turns)) == []
+
+
+def test_steps_before_the_batch_are_understood_but_not_learned() -> None:
+    given = batch("He drives a lorry for a dairy.", before=["My brother Declan visits on Sundays. I live in Cork."])
+    assert [(one.kind, one.values["summary"]) for one in proposed(given)] == [
+        ("semantic", "Declan (brother) drives a lorry for a dairy")
+    ]
+
+
+def test_a_move_carries_its_date_and_its_slot() -> None:
+    home = next(one for one in proposed(batch("I moved to Galway last Saturday.")) if one.kind == "core")
+    assert home.values["valid_from"].date().isoformat() == "2025-03-01"
+    assert home.values["metadata"] == {"slot": "home_city", "value": "Galway"}
+
+
+def test_a_known_value_of_the_slot_is_superseded_and_the_same_value_is_known() -> None:
+    old = CoreItem(label="home", value="Lives in Cork", metadata={"slot": "home_city"})
+    moved = [one for one in proposed(batch("I live in Galway."), [old]) if one.kind == "core"]
+    told = [one for one in proposed(batch("I live in Cork."), [old]) if one.kind == "core"]
+    assert [(one.operation, one.target) for one in moved] == [("supersede", old.id)]
+    assert [(one.operation, one.target) for one in told] == [("noop", old.id)]
+
+
+def test_what_is_told_of_others_is_semantic_under_their_name() -> None:
+    assert summaries("semantic", "My flatmate Marta is moving to Oslo. She's coeliac.") == [
+        "Marta (flatmate) is moving to Oslo",
+        "Marta (flatmate) is coeliac",
+    ]
+    assert summaries("semantic", "公公以前是开火车的，退休了。") == ["公公以前是开火车的，退休了"]
+
+
+def test_facts_about_things_need_something_concrete() -> None:
+    assert summaries("semantic", "The staging DB is read-only on Fridays.") == [
+        "The staging DB is read-only on Fridays"
+    ]
+    assert summaries("semantic", "The view is lovely.", "The tree will do.") == []
+
+
+def test_events_name_the_day_instead_of_yesterday() -> None:
+    assert summaries("episodic", "Yesterday I handed in my thesis!") == ["On 2025-03-03 I handed in my thesis"]
+    assert summaries("episodic", "下周三下午两点要去医院复诊。") == [
+        "2025-03-12下午两点要去医院复诊 (2025-03-12 14:00)"
+    ]
+
+
+@pytest.mark.parametrize(
+    "text", ["Bit grey today, isn't it?", "I run every Monday.", "Good night, see you tomorrow!", "今天好累啊"]
+)
+def test_small_talk_and_recurrences_are_no_events(text: str) -> None:
+    assert summaries("episodic", text) == []
+
+
+def test_a_slip_replaces_the_event_of_the_same_batch() -> None:
+    turns: list[Turn] = [
+        "I have the dentist on Monday at half three.",
+        ("assistant", "Noted."),
+        "Sorry, I meant Tuesday.",
+    ]
+    assert [one.values["occurred_at"].isoformat() for one in proposed(batch(*turns)) if one.kind == "episodic"] == [
+        "2025-03-11T15:30:00+00:00"
+    ]
+
+
+def test_a_slip_updates_the_event_known_from_before() -> None:
+    known = EpisodicItem(occurred_at=TUESDAY, summary="The dentist on 2025-03-10", metadata={"slot": "event:step_0:24"})
+    given = batch("Sorry, I meant Tuesday.", before=["I have the dentist on Monday at half three."])
+    (one,) = [each for each in proposed(given, [known]) if each.kind == "episodic"]
+    assert (one.operation, one.target) == ("update", known.id)
+    assert [quote.step_id for quote in one.evidence] == ["step_1"]
+
+
+def test_a_moved_event_and_one_called_off_keep_the_slot_of_the_first() -> None:
+    moved = [
+        one
+        for one in proposed(batch("The demo for Acme is on Friday.", "The Acme demo moved to Monday."))
+        if one.kind == "episodic"
+    ]
+    off = [
+        one
+        for one in proposed(batch("We're off to Lisbon on 20 June.", "Lisbon's off, I'm afraid."))
+        if one.kind == "episodic"
+    ]
+    for first, second in (moved, off):
+        assert first.values["metadata"]["slot"] == second.values["metadata"]["slot"]
+        assert first.values["metadata"]["value"] != second.values["metadata"]["value"]
+
+
+def test_a_name_put_right_changes_the_fact() -> None:
+    assert summaries("semantic", "我同事 Priya 对 latex 过敏。", "啊，不是 Priya，是 Bonnie 过敏。") == [
+        "Bonnie（同事）对 latex 过敏"
+    ]
+
+
+def test_numbered_steps_are_one_procedure_in_order() -> None:
+    (one,) = [
+        each
+        for each in proposed(
+            batch("Keep my soda bread:\n1. Heat the oven.\n2. Mix flour and salt.\n3. Bake 40 minutes.")
+        )
+        if each.kind == "procedural"
+    ]
+    assert one.values["steps"] == ("Heat the oven.", "Mix flour and salt.", "Bake 40 minutes.")
+    assert one.values["summary"] == "Keep my soda bread"
+
+
+def test_steps_told_in_prose_and_standing_wishes_are_procedures() -> None:
+    (one,) = [
+        each
+        for each in proposed(batch("To reset the router: unplug it, wait a minute, then plug it back in."))
+        if each.kind == "procedural"
+    ]
+    assert one.values["steps"] == ("unplug it", "wait a minute", "plug it back in")
+    assert summaries("procedural", "From now on, never push to main without running the tests.") != []
+    assert summaries("procedural", "Let me know whenever you need help!", "Always here to help.") == []
+
+
+def test_a_pasted_mail_is_kept_whole_and_its_writer_is_not_the_user() -> None:
+    mail = "Subject: Welcome\nFrom: hr@firm.example\n\nDear Jo,\nI live in Malmö and I'm a nurse. The tour is on 20 March.\nAmanda"
+    found = proposed(batch(f"Keep this please:\n\n{mail}"))
+    assert [one.values["content"] for one in found if one.kind == "resource"] == [mail]
+    assert [one for one in found if one.kind == "core"] == []
+    assert [one.values["occurred_at"].date().isoformat() for one in found if one.kind == "episodic"] == ["2025-03-20"]
+
+
+def test_attached_files_and_transcripts_are_resources() -> None:
+    recording = Media(kind="audio", name="call.m4a", transcript="We agreed on blue tiles.")
+    (one,) = proposed(batch("Here you go.", media=(recording,)))
+    assert (one.kind, one.values["title"], one.values["content"]) == (
+        "resource",
+        "call.m4a",
+        "We agreed on blue tiles.",
+    )
+
+
+def test_contacts_go_to_the_vault_with_their_owner_and_nowhere_else() -> None:
+    found = proposed(batch("The plumber is Mick Dunne, mick@dunne.example. My mobile is 07700 900431."))
+    vault = [one for one in found if one.kind == "vault"]
+    assert [(one.secret, one.values["caption"]) for one in vault] == [
+        ("mick@dunne.example", "e-mail of Mick Dunne (plumber)"),
+        ("07700 900431", "the user's own mobile phone"),
+    ]
+    assert not any("900431" in str(one.values) or "mick@" in str(one.values) for one in found)
+
+
+def test_references_to_secrets_are_left_as_they_are() -> None:
+    found = proposed(batch("Our wifi password is {{vault:abc-1|password of the wifi}}, and I live in Cork."))
+    assert [(one.kind, one.secret) for one in found] == [("core", None)]
+
+
+def test_every_quote_stands_in_its_step() -> None:
+    given = batch(
+        "Hi! I'm Dana, I live in Bonn.", "My cousin Ben is a pilot; he flies to Oslo on 3 May.", "1. Boil\n2. Serve"
+    )
+    texts = {heard.step.id: heard.step.content for heard in given.steps}
+    quotes = [quote for one in proposed(given) for quote in one.evidence]
+    assert len(quotes) > 4
+    assert all(quote.quote in texts[quote.step_id] for quote in quotes)
+
+
+def test_what_recall_has_just_shown_is_not_learned_again() -> None:
+    assert proposed(batch("I live in Galway with my cat.", shown=("user: I live in Galway with my cat.",))) == []
+
+
+def test_a_fact_about_another_is_no_duplicate_of_one_known_in_the_same_words() -> None:
+    known = SemanticItem(name="Omar", summary="Omar (friend) is a pilot")
+    found = [one for one in proposed(batch("My friend Omar is a pilot."), [known]) if one.kind == "semantic"]
+    assert [(one.operation, one.target) for one in found] == [("noop", known.id)]
+
+
+HOSTILE = st.text(alphabet="我叫是在了，。？ I'mAlexmy sister \n\0\u202e\ud800\"“”{}|`1.@-0792345号月:", max_size=200)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(HOSTILE.filter(lambda text: text != ""), min_size=1, max_size=3))
+def test_no_text_makes_a_manager_fail_and_every_item_can_be_built(texts: list[str]) -> None:
+    for one in proposed(batch(*texts)):
+        if one.operation == "add":
+            item_from({"kind": one.kind, **one.values})
+
+
+@pytest.mark.parametrize("piece", ["I'm a ", "\n", "```\n", "我叫", "1 ", "my my sister ", "“", "on 1 March ", "\0"])
+def test_a_text_of_megabytes_is_read_in_part_and_kept_whole(piece: str) -> None:
+    text = piece * (1_000_000 // len(piece))
+    for one in proposed(batch(text)):
+        assert one.kind != "resource" or len(one.values["content"]) > 900_000
