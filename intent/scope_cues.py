@@ -191,18 +191,59 @@ _SHIFT = re.compile(
     r"switching gears|"
     r"something else entirely|before i forget|speaking of|oh,? (?:and|also))\b|对了|话说|另外|换个话题|顺便"
 )
-_RETURN = re.compile(
-    r"\b(?:where were we|as i was saying|as we were saying|back to (?:it|what we were|where we were|business|"
-    r"our plan)|anyway, back|"
-    r"now where was i|back on track)\b|言归正传|说回正题"
+_THING = (
+    r"(?:thing|topic|bit|one|point|question|matter|subject|part|item|thread|conversation|discussion|story|issue|business|"
+    r"task|argument|exchange|dispute|debate|strand|line|talk|stuff|step)"
 )
+_RETURN = re.compile(
+    rf"\b(?:previous|earlier|prior|former|preceding|unfinished|interrupted) {_THING}\b|\blast (?:thing|topic|point|subject|matter|bit|"
+    r"thread|strand)\b(?! (?:to|we need|i need|for))"
+    r"|\bwhat (?:i|we) (?:meant|wanted|was going|were going|was about|were about|was|were)\b[^.?!]{0,16}\b(?:say\w*|said|doing|discuss\w*|"
+    r"talking|on about|add|ask)\b|\bas (?:i|we) (?:was|were) saying\b"
+    r"|\b(?:left|leave|put) (?:it |that |this |us )?(?:lying|hanging|open|unfinished|aside|a moment ago|earlier|just now|behind us)\b|"
+    r"\bleft (?:it |that |this |us )?off\b"
+    r"|\bwhere (?:was i|were we|i was|we were|i left|we left|i stopped|we stopped|we broke)\b"
+    r"|\binterrupt(?:ed|ion|ing)\b|\bdigress\w*|\bsidetrack\w*|\bgot distracted\b|\bdetour\b(?= over| aside|,)"
+    r"|\b(?:one|a|two) steps? back\b|\brewind\b|\bback up a (?:bit|little)\b|\bback-?track\w*"
+    r"|\b(?:let me|let's|let us|i(?:'m|'ve|'ll| have| will| am|'d like to)?|we(?:'re|'ve|'ll)?|to|sorry for) (?:just )?"
+    r"(?:jump|gone|go|going|went|skip|hop|step|scroll|head|circle|loop|double|switch|com|turn|mov|slip)(?:e|p?ed|p?ing)? back"
+    r"(?= to (?:it|that|this|what|where|before|the "
+    r"(?:last|previous|earlier|other|former|thing|one|topic|point))\b|\W*(?:$|[,.;:!–—-]|sorry|a (?:bit|little|moment|step)))"
+    r"|\bpick(?:ing)? (?:it|this|that|things|up|the thread)\b[^.?!]{0,24}\b(?:again|thread|before|earlier|left)\b"
+    r"|\b(?:to|me|us|let's|i|we|now|i'll|we'll) resume\b(?! at)|^\W*resum(?:e|ing)\b"
+    r"|\bback to (?:it\b|that\b(?! \w+ (?:place|hotel|bar|one))|where we were|what we were|business|our plan|before\b|just now)"
+    r"|\b(?:thread|conversation|talk) (?:from )?before\b"
+    r"|\bwhat we left\b|\b(?:hadn't|haven't|hasn't|not) (?:quite |yet )?finished (?:with|the other|that other|the last)\b|"
+    r"\bstill stands\b|\banyway, back|\bback on track\b"
+    r"|\b(?:the )?one (?:from|of) (?:before|earlier|a moment ago|just now)\b"
+    rf"|\b{_THING} before(?: (?:this|that)\b|\W)|\bwhat (?:we had|came|was|stood) before\b|"
+    rf"\b(?:again|more|on|to) (?:the )?(?:former\b(?! \w+ (?:of|for))|what came before)|"
+    rf"\bbefore (?:we|i) (?:got|went|were|was|drifted|changed|switched|left|moved|broke|stopped|lost|jumped)\b|"
+    rf"\bthat other {_THING}\b|\bnot (?:yet )?(?:done|through) with\b|\bwhat (?:i|we) (?:began|started|broke off)\b|"
+    rf"(?:^|sorry,? |and |so )\W*(?:jump|go|switch|hop|turn|com)(?:p)?ing back\b"
+    r"(?= to (?:it|that|this|what|the (?:last|previous|earlier|other))|\W*[,.:;])"
+    r"|(?:前面|前头|之前|先前|方才|刚刚)(?:那(?:个|件|桩|边|事)|的(?:话题|事情?|那))|接着(?:先前|之前|前面)|"
+    r"回到(?:刚才|刚刚|之前|前面|前头|上一|先前|原来)|刚才(?:那|说|的|没)|接(?:着)?(?:上文|上面|前面|刚才|之前)|继续(?:没|刚|之前|上|前)|"
+    r"上一(?:件|个话题|个事|桩|段|个问题)|倒回|前一(?:件|个话题|桩)|没(?:说|弄|讲|聊|做|谈)?完的|没(?:说|弄|讲|聊|做|谈)完|搁下的?|"
+    r"被?打断|说回(?:来|去|正题)|书归正传|言归正传|岔开|扯远"
+)
+_CORRECTED = re.compile(r"\b(?:i mean|i meant|make that|or rather|no, sorry|sorry, no)\b|我是说|不对|应该是")
+_FURTHER = re.compile(r"^\W*(?:and|what about|how about|oh,? and) (?:the |our |my |that )?[\w'’-]+(?: [\w'’-]+)?\?")
+_RETURN_TEXT = """
+back before previous earlier prior former preceding unfinished interrupted interruption interrupting interrupt left leave
+leaving put where resume resuming resumed rewind step steps digress digressed digressing digression sidetrack sidetracked
+distracted detour pick picking track still finished done through other began started last backtrack backtracking say
+saying said talking discussing doing ask add came
+"""
+_RETURN_WORDS = frozenset(_RETURN_TEXT.split())
+"""Without one of these nothing returns: most texts need no closer look."""
 _CN_STRONG = re.compile(
     r"(?:回到|关于|至于|说说|说到|说回|看看|看|聊聊|聊|谈谈|安排|规划|计划|换到|转到|开始|进入|讨论|接下来|接着|然后|现在|那么|那|再说|先定|先排|先说|"
     r"先|到了|轮到|继续|调整|修改|放在|再来|来|排|定|改)(?:一下|下|一个)?(?:是|我们|咱们|的)?[\s,，:：]*$"
 )
 _CN_WHOSE = re.compile(r"[\u4e00-\u9fff]{2,4}(?:之行|之旅|旅行|行程)?的$")
 _CN_NEGATIVE = re.compile(
-    r"(?:像|跟|和|同|比|除了|从|自从|直到|留到|留给|推到|为了|因为|不像|移到|挪到|放到|等到|到|之前)[^，。]{0,4}$"
+    r"(?:(?:像|同|比|除了|从|自从|直到|留到|留给|推到|为了|因为|不像|移到|挪到|放到|等到|之前)[^，。]{0,4}|[跟和到])$"
 )
 
 
@@ -240,7 +281,9 @@ def _lead(before: str, goal: Goal) -> float:
     """How the words between the sentence's start and a goal lead to it."""
     if goal.chinese:
         before = _CN_WHOSE.sub("", re.split(r"[，,、：:]", before)[-1])
-        if _CN_NEGATIVE.search(before[-8:]) and not before.endswith(("回到", "换到", "转到", "说到", "再到")):
+        if _CN_NEGATIVE.search(before[-8:]) and not before.endswith(
+            ("回到", "换到", "转到", "说到", "再到", "跳到", "来到", "轮到")
+        ):
             return -3.0
         if _CN_STRONG.search(before[-12:]):
             return 3.0
@@ -282,6 +325,10 @@ def judge_goals(words: Words, goals: list[Goal]) -> None:
         ends.append(match.end())
         if len(ends) > 12:
             break
+    corrected = False
+    if len(goals) > 1 and (said := _CORRECTED.search(lower, goals[0].end, min(goals[-1].start, _HEAD))):
+        goals[:] = [goal for goal in goals if goal.start >= said.end()]  # "day one – I mean day 2"
+        corrected = True
     distinct = len({(goal.kind, goal.number, goal.step) for goal in goals})
     for goal in goals:
         if goal.start >= _HEAD:
@@ -294,7 +341,7 @@ def judge_goals(words: Words, goals: list[Goal]) -> None:
         stop = ends[index + 1] if index + 1 < len(ends) else min(len(lower), _HEAD)
         before, sentence, after = lower[begin : goal.start], lower[begin:stop], lower[goal.end : stop + 1]
         goal.sentence = index
-        score = _lead(before[-120:], goal)
+        score = 2.2 if corrected else _lead(before[-120:], goal)
         goal.question = "?" in sentence or "？" in sentence
         if score > 0:
             if _REQUEST.search(sentence):
@@ -327,9 +374,10 @@ def read_cues(words: Words) -> Cues:
         goals=tuple(goals),
         target=target,
         target_form=form,
-        resume=_RESUME.search(opening[:80]) is not None,
+        resume=_RESUME.search(opening[:80]) is not None or _FURTHER.search(opening[:48]) is not None,
         shift=_SHIFT.search(opening) is not None,
-        back=_RETURN.search(opening) is not None,
+        back=(words.has_cjk or not words.tokens.isdisjoint(_RETURN_WORDS))
+        and _RETURN.search(words.lower[:300]) is not None,
         anaphoric=_ANAPHORA.search(opening[:40]) is not None,
         yes=_YES.search(opening[:30]) is not None,
         question="?" in head or "？" in head,

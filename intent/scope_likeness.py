@@ -13,7 +13,32 @@ from .scope_registry import Registry, Scope
 from .scope_text import NAME, Words
 from .scope_thread import Thread
 
-__all__ = ["likeness", "nearest", "recall", "typical"]
+__all__ = ["NEUTRAL", "likeness", "nearest", "recall", "typical"]
+
+
+NEUTRAL = (
+    "Thanks, that sounds great!",
+    "What do you think about it?",
+    "Yes, I would like to do that, please.",
+    "How was your day today?",
+    "I am so happy to hear that from you.",
+    "Could you tell me more about that?",
+    "Here are some ideas that might help you.",
+    "Sure, I can help with that. Here is what you need to know.",
+    "I have been thinking about it for a while and I am not sure yet.",
+    "It was a good time and we had a lot of fun together.",
+    "The main point is that this will take more time and money than we expected.",
+    "On the other hand, there are some reasons why people may disagree.",
+    "We should decide this soon, because it is important for everyone.",
+    "There are several options, each with advantages and drawbacks.",
+    "It opens in the morning, closes in the evening and costs about twenty dollars.",
+    "I finished the work yesterday, and now I need some rest.",
+    "In general, it depends on what you want and how much you need.",
+    "First, make a list. Second, check each item. Finally, review the result.",
+    "好的，谢谢你，我们就这样决定吧。",
+    "你觉得怎么样？还有别的选择吗？",
+)
+"""Talk about nothing in particular: what its vectors have in common says nothing about a topic and is taken out."""
 
 
 def recall(
@@ -59,12 +84,15 @@ def recall(
         if not named or best.root is current.root:
             return None
         need = settings.named_margin + (0.0 if cues.question else 0.2)
+    elif cues.question and any(profiles.spread(term) == 1 for term in shared):
+        need -= 0.2  # "And fado?"
     if cues.repeats and not cues.resume:
         need += 0.8
     if cues.anaphoric and not cues.resume:
         need += 0.3
     if current.steps <= 4 and not cues.resume:
         need += 0.3
+    need += 0.05 * max(0, len(registry.profiles) - 12)  # among many, a word that only one has said is chance
     gain = best_score - own
     if gain < need - 0.4:
         return None

@@ -9,7 +9,7 @@ from typing import Literal
 from .scope_numbers import MONTHS, WEEKDAYS, Goal
 from .scope_text import Words, same_length_lower
 
-__all__ = ["WORK_WORDS", "NamedGoal", "NamedKind", "find_named", "name_tokens"]
+__all__ = ["WORK_WORDS", "NamedGoal", "NamedKind", "find_named", "name_tokens", "place_name"]
 
 NamedKind = Literal["trip", "project", "work", "ticket", "debate"]
 
@@ -138,7 +138,8 @@ _NUMBER = {
 _LENGTH = re.compile(r"\b(?P<n>\d{1,2}|two|three|four|five|six|seven|eight|nine|ten)[ -](?:full |whole )?days?\b")
 
 
-def _place(text: str) -> str:
+def place_name(text: str) -> str:
+    """What may be a town's name in capitalised words: without weekdays, months, pronouns and the like at either end."""
     parts = text.split(" ")
     while parts and same_length_lower(parts[0]) in _NOT_PLACES:
         parts.pop(0)
@@ -152,7 +153,7 @@ def _trips(words: Words, found: list[NamedGoal]) -> None:
     seen: set[str] = set()
     for match in _TRIP.finditer(words.text, 0, 900):
         group = match.lastgroup or ""
-        place = _place(match[group])
+        place = place_name(match[group])
         if not place or place.lower() in seen or len(seen) > 6:
             continue
         seen.add(place.lower())

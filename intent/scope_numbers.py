@@ -72,6 +72,16 @@ _ORDERED = re.compile(
     rf"[ ](?:full[ ]|whole[ ]|and[ ]final[ ]|and[ ]last[ ]|complete[ ]|proper[ ]|free[ ])?(?P<kind>{_K}|evening|"
     rf"afternoon|morning|night)\b(?!s)"
 )
+_BETWEEN = re.compile(rf"\b(?P<num>{_ORD}|last|final)[ ](?P<name>[\w'’-]{{3,}}(?:[ ][\w'’-]{{3,}})?)[ ](?P<kind>day)\b")
+_COUNTED = re.compile(
+    rf"\bnumber[ ](?P<num>\d{{1,3}}|{_W})[ ](?:of|among|in|out of)[ ](?:the|our|my|your|their|these|those)[ ]"
+    rf"(?:[\w'’-]+[ ])?(?P<kind>{_K})s\b"
+)
+_THERE = re.compile(rf"\b(?P<num>{_ORD}|last|final) (?:one|day) there\b")
+_AMONG = re.compile(
+    rf"\b(?P<num>{_ORD}|last|final)[ ](?:one[ ])?(?:of|among|in)[ ](?:the|our|my|your|their|these|those)[ ](?:[\w'’-]+[ ])?"
+    rf"(?P<kind>day|contention|phase|stage|sprint)s\b"
+)
 _PARTS = frozenset(("evening", "afternoon", "morning", "night"))
 _ARRIVE = re.compile(
     r"\b(?:the )?day (?:that |when )?we (?P<verb>arrive|land|get (?:in|there)|touch down|leave|fly (?:home|back|"
@@ -204,6 +214,23 @@ def _ordered(words: Words, goals: list[Goal]) -> None:
         before = lower[max(0, match.start() - 18) : match.start()]
         many = re.search(rf"(?:{_ORD}) (?:and|or|to|&) (?:the )?$", before) is not None
         goals.append(Goal(kind, number, match.start(), match.end(), step=step, plain=False, many=many))
+    for match in _BETWEEN.finditer(lower):  # "our second Dublin day"
+        if all(word[:1].isupper() for word in words.text[match.start("name") : match.end("name")].split()):
+            num = match["num"]
+            number = -1 if num in ("last", "final") else _VALUE[num] if num in _VALUE else int(num[:-2])
+            goals.append(Goal(match["kind"], number, match.start(), match.end(), plain=False))
+    for match in _THERE.finditer(lower):  # "the last one there"
+        num = match["num"]
+        number = -1 if num in ("last", "final") else _VALUE[num] if num in _VALUE else int(num[:-2])
+        goals.append(Goal("day", number, match.start(), match.end(), plain=False))
+    for match in _AMONG.finditer(lower):  # "the second of our days"
+        num = match["num"]
+        number = -1 if num in ("last", "final") else _VALUE[num] if num in _VALUE else int(num[:-2])
+        goals.append(Goal(match["kind"], number, match.start(), match.end(), plain=False))
+    for match in _COUNTED.finditer(lower):  # "number 2 of our days"
+        num = match["num"]
+        number = int(num) if num.isdigit() else _VALUE[num]
+        goals.append(Goal(match["kind"], number, match.start(), match.end(), plain=False))
     for match in _ARRIVE.finditer(lower):
         arrives = match["verb"].startswith(("arr", "lan", "get", "tou"))
         goals.append(Goal("day", 1 if arrives else -1, match.start(), match.end(), plain=False))
@@ -263,7 +290,7 @@ def find_goals(words: Words) -> list[Goal]:
     """The enumerated goals that a text names, in its order."""
     goals: list[Goal] = []
     tokens = words.tokens
-    if not tokens.isdisjoint(KIND_WORDS) or not tokens.isdisjoint(_PARTS):
+    if not tokens.isdisjoint(KIND_WORDS) or "there" in tokens or not tokens.isdisjoint(_PARTS):
         _numbered(words, goals)
         _ordered(words, goals)
     if (

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
 from ..memory_types.labels import Label
+from .scope_identity import Identities
 from .scope_named import WORK_WORDS, name_tokens
 from .scope_numbers import Number, parse_goal_name
 from .scope_profiles import Profiles
 
-__all__ = ["Registry", "Scope", "ScopeKind"]
+__all__ = ["DASH", "Registry", "Scope", "ScopeKind"]
 
 ScopeKind = Literal["goal", "trip", "project", "debate", "plan", "work", "ticket", "topic"]
 ROOTS = frozenset(("trip", "project", "debate", "plan"))
 SEPARATOR = " / "
+DASH = " – "
+"""Stands in the names of scopes that a text introduced, before what they are known by."""
 _PLAN_NAMES = {"Trip": "trip", "Project": "project", "Debate": "debate", "Plan": "plan"}
+_TRIP_NAME = re.compile(r"(?P<place>.+) trip(?: (?:with|for) .+)?$")
 Key = tuple[str, Number]
 
 
@@ -33,6 +38,8 @@ class Scope:
         length: how many days a trip has, 0 while unknown.
         day_one: day of the year (of 365) of day 1; ``weekday_one`` its weekday, Monday 0; -1 while unknown.
         last_leaf: where work under it was left.
+        company: of a trip, folded words for who goes along or what it is for.
+        introduced: opened by a text that brought names of its own.
     """
 
     id: str
@@ -49,6 +56,8 @@ class Scope:
     weekday_one: int = -1
     last_leaf: Scope | None = None
     steps: int = 0
+    company: set[str] = field(default_factory=set)
+    introduced: bool = False
 
     @property
     def root(self) -> Scope:
@@ -79,11 +88,13 @@ class Registry:
     def __init__(self, user: str, recent: int) -> None:
         self.user = user
         self.profiles = Profiles(recent)
+        self.identities = Identities()
         self.labels: dict[str, Label] = {}
         self.scopes: dict[str, Scope] = {}
         self.by_index: list[Scope] = []
         self.by_token: dict[str, list[Scope]] = {}
         self.roots: list[Scope] = []
+        self.towns: set[str] = set()
         self.cjk_names: list[tuple[str, Scope]] = []
         self._names: set[str] = set()
         self._counters: dict[str, int] = {}
@@ -161,6 +172,8 @@ class Registry:
             if token and token[0] >= "\u2e80":
                 self.cjk_names.append((token, scope))
             elif len(token) > 2:
+                if scope.kind == "trip":
+                    self.towns.add(token)
                 self.by_token.setdefault(token, []).append(scope)
 
     def set_label(self, label: Label) -> None:
@@ -209,6 +222,7 @@ class Registry:
 
     def _fold(self, source: Scope, target: Scope) -> None:
         self.profiles.merge(source.index, target.index)
+        self.identities.merge(source.index, target.index)
         target.steps += source.steps
         self.scopes[source.id] = target
         self.by_index[source.index] = target
@@ -263,7 +277,8 @@ class Registry:
         if parent is not None and label.name.startswith(self.labels[parent.id].name + SEPARATOR):
             own = label.name[len(self.labels[parent.id].name) + len(SEPARATOR) :]
         kind, key, tokens, auto = _read_name(own, parent)
-        self._keep(label, kind, own, parent, key, tokens, auto and not label.pinned)
+        scope = self._keep(label, kind, own, parent, key, tokens, auto and not label.pinned)
+        scope.introduced = DASH in own
 
 
 def _read_name(own: str, parent: Scope | None) -> tuple[ScopeKind, Key | None, tuple[str, ...], bool]:
@@ -275,8 +290,12 @@ def _read_name(own: str, parent: Scope | None) -> tuple[ScopeKind, Key | None, t
         return "goal", ("day", -1), (), False
     if base in _PLAN_NAMES:
         return _PLAN_NAMES[base], None, (), True  # type: ignore[return-value]
-    if base.endswith(" trip") or base.endswith("之行"):
-        return "trip", None, name_tokens(base.removesuffix(" trip").removesuffix("之行")), False
+    if DASH in base:
+        return "work", None, (), False
+    if trip := _TRIP_NAME.match(base):
+        return "trip", None, name_tokens(trip["place"]), False
+    if base.endswith("之行"):
+        return "trip", None, (base.removesuffix("之行").rpartition("的")[2],), False
     first, _, rest = base.partition(" ")
     if first == "Debate:":
         return "debate", None, name_tokens(rest)[:6], False

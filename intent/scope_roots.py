@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .scope_anchor import company_after
 from .scope_cues import SWITCH, Cues, judge_goals
 from .scope_named import NamedGoal, find_named
 from .scope_numbers import Goal
@@ -139,6 +140,11 @@ def named_switch(words: Words, cues: Cues, registry: Registry, place: Place, use
             value += 3
         if (named.kind in ROOTS and len(opened) == 1 and score < SWITCH + 3) or value > score + 0.01:
             best, score = scope, value
+    starts = sorted(at for at in (words.lower.find(root.tokens[0]) for root in opened if root.tokens) if at >= 0)
+    for root in opened:
+        at = words.lower.find(root.tokens[0]) if root.kind == "trip" and root.tokens else -1
+        if at >= 0:
+            root.company |= company_after(words.text, at, min([s for s in starts if s > at], default=at + 90))
     if len(opened) > 1:  # several at once: the one that is said to come first, else the first
         for scope in opened:
             for token in scope.tokens:

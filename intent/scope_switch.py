@@ -12,7 +12,7 @@ from .scope_registry import ROOTS, Key, Registry, Scope, ScopeKind
 from .scope_roots import Place, named_switch
 from .scope_text import Words, read_words
 
-__all__ = ["Switch", "goal_name", "goal_within", "learn", "resolve"]
+__all__ = ["Switch", "goal_name", "goal_within", "learn", "numbered", "resolve"]
 
 _PLANS: dict[str, tuple[ScopeKind, str]] = {
     "day": ("trip", "Trip"), "contention": ("debate", "Debate"), "phase": ("project", "Project"),
@@ -49,10 +49,11 @@ _OF = re.compile(r"^[,]?\s+(?:of|in|at|for|on|from)\s+(?:the\s+|our\s+|my\s+)?(?
 
 @dataclass(slots=True)
 class Switch:
-    """The scope that a step names, and how surely (0 to 1)."""
+    """The scope that a step names, and how surely (0 to 1); whether the step introduces it if it is new."""
 
     scope: Scope
     confidence: float
+    introduces: bool = False
 
 
 def _key(goal: Goal, parent: Scope, current: Scope | None) -> Key | None:
@@ -254,6 +255,14 @@ def _goal_scope(best: Goal, words: Words, registry: Registry, place: Place, name
     if isinstance(key[1], int) and key[1] > 400:
         return None
     return _open_goal(key, best, parent, registry)
+
+
+def numbered(goal: Goal, words: Words, parent: Scope, registry: Registry, current: Scope | None) -> Scope | None:
+    """The scope of a numbered goal under the parent that the text names for it, opened where it is new."""
+    key = _key(goal, parent, current)
+    if key is None or (isinstance(key[1], int) and key[1] > 400):
+        return None
+    return parent.children.get(key) or _open_goal(key, goal, parent, registry)
 
 
 def goal_within(words: Words, cues: Cues, registry: Registry, scope: Scope) -> Scope | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-__all__ = ["NAME", "READ", "Words", "read_words", "same_length_lower"]
+__all__ = ["NAME", "READ", "STOP", "Words", "read_words", "same_length_lower", "stem"]
 
 READ = 1000
 """Characters of a step that are read, from its beginning: what a step is about is said early, and a dump costs no more."""
@@ -43,7 +43,7 @@ saturday sunday january february march april june july august september october 
 afternoon week weekend year month hour minute fun stuff bye hope talk ago said suggest option options prefer
 sense actually currently across along usually anything
 """
-_STOP = frozenset(_STOP_TEXT.split())
+STOP = frozenset(_STOP_TEXT.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def same_length_lower(text: str) -> str:
     return "".join([small if len(small := char.lower()) == 1 else char for char in text])
 
 
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
     if len(word) > 3 and word[-1] == "s" and word[-2] not in "su'’" and not word.endswith(("ics", "sis", "ous")):
         if word.endswith("ies") and len(word) > 4:
             return word[:-3] + "y"
@@ -95,7 +95,7 @@ def read_words(text: str) -> Words:
     has_cjk = not text.isascii() and _CJK.search(text) is not None
     terms: dict[str, float] = {}
     for token in found:
-        if token in _STOP:
+        if token in STOP:
             continue
         if token[0].isdigit():
             if len(token) > 2:
@@ -104,16 +104,14 @@ def read_words(text: str) -> Words:
             for i in range(min(len(token) - 1, 40)):
                 terms[token[i : i + 2]] = 0.6
         elif len(token) > 2:
-            terms[_stem(token)] = 1.0
+            terms[stem(token)] = 1.0
         if len(terms) >= _MOST_TERMS:
             break
     for name in _CAPITAL.findall(text):
-        stem = _stem(same_length_lower(name))
-        if stem in terms:
-            terms[stem] = NAME
+        word = stem(same_length_lower(name))
+        if word in terms:
+            terms[word] = NAME
     initial: tuple[str, ...] = ()
     if terms:
-        initial = tuple(
-            stem for word in _FIRST.findall(text[:400]) if (stem := _stem(same_length_lower(word))) in terms
-        )
+        initial = tuple(term for word in _FIRST.findall(text[:400]) if (term := stem(same_length_lower(word))) in terms)
     return Words(text, lower, frozenset(found), terms, has_cjk, len(found), initial)

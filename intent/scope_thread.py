@@ -36,6 +36,8 @@ class Thread:
     last_at: datetime | None = None
     seen: int = 0
     open: bool = True  # the subject is open: at the beginning, and after a silence
+    introduced: bool = False  # scopes are introduced here by what they are called, and called by it afterwards
+    anchors: int = 0  # steps that named their day with its town and company
     answered: bool = False  # somebody answers here, rather than people talking among themselves
 
     def said(self) -> set[str]:

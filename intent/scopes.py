@@ -1,10 +1,15 @@
 """Thematic scopes σ by rules: which goal each step serves, online, with re-entry of goals left earlier.
 
 After STITCH (arXiv 2601.10702, section 3.1), where a model maintains the current scope over a sliding window; here
-cues, vocabulary and embeddings do. A step that names its goal switches to it (``scope_switch``); one that does not
+cues, vocabulary and embeddings do. A step that names its goal switches to it (``scope_choice``); one that does not
 stays, unless what it speaks of belongs to another scope that is known, or what is said has left the subject for good.
 The latter is decided on blocks of steps as in TextTiling (Hearst 1997), with a margin in favour of staying: steps in
 doubt are *provisional* until a few more have been seen, and the decision that settles them names them as revised.
+
+Where things are: ``scope_text`` reads words, ``scope_numbers`` numbered goals, ``scope_named`` named ones, ``scope_anchor``
+"day 2 of Dublin with my parents", ``scope_cues`` what leads to them; ``scope_identity`` knows what scopes were introduced
+with, ``scope_evidence`` weighs it, ``scope_introduction`` opens scopes by it; ``scope_switch`` and ``scope_roots`` resolve
+numbered and named goals, ``scope_likeness`` and ``scope_profiles`` what is like what; ``scope_registry`` keeps the scopes.
 """
 
 from __future__ import annotations
@@ -18,9 +23,13 @@ import numpy as np
 
 from ..memory_types.labels import Label
 from .contract import Embed, LabeledStep, StepView, Vectors
+from .scope_anchor import read_anchor
+from .scope_choice import choose
 from .scope_cues import Cues, offered, read_cues
 from .scope_decision import ScopeDecision, ScopeSettings
-from .scope_likeness import likeness, nearest, recall, typical
+from .scope_identity import read_features
+from .scope_introduction import introduce, take_up, topic_name
+from .scope_likeness import NEUTRAL, likeness, nearest, recall, typical
 from .scope_registry import Registry, Scope
 from .scope_roots import Place
 from .scope_switch import goal_within, learn, resolve
@@ -30,29 +39,6 @@ from .scope_thread import Pending, Thread, cohesion
 __all__ = ["ScopeDecision", "ScopeSettings", "ScopeTracker"]
 
 _ANSWERING = frozenset(("assistant", "ai", "tool", "function", "system", "developer"))
-_NEUTRAL = (
-    "Thanks, that sounds great!",
-    "What do you think about it?",
-    "Yes, I would like to do that, please.",
-    "How was your day today?",
-    "I am so happy to hear that from you.",
-    "Could you tell me more about that?",
-    "Here are some ideas that might help you.",
-    "Sure, I can help with that. Here is what you need to know.",
-    "I have been thinking about it for a while and I am not sure yet.",
-    "It was a good time and we had a lot of fun together.",
-    "The main point is that this will take more time and money than we expected.",
-    "On the other hand, there are some reasons why people may disagree.",
-    "We should decide this soon, because it is important for everyone.",
-    "There are several options, each with advantages and drawbacks.",
-    "It opens in the morning, closes in the evening and costs about twenty dollars.",
-    "I finished the work yesterday, and now I need some rest.",
-    "In general, it depends on what you want and how much you need.",
-    "First, make a list. Second, check each item. Finally, review the result.",
-    "好的，谢谢你，我们就这样决定吧。",
-    "你觉得怎么样？还有别的选择吗？",
-)
-"""Talk about nothing in particular: what its vectors have in common says nothing about a topic and is taken out."""
 
 
 class ScopeTracker:
@@ -70,7 +56,7 @@ class ScopeTracker:
         self._threads: dict[str, Thread] = {}
         self._speakers: set[str] = set()
         self._speaker_words: set[str] = set()
-        rows = np.asarray(embed(["", *_NEUTRAL]), np.float32)
+        rows = np.asarray(embed(["", *NEUTRAL]), np.float32)
         self._nothing: Vectors = rows[0]
         self._neutral: Vectors = rows[1:].mean(axis=0)
 
@@ -112,7 +98,14 @@ class ScopeTracker:
         )
         if place.root is not None and place.root.kind not in ("trip", "project", "debate", "plan"):
             place.root = None if place.root.kind != "work" else place.root
-        switch = resolve(words, cues, self._registry, place, user=user)
+        features = read_features(words.text)
+        for name in self._speaker_words & features.keys():
+            del features[name]
+        registry = self._registry
+        if user:
+            switch = choose(thread, words, cues, features, place, registry, self._speaker_words)
+        else:
+            switch = resolve(words, cues, registry, place, user=False)
         provisional = False
         revised: tuple[str, ...] = ()
         if switch is not None:
@@ -132,6 +125,10 @@ class ScopeTracker:
             created = self._registry.labels[scope.id]
         learn(words, cues, scope.root, thread.seen, self._registry)
         scope = self._registry.scopes[scope.id]
+        if not scope.steps and user and (scope.kind != "topic" or not thread.seen):
+            whole = scope.kind != "goal" or (switch is not None and switch.introduces)
+            introduce(scope, words, features, registry, whole=whole)
+        registry.identities.hear(features, scope.index, sure=switch is not None and confidence >= 0.72)
         self._enter(thread, scope, step, words, vector, provisional)
         self._hear_offer(thread, step, words, cues)
         if scope.kind == "topic" and scope.auto and scope.steps in (1, 5, 12, 25):
@@ -162,6 +159,8 @@ class ScopeTracker:
             scope = self._registry.scopes.get(self.canonical(scope_id))
             if scope is not None:
                 known.update({kept.step.id: (kept, scope) for kept in steps[-self.settings.recent :]})
+        for scope in self._registry:
+            take_up(scope, self._registry)
         for kept, scope in sorted(known.values(), key=lambda pair: (pair[0].step.occurred_at, pair[0].step.turn)):
             self._replay(kept.step, scope, kept.provisional)
         for scope in self._registry:
@@ -179,6 +178,9 @@ class ScopeTracker:
         if scope is not thread.current:
             thread.local.clear()
         learn(words, cues, scope.root, thread.seen, self._registry)
+        if step.role not in _ANSWERING and (anchor := read_anchor(words, cues, self._registry.towns)) is not None:
+            thread.anchors += bool(anchor.company)
+        self._registry.identities.hear(read_features(words.text), scope.index, sure=False)
         self._enter(thread, self._registry.scopes[scope.id], step, words, self._telling(step.vector), provisional)
         self._hear_offer(thread, step, words, cues)
         if not provisional:
@@ -238,6 +240,8 @@ class ScopeTracker:
             if known is not None and known[1] > self.settings.known + 0.1 and words.count >= 6:
                 return known[0], 0.5, False, ()
             return self._open_topic(words), 0.5, True, ()
+        if thread.anchors > 2 or (thread.introduced and (current.steps < 8 or len(thread.history) > 1)):
+            return current, 0.8, False, ()
         fixed = current.kind == "goal" or bool(current.children)
         mentions = any(goal.score < 0 for goal in cues.goals)  # of another goal, by way of comparison
         if (
@@ -346,7 +350,7 @@ class ScopeTracker:
         return tuple(opening)
 
     def _open_topic(self, words: Words) -> Scope:
-        return self._registry.open("topic", _topic_name(words.terms, words.text), auto=True)
+        return self._registry.open("topic", topic_name(words.terms, words.text), auto=True)
 
     def _name_topic(self, scope: Scope, words: Words) -> None:
         profiles = self._registry.profiles
@@ -357,7 +361,7 @@ class ScopeTracker:
             (term for term in counts if not term[0].isdigit()),
             key=lambda term: (-counts[term] * profiles.rarity(term), term),
         )
-        self._registry.rename(scope, _topic_name(dict.fromkeys(ranked[:3], 1.0), words.text), auto=True)
+        self._registry.rename(scope, topic_name(dict.fromkeys(ranked[:3], 1.0), words.text), auto=True)
 
     def _enter(
         self, thread: Thread, scope: Scope, step: StepView, words: Words, vector: Vectors | None, provisional: bool
@@ -366,6 +370,7 @@ class ScopeTracker:
             if thread.current is not None:
                 thread.history.append(thread.current)
             thread.current = scope
+            thread.introduced = thread.introduced or scope.introduced
             if scope.kind == "goal" or not provisional:
                 thread.open = False
         parent = scope.parent
@@ -386,12 +391,3 @@ class ScopeTracker:
         else:
             thread.local.append((frozenset(words.terms), vector))
             self._registry.profiles.add(scope.index, words.terms, vector)
-
-
-def _topic_name(terms: Mapping[str, float], text: str) -> str:
-    best = sorted((term for term in terms if not term[0].isdigit()), key=lambda term: -terms[term])[:3]
-    if len(best) < 2:
-        about = best[0] if best else " ".join(text[:80].split())[:40].strip()
-        return f"Talk: {about}" if about else "Talk"
-    name = ", ".join(best)
-    return name[:1].upper() + name[1:]
