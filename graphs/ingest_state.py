@@ -7,6 +7,7 @@ read back from the steps themselves (:func:`read_back`). So no checkpoint, strea
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -156,20 +157,24 @@ def written(proposal: Proposal, batch: Batch) -> dict[str, Any] | None:
     None where the secret stands in no step that is quoted: then there is nothing to take out.
     """
     values = proposal.model_dump(mode="json")
-    if proposal.secret is None:
+    secret = values.pop("secret")
+    if secret is None:
         return values
     content = {heard.step.id: heard.step.content for heard in batch.steps}
-    values.pop("secret")
     places = []
     for one in proposal.evidence:
         text = content.get(one.step_id, "")
-        start = text.find(one.quote)
-        inside = one.quote.find(proposal.secret)
-        if start >= 0 and inside >= 0:
-            places.append([one.step_id, start, start + len(one.quote), start + inside, len(proposal.secret)])
-    if not places or _holds(values["values"], proposal.secret) or proposal.secret in proposal.reason:
+        inside = one.quote.find(secret)
+        start = text.find(one.quote) if inside >= 0 else -1
+        end, at = start + len(one.quote), start + inside
+        if start < 0:  # quoted in other words than it stands there
+            start = at = text.find(secret)
+            end = start + len(secret)
+        if start >= 0:
+            places.append([one.step_id, start, end, at, len(secret)])
+    if not places:
         return None
-    return {**values, "evidence": [], "places": places}
+    return {**_without(values, secret), "evidence": [], "places": places}
 
 
 def read_back(values: dict[str, Any], batch: Batch) -> Proposal | None:
@@ -192,9 +197,10 @@ def read_back(values: dict[str, Any], batch: Batch) -> Proposal | None:
     return Proposal.parse({**fields, "evidence": tuple(evidence), "secret": secret})
 
 
-def _holds(value: Any, secret: str) -> bool:
+def _without(value: Any, secret: str) -> Any:
+    """A JSON value with an ellipsis in place of a secret, whatever its case."""
     if isinstance(value, dict):
-        return any(_holds(part, secret) for pair in value.items() for part in pair)
+        return {_without(key, secret): _without(part, secret) for key, part in value.items()}
     if isinstance(value, list):
-        return any(_holds(part, secret) for part in value)
-    return isinstance(value, str) and secret.casefold() in value.casefold()
+        return [_without(part, secret) for part in value]
+    return re.sub(re.escape(secret), "…", value, flags=re.IGNORECASE) if isinstance(value, str) else value

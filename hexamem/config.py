@@ -39,7 +39,7 @@ class Settings:
         budget_tokens: the most tokens, likewise. What does not fit waits in the queue.
         mode: how items are learned from what was remembered, in the background: "rules" (no calls), "single_call" (one
             call a batch, which labels too), "agents" (the meta-manager and each manager that it names, a call each), or
-            "off" for not at all.
+            "off" for not at all, the default until what the rules learn was measured on unseen conversations.
         batch_size: so many steps are read together.
         batch_idle: seconds after the last message until fewer steps are read; ``flush`` does not wait.
         batch_tokens: the most tokens that one batch may cost; the rules do what is left. None for no limit.
@@ -74,7 +74,7 @@ class Settings:
     model_method: ModelMethod = "json_schema"
     budget_calls: int | None = None
     budget_tokens: int | None = None
-    mode: IngestMode = "rules"
+    mode: IngestMode = "off"
     batch_size: int = 10
     batch_idle: int = 60
     batch_tokens: int | None = 120_000

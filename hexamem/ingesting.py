@@ -8,28 +8,26 @@ job manages one batch through the ingest graph; what it writes and the end of th
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from .background import JobContext, JobOutcome
 from .errors import ConfigError
 from .intent.contract import Vectors
-from .memory_types import ItemKind, utc_now
+from .memory_types import utc_now
 from .stores.embedders import Embedder, open_embedder
 from .stores.ledger import Ledger, Transaction
-from .stores.ledger.items import count_items, select_item_ids
 from .stores.ledger.jobs import count_jobs, enqueue
 from .stores.ledger.usage import add_usage, all_usage
 
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
 
-    from .agents.contract import Batch, Manager, MetaManager
-    from .graphs.ingest import IngestParts
+    from .graphs.ingest_nodes import IngestParts
     from .memory import Memory
-    from .memory_types.proposals import Outcome, Proposal
     from .models import Models, UsageMeter
 
 __all__ = ["KIND", "Ingesting", "check_mode"]
@@ -39,7 +37,6 @@ _KEY = "batch"
 _RULES_BATCH = 50  # rules cost nothing, and a larger batch less of everything else
 _NEAR, _NEAR_BY_RULES = 12, 60
 _SMALL = 200  # items of which all are shown to the rules
-_QUERY = 1_000  # characters
 _LEAST = 2_000  # tokens below which no batch is begun
 _KEPT_USERS = 4_096
 _MANAGERS = ("core", "episodic", "semantic", "procedural", "resource", "vault")
@@ -337,47 +334,27 @@ class Ingesting:
 
     def _parts(self) -> IngestParts:
         from .agents.applying import Applier
-        from .graphs.ingest import IngestParts
-        from .memory_types import ITEM_KINDS
+        from .agents.managers.tiers import agents_tier, rules_tier, single_tier
+        from .agents.nearest_items import nearest_items
+        from .graphs.ingest_nodes import IngestParts
 
         memory, settings, models = self._memory, self._settings, self._memory.model_tier.models
         meta, managers = rules_tier()
         applier = Applier(memory.ledger, memory.cipher, self._embed, media=memory.media, projector=memory.projector)
-
-        def apply(
-            user: str, batch: Batch, proposals: Sequence[Proposal], **options: Any
-        ) -> tuple[Sequence[Outcome], tuple[str, ...]]:
-            return applier.apply(user, batch, proposals, find_secrets=settings.find_secrets, **options)
-
         made: dict[str, Any] = {}
         if settings.mode == "agents":
-            from .agents.managers.kinds import FORMS
-            from .agents.managers.model import ModelManager
-            from .agents.meta_manager import ModelMetaManager
-
-            model = models.of("meta_manager")
-            if model is not None:
-                made["model_meta_manager"] = ModelMetaManager(model, meta, method=settings.model_method)
-            own = {kind: models.of(FORMS[kind].agent) for kind in ITEM_KINDS}
-            made["model_managers"] = {
-                kind: ModelManager(FORMS[kind], one, managers[kind], method=settings.model_method)
-                for kind, one in own.items()
-                if one is not None
-            }
+            by_model = agents_tier(models, settings.model_method, meta, managers)
+            made["model_meta_manager"], made["model_managers"] = by_model
         elif settings.mode == "single_call":
-            from .agents.single_call import SingleCall
-
-            model = models.of("managers")
-            assert model is not None
-            embed = memory.label_embed if settings.labels != "off" else None
-            made["single_call"] = SingleCall(model, managers, embed, method=settings.model_method)
-            made["embed"] = embed
+            made["embed"] = memory.label_embed if settings.labels != "off" else None
+            made["single_call"] = single_tier(models, settings.model_method, managers, made["embed"])
+        most, small = (_NEAR, _NEAR) if self.by_model else (_NEAR_BY_RULES, _SMALL)
         return IngestParts(
             ledger=memory.ledger,
             record=lambda user, messages, thread: memory.user(user).remember(messages, thread_id=thread).step_ids,
             catch_up=memory.projector.catch_up,
-            nearest=self._nearest,
-            apply=apply,
+            nearest=partial(nearest_items, memory.ledger, memory.searcher, most=most, small=small),
+            apply=partial(applier.apply, find_secrets=settings.find_secrets),
             meta_manager=meta,
             managers=managers,
             size=self.size,
@@ -393,48 +370,3 @@ class Ingesting:
         if self._bundled is None:
             self._bundled = open_embedder("bundled")
         return self._bundled.embed_documents(texts)
-
-    def _nearest(
-        self, user: str, texts: Sequence[str], kinds: Collection[ItemKind]
-    ) -> Mapping[ItemKind, Sequence[str]]:
-        """Of a few items all, of many those that a search for each text finds, those found foremost first."""
-        memory = self._memory
-        most = _NEAR if self.by_model else _NEAR_BY_RULES
-        with memory.ledger.read(user) as tx:
-            counts = count_items(tx) if tx.user_id else {}
-            enough = most if self.by_model else _SMALL
-            few = [kind for kind in kinds if 0 < counts.get(kind, 0) <= enough]
-            found: dict[ItemKind, list[str]] = {
-                kind: sorted(select_item_ids(tx, kinds=[kind], superseded=False), reverse=True) for kind in few
-            }
-        many = frozenset(kind for kind in kinds if counts.get(kind, 0) > enough)
-        if many:
-            ranks: dict[tuple[ItemKind, str], float] = {}
-            for text in dict.fromkeys(text[:_QUERY] for text in texts if text.strip()):
-                for kind, item_id, rank in self._search(user, text, many, most):
-                    ranks[kind, item_id] = ranks.get((kind, item_id), 0.0) + 1 / (10 + rank)
-            for kind, item_id in sorted(ranks, key=lambda one: (-ranks[one], one)):
-                if len(found.setdefault(kind, [])) < most:
-                    found[kind].append(item_id)
-        return found
-
-    def _search(
-        self, user: str, text: str, kinds: frozenset[ItemKind], most: int
-    ) -> Iterator[tuple[ItemKind, str, int]]:
-        from .retrieval import STRATEGIES
-        from .retrieval.permit import Request
-
-        request = Request(query=text, k=most * len(kinds), kinds=frozenset(kinds))
-        for rank, hit in enumerate(self._memory.searcher.search(user, request, STRATEGIES["rrf"]), 1):
-            if hit.kind in kinds and not hit.superseded:
-                yield hit.kind, hit.id, rank
-
-
-def rules_tier() -> tuple[MetaManager, Mapping[ItemKind, Manager]]:
-    """The meta-manager and the six managers by rules."""
-    from .agents.managers.rules.reading import RuleReader
-    from .agents.rule_managers import rule_managers
-    from .agents.rule_meta_manager import RuleMetaManager
-
-    reader = RuleReader()
-    return RuleMetaManager(reader), rule_managers(reader)

@@ -143,6 +143,8 @@ class EventLabeler:
             for label in fine:
                 weights[label.id] = 1.0
             weights.setdefault(coarse.id, 0.6 if fine else 1.0)
+        if "Decide" in acts and "Revise" not in acts and (revise := self.vocabulary.find("Revise")):
+            weights.setdefault(revise.id, _REVISED)
         return sorted(weights.items(), key=lambda entry: -entry[1])
 
     # Choosing labels
@@ -305,6 +307,7 @@ class EventLabeler:
             self._readings.popitem(last=False)
 
 
+_REVISED = 0.5  # how far a question about a decision asks about its revision
 _MOST_PAIRS = 1000  # pairs of act and object that are counted at once
 # Attributes that one asks for or decides on by themselves.
 _OBJECT_ATTRIBUTES = frozenset(

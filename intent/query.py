@@ -16,7 +16,7 @@ from typing import Protocol
 from ..memory_types.labels import Label
 from .contract import Vectors
 from .coreference_cues import FUNCTION_WORDS, words
-from .query_identity import identified
+from .query_identity import identified, means
 from .scope_named import name_tokens
 from .scope_numbers import Goal, find_goals, parse_goal_name
 from .scope_text import read_words
@@ -130,6 +130,7 @@ class _Known:
     goal: tuple[str, int | str] | None
     names: list[frozenset[str]]
     topic: bool
+    label: Label
 
 
 def _known(labels: Sequence[Label]) -> tuple[dict[str, _Known], dict[str, str]]:
@@ -153,7 +154,7 @@ def _known(labels: Sequence[Label]) -> tuple[dict[str, _Known], dict[str, str]]:
             count.names.append(name)  # what was taken in may still be called by its name
             continue
         parent = target.get(label.parent_id) if label.parent_id else None
-        known[scope_id] = _Known(scope_id, own, parent, parse_goal_name(base), [name], "," in own)
+        known[scope_id] = _Known(scope_id, own, parent, parse_goal_name(base), [name], "," in own, label)
     return known, target
 
 
@@ -222,6 +223,10 @@ def _numbered(scope: _Known, goals: Sequence[Goal], known: Mapping[str, _Known])
     for goal in goals:
         if goal.kind == kind and goal.number == number:
             return True
+        if goal.kind in ("weekday", "date") and scope.goal is not None:
+            trip = known.get(scope.parent) if scope.parent else None
+            if means(goal, scope.goal, scope.label, trip.label if trip else None):
+                return True
         if goal.kind == kind and goal.number == -1 and isinstance(number, int):
             rows = [
                 other.goal[1]

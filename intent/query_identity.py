@@ -6,14 +6,16 @@ from collections.abc import Mapping, Sequence
 
 from ..memory_types.labels import Label
 from .scope_anchor import company_of, read_anchor
+from .scope_calendar import aligned, read_dates
 from .scope_cues import Cues, read_cues
 from .scope_identity import Identities, read_features
-from .scope_numbers import parse_goal_name
-from .scope_registry import SEPARATOR
+from .scope_itinerary import month_day
+from .scope_numbers import WEEKDAYS, Goal, find_goals, parse_goal_name
+from .scope_registry import SEPARATOR, Scope
 from .scope_text import Words, read_words
 from .summaries import Gist
 
-__all__ = ["identified"]
+__all__ = ["identified", "means"]
 
 _NUMBERED, _OTHER_NUMBER, _OTHER_COMPANY = 1.6, 2.5, 2.5
 _ENOUGH = 0.9  # a word or two that some scope has as well are chance
@@ -58,19 +60,47 @@ def identified(text: str, labels: Sequence[Label]) -> dict[str, float]:
     return found
 
 
+def means(goal: Goal, key: tuple[str, int | str], label: Label, trip: Label | None) -> bool | None:
+    """Whether a weekday or date means a day of a trip, by the dates in their gists; None where these do not tell.
+
+    Args:
+        goal: the weekday or date that is asked for.
+        key: kind and number of the day; ``label`` its label, and ``trip`` that of its trip.
+    """
+    if key[0] == goal.kind:
+        return key[1] == goal.number
+    if key[0] != "day":
+        return None
+    root = Scope("", 0, "", "trip")
+    if trip is not None and read_dates(root, trip.gist, trip.created_at) and (found := aligned(goal, root)) is not None:
+        return found == key
+    said = [
+        one for one in find_goals(read_words(Gist.parse(label.gist).purpose[:40].partition(". ")[0])) if not one.start
+    ]
+    for one in said:
+        if one.kind == goal.kind:
+            return one.number == goal.number or month_day(int(one.number))[1] == -int(goal.number)
+        if one.kind == "date" and goal.kind == "weekday" and isinstance(goal.number, int):
+            return Gist.parse(label.gist).purpose.lower().startswith(WEEKDAYS[goal.number])
+    return None
+
+
 def _number(
     scores: dict[int, float], index: Mapping[int, Label], live: Mapping[str, Label], words: Words, cues: Cues
 ) -> None:
     """Let the day and the company that a question names speak for and against scopes."""
     anchor = read_anchor(words, cues)
-    goals = [goal for goal in cues.goals if not goal.many and not goal.step and goal.kind not in ("weekday", "date")]
+    goals = [goal for goal in cues.goals if not goal.many and not goal.step]
     for number, label in index.items():
         if number not in scores:
             continue
         own = label.name.rpartition(SEPARATOR)[2]
         key = parse_goal_name(own)
         for goal in goals:
-            if key is not None and key[0] == goal.kind:
+            if goal.kind in ("weekday", "date"):
+                told = key is not None and means(goal, key, label, live.get(label.parent_id or ""))
+                scores[number] += 0.0 if told is None or key is None else _NUMBERED if told else -_OTHER_NUMBER
+            elif key is not None and key[0] == goal.kind:
                 scores[number] += _NUMBERED if key[1] == goal.number else -_OTHER_NUMBER
         parent = live.get(label.parent_id) if label.parent_id else None
         if anchor is not None and anchor.company and parent is not None:

@@ -91,8 +91,8 @@ def _anchor(words: Words, goal: Goal, known: Container[str]) -> Anchor | None:
     place, span, best = "", (0, 0), 99
     for match in _PLACES.finditer(text, begin, end):
         town = _town(match[0])
-        if not town:
-            continue
+        if not town or match.start() == goal.start:
+            continue  # "Arrival day" names no town
         start = match.start() + match[0].index(town)
         stop = start + len(town)
         gap = text[stop : goal.start] if stop <= goal.start else text[goal.end : start] if start >= goal.end else ""

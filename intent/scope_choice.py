@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
+from datetime import datetime
 
 from .scope_anchor import find_trip, find_trip_by_company, likened, open_trip, read_anchor
-from .scope_cues import Cues
+from .scope_cues import SWITCH, Cues
+from .scope_days import calendar_day
 from .scope_evidence import weigh
 from .scope_identity import Features
 from .scope_introduction import open_introduced
@@ -33,6 +35,7 @@ def choose(
     place: Place,
     registry: Registry,
     speakers: AbstractSet[str],
+    at: datetime,
 ) -> Switch | None:
     """The scope that a person's words name or introduce; None where they name none.
 
@@ -44,10 +47,14 @@ def choose(
         features: of the text.
         registry: the user's scopes; may gain some.
         speakers: words of the names of those who speak.
+        at: when it is said.
     """
     current = thread.current
     if (day := _named_day(thread, words, cues, registry)) is not None:
         return day
+    if (day := calendar_day(thread, words, cues, place, registry, at, user=True)) is not None:
+        return day
+    _count_numbered(words, cues, current)
     in_plan = current is not None and current.root.kind in ("trip", "plan")
     counted = any(in_plan or goal.kind not in ("weekday", "date") for goal in cues.goals)
     started = thread.introduced
@@ -96,3 +103,10 @@ def _named_day(thread: Thread, words: Words, cues: Cues, registry: Registry) -> 
     if len(days) == 1 and not likened(words, days[0]):
         bare = numbered(days[0], words, current.root, registry, current)
     return Switch(bare, 0.75) if bare is not None else None
+
+
+def _count_numbered(words: Words, cues: Cues, current: Scope | None) -> None:
+    """Take note that a trip's days are called by number."""
+    if current is not None and current.root.kind == "trip":
+        called = (goal for goal in cues.goals if goal.kind == "day" and goal.score >= SWITCH and not goal.step)
+        current.root.numbered += any(goal.plain or words.text[goal.start] == "第" for goal in called)

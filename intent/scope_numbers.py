@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from .scope_text import Words
 
-__all__ = ["MONTHS", "WEEKDAYS", "Goal", "day_of_year", "find_goals", "parse_goal_name"]
+__all__ = ["MONTHS", "WEEKDAYS", "Goal", "day_of_year", "find_goals", "month_of", "parse_goal_name"]
 
 Number = int | str
 
@@ -84,8 +84,8 @@ _AMONG = re.compile(
 )
 _PARTS = frozenset(("evening", "afternoon", "morning", "night"))
 _ARRIVE = re.compile(
-    r"\b(?:the )?day (?:that |when )?we (?P<verb>arrive|land|get (?:in|there)|touch down|leave|fly (?:home|back|"
-    r"out)|depart)\b"
+    r"\b(?:the )?(?:day|evening|night|morning|afternoon) (?:that |when |on which )?(?:we|i) (?P<verb>arrive|land|"
+    r"get (?:in|there)|touch down|leave|fly (?:home|back|out)|depart|go home|check out)\b"
 )
 _WEEKDAY = re.compile(rf"\b(?P<weekday>{'|'.join(WEEKDAYS)})(?P<many>s)?\b")
 _DATE = re.compile(
@@ -94,7 +94,16 @@ _DATE = re.compile(
     r"(?P<month2>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)(?:[a-z]{1,6})?\b"
     r"|\bthe (?P<dom3>\d{1,2})(?:st|nd|rd|th)\b(?! (?:century|floor|night|evening|morning|afternoon|one|option|of|"
     r"time|birthday|anniversary|place|" + _K + r")\b)"
+    r"|(?:(?<=^)|(?<=[.!?,;] ))(?P<dom4>\d{1,2})(?:st|nd|rd|th)(?=[:,]| ?[–—-] | (?:then|now|please)\b)"
 )
+_SHORT_WEEKDAY = re.compile(
+    r"(?:(?P<lead>\b(?:on|for|this|by|until|till) )|(?<![\w'’-]))(?P<weekday>mon|tues?|weds?|thu(?:rs?)?|fri|sat|sun)\b(?!['’-])"
+    r"(?P<date>,? (?:the )?(?P<dom>\d{1,2})(?:st|nd|rd|th)?\b(?![:.]\d|-| ?[ap]m)|:)?"
+)
+_SHORT_TEXT = """
+mon tue tues wed weds thu thur thurs fri sat sun
+"""
+_SHORT = frozenset(_SHORT_TEXT.split())
 _MONTH_TOKENS = frozenset(MONTHS) | frozenset(_MONTH) | {"sept"}
 
 _CN_DIGIT = {"一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9, "头": 1}
@@ -110,6 +119,8 @@ _CHINESE = re.compile(
     rf"[ ]?(?:个|项|条)?(?P<kind>{_CK}))"
     rf"|(?P<last>最后一(?:个)?|末|最后那)(?P<lkind>{_CK})|(?P<first>头一|首|抵达|到达)(?P<fkind>天|日|周|期)"
     r"|(?P<pkind>任务|阶段|里程碑|步骤|冲刺|迭代|论点|模块|部分)[ ]?(?P<pnum>[一二三四五六七八九十]{1,3}|\d{1,3}|[A-Ha-h])(?![\w一-鿿])"
+    r"|(?P<go>(?:走|离开|回家|回程|回去|返程|回来|最后)(?:的)?(?:那|当)(?:一)?天)"
+    r"|(?P<come>(?:到|抵达|刚到|到达|落地|入住)(?:的)?(?:那|当)(?:一)?(?:天|晚)|第一(?:个)?(?:晚上?|夜)|头(?:一|天)(?:个)?(?:晚上?|夜))"
     r"|(?P<next>下一|次)(?P<nkind>天|日|阶段|步|章|部分|站)"
     r"|(?:周|星期|礼拜)(?P<cwday>[一二三四五六日天])"
     r"|(?P<cmonth>\d{1,2})月(?P<cdom>\d{1,2})[日号]|(?P<cdom2>\d{1,2})号(?!线|楼|店|馆|院|门|口)"
@@ -146,6 +157,11 @@ class Goal:
 def day_of_year(month: int, day: int) -> int:
     """The day's place in a year of 365 days, from 1."""
     return _STARTS[month - 1] + day
+
+
+def month_of(day: int) -> int:
+    """The month of a day of a year of 365 days, counted from 1."""
+    return max(month for month in range(1, 13) if _STARTS[month - 1] < (day - 1) % 365 + 1)
 
 
 def _chinese_number(text: str) -> int:
@@ -241,9 +257,20 @@ def _dates(words: Words, goals: list[Goal]) -> None:
         if not match["many"]:
             number = WEEKDAYS.index(match["weekday"])
             goals.append(Goal("weekday", number, match.start(), match.end(), plain=False))
+    if not words.tokens.isdisjoint(_SHORT):
+        for match in _SHORT_WEEKDAY.finditer(words.lower):
+            at, end = match.start("weekday"), match.end("weekday")
+            capital = (
+                words.text[at].isupper() and at > 0 and words.text[at - 1] == " " and words.text[at - 2] not in ".!?"
+            )
+            if match["lead"] or match["date"] or capital:  # "thurs 13", "on fri", "the Sat"; "the sun sat low" is none
+                number = [name[:3] for name in WEEKDAYS].index(match["weekday"][:3])
+                goals.append(Goal("weekday", number, at, end, plain=False))
+                if match["dom"] and 1 <= int(match["dom"]) <= 31:
+                    goals[-1] = Goal("date", -int(match["dom"]), at, match.end("dom"), plain=False)
     for match in _DATE.finditer(words.lower):
         month = match["month"] or match["month2"]
-        dom = int(match["dom"] or match["dom2"] or match["dom3"])
+        dom = int(match["dom"] or match["dom2"] or match["dom3"] or match["dom4"])
         if 1 <= dom <= 31:
             number = day_of_year(_MONTH[month], dom) if month else -dom
             goals.append(Goal("date", number, match.start(), match.end(), plain=False))
@@ -267,6 +294,8 @@ def _chinese(words: Words, goals: list[Goal]) -> None:
             )
         elif match["last"]:
             goals.append(Goal(_CN_KIND[match["lkind"]], -1, start, end, plain=False, chinese=True))
+        elif match["go"] or match["come"]:
+            goals.append(Goal("day", -1 if match["go"] else 1, start, end, plain=False, chinese=True))
         elif match["first"]:
             goals.append(Goal(_CN_KIND[match["fkind"]], 1, start, end, plain=False, chinese=True))
         elif match["pkind"]:
@@ -297,6 +326,7 @@ def find_goals(words: Words) -> list[Goal]:
         not tokens.isdisjoint(WEEKDAYS)
         or not tokens.isdisjoint(_MONTH_TOKENS)
         or not tokens.isdisjoint(("th", "st", "nd", "rd"))
+        or not tokens.isdisjoint(_SHORT)
     ):
         _dates(words, goals)
     if words.has_cjk:

@@ -10,7 +10,7 @@ from typing import Literal
 from ..memory_types.labels import Label
 from .scope_identity import Identities
 from .scope_named import WORK_WORDS, name_tokens
-from .scope_numbers import Number, parse_goal_name
+from .scope_numbers import Number, month_of, parse_goal_name
 from .scope_profiles import Profiles
 
 __all__ = ["DASH", "Registry", "Scope", "ScopeKind"]
@@ -40,6 +40,9 @@ class Scope:
         last_leaf: where work under it was left.
         company: of a trip, folded words for who goes along or what it is for.
         introduced: opened by a text that brought names of its own.
+        dated: of a trip, its days are told by weekday and date; ``numbered`` counts days that were set by number.
+        dom_one: day of the month of day 1 where its month is not known; 0 while unknown.
+        weekday_real: the weekday of day 1 by the calendar of the year in which it was said, -1 while unknown.
     """
 
     id: str
@@ -58,6 +61,15 @@ class Scope:
     steps: int = 0
     company: set[str] = field(default_factory=set)
     introduced: bool = False
+    dated: bool = False
+    numbered: int = 0
+    dom_one: int = 0
+    weekday_real: int = -1
+
+    @property
+    def month(self) -> int:
+        """The month of a trip's first day; 0 while unknown."""
+        return month_of(self.day_one) if self.day_one > 0 else 0
 
     @property
     def root(self) -> Scope:

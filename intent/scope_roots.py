@@ -41,7 +41,7 @@ def _score(words: Words, start: int, end: int) -> float:
 def _known_named(words: Words, registry: Registry) -> list[tuple[Scope, float, int]]:
     """Scopes whose names a text calls: scope, score, place."""
     hits: dict[int, tuple[Scope, float, int]] = {}
-    for token in words.tokens & registry.by_token.keys():
+    for token in sorted(words.tokens & registry.by_token.keys()):
         for scope in registry.by_token[token][:8]:
             if scope.index in hits or (len(scope.tokens) > 1 and not _calls(scope, words)):
                 continue
@@ -53,7 +53,7 @@ def _known_named(words: Words, registry: Registry) -> list[tuple[Scope, float, i
             at = words.text.find(name)
             if at >= 0:
                 hits[scope.index] = (scope, _score(words, at, at + len(name)), at)
-    for noun in words.tokens & _ROOT_NOUNS.keys():
+    for noun in sorted(words.tokens & _ROOT_NOUNS.keys()):
         roots = [scope for scope in registry.roots if scope.kind == _ROOT_NOUNS[noun]]
         if len(roots) == 1 and roots[0].index not in hits:
             at = words.lower.find(noun)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import datetime
 
-from .scope_calendar import aligned, learn_dates
+from .scope_calendar import aligned, learn_dates, settle_days
 from .scope_cues import SWITCH, Cues
-from .scope_numbers import WEEKDAYS, Goal, may_open
+from .scope_itinerary import month_day
+from .scope_numbers import MONTHS, WEEKDAYS, Goal, may_open
 from .scope_registry import ROOTS, Key, Registry, Scope, ScopeKind
 from .scope_roots import Place, named_switch
 from .scope_text import Words, read_words
 
-__all__ = ["Switch", "goal_name", "goal_within", "learn", "numbered", "resolve"]
+__all__ = ["PLANNING", "Switch", "goal_name", "goal_within", "learn", "numbered", "resolve"]
 
 _PLANS: dict[str, tuple[ScopeKind, str]] = {
     "day": ("trip", "Trip"), "contention": ("debate", "Debate"), "phase": ("project", "Project"),
@@ -20,7 +22,7 @@ _PLANS: dict[str, tuple[ScopeKind, str]] = {
     "workstream": ("project", "Project"), "deliverable": ("project", "Project"), "wave": ("project", "Project"),
 }  # fmt: skip
 _FITS = {"trip": ("trip", "plan"), "debate": ("debate", "plan"), "project": ("project", "plan", "work")}
-_PLANNING = re.compile(
+PLANNING = re.compile(
     r"\b(?:plan|planning|itinerary|trip|travel|visit|schedule|arrange|organi[sz]e|days? in|arrive|land(?:ing)?|"
     r"flight|rollout|project|agenda|"
     r"hotel|programme|program|syllabus|debate)\b|安排|行程|旅|玩|计划|攻略|规划|项目"
@@ -85,11 +87,21 @@ def _key(goal: Goal, parent: Scope, current: Scope | None) -> Key | None:
     return (goal.kind, goal.number)
 
 
+def ordinal_end(number: int) -> str:
+    """The end of an ordinal in English: "st", "nd", "rd" or "th"."""
+    return "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+
+
 def goal_name(key: Key, chinese: bool) -> str:
     """What a scope of this key is called under its parent."""
     kind, number = key
     if kind == "weekday" and isinstance(number, int):
-        return WEEKDAYS[number].capitalize()
+        return f"周{'一二三四五六日'[number]}" if chinese else WEEKDAYS[number].capitalize()
+    if kind == "date" and isinstance(number, int):
+        if number < 0:
+            return f"{-number}号" if chinese else f"The {-number}{ordinal_end(-number)}"
+        month, day = month_day(number)
+        return f"{month}月{day}日" if chinese else f"{day} {MONTHS[month - 1].capitalize()}"
     if number == -1:
         return "最后一天" if chinese else f"Last {kind}"
     if isinstance(number, str) and " " in number:
@@ -104,7 +116,7 @@ def _parent_for(goal: Goal, words: Words, registry: Registry, place: Place, name
     """The scope that a goal is numbered within; None where a plan must be opened for it."""
     if match := _OF.match(words.lower[goal.end : goal.end + 60]):
         tokens = set(match["what"].split())
-        for token in tokens & registry.by_token.keys():
+        for token in sorted(tokens & registry.by_token.keys()):
             for scope in registry.by_token[token]:
                 if scope.kind != "goal" and (
                     len(scope.tokens) == 1 or len(tokens & set(scope.tokens)) == len(scope.tokens)
@@ -232,13 +244,13 @@ def _goal_scope(best: Goal, words: Words, registry: Registry, place: Place, name
     family = parent is not None and any(kind == best.kind for kind, _ in parent.children)
     dated = best.kind in ("weekday", "date")
     spelt = words.lower[best.end - 1 : best.end].isalpha() and not isinstance(best.number, str)  # "step one"
-    loose = spelt and not _PLANNING.search(words.lower) and best.kind not in ("day", "weekday", "date")
+    loose = spelt and not PLANNING.search(words.lower) and best.kind not in ("day", "weekday", "date")
     if not family and best.plain and not loose and (whole := _whole(words, best)) is not None:
         parent = registry.open("plan", whole.capitalize(), tokens=(whole,))
     elif parent is None:
         if best.step or best.number in (0, -1, -2) or dated:
             return None
-        planned = _PLANNING.search(words.lower) is not None
+        planned = PLANNING.search(words.lower) is not None
         if not may_open(best) or not (planned or (best.plain and (best.score >= 3 or not spelt or best.number == 1))):
             return None
         if loose:
@@ -273,11 +285,13 @@ def goal_within(words: Words, cues: Cues, registry: Registry, scope: Scope) -> S
     return _goal_scope(goals[0], words, registry, Place(scope, scope.root, 0), None)
 
 
-def learn(words: Words, cues: Cues, root: Scope, seen: int, registry: Registry) -> None:
+def learn(words: Words, cues: Cues, root: Scope, seen: int, registry: Registry, at: datetime) -> None:
     """Take in a text's word on the length and dates of a trip, and settle what stood open until then."""
     if root.kind != "trip":
         return
-    learn_dates(words, cues, root, seen)
+    learn_dates(words, cues, root, seen, at)
+    if any(kind in ("weekday", "date") for kind, _ in root.children):
+        settle_days(root, registry)
     last = root.children.get(("day", -1))
     if last is not None and root.length > 1:
         target = root.children.get(("day", root.length))

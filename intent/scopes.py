@@ -24,8 +24,11 @@ import numpy as np
 from ..memory_types.labels import Label
 from .contract import Embed, LabeledStep, StepView, Vectors
 from .scope_anchor import read_anchor
+from .scope_asides import aside
+from .scope_calendar import read_dates
 from .scope_choice import choose
 from .scope_cues import Cues, offered, read_cues
+from .scope_days import calendar_day
 from .scope_decision import ScopeDecision, ScopeSettings
 from .scope_identity import read_features
 from .scope_introduction import introduce, take_up, topic_name
@@ -103,18 +106,21 @@ class ScopeTracker:
             del features[name]
         registry = self._registry
         if user:
-            switch = choose(thread, words, cues, features, place, registry, self._speaker_words)
+            switch = choose(thread, words, cues, features, place, registry, self._speaker_words, step.occurred_at)
         else:
-            switch = resolve(words, cues, registry, place, user=False)
+            switch = calendar_day(thread, words, cues, place, registry, step.occurred_at, user=False)
+            if switch is None:
+                switch = resolve(words, cues, registry, place, user=False)
         provisional = False
         revised: tuple[str, ...] = ()
+        on_trip = place.root is not None and place.root.kind == "trip"
         if switch is not None:
             scope, confidence = switch.scope, switch.confidence
             self._settle(thread, None)  # what was in doubt came before the switch
             if scope is not thread.current:
                 thread.local.clear()
             revised = self._opening(thread, scope)
-        elif cues.back and (earlier := self._earlier(thread)) is not None:
+        elif cues.back and (user or not on_trip) and (earlier := self._earlier(thread)) is not None:
             scope, confidence = earlier, 0.7
             self._settle(thread, None)
             thread.local.clear()
@@ -123,7 +129,7 @@ class ScopeTracker:
         created = None
         if len(self._registry.labels) > before and scope.id in list(self._registry.labels)[before:]:
             created = self._registry.labels[scope.id]
-        learn(words, cues, scope.root, thread.seen, self._registry)
+        learn(words, cues, scope.root, thread.seen, self._registry, step.occurred_at)
         scope = self._registry.scopes[scope.id]
         if not scope.steps and user and (scope.kind != "topic" or not thread.seen):
             whole = scope.kind != "goal" or (switch is not None and switch.introduces)
@@ -161,6 +167,11 @@ class ScopeTracker:
                 known.update({kept.step.id: (kept, scope) for kept in steps[-self.settings.recent :]})
         for scope in self._registry:
             take_up(scope, self._registry)
+        for root in self._registry.roots:
+            if root.kind == "trip":
+                label = self._registry.labels[root.id]
+                read_dates(root, label.gist, label.created_at)
+                root.dated = root.dated or any(kind in ("weekday", "date") for kind, _ in root.children)
         for kept, scope in sorted(known.values(), key=lambda pair: (pair[0].step.occurred_at, pair[0].step.turn)):
             self._replay(kept.step, scope, kept.provisional)
         for scope in self._registry:
@@ -177,7 +188,7 @@ class ScopeTracker:
             self._settle(thread, None)
         if scope is not thread.current:
             thread.local.clear()
-        learn(words, cues, scope.root, thread.seen, self._registry)
+        learn(words, cues, scope.root, thread.seen, self._registry, step.occurred_at)
         if step.role not in _ANSWERING and (anchor := read_anchor(words, cues, self._registry.towns)) is not None:
             thread.anchors += bool(anchor.company)
         self._registry.identities.hear(read_features(words.text), scope.index, sure=False)
@@ -243,9 +254,11 @@ class ScopeTracker:
         if thread.anchors > 2 or (thread.introduced and (current.steps < 8 or len(thread.history) > 1)):
             return current, 0.8, False, ()
         fixed = current.kind == "goal" or bool(current.children)
+        dated = fixed and current.root.dated
         mentions = any(goal.score < 0 for goal in cues.goals)  # of another goal, by way of comparison
         if (
             user
+            and not dated
             and (fixed or cues.resume)
             and not mentions
             and (recalled := recall(self._registry, self.settings, thread, current, words, cues, vector)) is not None
@@ -256,7 +269,12 @@ class ScopeTracker:
             if scope.root is not current.root:
                 scope = goal_within(words, cues, self._registry, scope) or scope
             return scope, confidence, False, ()
-        if fixed and not thread.open:
+        if user and current.kind == "goal" and current.root.kind == "trip":
+            if (told := aside(thread, words, cues, current, self._registry)) is not None:
+                self._settle(thread, None)
+                thread.local.clear()
+                return *told, False, ()
+        if (fixed and not thread.open) or dated:
             return current, 0.9 if not user or cues.anaphoric else 0.75, False, ()
         return self._drift(thread, current, words, vector, user, cues.shift)
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -31,7 +32,19 @@ TOLD = "My name is Orla and I live in Cork."
 
 def opened(home: Path, **settings: Any) -> Memory:
     given = {name: settings.pop(name) for name in ("model", "models") if name in settings}
-    return Memory.open(home, settings=Settings(**{"background": False, **settings}), **given)
+    return Memory.open(home, settings=Settings(**{"background": False, "mode": "rules", **settings}), **given)
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    """A memory that learns by rules, without the background thread."""
+    with opened(tmp_path / "home", mode="rules") as found:
+        yield found
+
+
+@pytest.fixture
+def alice(memory: Memory) -> UserMemory:
+    return memory.user("alice")
 
 
 def texts(user: UserMemory) -> list[str]:
@@ -70,7 +83,7 @@ def test_each_node_tells_what_it_does(memory: Memory) -> None:
 
 def test_a_manager_streams_beside_the_others_and_the_state_is_plain_json(memory: Memory) -> None:
     graph = memory.ingesting.graph()
-    given = {"messages": [TOLD, "On 12 April 2025 I marry Tom at the town hall."], "close": True}
+    given = {"messages": [TOLD, "On 24 May 2025 I row in the regatta at Sligo."], "close": True}
     values = list(graph.stream(given, context=IngestContext(user="alice"), stream_mode="values"))
     assert json.loads(json.dumps(values[-1])) == values[-1]
     assert set(values[-1]) <= set(IngestState.__annotations__)

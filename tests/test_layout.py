@@ -26,7 +26,19 @@ LAYERS = [
     {"retrieval"},
     {"agents", "experience"},
     {"graphs"},
-    {"memory", "user", "labels", "background", "ingesting", "async_twins", "arguments", "calls", "doctor", "files", "model_tier"},
+    {
+        "memory",
+        "user",
+        "labels",
+        "background",
+        "ingesting",
+        "async_twins",
+        "arguments",
+        "calls",
+        "doctor",
+        "files",
+        "model_tier",
+    },
     {"tools", "cli", "evals"},
 ]
 

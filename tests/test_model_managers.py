@@ -93,11 +93,9 @@ def test_every_form_can_be_asked_in_strict_mode_and_shows_its_steps_and_items(
 ) -> None:
     assert check_strict(strict_schema(FORMS[kind].reply)) == []
     server = scripted_server([reply()])
-    found = propose(server, batch_of("I moved to Galway on Saturday", heard(2, "Lovely!", "assistant")), kind)
+    found = propose(server, batch_of("I moved to Porto on Saturday", heard(2, "Lovely!", "assistant")), kind)
     prompt = server.requests[0].messages[-1]["content"]
-    assert (
-        "[1] Tue 2025-03-04 09:15 user\n| I moved to Galway on Saturday\n[2] Tue 2025-03-04 09:15 assistant" in prompt
-    )
+    assert "[1] Tue 2025-03-04 09:15 user\n| I moved to Porto on Saturday\n[2] Tue 2025-03-04 09:15 assistant" in prompt
     assert (found, server.calls) == (Proposals(), 1)
 
 
@@ -404,3 +402,23 @@ def test_items_are_shown_with_their_dates_in_the_users_time(scripted_server: Ser
     assert "core1 (since 2024-07-02) label: home_city; value: lives in Cork" in server.requests[0].text
     propose(server, batch_of(FACT), "episodic", {dentist.id: dentist})
     assert "episodic1 occurred_at: 2025-07-01 15:30; summary: dentist" in server.requests[1].text
+
+
+def test_a_secret_that_is_quoted_loosely_or_described_by_itself_stays_out_of_the_state() -> None:
+    batch = batch_of("my mobile is 07700 900431, ok?")
+    secret = "07700 900431"
+    loose = Proposal(
+        operation="add",
+        kind="vault",
+        values={"caption": f"mobile {secret}", "entry_type": "phone"},
+        evidence=(Evidence(step_id="step_1", quote="My Mobile is 07700 900431"),),
+        secret=secret,
+        reason=f"said {secret}",
+    )
+    state = written(loose, batch)
+    assert state is not None
+    assert secret not in json.dumps(state)
+    back = read_back(state, batch)
+    assert back is not None
+    assert (back.secret, back.evidence[0].quote, back.values["caption"]) == (secret, secret, "mobile …")
+    assert written(loose.changed(secret="0113 496 0172"), batch) is None

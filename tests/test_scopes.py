@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -769,3 +773,209 @@ def test_the_scopes_of_a_long_friendship_are_topics_of_a_session(shared_data: Pa
         found |= follow(tracked, moved)
     sizes = len(found) / len(set(found.values()))
     assert 8 <= sizes <= 45
+
+
+# ---------------------------------------------------------------------- days told otherwise than by number
+
+TOLD_DAYS: list[tuple[list[Line], list[str]]] = [
+    (
+        [
+            "We've booked Porto, 2-5 May. Can you help us plan it? Arrival day first.",
+            ("assistant", "You land at noon on Saturday. Sunday has the market."),
+            "The 3rd now.",
+            "Our departure day: anything before the flight?",
+            "What about Monday, is the bookshop open?",
+            "For dinner on the 2nd we'd want something quiet",
+            "and on the day we leave, can we keep the bags somewhere?",
+        ],
+        [f"Porto trip / Day {n}" for n in (1, 1, 2, 4, 3, 1, 4)],
+    ),
+    (
+        [
+            "Help me plan a long weekend in Bath: we get there Friday evening and leave Monday lunchtime. Saturday first.",
+            "Friday night, dinner somewhere?",
+            ("assistant", "There are three places; on Saturday all are full."),
+            "Monday morning: something short?",
+            "On Sunday we'd like a walk.",
+            "The day after, could we still see the museum?",
+            ("assistant", "It opens at ten. Shall we go on to the Saturday?"),
+        ],
+        [f"Bath trip / Day {n}" for n in (2, 1, 1, 4, 3, 4, 2)],
+    ),
+    (
+        [
+            "planning turin for us two. we arrive thurs 12 and fly out sunday the 15th. start with arrival day?",
+            "ok. 13th: film museum",
+            "so gifts on sat",
+            "back to our first night. anything to do?",
+            "the last day, train at 5",
+        ],
+        [f"Turin trip / Day {n}" for n in (1, 2, 3, 1, 4)],
+    ),
+    (
+        [
+            "We'd like a weekend in Ghent. Saturday: what shall we do?",
+            ("assistant", "The castle, then a boat. Sunday could hold the museum."),
+            "And Sunday morning?",
+            "Back to Saturday: where do we eat?",
+        ],
+        [f"Ghent trip / {day}" for day in ("Saturday", "Saturday", "Sunday", "Saturday")],
+    ),
+    (
+        [
+            "我们夫妻俩10月14号到17号去舟山玩,14号下午到。先看看住哪?",
+            "15号想去岛上,坐哪班船?",
+            ("assistant", "七点二十那班。16号有雨。"),
+            "走的那天早上还能去哪?",
+            "回到头一天,晚饭吃什么?",
+            "16号的安排改一下,不去博物馆了",
+            "最后一天几点退房?",
+            "第一晚的民宿能停车吗?",
+        ],
+        [f"舟山之行 / 第{n}天" for n in (1, 2, 2, 4, 1, 3, 4, 1)],
+    ),
+]
+
+
+@pytest.mark.parametrize(("lines", "days"), TOLD_DAYS, ids=["dates", "weekdays", "terse", "undated", "chinese"])
+def test_days_are_told_by_weekday_date_arrival_and_departure(lines: list[Line], days: list[str]) -> None:
+    assert named(lines) == days
+
+
+def test_weekdays_follow_from_the_dates_of_the_year_in_which_they_are_said() -> None:
+    lines: list[Line] = ["Please plan Riga for us, 10 to 13 June.", "What about Thursday?"]
+    for year, day in ((2026, 2), (2027, 1)):
+        tracked = tracker()
+        start = datetime(year, 5, 1, 9, tzinfo=UTC)
+        assert names(tracked, follow(tracked, steps_of(lines, start=start)))[1] == f"Riga trip / Day {day}"
+
+
+def test_several_dated_trips_are_told_apart_by_town_country_and_date() -> None:
+    found = named(
+        [
+            "Help me plan Oslo from 3 to 5 June and Athens, 13 to 15 June. Let us start with Oslo.",
+            "The 4th: which museum?",
+            "Now for Athens. On Saturday I'd like the Acropolis.",
+            "And what about 3 June, dinner?",
+            "Back to the Greek Sunday, when is the last boat?",
+        ],
+    )
+    days = ("Oslo trip / Day 1", "Oslo trip / Day 2", "Athens trip / Day 2", "Oslo trip / Day 1", "Athens trip / Day 3")
+    assert found == list(days)  # 13 June 2025 is a Friday
+
+
+def test_on_the_way_today_and_tomorrow_are_days_of_the_trip() -> None:
+    tracked = tracker()
+    before = steps_of(
+        ["Please plan Riga for us, 10 to 13 June. Hotel first."], start=datetime(2025, 5, 2, 9, tzinfo=UTC)
+    )
+    lines = ["We have arrived! Is there a pharmacy?", "And for tomorrow, where is the market?"]
+    there = steps_of(lines, start=datetime(2025, 6, 10, 18, tzinfo=UTC))
+    there = [replace(step, id=f"later{n}", turn=n + 1) for n, step in enumerate(there)]
+    scopes = follow(tracked, [*before, *there])
+    assert names(tracked, scopes) == [f"Riga trip / Day {n}" for n in (1, 1, 2)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The second one, we can rest on Sunday after all that.",
+        "Isn't it a zoo there on Sundays?",
+        "Keep the museum for Saturday.",
+    ],
+)
+def test_a_weekday_in_passing_is_only_a_mention(text: str) -> None:
+    lines: list[Line] = [
+        "Please plan Riga, from Thursday 12 to Sunday 15 June. Friday first.",
+        ("assistant", "Two walks: the old town, or the market, which is better on Saturday."),
+        text,
+    ]
+    assert named(lines)[1:] == ["Riga trip / Day 2"] * 2
+
+
+def test_what_one_day_alone_has_brings_that_day_back_without_its_name() -> None:
+    lines: list[Line] = [
+        "Please plan Kandy for us, 2 to 4 June. Arrival day?",
+        ("assistant", "Take the lake path, then the drum dance at five."),
+        "The drum dance, yes.",
+        ("assistant", "Booked: the drum dance at five, lake path before."),
+        "The 3rd now: we want the temple at dawn.",
+        ("assistant", "The temple opens at half past five; the relic chamber at six."),
+        "Relic chamber at six.",
+        ("assistant", "Relic chamber at six it is."),
+        "Also, how long does the drum dance last?",
+    ]
+    found = named(lines)
+    assert found[4:8] == ["Kandy trip / Day 2"] * 4
+    assert found[8] == "Kandy trip / Day 1"
+
+
+def test_a_restored_tracker_knows_the_dates_of_a_trip() -> None:
+    tracked = tracker()
+    lines: list[Line] = ["Please plan Riga for us, 10 to 13 June.", "The 12th: which museum?"]
+    steps = steps_of(lines)
+    again = ScopeTracker("ann", embedder().embed_documents)
+    follow(tracked, steps)
+    again.restore(tracked.labels, {})
+    [later] = steps_of(["What about 13 June, is the market open?"], start=START + timedelta(days=1))
+    scope = again.assign(replace(later, id="later", thread_id="new")).scope_id
+    assert next(label.name for label in again.labels if label.id == scope) == "Riga trip / Day 4"
+
+
+@pytest.mark.parametrize(
+    ("question", "day"),
+    [
+        ("What did we pick for Friday dinner?", 2),
+        ("Which museum is it on the 14th?", 3),
+        ("What is planned for 13 June?", 2),
+        ("Where do we eat on arrival day?", 1),
+        ("What did we book for our first night?", 1),
+    ],
+)
+def test_a_question_finds_a_day_by_weekday_date_or_arrival(question: str, day: int) -> None:
+    tracked = tracker()
+    lines: list[Line] = [
+        "Please plan Riga, from Thursday 12 to Saturday 14 June. Where can we stay?",
+        "Now Friday: the market?",
+        "Then the 14th, a museum.",
+    ]
+    follow(tracked, steps_of(lines))
+    found = query_filter(question, tracked.labels).scopes
+    called = {label.id: label.name for label in tracked.labels}
+    assert called[max(found, key=lambda scope: found[scope])] == f"Riga trip / Day {day}"
+
+
+_TIES = """
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from hexamem.intent.contract import StepView
+from hexamem.intent.scopes import ScopeTracker
+from hexamem.stores.embedders import open_embedder
+
+embed = open_embedder("bundled").embed_documents
+texts = [
+    "Please plan two trips: 3 days in Oslo and 2 days in Riga. Oslo first.",
+    "Oslo and Riga on day 1, Riga or Oslo?", "The Riga trip and the Oslo trip, day 2 of Riga or of Oslo.",
+    "Project Fern and project Moss start: fern api and moss api.", "Back to fern and moss, moss and fern.",
+    "Regarding alpha beta gamma delta, or delta gamma beta alpha?", "And the harbour market near Oslo and Riga?",
+]
+steps = [
+    StepView(id=f"s{n}", thread_id="t", turn=n, role="user", speaker="ann", text=text, vector=vector,
+             occurred_at=datetime(2025, 5, 1, tzinfo=UTC) + timedelta(minutes=n))
+    for n, (text, vector) in enumerate(zip(texts, embed(texts)))
+]
+tracker = ScopeTracker("ann", embed)
+found = [tracker.assign(step) for step in steps]
+names = {label.id: label.name for label in tracker.labels}
+print([(names[one.scope_id], one.confidence, one.provisional) for one in found])
+"""
+
+
+def test_scopes_do_not_depend_on_the_seed_of_string_hashes() -> None:
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", _TIES], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in ("1", "4")
+    }
+    assert len(printed) == 1 and printed.pop().startswith(b"[(")

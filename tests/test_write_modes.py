@@ -21,13 +21,13 @@ TALK = [
     "FACT Orla: is a vet in Sligo",
     ("assistant", "How interesting, tell me more."),
     "LIKES green tea",
-    "EVENT 2025-03-09: dentist on Patrick Street",
+    "EVENT 2025-03-09: piano exam in the town hall",
     "RECIPE soda bread: mix flour and soda; bake for 40 minutes",
     "PASTE poem: The wind was loud, the sea was grey, and nobody came home that day.",
     "CODE garage: swordfish#77",
     "FACT Tom: repairs old clocks in Cork",
     "LIKES rowing on the lake",
-    "EVENT 2025-04-12: wedding of Priya",
+    "EVENT 2025-05-24: regatta in Sligo",
 ]
 CHAT = ["Hi there!", ("assistant", "Hello! How can I help?"), "Good morning", "thanks", "haha ok", "see you"]
 

@@ -36,7 +36,7 @@ from hexamem.agents.managers.model import ModelManager
 from hexamem.agents.meta_manager import ModelMetaManager
 from hexamem.agents.single_call import SingleCall
 from hexamem.background import JobContext, JobRunner
-from hexamem.graphs import ingest
+from hexamem.graphs import ingest_nodes
 from hexamem.stores.projections import Projector
 
 _POINTS: list[tuple[Any, str, str]] = [
@@ -45,9 +45,9 @@ _POINTS: list[tuple[Any, str, str]] = [
     (ModelMetaManager, "finish", "before"),
     (ModelManager, "finish", "after"),
     (SingleCall, "finish", "after"),
-    (ingest, "write_label_batch", "after"),
+    (ingest_nodes, "write_label_batch", "after"),
     (Applier, "apply", "before"),
-    (ingest, "advance", "before"),  # everything is written, and nothing committed
+    (ingest_nodes, "advance", "before"),  # everything is written, and nothing committed
     (JobContext, "complete", "after"),  # the same, with the mark and the end of the job
     (Applier, "apply", "after"),  # committed, the job is gone, nothing is indexed
     (Projector, "_advance_all", "before"),

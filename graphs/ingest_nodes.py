@@ -1,0 +1,370 @@
+"""The nodes of the ingest graph, and the parts that they work with.
+
+A node that calls a model is in two halves, before the call and after it. Every node may be run again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+
+from langgraph.config import get_stream_writer
+from langgraph.runtime import get_runtime
+from langgraph.types import Send
+
+from ..agents.contract import Batch, Instruction, Manager, MetaManager, Proposals
+from ..errors import MissingUserError
+from ..memory_types import ITEM_KINDS, ItemKind, MemoryItem
+from ..memory_types.proposals import Outcome, Proposal
+from ..stores.ledger import Ledger, get_items
+from .ingest_batches import BatchTakenError, advance, read_batch, waiting_steps
+from .ingest_labels import TaskOfBatch, read_label_task, write_label_batch
+from .ingest_state import (
+    IngestContext,
+    IngestState,
+    ManageInput,
+    Remembrance,
+    as_instruction,
+    as_values,
+    read_back,
+    written,
+)
+
+if TYPE_CHECKING:
+    from ..agents.managers.model import ModelManager
+    from ..agents.meta_manager import ModelMetaManager
+    from ..agents.single_call import SingleCall
+    from ..intent.contract import Embed
+    from ..models import StructuredResult
+    from ..stores.ledger import Transaction
+
+__all__ = ["SINGLE", "Apply", "IngestNodes", "IngestParts", "node_of"]
+
+SINGLE = "single_call"
+"""The node of mode ``single_call``."""
+
+
+class Apply(Protocol):
+    """What changes memory: see :meth:`hexamem.agents.applying.Applier.apply`."""
+
+    def __call__(
+        self,
+        user: str,
+        batch: Batch,
+        proposals: Sequence[Proposal],
+        *,
+        transaction: Callable[[], AbstractContextManager[Transaction]] | None = None,
+        finish: Callable[[Transaction], object] | None = None,
+    ) -> tuple[Sequence[Outcome], tuple[str, ...]]: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class IngestParts:
+    """What the graph works with.
+
+    Attributes:
+        ledger: the truth.
+        record: stores messages of a user in a thread, and queues what follows; gives the ids of their steps.
+        catch_up: labels a user's steps by rules and brings the indexes up to the ledger.
+        nearest: ids of the items of these kinds nearest to texts of the user, the nearest first, by kind.
+        apply: carries out proposals.
+        meta_manager, managers: the rules tier.
+        size: steps in a batch, at most.
+        full: so many steps are a batch, though the talk goes on.
+        model_meta_manager, model_managers: the model tier of mode ``agents``, as far as there are models.
+        single_call: that of mode ``single_call``.
+        embed: makes the vectors of labels; None where a model is not to label.
+        wrote: called after a user's ledger has grown.
+    """
+
+    ledger: Ledger
+    record: Callable[[str, Any, str], Sequence[str]]
+    catch_up: Callable[[str], object]
+    nearest: Callable[[str, Sequence[str], Collection[ItemKind]], Mapping[ItemKind, Sequence[str]]]
+    apply: Apply
+    meta_manager: MetaManager
+    managers: Mapping[ItemKind, Manager]
+    size: int
+    full: int
+    model_meta_manager: ModelMetaManager | None = None
+    model_managers: Mapping[ItemKind, ModelManager] = field(default_factory=dict)
+    single_call: SingleCall | None = None
+    embed: Embed | None = None
+    wrote: Callable[[str], object] = lambda user: None
+
+
+def node_of(kind: ItemKind) -> str:
+    """The name of a manager's node."""
+    return f"{kind}_manager"
+
+
+def _context() -> IngestContext:
+    """What this run is told; a host's own context needs no more than a ``user``."""
+    context: object = get_runtime(IngestContext).context
+    if isinstance(context, IngestContext) and context.user.strip():
+        return context
+    user = context.get("user") if isinstance(context, Mapping) else getattr(context, "user", None)
+    if not isinstance(user, str) or not user.strip():
+        raise MissingUserError(
+            f"the context of the ingest graph has user = {user!r}: invoke it with context=IngestContext(user='alice')"
+        )
+    return IngestContext(user=user)
+
+
+class IngestNodes:
+    """The nodes of the graph over its parts."""
+
+    def __init__(self, parts: IngestParts) -> None:
+        self._parts = parts
+
+    def _batch(self, context: IngestContext, step_ids: Sequence[str]) -> Batch:
+        """The steps of a batch, read once a run."""
+        key = tuple(step_ids)
+        found = context.batches.get(key)
+        if found is None:
+            with self._parts.ledger.read(context.user) as tx:
+                found = read_batch(tx, key)
+            context.batches[key] = found
+        return found
+
+    # ------------------------------------------------------------------ record, label
+
+    def record(self, state: IngestState) -> dict[str, Any]:
+        context = _context()
+        messages = state.get("messages")
+        step_ids = (
+            list(self._parts.record(context.user, messages, state.get("thread_id") or "default")) if messages else []
+        )
+        _say("record", context, steps=step_ids)
+        return {"step_ids": step_ids, "batch": [], "instructions": []}
+
+    def label(self, state: IngestState) -> dict[str, Any]:
+        context = _context()
+        self._parts.catch_up(context.user)
+        with self._parts.ledger.read(context.user) as tx:
+            waiting = waiting_steps(tx, self._parts.size)
+        closed = bool(waiting.step_ids) and (bool(state.get("close")) or len(waiting.step_ids) >= self._parts.full)
+        _say("label", context, waiting=len(waiting.step_ids), closed=closed)
+        if not closed:
+            return {"batch": [], "since": waiting.since, "reached": waiting.since}
+        batch = self._batch(context, waiting.step_ids)
+        steps = [
+            {"id": one.step.id, "scope": one.scope, "events": list(one.events), "entities": list(one.entities)}
+            for one in batch.steps
+        ]
+        _say("label", context, steps=steps)
+        return {"batch": list(waiting.step_ids), "since": waiting.since, "reached": waiting.reached}
+
+    # ------------------------------------------------------------------ route
+
+    def route(self, state: IngestState) -> dict[str, Any]:
+        context = _context()
+        if not state.get("batch"):
+            return {"instructions": []}
+        batch = self._batch(context, state["batch"])
+        try:
+            found = tuple(self._parts.meta_manager.route(batch))
+        except Exception as error:  # noqa: BLE001 - whatever a text does to the rules, the batch goes on
+            return self._routed(context, batch, (), (f"meta_manager: the rules failed ({type(error).__name__})",))
+        if self._parts.single_call is None:
+            return self._routed(context, batch, found, ())
+        from ..agents.meta_manager import is_small_talk
+
+        return {**self._routed(context, batch, found, ()), "ask": bool(found) or not is_small_talk(batch)}
+
+    def route_prepare(self, state: IngestState) -> Any:
+        from ..agents.meta_manager import RoutingReply
+        from ..models import StructuredResult
+
+        context = _context()
+        meta = self._parts.model_meta_manager
+        assert meta is not None
+        if not state.get("batch"):
+            return StructuredResult(value=RoutingReply(managers=[]))
+        return meta.prepare(self._batch(context, state["batch"]), context.budget, context.usage)
+
+    def route_finish(self, result: StructuredResult[Any]) -> dict[str, Any]:
+        meta = self._parts.model_meta_manager
+        assert meta is not None
+        if result.carry is None:
+            return {"instructions": []}
+        routed = meta.finish(result)
+        return self._routed(_context(), routed.batch, routed.instructions, routed.degraded)
+
+    def _routed(
+        self, context: IngestContext, batch: Batch, instructions: Sequence[Instruction], degraded: Sequence[str]
+    ) -> dict[str, Any]:
+        joined: dict[ItemKind, Instruction] = {}
+        for one in instructions:
+            joined.setdefault(one.kind, one)
+        nearest: Mapping[ItemKind, Sequence[str]] = {}
+        single = self._parts.single_call is not None
+        if joined or single:
+            chosen = {step_id for one in joined.values() for step_id in one.step_ids}
+            texts = [one.resolved_text for one in batch.steps if single or not chosen or one.step.id in chosen]
+            nearest = self._parts.nearest(context.user, texts, ITEM_KINDS if single else list(joined))
+        _say("route", context, managers=list(joined))
+        return {
+            "instructions": [as_values(one) for one in joined.values()],
+            "nearest": {str(kind): list(ids) for kind, ids in nearest.items()},
+            "degraded": list(degraded),
+        }
+
+    def send(self, state: IngestState) -> list[Send] | Literal["apply", "__end__"]:
+        """To each manager that is named, with the ids of the items nearest to what it is to look at."""
+        batch, orders = state.get("batch"), state.get("instructions") or []
+        if not batch:
+            return "__end__"
+        nearest = state.get("nearest") or {}
+        if self._parts.single_call is not None:
+            if not state.get("ask"):
+                return "apply"
+            return [Send(SINGLE, ManageInput(batch=batch, instructions=orders, nearest_by_kind=nearest))]
+        if not orders:
+            return "apply"
+        return [
+            Send(
+                node_of(cast("ItemKind", one["kind"])),
+                ManageInput(instruction=one, batch=batch, nearest=nearest.get(one["kind"], [])),
+            )
+            for one in orders
+        ]
+
+    # ------------------------------------------------------------------ managers
+
+    def manage(self, kind: ItemKind, state: ManageInput) -> dict[str, Any]:
+        context = _context()
+        batch = self._batch(context, state["batch"])
+        nearest = self._items(context, state["nearest"])
+        try:
+            found = self._parts.managers[kind].propose(batch, as_instruction(state["instruction"]), nearest)
+        except Exception as error:  # noqa: BLE001 - as above: one manager that fails holds up no other
+            found = Proposals(degraded=(f"{node_of(kind)}: the rules failed ({type(error).__name__})",))
+        return self._managed(context, kind, batch, found)
+
+    def manage_prepare(self, model: ModelManager, state: ManageInput) -> Any:
+        from ..agents.managers.model import ManagerTask
+
+        context = _context()
+        return model.prepare(
+            ManagerTask(
+                batch=self._batch(context, state["batch"]),
+                instruction=as_instruction(state["instruction"]),
+                nearest=self._items(context, state["nearest"]),
+                budget=context.budget,
+                usage=context.usage,
+            )
+        )
+
+    def manage_finish(self, model: ModelManager, result: StructuredResult[Any]) -> dict[str, Any]:
+        context = _context()
+        return self._managed(context, model.kind, result.carry.batch, model.finish(result))  # type: ignore[attr-defined]
+
+    def single_prepare(self, state: ManageInput) -> Any:
+        from ..agents.single_call import SingleTask
+
+        context, parts = _context(), self._parts
+        assert parts.single_call is not None
+        step_ids = state["batch"]
+        read = read_label_task(parts.ledger, parts.embed, context.user, step_ids) if parts.embed is not None else None
+        known = state.get("nearest_by_kind") or {}
+        items = self._items(context, [item_id for ids in known.values() for item_id in ids])
+        call = parts.single_call.prepare(
+            SingleTask(
+                batch=self._batch(context, step_ids),
+                labelling=read.task if read is not None else None,
+                instructions=tuple(as_instruction(one) for one in state.get("instructions") or ()),
+                nearest={
+                    kind: {item_id: items[item_id] for item_id in known.get(kind, ()) if item_id in items}
+                    for kind in ITEM_KINDS
+                },
+                budget=context.budget,
+                usage=context.usage,
+            )
+        )
+        return replace(call, carry=(call.carry, read))
+
+    def single_finish(self, result: StructuredResult[Any]) -> dict[str, Any]:
+        context, parts = _context(), self._parts
+        assert parts.single_call is not None
+        carried, read = cast("tuple[Any, TaskOfBatch | None]", result.carry)
+        outcome = parts.single_call.finish(replace(result, carry=carried))
+        degraded = list(outcome.degraded)
+        if outcome.labels is not None and read is not None:
+            why = write_label_batch(parts.ledger, context.user, read, outcome.labels)
+            degraded += [f"{SINGLE}: {why}"] if why else []
+        batch = carried.task.batch
+        made = self._managed(context, SINGLE, batch, Proposals(proposals=outcome.proposals, degraded=tuple(degraded)))
+        return {**made, "page_header": outcome.page_header, "page_memo": outcome.page_memo}
+
+    def _items(self, context: IngestContext, item_ids: Sequence[str]) -> dict[str, MemoryItem]:
+        with self._parts.ledger.read(context.user) as tx:
+            found = get_items(tx, item_ids)
+        return {one: found[one] for one in item_ids if one in found and found[one].status == "active"}
+
+    def _managed(self, context: IngestContext, who: str, batch: Batch, found: Proposals) -> dict[str, Any]:
+        kept = [values for one in found.proposals if (values := written(one, batch)) is not None]
+        _say("manage", context, manager=who, proposed=len(kept))
+        lost = len(found.proposals) - len(kept)
+        told = (f"{who}: {lost} secrets were left out, since they do not stand in their steps",) if lost else ()
+        return {"proposals": kept, "degraded": [*found.degraded, *told]}
+
+    # ------------------------------------------------------------------ apply, project
+
+    def apply(self, state: IngestState) -> dict[str, Any]:
+        context, parts = _context(), self._parts
+        batch = self._batch(context, state["batch"])
+        proposals = [one for values in state.get("proposals") or () if (one := read_back(values, batch)) is not None]
+
+        def finish(tx: Transaction) -> None:
+            advance(tx, state["since"], state["reached"])
+            if context.usage is not None:
+                _keep_usage(tx, context)
+            if context.finish is not None:
+                context.finish(tx)
+
+        try:
+            outcomes, degraded = parts.apply(context.user, batch, proposals, transaction=context.write, finish=finish)
+        except BatchTakenError as error:
+            return {"remembered": [], "degraded": [f"apply: {error}"]}
+        if context.usage is not None:
+            context.usage.drain()  # it stands in the ledger now
+        remembered = self._remembered(context, proposals, outcomes)
+        _say("apply", context, remembered=remembered)
+        parts.wrote(context.user)
+        return {"remembered": remembered, "degraded": list(degraded)}
+
+    def _remembered(
+        self, context: IngestContext, proposals: Sequence[Proposal], outcomes: Sequence[Outcome]
+    ) -> list[Remembrance]:
+        with self._parts.ledger.read(context.user) as tx:
+            items = get_items(tx, [one.item_id for one in outcomes if one.item_id is not None])
+        return [
+            Remembrance(
+                kind=proposal.kind,
+                operation=outcome.applied,
+                item_id=outcome.item_id,
+                text=items[outcome.item_id].text if outcome.item_id in items else "",
+                refused=outcome.refused,
+            )
+            for proposal, outcome in zip(proposals, outcomes, strict=True)
+        ]
+
+    def project(self, state: IngestState) -> dict[str, Any]:
+        context = _context()
+        self._parts.catch_up(context.user)
+        _say("project", context)
+        return {}
+
+
+def _keep_usage(tx: Transaction, context: IngestContext) -> None:
+    from ..stores.ledger.usage import add_usage
+
+    assert context.usage is not None
+    add_usage(tx, context.usage.rows())
+
+
+def _say(stage: str, context: IngestContext, **what: object) -> None:
+    get_stream_writer()({"stage": stage, "user": context.user, **what})
