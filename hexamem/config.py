@@ -92,7 +92,10 @@ class Settings:
 
     def __post_init__(self) -> None:
         jobs = ("max_job_attempts", "job_lease", "job_stop")
-        for name, highest in (("k", 1_000), *((name, None) for name in (*jobs, "recall_log", "max_message_bytes", "max_file_bytes"))):
+        for name, highest in (
+            ("k", 1_000),
+            *((name, None) for name in (*jobs, "recall_log", "max_message_bytes", "max_file_bytes")),
+        ):
             value = getattr(self, name)
             whole = isinstance(value, int) and not isinstance(value, bool)
             if not whole or value < 1 or (highest is not None and value > highest):

@@ -14,6 +14,7 @@ __all__ = [
     "OPTIONS",
     "answer_bonus",
     "echoes",
+    "imperatives",
     "is_argument",
     "is_speech",
     "structure",
@@ -156,7 +157,7 @@ def _are_parallel(tokens: Tokens) -> bool:
     return sum([count >= 2 for count in units.values()]) >= 2 or max(units.values(), default=0) >= 3
 
 
-def _imperatives(tokens: Tokens) -> int:
+def imperatives(tokens: Tokens) -> int:
     """How many sentences begin with what can only be an imperative."""
     keys, found = tokens.keys, 0
     for place, asked in zip(tokens.sentences, tokens.questions, strict=True):
@@ -185,8 +186,6 @@ def structure(step: StepView, tokens: Tokens, prices: int, argument: bool, speec
         if asked >= 2 and asked >= 0.3 * sentences:
             found.append(("ask", 4.0))
         figures = tokens.keys.count(NUMBER)
-        if not speech and _imperatives(tokens):
-            found.append(("ask", 2.0))  # what one demands of the other side is a challenge
         if not speech and _are_parallel(tokens):
             return [("propose", 8.0)]
         found.append(("evidence", min(figures / sentences, 2.0) * (2.0 if speech else 1.5)))
@@ -195,8 +194,6 @@ def structure(step: StepView, tokens: Tokens, prices: int, argument: bool, speec
     keys = tokens.keys
     if sentences <= 8 and _are_parallel(tokens):
         found.append(("propose", 2.0 if step.role == "assistant" else 4.5))
-    if step.role != "assistant" and sentences <= 8 and _imperatives(tokens):
-        found.append(("request", 1.8))
     first = [] if step.role == "assistant" else [place for place, key in enumerate(keys) if key in _FIRST_PERSON]
     told = sum([key.endswith("ed") and len(key) > 4 for place in first for key in keys[place + 1 : place + 2]])
     if told:

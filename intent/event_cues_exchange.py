@@ -90,7 +90,7 @@ EXCHANGE: Mapping[str, Mapping[float, str]] = {
             "^ generate, ^ translate, ^ fix, ^ update, ^ search, ^ list, ^ add, ^ remove, ^ draft, ^ prepare, "
             "^ review, ^ schedule, ^ explain, ^ give it, ^ give him, ^ give her, ^ tell *, ^ see if, ^ chase, "
             "^ check, ^ call, ^ ask them, ^ ask him, ^ ask her, ^ need you, i need a, i need an, i need some, "
-            "给我, 麻烦, 请"
+            "给我, 麻烦"
         ),
     },
     "decide": {

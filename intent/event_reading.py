@@ -7,7 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from .contract import StepView
-from .event_context import FACTS, OFFERED, OPTIONS, answer_bonus, echoes, is_argument, is_speech, structure, word_count
+from .event_context import (
+    FACTS,
+    OFFERED,
+    OPTIONS,
+    answer_bonus,
+    echoes,
+    imperatives,
+    is_argument,
+    is_speech,
+    structure,
+    word_count,
+)
 from .event_cues import COARSE, CUES
 from .phrases import END, NUMBER, Tokens
 
@@ -93,6 +104,8 @@ def read_act(
             acts[act] *= 0.3
     for act, value in structure(step, tokens, sum(name == "Price" for name in types), argument, speech):
         acts[act] += value
+    if served and not argument and step.role != "assistant" and len(tokens.questions) <= 8 and imperatives(tokens):
+        acts["request"] += 1.8  # who is served says so what is to be done
     asks, options = _question(tokens, types, before, acts)
     if not argument:
         _weigh_alternatives(acts, tokens, before)
