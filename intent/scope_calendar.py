@@ -12,7 +12,17 @@ from .scope_registry import Key, Registry, Scope
 from .scope_text import Words, read_words
 from .summaries import Gist
 
-__all__ = ["aligned", "dates_text", "day_of", "learn_dates", "read_dates", "set_dates", "settle_days", "tell_day"]
+__all__ = [
+    "aligned",
+    "dates_text",
+    "day_of",
+    "learn_dates",
+    "read_dates",
+    "restore_dates",
+    "set_dates",
+    "settle_days",
+    "tell_day",
+]
 
 _LENGTH = re.compile(
     r"\b(?P<n>\d{1,2}|two|three|four|five|six|seven|eight|nine|ten)[ -](?:full |whole )?days?\b|"
@@ -123,6 +133,15 @@ def read_dates(root: Scope, gist: str, at: datetime) -> bool:
         root.weekday_real = weekday_of(stay.day_one, at) if stay.day_one > 0 else -1
         root.dated = True
     return root.dated
+
+
+def restore_dates(registry: Registry) -> None:
+    """Give the trips of an earlier process the dates that their labels tell."""
+    for root in registry.roots:
+        if root.kind == "trip":
+            label = registry.labels[root.id]
+            read_dates(root, label.gist, label.created_at)
+            root.dated = root.dated or any(kind in ("weekday", "date") for kind, _ in root.children)
 
 
 def tell_day(day: Scope, text: str, registry: Registry) -> None:

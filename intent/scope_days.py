@@ -38,7 +38,7 @@ _LISTED_LIKE = re.compile(
     r"\b(?:should|shall|would|'d) (?:very much |really )?like (?:the |our |my )?(?:\w+ )?(?:on )?$"
 )
 _TOMORROW = re.compile(
-    r"(?:(?:^|[.!?;,:\n] *|\b(?:now|and|so|then|for|about|with|to|on|ok|okay)[ ,]+)(?:for )?)tomorrow\b(?!['’]?s? (?:i|we) (?:work|have to))|明天|明儿"
+    r"(?:(?:^|[.!?;,:\n] *|\b(?:now|and|so|then|for|about|with|to|on|ok|okay)[ ,]+)(?:for )?)tomorrow\b|明天|明儿"
 )
 _TODAY = re.compile(
     r"(?:^|[.!?;:\n] *|\b(?:now|and|so|then|for|about)[ ,]+)(?:for )?(?:today|tonight|this (?:evening|afternoon|morning))\b|今天|今晚|今儿"
@@ -48,13 +48,15 @@ _THERE = re.compile(
     r"(?:我们?)?(?:刚|已经)?(?:到|落地|抵达)了"
 )
 _NEXT = re.compile(
-    r"^\W*(?:(?:and|now|so|ok|okay|then|for|on|as for|what about|how about)\W+)*the (?P<way>day (?:after|before)|morning after)\b(?! (?:tomorrow|we|i|"
+    r"^\W*(?:(?:and|now|so|ok|okay|then|for|on|as for|what about|how about)\W+)*the (?P<way>day (?:after|before)|morning after)\b"
+    r"(?! (?:tomorrow|we|i|"
     r"that|yesterday))"
 )
 _GOES_ON = re.compile(
     r"\b(?:(?:go|move|turn|pass|come|carry|get)(?:ing)? (?:on |over )?(?:to|with)|on to|onto|that leaves(?: only| just| us with)?|"
     r"leaves (?:only|just|us)|now for|next (?:is|comes|up)|as for|shall we (?:do|take|plan|look at|tackle|turn to)|"
-    r"(?:start|begin|continue) with|look at|what about)\W+(?:the |our |your )?$|(?:看看|安排|来到|轮到|接着说?|接下来(?:是)?|剩下|只剩|说说|聊聊)[^，。]{0,3}$"
+    r"(?:start|begin|continue) with|look at|what about)\W+(?:the |our |your )?$|"
+    r"(?:看看|安排|来到|轮到|接着说?|接下来(?:是)?|剩下|只剩|说说|聊聊)[^，。]{0,3}$"
 )
 _MOVE = re.compile(r"\b(?:start|begin|commence)(?:ing)? (?:with|in|by|there|here)\b")
 

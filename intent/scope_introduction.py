@@ -18,7 +18,7 @@ from .scope_registry import DASH, Registry, Scope
 from .scope_text import STOP, Words, same_length_lower
 from .summaries import Gist
 
-__all__ = ["introduce", "open_introduced", "take_up", "topic_name"]
+__all__ = ["introduce", "name_topic", "open_introduced", "take_up", "topic_name"]
 
 _WORD = re.compile(r"[^\W\d_][\w]*(?:[-.'’&/](?=\w)\w+)*|[^\s\w]")
 _FILLER_TEXT = """
@@ -28,7 +28,7 @@ draws rests based called named everyone knows know argument effect regards membe
 begins plank short round read opening new start starts launch order court chair
 """
 _FILLER = frozenset(_FILLER_TEXT.split())
-_PROJECT = re.compile(r"\b[Pp]roject (?P<name>[A-Z][\w-]+)|\b(?P<pre>[A-Z][\w-]+) project\b")
+_PROJECT = re.compile(r"\b[Pp]roject (?P<name>[A-Z][\w-]+)|\b(?P<pre>[A-Z][\w-]+) project\b(?! [A-Z])")
 _READ = 300
 _PURPOSE = 40
 
@@ -150,3 +150,16 @@ def topic_name(terms: Mapping[str, float], text: str) -> str:
         return f"Talk: {about}" if about else "Talk"
     name = ", ".join(best)
     return name[:1].upper() + name[1:]
+
+
+def name_topic(scope: Scope, words: Words, registry: Registry) -> None:
+    """Better the name of a topic by what has been said in it so far."""
+    profiles = registry.profiles
+    counts = profiles.counts(scope.index)
+    if len(counts) < 2:
+        return
+    ranked = sorted(
+        (term for term in counts if not term[0].isdigit()),
+        key=lambda term: (-counts[term] * profiles.rarity(term), term),
+    )
+    registry.rename(scope, topic_name(dict.fromkeys(ranked[:3], 1.0), words.text), auto=True)

@@ -55,9 +55,10 @@ _LOWER_PLACE = re.compile(
 )
 _NO_PLACE_TEXT = """
 trip holiday vacation weekend itinerary travel visit stay something honeymoon birthday anniversary break getaway days ahead
-parents kids family friends city town travels
+parents kids family friends city town travels arriving leaving landing staying flying departing returning arrival departure starting
 """
 _NO_PLACE = frozenset(_NO_PLACE_TEXT.split()) | frozenset(MONTHS) | frozenset(WEEKDAYS)
+_CALLED = re.compile(r"\b(?P<p>[A-ZÀ-Þ][\w'’-]{2,}) (?:(?:long )?weekend|trip|holiday|city break|getaway|break)\b")
 _LONGEST = 31
 _BESIDE = re.compile(r"^[\s,:(–—-]*(?:from|on|for|between)?\s*$")
 _GOES_TO = re.compile(r"\b(?:in|to|for|visit|visiting|planning|of|at|booked|doing)$")
@@ -231,8 +232,8 @@ def read_stays(words: Words, goals: Sequence[Goal]) -> list[Stay]:
                     stay.place = town
     if len(stays) == 1 and not stays[0].place:
         rest = words.text[stays[0].start :]
-        for match in _LOWER_PLACE.finditer(words.lower):
-            name = match["p"]
+        for match in (*_CALLED.finditer(words.text), *_LOWER_PLACE.finditer(words.lower)):
+            name = same_length_lower(match["p"])
             if name not in STOP and name not in _NO_PLACE:
                 stays[0].place = words.text[match.start("p") : match.end("p")].title()
                 break

@@ -41,7 +41,8 @@ def _score(words: Words, start: int, end: int) -> float:
 def _known_named(words: Words, registry: Registry) -> list[tuple[Scope, float, int]]:
     """Scopes whose names a text calls: scope, score, place."""
     hits: dict[int, tuple[Scope, float, int]] = {}
-    for token in sorted(words.tokens & registry.by_token.keys()):
+    called = words.tokens & registry.by_token.keys()
+    for token in sorted(called, key=lambda token: (words.lower.find(token), token)):
         for scope in registry.by_token[token][:8]:
             if scope.index in hits or (len(scope.tokens) > 1 and not _calls(scope, words)):
                 continue

@@ -7,8 +7,10 @@ The latter is decided on blocks of steps as in TextTiling (Hearst 1997), with a 
 doubt are *provisional* until a few more have been seen, and the decision that settles them names them as revised.
 
 Where things are: ``scope_text`` reads words, ``scope_numbers`` numbered goals, ``scope_named`` named ones, ``scope_anchor``
-"day 2 of Dublin with my parents", ``scope_cues`` what leads to them; ``scope_identity`` knows what scopes were introduced
-with, ``scope_evidence`` weighs it, ``scope_introduction`` opens scopes by it; ``scope_switch`` and ``scope_roots`` resolve
+"day 2 of Dublin with my parents", ``scope_itinerary`` stays with dates, ``scope_cues`` what leads to them; ``scope_days`` and
+``scope_calendar`` know days by weekday and date, ``scope_asides`` by what only they have;
+``scope_identity`` knows what scopes were introduced with, ``scope_evidence`` weighs it, ``scope_introduction`` opens scopes by it;
+``scope_switch`` and ``scope_roots`` resolve
 numbered and named goals, ``scope_likeness`` and ``scope_profiles`` what is like what; ``scope_registry`` keeps the scopes.
 """
 
@@ -25,13 +27,13 @@ from ..memory_types.labels import Label
 from .contract import Embed, LabeledStep, StepView, Vectors
 from .scope_anchor import read_anchor
 from .scope_asides import aside
-from .scope_calendar import read_dates
+from .scope_calendar import restore_dates
 from .scope_choice import choose
 from .scope_cues import Cues, offered, read_cues
 from .scope_days import calendar_day
 from .scope_decision import ScopeDecision, ScopeSettings
 from .scope_identity import read_features
-from .scope_introduction import introduce, take_up, topic_name
+from .scope_introduction import introduce, name_topic, take_up, topic_name
 from .scope_likeness import NEUTRAL, likeness, nearest, recall, typical
 from .scope_registry import Registry, Scope
 from .scope_roots import Place
@@ -138,7 +140,7 @@ class ScopeTracker:
         self._enter(thread, scope, step, words, vector, provisional)
         self._hear_offer(thread, step, words, cues)
         if scope.kind == "topic" and scope.auto and scope.steps in (1, 5, 12, 25):
-            self._name_topic(scope, words)
+            name_topic(scope, words, self._registry)
         changed = self._registry.changes()
         if created is not None:
             created = self._registry.labels[scope.id]
@@ -167,11 +169,7 @@ class ScopeTracker:
                 known.update({kept.step.id: (kept, scope) for kept in steps[-self.settings.recent :]})
         for scope in self._registry:
             take_up(scope, self._registry)
-        for root in self._registry.roots:
-            if root.kind == "trip":
-                label = self._registry.labels[root.id]
-                read_dates(root, label.gist, label.created_at)
-                root.dated = root.dated or any(kind in ("weekday", "date") for kind, _ in root.children)
+        restore_dates(self._registry)
         for kept, scope in sorted(known.values(), key=lambda pair: (pair[0].step.occurred_at, pair[0].step.turn)):
             self._replay(kept.step, scope, kept.provisional)
         for scope in self._registry:
@@ -269,11 +267,11 @@ class ScopeTracker:
             if scope.root is not current.root:
                 scope = goal_within(words, cues, self._registry, scope) or scope
             return scope, confidence, False, ()
-        if user and current.kind == "goal" and current.root.kind == "trip":
-            if (told := aside(thread, words, cues, current, self._registry)) is not None:
-                self._settle(thread, None)
-                thread.local.clear()
-                return *told, False, ()
+        planned = user and current.kind == "goal" and current.root.kind == "trip"
+        if planned and (told := aside(thread, words, cues, current, self._registry)) is not None:
+            self._settle(thread, None)
+            thread.local.clear()
+            return *told, False, ()
         if (fixed and not thread.open) or dated:
             return current, 0.9 if not user or cues.anaphoric else 0.75, False, ()
         return self._drift(thread, current, words, vector, user, cues.shift)
@@ -369,17 +367,6 @@ class ScopeTracker:
 
     def _open_topic(self, words: Words) -> Scope:
         return self._registry.open("topic", topic_name(words.terms, words.text), auto=True)
-
-    def _name_topic(self, scope: Scope, words: Words) -> None:
-        profiles = self._registry.profiles
-        counts = profiles.counts(scope.index)
-        if len(counts) < 2:
-            return
-        ranked = sorted(
-            (term for term in counts if not term[0].isdigit()),
-            key=lambda term: (-counts[term] * profiles.rarity(term), term),
-        )
-        self._registry.rename(scope, topic_name(dict.fromkeys(ranked[:3], 1.0), words.text), auto=True)
 
     def _enter(
         self, thread: Thread, scope: Scope, step: StepView, words: Words, vector: Vectors | None, provisional: bool
