@@ -179,7 +179,10 @@ def measure_latency() -> dict[str, Any]:
             found["open_10k_s"] = round(time.perf_counter() - began, 3)
             memory.user("ann").recall(queries[0], strategy="rrf")
             found["open_10k_and_first_recall_s"] = round(time.perf_counter() - began, 3)
-    with tempfile.TemporaryDirectory() as home, Memory.open(home, settings=Settings(background=False, labels="off")) as memory:
+    with (
+        tempfile.TemporaryDirectory() as home,
+        Memory.open(home, settings=Settings(background=False, labels="off")) as memory,
+    ):
         users = [memory.user(f"user {index}") for index in range(20)]
         for index, one in enumerate(users):
             one.remember(messages(10_000, seed=index), thread_id="chat")

@@ -94,7 +94,9 @@ class RuleLabeler:
             decision = self._assign(step)
             for label in decision.changed:
                 known = self._scopes.get(label.id)
-                self._scopes[label.id] = label if known is None else label.model_copy(update={"gist": known.gist or label.gist})
+                self._scopes[label.id] = (
+                    label if known is None else label.model_copy(update={"gist": known.gist or label.gist})
+                )
                 touched[label.id] = None
                 if label.alias_of:
                     self._join(label.id, label.alias_of)
