@@ -38,6 +38,7 @@ _BATCH = 1_000
 _KEPT_USERS = 64
 _KEPT_VECTORS = 5_000
 _ATTEMPTS = 3
+_TOLD = 1_000
 
 
 @dataclass(slots=True)
@@ -105,19 +106,25 @@ class IntentLabeling:
             marks = read_label_marks(tx)
             kept = self._up_to_date(user, marks)
             known = _known(tx) if kept is None else None
-        if kept is None:
-            kept = self._restored(user, known, marks)
-            with self._guard:
-                self._kept[user] = kept
-        ask = getattr(kept.labeler, "query", None)
-        if ask is None:
-            return QueryFilter()
         try:
-            found: QueryFilter = ask(text, vector if self._same_embedder else None)
+            if kept is None:
+                kept = self._restored(user, known, marks)
+                self._keep(user, kept)
+            ask = getattr(kept.labeler, "query", None)
+            found = QueryFilter() if ask is None else ask(text, vector if self._same_embedder else None)
+            if not isinstance(found, QueryFilter):
+                raise TypeError(f"the labeller's query() gave {type(found).__name__}, not a QueryFilter")
         except Exception as error:  # noqa: BLE001 - a labeller of whatever making: the question is answered without it
-            self._notices(user, f"a question's labels could not be read ({type(error).__name__}: {error})")
+            # Without the error's words: they may repeat the question.
+            self._tell(user, f"labels of questions of user {user!r} could not be read ({type(error).__name__})")
             return QueryFilter()
         return found
+
+    def _keep(self, user: str, kept: _Kept) -> None:
+        with self._guard:
+            self._kept[user] = kept
+            while len(self._kept) > self._kept_users:
+                self._kept.popitem(last=False)
 
     def take_vectors(self, user: str) -> dict[str, Vectors]:
         """The vectors ``(d,)`` made since the last call, by text, if they are of the indexes' embedder; a few batches."""
@@ -248,10 +255,7 @@ class IntentLabeling:
             self._queued()
         kept.marks = LabelMarks(reached, marks.corrected)
         kept.names.update((one.id, one.name) for one in batch.labels)
-        with self._guard:
-            self._kept[user] = kept
-            while len(self._kept) > self._kept_users:
-                self._kept.popitem(last=False)
+        self._keep(user, kept)
         return True
 
     def _failed(self, user: str, error: Exception, reached: int, steps: int) -> bool:
@@ -275,6 +279,8 @@ class IntentLabeling:
         with self._guard:
             if (user, line) in self._told:
                 return
+            if len(self._told) >= _TOLD:
+                self._told.clear()
             self._told.add((user, line))
         self._notices(user, line)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..errors import HexamemError
 from ..intent.event_cues import COARSE
 from ..intent.label_names import fold_name
 from ..intent.query import QueryFilter
@@ -102,7 +103,10 @@ class ModelQueryLabeler:
                 usage=usage,
             )
         )
-        self._keep(user, usage)
+        try:
+            self._keep(user, usage)
+        except HexamemError as error:  # the answer is right all the same
+            self._notices(user, f"the cost of a question's labels could not be noted: {error}")
         if result.value is None:
             for line in result.degraded:
                 self._notices(user, f"the labels of a question of user {user!r} were read by rules: {line}")

@@ -32,12 +32,14 @@ from .retrieval import STRATEGIES, Searcher
 from .stores import privacy
 from .stores.embedders import Embedder, open_embedder
 from .stores.homes import home_id
+from .stores.known_secrets import replace_known
 from .stores.ledger import Ledger, check_name
 from .stores.ledger import jobs as job_queue
 from .stores.ledger.jobs import Job
 from .stores.lexical import LexicalStore
 from .stores.media import MediaStore
 from .stores.projections import Progress, Projector
+from .stores.redaction import Redactor
 from .stores.secrets import Cipher, load_key
 from .stores.vectors import VectorStore
 
@@ -259,7 +261,17 @@ class Memory(AsyncMemory):
             return QueryFilter()
         with self.projector.lock(user):
             by_rules = self.labelling.query(user, query, vector)
-        return self.model_tier.query(user, query, by_rules)
+        if self.settings.query_intent != "model":
+            return by_rules
+        return self.model_tier.query(user, self._without_secrets(user, query), by_rules)
+
+    def _without_secrets(self, user: str, query: str) -> str:
+        """A question as a model may see it: secrets that it repeats, or tells for the first time, are taken out."""
+        redactor = Redactor(None, self.settings.find_secrets)
+        near = redactor.look(query)
+        with self.ledger.read(user) as tx:
+            (known,) = replace_known(tx, self.cipher, [redactor.clean(query, near)])
+        return known
 
     def wrote(self, user: str) -> None:
         """Tell the background thread that a user's ledger or queue has grown; called after each write."""

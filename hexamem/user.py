@@ -624,11 +624,12 @@ class UserMemory(AsyncTwins):
         with self._guard:
             self._erased += 1
             self._shown.clear()
-        if self.memory.labelling is not None:
-            self.memory.labelling.drop(self.name)
-        self.memory.model_tier.drop(self.name)
-        receipt = privacy.erase(self.name, self.memory.ledger, self.memory.projector, self.memory.media)
-        self.memory.ingesting.drop(self.name)
+        with self.memory.projector.lock(self.name):  # nobody labels meanwhile, nor keeps what was read before
+            receipt = privacy.erase(self.name, self.memory.ledger, self.memory.projector, self.memory.media)
+            if self.memory.labelling is not None:
+                self.memory.labelling.drop(self.name)
+            self.memory.model_tier.drop(self.name)
+            self.memory.ingesting.drop(self.name)
         return receipt
 
     # -- moving -------------------------------------------------------------------------------------------------

@@ -95,8 +95,7 @@ class Searcher:
         run.notes["labels"] = run.notes["votes"] = labels.note
         pool = max(settings.pool, run.request.k)
         densities = self._densest(run, labels.weights, pool)
-        votes = self._densest(run, labels.votes, pool) if settings.vote else {}
-        if not densities and not votes:
+        if not densities and not (labels.votes and settings.vote):
             return candidates
         # Similarity among the densest alone: the best of them need not be among the best of all.
         rankings: dict[str, Ranking] = {}
@@ -114,6 +113,10 @@ class Searcher:
             densities.update(
                 self._lexical.label_density(run.key, labels.weights, pool, filters=LexicalFilter(ids=beyond))
             )
+        votes: dict[str, float] = {}
+        if labels.votes and settings.vote:  # of these alone: among all of a user's steps thousands may be equal
+            own = LexicalFilter(ids=similar.keys())
+            votes = dict(self._lexical.label_density(run.key, labels.votes, len(similar), filters=own))
         return by_density(densities, similar, settings.step, votes, settings.vote)
 
     def _densest(self, run: _Run, weights: Mapping[str, float], pool: int) -> dict[str, float]:

@@ -15,6 +15,7 @@ from .secrets import Cipher, SecretSpan, find_references, reference
 
 __all__ = ["find_known", "replace_known"]
 
+_REMEMBERED = 100_000
 _LONG = 8
 """Bytes from which a secret is looked for in what is remembered: a shorter one stands in other sentences by chance."""
 
@@ -102,6 +103,7 @@ def _places(text: str, user: str, cipher: Cipher, vault: _Vault) -> Iterator[tup
     else:
         offsets = [0, *accumulate(len(char.encode("utf-8", "surrogatepass")) for char in text)]
     place_at = {offsets[place]: place for place in edges}
+    digests: dict[str, Row[Any] | None] = {}  # tables repeat their words
     done = 0
     for start in edges:
         if start < done:
@@ -110,7 +112,12 @@ def _places(text: str, user: str, cipher: Cipher, vault: _Vault) -> Iterator[tup
             stop = place_at.get(offsets[start] + length)
             if stop is None or stop <= start:
                 continue
-            row = vault.rows.get(cipher.digest(text[start:stop], context=user).hex())
+            piece = text[start:stop]
+            if piece not in digests:
+                if len(digests) >= _REMEMBERED:
+                    digests.clear()
+                digests[piece] = vault.rows.get(cipher.digest(piece, context=user).hex())
+            row = digests[piece]
             if row is not None:
                 yield start, stop, row
                 done = stop

@@ -88,7 +88,11 @@ def write_labels(
             continue
         if before.snapshot != after.snapshot:
             made.append(intent_change(before, after))
-        if (before.confidence, before.provisional) != (after.confidence, after.provisional):
+        # Also where the labels changed: the change itself keeps neither.
+        if before.snapshot != after.snapshot or (before.confidence, before.provisional) != (
+            after.confidence,
+            after.provisional,
+        ):
             settled.append(after)
     operation = None
     if made:

@@ -96,7 +96,7 @@ def main() -> None:
     draw = random.Random(seed)
     died: list[str] = []
     for worker in range(-1, kills + 1):  # the first one puts the jobs: this process itself opens nothing
-        outside = worker % 3 == 2
+        outside = worker >= 0 and worker % 3 == 2
         child = os.fork()
         if child == 0:
             try:

@@ -14,6 +14,8 @@ from hexamem import Memory, Settings, UserMemory
 from hexamem.retrieval.fusion import Candidate
 from hexamem.retrieval.label_density import by_density
 
+from .word_labeler import WordLabeler
+
 TRIP = [
     ("user", "Let's plan my trip to Porto. Day 1 first: find me a hotel near the river."),
     ("assistant", "For day 1 there is the Ribeira Palace at $140 a night, rated 4.6."),
@@ -122,3 +124,34 @@ def test_density_decides_first_and_similarity_among_equals(given_: list[tuple[fl
     ranked = sorted(by_density(densities, similar, 0.25).values(), key=lambda one: -one.score)
     keys = [(densities.get(one.id, 0.0), similar[one.id].score) for one in ranked]
     assert all(earlier >= later or earlier == pytest.approx(later) for earlier, later in pairwise(keys))
+
+
+def test_votes_reach_the_similar_steps_of_a_user_with_many_alike(tmp_path: Path) -> None:
+    with Memory.open(tmp_path / "home", settings=Settings(background=False)) as memory:
+        user = memory.user("ann")
+        user.remember([f"note {number}: nothing much happened" for number in range(600)])
+        user.remember([f"the heron number {number} stood in the pond" for number in range(8)])
+        found = user.recall("heron in the pond", k=8, strategy="label_density").hits
+        assert all("heron" in hit.text for hit in found)
+        assert len({"votes" in {reason.name for reason in hit.why} for hit in found}) == 1
+
+
+class Broken(WordLabeler):
+    """Labels, but reads no question and does not come back."""
+
+    def restore(self, labels: object, recent: object) -> None:
+        raise ValueError("cannot restore")
+
+    def query(self, text: str, vector: object) -> None:
+        return None
+
+
+def test_a_labeller_that_cannot_read_a_question_stops_no_recall(tmp_path: Path) -> None:
+    settings = Settings(background=False)
+    for _ in range(2):  # the second time it must be restored
+        with Memory.open(tmp_path / "home", settings=settings, labeler=Broken) as memory:
+            user = memory.user("ann")
+            user.remember("the wifi of the flat is slow")
+            assert user.recall("my secret question", strategy="label_density").hits
+            assert any("could not be read" in line for line in memory.notices)
+            assert "my secret question" not in repr(memory.notices)

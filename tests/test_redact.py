@@ -504,3 +504,14 @@ def test_the_receipt_says_what_was_rewritten(alice: UserMemory) -> None:
     assert receipt == RedactReceipt(
         secret_id=receipt.secret_id, reference=receipt.reference, step_ids=first, item_ids=(cited.id,)
     )
+
+
+def test_what_labelling_cut_out_of_the_words_goes_with_them(alice: UserMemory) -> None:
+    phrase = "crimson walrus tango umbrella velvet sundial"
+    said = f"We plan the renovation of the kitchen, the phrase is {phrase}, and the budget of it is 300 euros."
+    (step_id,) = alice.remember(said).step_ids
+    assert "crimson" in alice.labels.of(step_id).summary
+    alice.redact(phrase)
+    alice.flush()
+    left = f"{alice.labels.of(step_id)} {alice.labels.list()} {alice.history()}"
+    assert not [word for word in phrase.split() if word in left.casefold()]

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from sqlalchemy import Table, select, update
+from sqlalchemy import ColumnElement, Table, select, update
 
 from ..secrets import clean_caption, find_references, reference
 from .columns import JsonText, LosslessText
-from .labels import mark_corrected, touch_steps
+from .labels import clear_gists, mark_corrected, touch_steps
 from .ledger import Transaction
 from .schema import USER_TABLES, changes, files, intents, items, labels, pages, recalls, scopes, secrets, sources, steps
+from .steps import chunks
 
 __all__ = ["Redaction", "Rewritten", "rewrite_everywhere", "whole_words"]
 
@@ -140,6 +141,10 @@ def rewrite_everywhere(tx: Transaction, redaction: Redaction, renamed: Mapping[s
     return _Rewriter(tx, redaction, renamed).run()
 
 
+_PART = re.compile(r"[^\W_]{3,}")
+_NAMELESS = "Redacted"
+
+
 class _Rewriter:
     def __init__(self, tx: Transaction, redaction: Redaction, renamed: Mapping[str, str]) -> None:
         self._tx, self._redaction, self._renamed = tx, redaction, renamed
@@ -153,6 +158,7 @@ class _Rewriter:
             if table is not steps and table is not sources:
                 self._table(table)
         self._sources()
+        self._parts(set(self._contents))
         touch_steps(self._tx, self._ids.get("intents", set()) - self._ids.get("steps", set()))
         mark_corrected(self._tx)  # whoever keeps labels in memory keeps the words too
         return Rewritten(self._ids, self._labels)
@@ -181,6 +187,39 @@ class _Rewriter:
             own = [table.c[name] == row._mapping[name] for name in key]
             self._tx.connection.execute(update(table).where(*own).values(**values))
             self._ids.setdefault(table.name, set()).add(str(row._mapping[key[1]]))
+
+    def _parts(self, step_ids: set[str]) -> None:
+        """Take out what labelling made of the rewritten steps: cut short, it may hold the words in part.
+
+        Their summaries and resolved texts go, the gists of their scopes too, and labels of theirs that are named with
+        one of the words get another name; so in the history.
+        """
+        tx, words = self._tx, self._redaction.words.casefold()
+        clear_gists(tx, step_ids)
+        for group in chunks(step_ids):
+            own = (intents.c.user_id == tx.user_id) & intents.c.step_id.in_(group)
+            tx.connection.execute(update(intents).where(own).values(summary="", resolved_text=None))
+            made = (changes.c.user_id == tx.user_id) & (changes.c.target == "intent") & changes.c.target_id.in_(group)
+            self._states(made, lambda state: {**state, "summary": "", "resolved_text": None})
+        self._ids.setdefault("intents", set()).update(step_ids)
+        scope_names = (labels.c.user_id == tx.user_id) & (labels.c.kind == "scope")  # the others are schema words
+        for row in tx.all(select(labels.c.id, labels.c.name).where(scope_names)) if step_ids else ():
+            if any(part in words for part in _PART.findall(row.name.casefold())):
+                name = self._free_name(row.id, _NAMELESS)
+                own = (labels.c.user_id == tx.user_id) & (labels.c.id == row.id)
+                tx.connection.execute(update(labels).where(own).values(name=name))
+                made = (
+                    (changes.c.user_id == tx.user_id) & (changes.c.target == "label") & (changes.c.target_id == row.id)
+                )
+                self._states(made, lambda state, name=name: {**state, "name": name})
+                self._labels = True
+
+    def _states(self, made: ColumnElement[bool], read: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+        """Rewrite the states that these changes keep."""
+        for row in self._tx.all(select(changes).where(made)):
+            kept = {side: read(getattr(row, side)) for side in ("before", "after") if getattr(row, side) is not None}
+            own = [column == row._mapping[column.name] for column in changes.primary_key]
+            self._tx.connection.execute(update(changes).where(*own).values(**kept))
 
     def _free_name(self, label_id: str, name: str) -> str:
         """The name, or one like it: with the words taken out it may have become that of another label."""
