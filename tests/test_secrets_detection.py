@@ -1057,3 +1057,22 @@ def test_real_conversations_have_almost_no_false_hits() -> None:
     hits = [(t[s.start : s.end], s.kind) for t in texts for s in find_secrets(t)]
     assert len(texts) > 2000
     assert len(hits) <= 3, hits
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("The door code is 4711-XK9.", "4711-XK9"),
+        ("Our door code is 47-11-XK.", "47-11-XK"),
+        ("the pin is 4821-AB", "4821-AB"),
+        ("The gate code is 1234#A.", "1234#A"),
+        ("The alarm code is ZK-9912.", "ZK-9912"),
+    ],
+)
+def test_a_code_of_digits_and_letters_is_taken_whole(text: str, code: str) -> None:
+    assert [text[span.start : span.end] for span in find_secrets(text)] == [code]
+
+
+@pytest.mark.parametrize("text", ["the product code is AB-1234", "the pin is 4-digit", "the zip code is 94110-ab"])
+def test_codes_that_are_no_secret_stay(text: str) -> None:
+    assert not find_secrets(text)

@@ -64,6 +64,8 @@ _VERIFYING = re.compile(
     r"(?:use|enter)[ ](?:the code )?(\d{4,8}|\d{3}[- ]\d{3})[ ](?:to|as your|for your)[ ](?:verify|confirm|log|sign|"
     r"authenticat|otp|code|verification|one-time|security code|two)"
 )
+# "4711-xk9", "zk-9912", "1234#a": digits and letters in groups; digits alone are read as numbers are.
+_MIXED = re.compile(r"(?=[0-9#*-]*[a-z])[a-z0-9]{1,8}(?:[-#*][a-z0-9]{1,8}){1,4}")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _OPENING = re.compile(r"[\"'`“‘*「(]{0,2}")
 _REVERSED = re.compile(
@@ -76,6 +78,9 @@ def _value(forms: TextForms, at: int, *, pin: bool, linked: bool) -> tuple[int, 
     low = forms.low
     opening = _OPENING.match(low, at)
     start = opening.end() if opening else at
+    match = _MIXED.match(low, start) if linked else None
+    if match is not None and sum(map(str.isdigit, match[0])) >= 3 and not _continues(low, match.end()):
+        return start, match.end()
     match = _DIGITS.match(low, start)
     end = match.end() if match else start
     if match is not None and not _continues(low, end):
