@@ -50,7 +50,9 @@ def recall(
     query: Annotated[str, typer.Argument(metavar="QUERY", help="What is asked, in any words or language.")],
     user: User,
     k: Annotated[int | None, typer.Option("-k", "--k", help="How many hits; 10 by default.")] = None,
-    strategy: Annotated[str | None, typer.Option("--strategy", "-s", help="The ranking.")] = None,
+    strategy: Annotated[
+        str | None, typer.Option("--strategy", "-s", help="The ranking, such as rrf_neighbours, label_density, bm25.")
+    ] = None,
     kind: Kinds = None,
     thread: Thread = None,
     agent: Agent = None,

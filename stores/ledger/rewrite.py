@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -200,7 +200,7 @@ class _Rewriter:
             own = (intents.c.user_id == tx.user_id) & intents.c.step_id.in_(group)
             tx.connection.execute(update(intents).where(own).values(summary="", resolved_text=None))
             made = (changes.c.user_id == tx.user_id) & (changes.c.target == "intent") & changes.c.target_id.in_(group)
-            self._states(made, lambda state: {**state, "summary": "", "resolved_text": None})
+            self._states(made, {"summary": "", "resolved_text": None})
         self._ids.setdefault("intents", set()).update(step_ids)
         scope_names = (labels.c.user_id == tx.user_id) & (labels.c.kind == "scope")  # the others are schema words
         for row in tx.all(select(labels.c.id, labels.c.name).where(scope_names)) if step_ids else ():
@@ -211,13 +211,14 @@ class _Rewriter:
                 made = (
                     (changes.c.user_id == tx.user_id) & (changes.c.target == "label") & (changes.c.target_id == row.id)
                 )
-                self._states(made, lambda state, name=name: {**state, "name": name})
+                self._states(made, {"name": name})
                 self._labels = True
 
-    def _states(self, made: ColumnElement[bool], read: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
-        """Rewrite the states that these changes keep."""
+    def _states(self, made: ColumnElement[bool], fields: Mapping[str, Any]) -> None:
+        """Give the states that these changes keep other values of some fields."""
         for row in self._tx.all(select(changes).where(made)):
-            kept = {side: read(getattr(row, side)) for side in ("before", "after") if getattr(row, side) is not None}
+            states = {side: getattr(row, side) for side in ("before", "after")}
+            kept = {side: {**state, **fields} for side, state in states.items() if state is not None}
             own = [column == row._mapping[column.name] for column in changes.primary_key]
             self._tx.connection.execute(update(changes).where(*own).values(**kept))
 
