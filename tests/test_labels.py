@@ -483,3 +483,26 @@ def test_homes_that_share_a_ledger_share_labels_and_corrections(
         for user in (here.user("alice"), there.user("alice")):
             assert by_density(user, "Office") == carrying(user, "Office") == {one, two, three}
             assert [label.name for label in user.labels.list("scope")] == ["Office"]
+
+
+def test_a_split_on_which_a_merge_hangs_is_not_undone(labelled: Memory) -> None:
+    user = labelled.user(f"user {next(_numbers)}")
+    steps = list(user.remember(["scope:Work a", "scope:Work b"]).step_ids)
+    user.labels.split("Work", steps[:1], "Office")
+    split = user.history()[-1].id
+    user.labels.merge("Work", "Office")
+    with pytest.raises(UndoRefusedError, match="Work"):
+        user.undo(split)
+    assert [one.name for one in user.labels.list("scope") if one.steps] == ["Office"]
+
+
+def test_a_rename_whose_old_name_is_taken_says_so_when_it_is_undone(labelled: Memory) -> None:
+    user = labelled.user(f"user {next(_numbers)}")
+    user.remember("scope:Trip a")
+    user.labels.rename("Trip", "Journey")
+    renamed = user.history()[-1].id
+    user.remember("scope:Journey b")
+    steps = list(user.remember(["scope:Other c", "scope:Other d"]).step_ids)
+    user.labels.split("Other", steps[:1], "Trip")
+    with pytest.raises(UndoRefusedError, match="called 'Trip' now"):
+        user.undo(renamed)

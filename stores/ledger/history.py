@@ -14,7 +14,7 @@ from sqlalchemy import Row, insert, select, update
 from ...errors import NotFoundError, UndoRefusedError
 from ...memory_types import Change, MemoryItem, Operation, OperationKind, item_from
 from .items import get_items, write_items
-from .labels import apply_intents, apply_labels, get_intents, label_state, mark_corrected
+from .labels import apply_intents, apply_labels, get_intents, label_conflict, label_state, mark_corrected
 from .ledger import Transaction
 from .schema import changes, operations
 from .schema import steps as steps_table
@@ -184,7 +184,26 @@ def undo(tx: Transaction, operation_id: str, *, cascade: bool = False, actor: st
             "Undo those first, or pass cascade=True",
             tuple(one.id for one in blockers),
         )
-    return [_reverse(tx, one, actor) for one in (*reversed(blockers), operation)]
+    order = (*reversed(blockers), operation)
+    _check_labels(tx, order)
+    return [_reverse(tx, one, actor) for one in order]
+
+
+def _check_labels(tx: Transaction, order: Sequence[Operation]) -> None:
+    """Refuse to reverse the operations if labels would then share a name, or hang on one that is gone."""
+    restored = {
+        target_id: state
+        for operation in order
+        for (target, target_id), state in _found(operation).items()
+        if target == "label"
+    }
+    conflict = label_conflict(tx, restored)
+    if conflict is not None:
+        raise UndoRefusedError(
+            f"operation {order[-1].id} ({order[-1].kind}) cannot be undone as labels are now: {conflict}. "
+            "Rename, merge or move that one first",
+            (),
+        )
 
 
 def _last_form(tx: Transaction, operation: Operation) -> Operation:

@@ -34,6 +34,7 @@ __all__ = [
     "insert_labels",
     "intent_change",
     "label_change",
+    "label_conflict",
     "label_state",
     "labels_named",
     "mark_corrected",
@@ -459,6 +460,29 @@ def label_change(label_id: str, before: dict[str, Any] | None, after: dict[str, 
 def intent_change(before: StepIntent, after: StepIntent) -> Change:
     """The change of what one step was given."""
     return Change(target="intent", target_id=before.step_id, before=before.snapshot, after=after.snapshot)
+
+
+def label_conflict(tx: Transaction, restored: Mapping[str, Mapping[str, Any] | None]) -> str | None:
+    """Why labels cannot be brought to these states, in words: a name is another's now, or others hang on one that goes.
+
+    Args:
+        restored: label id → its state; None for one whose making is undone.
+    """
+    if not restored:
+        return None
+    rows = tx.all(select(labels).where(labels.c.user_id == tx.user_id, labels.c.undone.is_(False)))
+    others = [row for row in rows if row.id not in restored]
+    names = {row.id: row.name for row in rows}
+    for label_id, state in restored.items():
+        for other in others:
+            if state is None:
+                if label_id in (other.alias_of, other.parent_id):
+                    return f"label {other.name!r} ({other.id}) hangs on {names.get(label_id, label_id)!r} now"
+            elif state["alias_of"] is None and other.alias_of is None:
+                place = (state["kind"], _within(state["kind"], state["parent_id"]), state["name"])
+                if place == (other.kind, other.within, other.name):
+                    return f"another {other.kind} label is called {other.name!r} now ({other.id})"
+    return None
 
 
 def apply_labels(tx: Transaction, made: Sequence[Change]) -> None:
