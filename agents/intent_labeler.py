@@ -253,7 +253,7 @@ class IntentLabeling:
                 self._queue(tx, [step.id for step in pending])
         if self._queued is not None:
             self._queued()
-        kept.marks = LabelMarks(reached, marks.corrected)
+        kept.marks = marks._replace(reached=reached)
         kept.names.update((one.id, one.name) for one in batch.labels)
         self._keep(user, kept)
         return True

@@ -15,10 +15,11 @@ from sqlalchemy import Select, and_, bindparam, delete, func, insert, select, up
 
 from ...memory_types import Change, utc_now
 from ...memory_types.labels import Label, Tier
+from ...memory_types.times import to_micros
 from ..vocabulary import Vocabulary
 from .erase import read_projections, set_projection
 from .ledger import Transaction, chunks, insert_rows
-from .schema import intents, labelings, labels, projections, scopes, steps
+from .schema import intents, labelings, labels, projections, scopes, steps, users
 
 __all__ = [
     "LabelMarks",
@@ -63,6 +64,8 @@ class LabelMarks(NamedTuple):
 
     reached: int
     corrected: int
+    registered: int = 0
+    """When the user was registered, in microseconds: another one of the same name, after an erasure, is told apart."""
 
 
 class PendingStep(NamedTuple):
@@ -123,7 +126,9 @@ class StepIntent:
 def read_label_marks(tx: Transaction) -> LabelMarks:
     """The marks of the user's labels, zeros for one who has none."""
     found = read_projections(tx, _EVERYWHERE)
-    return LabelMarks(found.get(_REACHED, 0), found.get(_CORRECTED, 0))
+    row = tx.first(select(users.c.created_at).where(users.c.id == tx.user_id))
+    registered = 0 if row is None else to_micros(row.created_at)
+    return LabelMarks(found.get(_REACHED, 0), found.get(_CORRECTED, 0), registered)
 
 
 def set_labelled(tx: Transaction, reached: int) -> None:
