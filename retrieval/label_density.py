@@ -132,12 +132,12 @@ def by_density(
     top = max((one.score for one in similar.values()), default=0.0) or 1.0
     ranked = sorted({value for value in densities.values() if value > 0}, reverse=True)
     places = {value: place for place, value in enumerate(ranked, 1)}
+    unit = step * 0.999 / (1 + vote)  # what stands below the level never lifts a candidate to the next
     candidates: dict[str, Candidate] = {}
     for record_id, found in similar.items():
         density = densities.get(record_id, 0.0)
         level = step * round(density / step)
         voted = vote * votes.get(record_id, 0.0) / most
-        unit = step * 0.999 / (1 + vote)  # what stands below the level never lifts a candidate to the next
         below = unit * found.score / top
         candidate = Candidate(record_id, level + below + unit * voted, [])
         if density > 0:

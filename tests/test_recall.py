@@ -139,14 +139,17 @@ QUERIES = st.builds(
 )
 
 
-@MANY
-@given(
+FILTERED = given(
     query=QUERIES,
     where=FILTERS,
     kinds=st.one_of(st.none(), st.lists(st.sampled_from(KINDS), min_size=1, max_size=3, unique=True)),
     as_of=st.one_of(st.none(), HOURS),
     k=st.sampled_from([1, 10, 40]),
 )
+
+
+@MANY
+@FILTERED
 def test_a_filter_costs_no_recall_in_dense_search(
     query: str,
     where: Where | None,
@@ -171,13 +174,7 @@ def test_a_filter_costs_no_recall_in_dense_search(
 
 
 @MANY
-@given(
-    query=QUERIES,
-    where=FILTERS,
-    kinds=st.one_of(st.none(), st.lists(st.sampled_from(KINDS), min_size=1, max_size=3, unique=True)),
-    as_of=st.one_of(st.none(), HOURS),
-    k=st.sampled_from([1, 10, 40]),
-)
+@FILTERED
 def test_a_filter_costs_no_recall_in_keyword_search(
     query: str,
     where: Where | None,

@@ -19,7 +19,6 @@ from .steps import (
     IndexedStep,
     append_steps,
     changed_steps,
-    count_steps,
     get_steps,
     known_messages,
     neighbours,
@@ -28,7 +27,7 @@ from .steps import (
     thread_steps,
 )
 from .transfer import export_lines, import_lines, read_entries
-from .vault import Reveal, SecretRow, list_secrets, read_reveals, remove_secret, reveal_secret, store_secret
+from .vault import Reveal, SecretRow, list_secrets, read_reveals, reveal_secret, store_secret
 
 __all__ = [
     "IndexedStep",
@@ -43,7 +42,6 @@ __all__ = [
     "changed_steps",
     "check_name",
     "count_items",
-    "count_steps",
     "erase_rows",
     "event_time",
     "export_lines",
@@ -66,7 +64,6 @@ __all__ = [
     "read_reveals",
     "recall_row",
     "record_operation",
-    "remove_secret",
     "reveal_secret",
     "rewrite_everywhere",
     "rows_left",

@@ -19,7 +19,6 @@ __all__ = [
     "append_steps",
     "changed_steps",
     "chunks",
-    "count_steps",
     "get_steps",
     "known_messages",
     "neighbours",
@@ -243,14 +242,6 @@ def neighbours(tx: Transaction, step_ids: Collection[str], reach: int) -> Neighb
     for beside in found.values():
         beside.sort(key=lambda one: (one[1], one[0]))
     return found
-
-
-def count_steps(tx: Transaction) -> int:
-    """How many steps are active."""
-    row = tx.first(
-        select(func.count()).select_from(steps).where(steps.c.user_id == tx.user_id, steps.c.status == "active")
-    )
-    return int(row[0]) if row else 0
 
 
 def select_step_ids(

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, delete, insert, select
+from sqlalchemy import Row, insert, select
 
 from ...errors import InvalidInputError, NotFoundError
 from ...memory_types import Record, Sensitivity, new_id, utc_now
@@ -24,7 +24,6 @@ __all__ = [
     "list_secrets",
     "new_secret",
     "read_reveals",
-    "remove_secret",
     "reveal_secret",
     "store_new_secrets",
     "store_secret",
@@ -214,8 +213,3 @@ def read_reveals(tx: Transaction, secret_id: str | None = None) -> list[Reveal]:
         Reveal(secret_id=row.secret_id, actor=row.actor, reason=row.reason, created_at=row.created_at)
         for row in tx.all(statement)
     ]
-
-
-def remove_secret(tx: Transaction, secret_id: str) -> None:
-    """Delete a secret for good; references to it stay in the text and reveal nothing."""
-    tx.connection.execute(delete(secrets).where(secrets.c.user_id == tx.user_id, secrets.c.id == secret_id))
