@@ -16,8 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ..memory_types import ItemKind
 from ..models import Budget, CallInput, Method, ModelReply, StructuredCall, StructuredResult, UsageMeter
 from ..prompts import Prompt, load_prompt
+from .applying.likeness import telling_words
 from .contract import Batch, Instruction, MetaManager
-from .likeness import telling_words
 from .managers.showing import shown_before, shown_steps
 
 if TYPE_CHECKING:

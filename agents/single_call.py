@@ -19,10 +19,10 @@ from ..memory_types.proposals import Proposal
 from ..models import Budget, CallInput, Method, ModelReply, StructuredCall, StructuredResult, UsageMeter
 from ..prompts import Prompt, load_prompt
 from .contract import Batch, Instruction, Manager
-from .label_checks import one_line
-from .label_reading import LabelReading, event_inventory
-from .label_schemas import BatchLabels, ScopeGist, StepLabels, salvaged_labels
-from .label_task import LabelTask, shown_earlier, shown_scopes
+from .labelling.checks import one_line
+from .labelling.reading import LabelReading, event_inventory
+from .labelling.schemas import BatchLabels, ScopeGist, StepLabels, salvaged_labels
+from .labelling.task import LabelTask, shown_earlier, shown_scopes
 from .managers.core import CoreOperation
 from .managers.episodic import EpisodicOperation
 from .managers.kinds import FORMS

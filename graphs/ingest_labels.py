@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from sqlalchemy import select
 
-from ..agents.intent_labeler import _by_own_name, _by_path, _intent, _labeled, _view
-from ..agents.label_task import LabelTask
+from ..agents.labelling.intent_labeler import _by_own_name, _by_path, _intent, _labeled, _view
+from ..agents.labelling.task import LabelTask
 from ..intent.contract import Embed, LabelBatch
 from ..stores.documents import searchable
 from ..stores.labelling import write_labels

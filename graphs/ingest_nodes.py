@@ -47,7 +47,7 @@ SINGLE = "single_call"
 
 
 class Apply(Protocol):
-    """What changes memory: see :meth:`hexamem.agents.applying.Applier.apply`."""
+    """What changes memory: see :meth:`hexamem.agents.applying.applier.Applier.apply`."""
 
     def __call__(
         self,

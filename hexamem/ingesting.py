@@ -333,9 +333,9 @@ class Ingesting:
             return self._graph
 
     def _parts(self) -> IngestParts:
-        from .agents.applying import Applier
+        from .agents.applying.applier import Applier
+        from .agents.applying.nearest_items import nearest_items
         from .agents.managers.tiers import agents_tier, rules_tier, single_tier
-        from .agents.nearest_items import nearest_items
         from .graphs.ingest_nodes import IngestParts
 
         memory, settings, models = self._memory, self._settings, self._memory.model_tier.models

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
 
-from .agents.intent_labeler import IntentLabeling
+from .agents.labelling.intent_labeler import IntentLabeling
 from .async_twins import AsyncMemory
 from .background import BackgroundWorker, JobContext, JobHandlers, JobOutcome, JobRunner
 from .calls import Calls, public

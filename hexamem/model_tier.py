@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from .agents.label_refining import KIND, LabelRefining, RefiningSettings
+from .agents.labelling.refining import KIND, LabelRefining, RefiningSettings
 from .background import JobContext, JobOutcome
 from .config import Settings
 from .errors import ConfigError
@@ -15,7 +15,7 @@ from .models import Budget
 from .stores.ledger import Ledger, Transaction
 
 if TYPE_CHECKING:
-    from .agents.query_labeler import ModelQueryLabeler
+    from .agents.labelling.query_labeler import ModelQueryLabeler
     from .models import Models
 
 __all__ = ["ModelTier", "check_models"]
@@ -111,7 +111,7 @@ class ModelTier:
         if model is None:
             return by_rules
         if self._query is None:
-            from .agents.query_labeler import ModelQueryLabeler
+            from .agents.labelling.query_labeler import ModelQueryLabeler
 
             self._query = ModelQueryLabeler(
                 self._ledger, model, self._notices, method=self._settings.model_method, budget=self.budget

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from .contract import StepView
 from .entity_patterns import ATTRIBUTES, EMAIL, GAZETTEER, THINGS, entity_synonyms, number_type
 from .label_names import fold_name
-from .phrases import NUMBER, PhraseTable, Tokens, singular, tokenize, word_set
+from .phrases.tokens import NUMBER, PhraseTable, Tokens, singular, tokenize, word_set
 from .vocabulary import Vocabulary
 
 __all__ = ["EntityDecision", "EntityLabeler", "EntitySettings", "EntitySpan", "entity_seeds", "entity_synonyms"]

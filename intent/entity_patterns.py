@@ -2,7 +2,7 @@
 
 Types are schema words, never instances: "the Hilton, $120 a night" has Hotel and Price. ``THINGS`` are what people talk
 about; ``ATTRIBUTES`` are what is said of them. A phrase stands for one type; its plural is found as well. The grammar
-of phrases is that of :class:`~hexamem.intent.phrases.PhraseTable`.
+of phrases is that of :class:`~hexamem.intent.phrases.tokens.PhraseTable`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from .phrases import PhraseTable, word_set
+from .phrases.tokens import PhraseTable, word_set
 
 __all__ = ["ATTRIBUTES", "EMAIL", "GAZETTEER", "THINGS", "entity_synonyms", "number_type"]
 

@@ -8,7 +8,7 @@ import unicodedata
 from dataclasses import dataclass
 
 from ..memory_types.labels import LabelKind
-from .phrases import singular
+from .phrases.tokens import singular
 
 __all__ = ["VocabularySettings", "fold_name", "label_id", "refusal"]
 

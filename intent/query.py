@@ -15,11 +15,11 @@ from typing import Protocol
 
 from ..memory_types.labels import Label
 from .contract import Vectors
-from .coreference_cues import FUNCTION_WORDS, words
 from .query_identity import identified, means
-from .scope_named import name_tokens
-from .scope_numbers import Goal, find_goals, parse_goal_name
-from .scope_text import read_words
+from .references.cues import FUNCTION_WORDS, words
+from .scopes.named import name_tokens
+from .scopes.numbers import Goal, find_goals, parse_goal_name
+from .scopes.text import read_words
 from .summaries import Gist
 
 __all__ = ["QueryFilter", "QueryLabeler", "query_filter", "vote"]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..memory_types.labels import Label
-from .scope_anchor import company_of, read_anchor
-from .scope_calendar import aligned, read_dates
-from .scope_cues import Cues, read_cues
-from .scope_identity import Identities, read_features
-from .scope_itinerary import month_day
-from .scope_numbers import WEEKDAYS, Goal, find_goals, parse_goal_name
-from .scope_registry import SEPARATOR, Scope
-from .scope_text import Words, read_words
+from .scopes.anchor import company_of, read_anchor
+from .scopes.calendar import aligned, read_dates
+from .scopes.cues import Cues, read_cues
+from .scopes.identity import Identities, read_features
+from .scopes.itinerary import month_day
+from .scopes.numbers import WEEKDAYS, Goal, find_goals, parse_goal_name
+from .scopes.registry import SEPARATOR, Scope
+from .scopes.text import Words, read_words
 from .summaries import Gist
 
 __all__ = ["identified", "means"]

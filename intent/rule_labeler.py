@@ -11,13 +11,13 @@ import numpy as np
 from ..memory_types.labels import Label
 from ..memory_types.step import Step
 from .contract import Embed, LabelBatch, LabeledStep, StepView
-from .coreference import Resolution, Resolver
 from .entities import EntityDecision, EntityLabeler, entity_seeds, entity_synonyms
-from .event_cues import coarse_synonyms
-from .events import EventLabeler, EventSettings, event_seeds
+from .events.cues import coarse_synonyms
+from .events.labeler import EventLabeler, EventSettings, event_seeds
 from .query import QueryFilter, query_filter
-from .scope_decision import ScopeDecision, ScopeSettings
-from .scopes import ScopeTracker
+from .references.resolver import Resolution, Resolver
+from .scopes.decision import ScopeDecision, ScopeSettings
+from .scopes.tracker import ScopeTracker
 from .settings import IntentSettings
 from .summaries import canonical_summary, updated_gist
 from .vocabulary import Vocabulary, VocabularySettings, label_id

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from .noun_phrases import Analysis, NounPhrase
+from .phrases.analysis import Analysis, NounPhrase
 
 __all__ = ["Gist", "canonical_summary", "updated_gist"]
 
@@ -70,7 +70,7 @@ def canonical_summary(speaker: str, act: str, text: str, analysis: Analysis) -> 
     Args:
         act: the coarse event type's name ("Propose"), or empty.
         text: the resolved text.
-        analysis: what :func:`~hexamem.intent.noun_phrases.analyse` makes of it.
+        analysis: what :func:`~hexamem.intent.phrases.analysis.analyse` makes of it.
     """
     sample = text[:2000]
     chinese = not sample.isascii() and len(_CJK.findall(sample[:200])) * 4 > len(sample[:200].strip())

@@ -16,12 +16,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hexamem import Memory, Settings, UserMemory
-from hexamem.agents.applying import Applied, Applier
+from hexamem.agents.applying.applier import Applied, Applier
+from hexamem.agents.applying.core_limit import fit_into
+from hexamem.agents.applying.evidence import find_quote
+from hexamem.agents.applying.likeness import Likeness
+from hexamem.agents.applying.proposal_values import read_values
 from hexamem.agents.contract import Batch, HeardStep
-from hexamem.agents.core_limit import fit_into
-from hexamem.agents.evidence import find_quote
-from hexamem.agents.likeness import Likeness
-from hexamem.agents.proposal_values import read_values
 from hexamem.memory_types import MemoryItem, Step, VaultItem
 from hexamem.memory_types.proposals import Evidence, Proposal
 from hexamem.memory_types.times import read_zone

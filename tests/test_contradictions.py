@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from hexamem import Memory, UserMemory
-from hexamem.agents.applying import Applied, Applier
+from hexamem.agents.applying.applier import Applied, Applier
+from hexamem.agents.applying.slots import is_single, slot_name, slot_of
 from hexamem.agents.contract import Batch, HeardStep
-from hexamem.agents.slots import is_single, slot_name, slot_of
 from hexamem.memory_types import MemoryItem, Step
 from hexamem.memory_types.proposals import Evidence, Outcome, Proposal
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hexamem.intent import LabeledStep, Resolution, Resolver, StepView
-from hexamem.intent.noun_phrases import analyse
+from hexamem.intent.phrases.analysis import analyse
 from hexamem.stores.secrets.references import find_references
 
 CASES: list[dict[str, Any]] = json.loads((Path(__file__).parent / "coreference_cases.json").read_text(encoding="utf-8"))

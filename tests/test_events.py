@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from hexamem.intent.contract import StepView, Vectors
 from hexamem.intent.entities import EntityLabeler, entity_seeds
-from hexamem.intent.event_cues import COARSE, coarse_synonyms
-from hexamem.intent.events import EventDecision, EventLabeler, EventSettings, event_seeds
+from hexamem.intent.events.cues import COARSE, coarse_synonyms
+from hexamem.intent.events.labeler import EventDecision, EventLabeler, EventSettings, event_seeds
 from hexamem.intent.vocabulary import Vocabulary
 
 

@@ -20,10 +20,10 @@ from typing import Any
 import pytest
 
 from hexamem import Memory, Settings, UserMemory
-from hexamem.agents.label_checks import Wording, resolved_fits, summary_fits
-from hexamem.agents.label_reading import LabelReading
-from hexamem.agents.label_schemas import BatchLabels, QueryLabels, salvaged_labels
-from hexamem.agents.label_task import LabelTask
+from hexamem.agents.labelling.checks import Wording, resolved_fits, summary_fits
+from hexamem.agents.labelling.reading import LabelReading
+from hexamem.agents.labelling.schemas import BatchLabels, QueryLabels, salvaged_labels
+from hexamem.agents.labelling.task import LabelTask
 from hexamem.errors import ConfigError
 from hexamem.intent.contract import LabeledStep, StepView
 from hexamem.intent.rule_labeler import RuleLabeler

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hexamem.agents.relative_dates import Prefer, find_dates, resolve_date
+from hexamem.intent.dates.relative import Prefer, find_dates, resolve_date
 
 TUESDAY = datetime(2025, 3, 4, 9, 15, tzinfo=UTC)
 DUBLIN, SHANGHAI = ZoneInfo("Europe/Dublin"), ZoneInfo("Asia/Shanghai")

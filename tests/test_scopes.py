@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 
 from hexamem.intent.contract import RECENT, LabeledStep, StepView
 from hexamem.intent.query import query_filter
-from hexamem.intent.scope_anchor import read_anchor
-from hexamem.intent.scope_cues import SWITCH, read_cues
-from hexamem.intent.scope_identity import Identities, fresh_names, read_features
-from hexamem.intent.scope_numbers import find_goals
-from hexamem.intent.scope_text import READ, read_words
-from hexamem.intent.scopes import ScopeDecision, ScopeSettings, ScopeTracker
+from hexamem.intent.scopes.anchor import read_anchor
+from hexamem.intent.scopes.cues import SWITCH, read_cues
+from hexamem.intent.scopes.identity import Identities, fresh_names, read_features
+from hexamem.intent.scopes.numbers import find_goals
+from hexamem.intent.scopes.text import READ, read_words
+from hexamem.intent.scopes.tracker import ScopeDecision, ScopeSettings, ScopeTracker
 from hexamem.memory_types.labels import Label
 from hexamem.stores.embedders import Embedder, open_embedder
 
@@ -963,7 +963,7 @@ _TIES = """
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hexamem.intent.contract import StepView
-from hexamem.intent.scopes import ScopeTracker
+from hexamem.intent.scopes.tracker import ScopeTracker
 from hexamem.stores.embedders import open_embedder
 
 embed = open_embedder("bundled").embed_documents

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hexamem.intent import Gist, canonical_summary, updated_gist
-from hexamem.intent.noun_phrases import analyse
+from hexamem.intent.phrases.analysis import analyse
 
 CODE_POINTS = st.text(max_size=300)
 

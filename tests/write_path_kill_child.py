@@ -30,8 +30,8 @@ import hexamem.agents.rule_managers
 import hexamem.agents.rule_meta_manager
 import hexamem.intent.rule_labeler  # noqa: F401
 from hexamem import Memory, Settings
-from hexamem.agents.applying import Applier
-from hexamem.agents.intent_labeler import IntentLabeling
+from hexamem.agents.applying.applier import Applier
+from hexamem.agents.labelling.intent_labeler import IntentLabeling
 from hexamem.agents.managers.model import ModelManager
 from hexamem.agents.meta_manager import ModelMetaManager
 from hexamem.agents.single_call import SingleCall

@@ -8,8 +8,8 @@ from pydantic import Field
 
 from ...memory_types import ItemKind
 from ...models.schemas import ModelReply
+from ..applying.evidence import find_quote
 from ..contract import HeardStep
-from ..evidence import find_quote
 from .shared import ItemOperation, ManagerForm
 
 __all__ = ["RESOURCE", "ResourceOperation", "ResourceReply"]

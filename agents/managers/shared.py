@@ -18,8 +18,8 @@ from ...errors import InvalidInputError
 from ...memory_types import ItemKind, MemoryItem
 from ...memory_types.proposals import Evidence, Proposal
 from ...memory_types.times import parse_time
+from ..applying.evidence import find_quote
 from ..contract import Batch, HeardStep, Instruction
-from ..evidence import find_quote
 
 __all__ = ["ItemOperation", "ManagerForm", "Reading", "salvaged_operations", "stands_in"]
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, timezone, tzinfo
 
 from ...memory_types import MemoryItem
 from ..contract import Batch, HeardStep, Instruction
-from ..label_task import abridged
+from ..labelling.task import abridged
 from .shared import ManagerForm
 
 __all__ = ["shown_before", "shown_items", "shown_steps", "shown_task"]

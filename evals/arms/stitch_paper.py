@@ -2,7 +2,7 @@
 
 Four calls a step: the thematic scope with its running gist, the event types, the entity types, and coreference with the
 canonical summary. Vocabularies are flat and induced from what is said; labels that mean the same are merged every 50
-steps. It is the expensive form against which the batched one (``agents/model_labeler.py``) and the rules are
+steps. It is the expensive form against which the batched one (``agents/labelling/model_labeler.py``) and the rules are
 compared; its prompts are our own words. A call that brings nothing leaves the simplest label and says so.
 """
 
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import Field
 
-from ...agents.label_checks import Wording, one_line, resolved_fits, summary_fits
-from ...agents.label_task import abridged
+from ...agents.labelling.checks import Wording, one_line, resolved_fits, summary_fits
+from ...agents.labelling.task import abridged
 from ...intent.contract import Embed, LabelBatch, LabeledStep, StepView
 from ...intent.label_names import refusal
 from ...intent.vocabulary import Vocabulary

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
-from ...date_spans import DateSpan, Prefer
-from ...relative_dates import find_dates
+from ....intent.dates.relative import find_dates
+from ....intent.dates.spans import DateSpan, Prefer
 from .event_words import (
     ASKS_WHEN,
     CHANGED_RANGE,

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, tzinfo
 from typing import Any
 
+from ....intent.dates.spans import DateSpan
 from ....memory_types import ItemKind
 from ....memory_types.proposals import Evidence
-from ...date_spans import DateSpan
 
 __all__ = ["Finding", "day_start", "quote_of"]
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from ....intent.dates.relative import find_dates
+from ....intent.dates.spans import DateSpan
 from ...contract import Batch, HeardStep
-from ...date_spans import DateSpan
-from ...relative_dates import find_dates
 from .contact_findings import contact_findings
 from .document_findings import document_findings, resource_finding
 from .documents import attached_documents, pasted_document

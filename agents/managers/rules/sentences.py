@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from ...date_words_chinese import simplified
+from ....intent.dates.words_chinese import simplified
 
 __all__ = ["LONGEST", "MASK", "Clause", "Reading", "Sentence", "read_text"]
 

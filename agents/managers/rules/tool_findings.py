@@ -6,9 +6,9 @@ import json
 import re
 from datetime import tzinfo
 
+from ....intent.dates.relative import find_dates
 from ....memory_types.proposals import Evidence
 from ....memory_types.step import Step
-from ...relative_dates import find_dates
 from .finding import Finding
 from .words import content_words
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ....intent.phrases import word_set
+from ....intent.phrases.tokens import word_set
 
 __all__ = [
     "ANIMALS",

@@ -1,0 +1,1 @@
+"""From what managers propose to what is stored: evidence, duplicates, contradictions, limits, one transaction."""

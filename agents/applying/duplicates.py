@@ -1,0 +1,121 @@
+"""Duplicates: which item states already what a new one states, field by field for each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import tzinfo
+
+from ...memory_types import (
+    CoreItem,
+    EpisodicItem,
+    MemoryItem,
+    ProceduralItem,
+    ResourceItem,
+    SemanticItem,
+    Source,
+    VaultItem,
+)
+from .likeness import Likeness, Verdict, telling_words
+
+__all__ = ["compare_items", "find_duplicate", "from_same_words", "join_sources"]
+
+
+def join_sources(one: Sequence[Source], two: Iterable[Source]) -> tuple[Source, ...]:
+    """All sources of both, each once; a quote that lies within another of the same step adds nothing."""
+    joined = list(one)
+    for source in two:
+        if not any(_covers(other, source) for other in joined):
+            joined.append(source)
+    return tuple(joined)
+
+
+def _covers(one: Source, two: Source) -> bool:
+    if one.step_id != two.step_id:
+        return False
+    if one.start is None or one.end is None or two.start is None or two.end is None:
+        return one.quote == two.quote
+    return one.start <= two.start and two.end <= one.end
+
+
+def from_same_words(one: MemoryItem, two: MemoryItem) -> bool:
+    """Whether both items quote the same words: spans of one step that overlap."""
+    for a in one.sources:
+        for b in two.sources:
+            if a.step_id != b.step_id:
+                continue
+            if a.start is None or a.end is None or b.start is None or b.end is None:
+                if a.quote and a.quote == b.quote:
+                    return True
+            elif max(a.start, b.start) < min(a.end, b.end):
+                return True
+    return False
+
+
+def find_duplicate(
+    known: Iterable[MemoryItem], new: MemoryItem, likeness: Likeness, zone: tzinfo
+) -> tuple[MemoryItem, Verdict] | None:
+    """The first item that states the same as the new one, with what the new one adds to it; None where none does."""
+    found: tuple[MemoryItem, Verdict] | None = None
+    for one in known:
+        if one.kind != new.kind or one.id == new.id or one.status != "active":
+            continue
+        verdict = compare_items(one, new, likeness, zone)
+        if verdict in ("same", "less"):
+            return one, verdict
+        if verdict == "more" and found is None:
+            found = one, verdict
+    return found
+
+
+def compare_items(known: MemoryItem, new: MemoryItem, likeness: Likeness, zone: tzinfo) -> Verdict:
+    """What a new item states beyond a known one of its kind.
+
+    Core items are compared within a label, semantic ones within a name (or where they quote the same words), events
+    within a day of the user's zone; a procedure by its steps, a resource by its content, a vault item by its secret.
+    """
+    if new.valid_from and known.valid_from and known.valid_to and new.valid_from >= known.valid_to:
+        return "different"  # it was so, it ended, and now it is so again
+    same_words = from_same_words(known, new)
+    match known, new:
+        case CoreItem(), CoreItem():
+            if telling_words(known.label) != telling_words(new.label):
+                return "different"
+            return likeness.compare(known.value, new.value, same_words=same_words)
+        case EpisodicItem(), EpisodicItem():
+            if known.occurred_at.astimezone(zone).date() != new.occurred_at.astimezone(zone).date():
+                return "different"
+            return _summaries(known, new, likeness, same_words)
+        case SemanticItem(), SemanticItem():
+            if telling_words(known.name) != telling_words(new.name) and not same_words:
+                return "different"
+            return _summaries(known, new, likeness, same_words)
+        case ProceduralItem(), ProceduralItem():
+            verdict = likeness.compare("\n".join(known.steps), "\n".join(new.steps), same_words=same_words)
+            alike = telling_words(known.summary) & telling_words(new.summary) or verdict == "same"
+            # Steps are done in their order: fewer or more of them make another procedure unless one goes on from it.
+            if len(known.steps) != len(new.steps) and verdict in ("less", "more") and not same_words:
+                return "different"
+            return verdict if alike else "different"
+        case ResourceItem(), ResourceItem():
+            one, two = known.content.split(), new.content.split()
+            if one == two:
+                return "same"
+            return "different"
+        case VaultItem(), VaultItem():
+            if known.secret_id or new.secret_id:
+                return "same" if known.secret_id == new.secret_id else "different"
+            if known.entry_type.casefold() != new.entry_type.casefold():
+                return "different"
+            return likeness.compare(known.caption, new.caption, same_words=same_words)
+    return "different"
+
+
+def _summaries(
+    known: EpisodicItem | SemanticItem, new: EpisodicItem | SemanticItem, likeness: Likeness, same_words: bool
+) -> Verdict:
+    verdict = likeness.compare(known.summary, new.summary, same_words=same_words)
+    if verdict == "different" or not new.details:
+        return verdict
+    whole = f"{known.summary}\n{known.details}"
+    added = likeness.compare(whole, f"{whole}\n{new.summary}\n{new.details}", same_words=True)
+    return "more" if added == "more" else verdict

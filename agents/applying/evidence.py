@@ -1,0 +1,233 @@
+"""Evidence: whether the words that a proposal quotes really were said, in this batch, by somebody who may say so.
+
+A memory manager may misquote, quote what was said long before, or learn again what recall has just put before the
+model. So nothing is believed of a quote but its place in a step.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from difflib import SequenceMatcher
+from typing import Any
+
+from ...memory_types import Source, Step
+from ...memory_types.proposals import Proposal
+from ...stores.ledger import whole_words
+from ...stores.lexical.tokens import tokenize_document
+from ...stores.secrets import find_references
+from ..contract import Batch, HeardStep
+from .slots import slot_name
+
+__all__ = ["Heard", "check_evidence", "find_quote"]
+
+_ALIKE = str.maketrans("‘’‚‛`´“”„‟«»‐‑‒–—−…", "''''''\"\"\"\"\"\"------.")
+_IGNORED = frozenset("\u200b\u200c\u200d\u2060\ufeff\u00ad")
+_SAYS_SOMETHING = re.compile(r"[^\W_]")
+_CUT_OFF = re.compile(r"^\.{2,} *")
+_SHORT, _GRAM, _LONG = 8, 3, 60  # words, words, characters
+_REPEATED_BY_OTHERS, _REPEATED_BY_USER = 0.6, 0.8
+_ABOUT_THE_USER = frozenset({"user", "the user", "i", "me", "myself", "用户", "使用者", "我"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heard:
+    """What the evidence of a proposal comes to.
+
+    Attributes:
+        sources: the quotes that hold, as they stand in the content of their steps, with their spans.
+        said_at: when the last of them was said; None where the proposal has none.
+        role: who said it: ``user`` where one of them is a person's.
+        refused: why the proposal cannot rest on them; empty where it can.
+        notes: quotes that were left out although others hold.
+    """
+
+    sources: tuple[Source, ...] = ()
+    said_at: datetime | None = None
+    role: str = "user"
+    refused: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def check_evidence(batch: Batch, proposal: Proposal, steps: Mapping[str, Step]) -> Heard:
+    """Check the quotes of a proposal.
+
+    A quote holds when it stands in the content of a step of the batch, or in what is searched of it (captions,
+    transcripts), or in its resolved text; whitespace, quotation marks, dashes, letter case and width do not matter,
+    everything else does. Refused are quotes of steps before the batch, of system text, and of what only repeats texts
+    that recall has just shown. What the assistant, a tool or another said alone is evidence only where the manager
+    marks that it knows whose words these are (``values["metadata"]["said_by"]`` names the role); for a core item, and
+    a semantic item about the user, it never is.
+
+    Args:
+        steps: the steps of the batch as the ledger has them now, by id; forgotten ones are missing.
+    """
+    here = {heard.step.id: heard for heard in batch.steps}
+    before = {heard.step.id for heard in batch.before}
+    found: list[tuple[Step, Source]] = []
+    refusals: list[str] = []
+    for one in proposal.evidence:
+        heard, step = here.get(one.step_id), steps.get(one.step_id)
+        if heard is None:
+            refusals.append(
+                f"step {one.step_id} came before the batch, from which nothing is learned"
+                if one.step_id in before
+                else f"step {one.step_id[:80]} is none of the batch"
+            )
+        elif step is None:
+            refusals.append(f"step {one.step_id} is forgotten")
+        elif step.role == "system":
+            refusals.append(f"step {one.step_id} is system text, which says nothing about the user")
+        elif (source := _cited(heard, step, one.quote)) is None:
+            refusals.append(f"the quote does not stand in step {one.step_id}")
+        elif _repeats(step, source.quote or one.quote, batch.shown):
+            refusals.append(f"the quote of step {one.step_id} repeats what recall has just shown")
+        else:
+            found.append((step, source))
+    if not found:
+        return Heard(refused="; ".join(refusals) or "no evidence: quote the words of a step")
+    by_user = [step for step, _ in found if step.role == "user"]
+    if not by_user and (why := _may_not_say(proposal, {step.role for step, _ in found})):
+        return Heard(refused=why)
+    said_by = by_user or [step for step, _ in found]
+    sources = tuple(dict.fromkeys(source for _, source in found))
+    return Heard(
+        sources=sources,
+        said_at=max(step.occurred_at for step in said_by),
+        role=said_by[0].role,
+        notes=tuple(refusals),
+    )
+
+
+def _may_not_say(proposal: Proposal, roles: set[str]) -> str:
+    """Why words of these roles, none of them the user's, are no evidence; empty where they are."""
+    said = " and ".join(sorted(roles))
+    if proposal.kind == "core":
+        return f"only the {said} said it: what is core about the user needs the user's own words"
+    metadata = proposal.values.get("metadata")
+    fields: Mapping[str, Any] = metadata if isinstance(metadata, Mapping) else {}
+    if proposal.kind == "semantic":
+        name = proposal.values.get("name")
+        about = name.strip().casefold() if isinstance(name, str) else ""
+        slot = fields.get("slot")
+        if about in _ABOUT_THE_USER or (isinstance(slot, str) and slot and "." not in slot_name(slot)):
+            return f"only the {said} said it: a fact about the user needs the user's own words"
+    if fields.get("said_by") not in roles:
+        return f"only the {said} said it, and the proposal does not say that it means to learn from that"
+    return ""
+
+
+# ------------------------------------------------------------------------------------------------------ finding quotes
+
+
+def find_quote(quote: str, text: str) -> tuple[int, int] | None:
+    """Where a quote stands in a text, as character offsets ``(start, end)``; None where it does not.
+
+    Whitespace, quotation marks, dashes, letter case and width do not matter. It must begin and end with whole words,
+    so that "Ann" is no quote of "planned", unless it is so long that it cannot stand there by chance.
+    """
+    wanted, _ = _folded(quote)
+    wanted = _CUT_OFF.sub("", wanted.strip()).rstrip(". ")
+    if not _SAYS_SOMETHING.search(wanted):
+        return None
+    folded, places = _folded(text)
+    if len(wanted) >= _LONG:
+        start = folded.find(wanted)
+        end = start + len(wanted) if start >= 0 else 0
+    else:
+        match = whole_words(wanted).search(folded)
+        start, end = match.span() if match else (-1, 0)
+    return (places[start][0], places[end - 1][1]) if start >= 0 else None
+
+
+def _folded(text: str) -> tuple[str, list[tuple[int, int]]]:
+    """The text in the form in which quotes are compared, and for each of its characters the span it comes from."""
+    characters: list[str] = []
+    places: list[tuple[int, int]] = []
+    references = {found.start: found for found in find_references(text)}
+    at = 0
+    while at < len(text):
+        if found := references.get(at):  # whatever caption it was given
+            characters += (name := f"{{{{vault:{found.id}}}}}")
+            places += [(found.start, found.end)] * len(name)
+            at = found.end
+            continue
+        raw = text[at]
+        at += 1
+        if raw in _IGNORED:
+            continue
+        if raw.isspace():
+            if characters and characters[-1] == " ":
+                places[-1] = (places[-1][0], at)
+                continue
+            characters.append(" ")
+            places.append((at - 1, at))
+            continue
+        for character in unicodedata.normalize("NFKC", raw.translate(_ALIKE)).casefold():
+            characters.append(" " if character.isspace() else character)
+            places.append((at - 1, at))
+    return "".join(characters), places
+
+
+def _cited(heard: HeardStep, step: Step, quote: str) -> Source | None:
+    """The source that a quote comes to; without a span where it stands in a caption or transcript alone."""
+    if span := find_quote(quote, step.content):
+        start, end = span
+        return Source(step_id=step.id, quote=step.content[start:end], start=start, end=end)
+    if step.index_text != step.content and (span := find_quote(quote, step.index_text)):
+        return Source(step_id=step.id, quote=step.index_text[span[0] : span[1]])
+    span = find_quote(quote, heard.resolved_text)
+    if span is None:
+        return None
+    start, end = _in_original(heard.resolved_text, step.content, *span)
+    if start == end:
+        return Source(step_id=step.id)
+    return Source(step_id=step.id, quote=step.content[start:end], start=start, end=end)
+
+
+def _in_original(resolved: str, content: str, start: int, end: int) -> tuple[int, int]:
+    """The span of the content that a span of the resolved text was made from: "she" for "Anna"."""
+    first, last = len(content), 0
+    matcher = SequenceMatcher(None, resolved, content, autojunk=False)
+    for _, left, right, low, high in matcher.get_opcodes():
+        if (left < end and right > start) or (left == right and start < left < end):
+            whole = right - left != high - low  # replaced words count as a whole
+            first = min(first, low if whole else low + max(0, start - left))
+            last = max(last, high if whole else high - max(0, right - end))
+    return (first, last) if first < last else (0, 0)
+
+
+# ---------------------------------------------------------------------------------------------- what recall has shown
+
+
+def _repeats(step: Step, quote: str, shown: Sequence[str]) -> bool:
+    """Whether a quote only repeats a text that recall has shown.
+
+    A person may say a known thing again in a few words: that confirms it. Of a person's words only a longer copy
+    counts as repeated, and never the step that recall has shown itself.
+    """
+    if not shown:
+        return False
+    words = tokenize_document(quote).stemmed
+    if step.role == "user" and len(words) < _SHORT:
+        return False
+    least = _REPEATED_BY_USER if step.role == "user" else _REPEATED_BY_OTHERS
+    own = tokenize_document(step.content).stemmed
+    grams = _grams(words)
+    for text in shown:
+        other = tokenize_document(text).stemmed
+        if step.role == "user" and other == own:
+            continue
+        there = _grams(other) if len(words) >= _GRAM else {(word,) for word in other}
+        if grams and sum(gram in there for gram in grams) >= least * len(grams):
+            return True
+    return False
+
+
+def _grams(words: Sequence[str]) -> set[tuple[str, ...]]:
+    if len(words) < _GRAM:
+        return {(word,) for word in words}
+    return {tuple(words[at : at + _GRAM]) for at in range(len(words) - _GRAM + 1)}

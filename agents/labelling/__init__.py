@@ -1,0 +1,1 @@
+"""The labelling part of the write path: by rules at once, by a model in batches, and what may be refined later."""

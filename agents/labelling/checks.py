@@ -1,0 +1,121 @@
+"""What of a model's labels may be kept: names that are names, texts that say what was said and nothing else."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable
+
+from ...intent.contract import LabeledStep
+from ...intent.references.cues import FUNCTION_WORDS, words
+
+__all__ = ["Wording", "antecedents_of", "gist_fits", "one_line", "resolved_fits", "scripts_of", "summary_fits"]
+
+_WORD = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]|[^\W_]+(?:['’.,:][^\W_]+)*")
+_NUMBER = re.compile(r"\d+")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_LONGEST_LINE = 2_000
+_REFERENCE = re.compile(r"\{\{vault:[^{}]*\}\}")
+_KEPT_WORDS = 0.8  # of the words that are no references, a resolved text keeps at least so many
+_KNOWN_WORDS = 0.75  # of the words that it adds, so many stand in what was said before
+_LONGEST_SUMMARY, _LONGEST_GIST = 400, 800
+_REPLACED = words(
+    "it its it's he him his she her hers they them their theirs this that these those there here one ones then so "
+    "we us our i me my you your former latter first second third other same do does did today tomorrow yesterday "
+    "他 她 它 们 这 那 些 个 里 儿 此 其 该"
+)
+
+
+class Wording:
+    """The words that a prompt showed, to compare what a model writes with.
+
+    Args:
+        texts: everything that the model could read.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self.words: set[str] = set()
+        self.numbers: set[str] = set()
+        self.scripts: set[str] = set()
+        for text in texts:
+            self.add(text)
+
+    def add(self, text: str) -> None:
+        """Take in another text."""
+        self.words.update(_words(text))
+        self.numbers.update(_NUMBER.findall(text))
+        self.scripts |= scripts_of(text)
+
+
+def scripts_of(text: str) -> set[str]:
+    """The scripts of a text's letters, by the first word of their Unicode names (``LATIN``, ``CJK``, ``CYRILLIC``)."""
+    letters = {character for character in text if character.isalpha()}
+    return {unicodedata.name(one, "?").split(" ", 1)[0].split("-", 1)[0] for one in letters}
+
+
+def one_line(text: str) -> str:
+    """The beginning of a text on one line, without control characters: more of it than any line may have."""
+    return " ".join(_CONTROL.sub(" ", text[:_LONGEST_LINE]).split())
+
+
+def resolved_fits(text: str, resolved: str, known: Wording) -> bool:
+    """Whether a resolved text may stand for the text: it keeps most of its words and adds only words said before.
+
+    Args:
+        known: what the model could read, the text included.
+    """
+    if not resolved.strip() or len(resolved) > 2 * len(text) + 300:
+        return False
+    if sorted(_REFERENCE.findall(resolved)) != sorted(_REFERENCE.findall(text)):
+        return False
+    before, after = Counter(_words(text)), Counter(_words(resolved))
+    firm = Counter({word: count for word, count in before.items() if word not in _REPLACED})
+    if sum((firm & after).values()) < _KEPT_WORDS * sum(firm.values()):
+        return False
+    if any(number not in after for number in before if number[0].isdecimal()):
+        return False  # a number is never what a reference stands for
+    if any(number not in known.numbers for number in _NUMBER.findall(resolved)):
+        return False
+    added = [word for word in (after - before).elements() if word not in FUNCTION_WORDS]
+    return sum(word in known.words for word in added) >= _KNOWN_WORDS * len(added)
+
+
+def summary_fits(text: str, summary: str, known: Wording) -> bool:
+    """Whether a line may stand as the summary of a text: in its script, not too long, with no number of its own."""
+    if not any(character.isalnum() for character in summary) or len(summary) > _LONGEST_SUMMARY:
+        return False
+    if set(_REFERENCE.findall(summary)) - set(_REFERENCE.findall(text)):
+        return False
+    # What is in two scripts may be summed up in one of them.
+    shared = scripts_of(summary) & (scripts_of(text) or known.scripts)
+    return bool(shared) and all(number in known.numbers for number in _NUMBER.findall(summary))
+
+
+def gist_fits(gist: str, known: Wording) -> bool:
+    """Whether a line may stand as the gist of a scope."""
+    if not gist or len(gist) > _LONGEST_GIST or not scripts_of(gist) <= known.scripts:
+        return False
+    return all(number in known.numbers for number in _NUMBER.findall(gist))
+
+
+def antecedents_of(step: LabeledStep, resolved: str, earlier: Iterable[LabeledStep]) -> tuple[str, ...]:
+    """Ids of the earlier steps from which the words come that a resolved text adds, each word's latest one.
+
+    Args:
+        earlier: oldest first.
+    """
+    added = {
+        word for word in _words(resolved) if word not in FUNCTION_WORDS and word not in set(_words(step.step.text))
+    }
+    found: list[str] = []
+    for one in reversed(list(earlier)):
+        said = added & set(_words(one.resolved_text))
+        if said:
+            added -= said
+            found.append(one.step.id)
+    return tuple(reversed(found[:5]))
+
+
+def _words(text: str) -> list[str]:
+    return [word.casefold().removesuffix("'s").removesuffix("’s") for word in _WORD.findall(text)]

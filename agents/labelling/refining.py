@@ -1,0 +1,399 @@
+"""The model tier as durable work: batches of steps that the rules labelled go to the model, and come back as revisions.
+
+The rules label in the write path, so that recall works at once. What they labelled waits in the ledger under a job of
+kind ``label``; each run of the job makes one batch: read, call, write. Labels, the mark of how far the model has come,
+what the call cost and the end of the job are written in one transaction, so a killed process resumes where it was.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Literal, Protocol
+
+import numpy as np
+
+from ...intent.contract import Embed, LabelBatch, LabeledStep
+from ...memory_types import utc_now
+from ...stores.documents import searchable
+from ...stores.labelling import write_labels
+from ...stores.ledger import Ledger, Transaction
+from ...stores.ledger.jobs import enqueue
+from ...stores.ledger.labels import LabelMarks, mark_corrected, read_label_marks, read_labels
+from ...stores.ledger.refining import (
+    WindowStep,
+    first_seq,
+    has_job,
+    labels_before,
+    latest_seq,
+    mark_provisional,
+    open_scopes,
+    read_refined,
+    set_refined,
+    steps_around,
+    steps_to_refine,
+)
+from ...stores.ledger.usage import add_usage
+from ...stores.vocabulary import Vocabulary
+from .intent_labeler import _by_own_name, _by_path, _intent, _labeled, _view
+from .task import LabelTask
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from ...models import Budget, RetryPolicy, UsageMeter
+    from ...models.reply_form import Method
+    from .model_labeler import ModelLabeler
+
+__all__ = ["KIND", "LabelRefining", "RefineOutcome", "RefiningSettings"]
+
+KIND = "label"
+_FULL, _REST = "full", "rest"  # keys: a batch is full; what is left is to be labelled though it is not
+_BEFORE = 6  # steps shown before the batch, and before each step that stands apart
+_SCOPES = 24
+_CALLS = 2  # of a batch: one, and its repair
+_KEPT_USERS = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefiningSettings:
+    """How the model tier labels.
+
+    Attributes:
+        batch: steps in one call.
+        below: only steps of which the rules are less sure than this; all when None.
+        wait: seconds after which what is left is labelled, though it fills no batch.
+        tokens: what one batch may cost, repair included; no limit when None.
+        method: how the reply's form is asked for.
+    """
+
+    batch: int = 12
+    below: float | None = None
+    wait: float = 600.0
+    tokens: int | None = None
+    method: Method = "json_schema"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefineOutcome:
+    """What became of a run; ``failed`` may succeed later, ``waits`` when there is budget again."""
+
+    status: Literal["done", "failed", "waits"]
+    reason: str = ""
+
+
+class _Write(Protocol):
+    """Opens the transaction of a job, which is committed only while the job is ours."""
+
+    def __call__(self) -> AbstractContextManager[Transaction]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Read:
+    """A batch as it was read.
+
+    Attributes:
+        marks: by which it is seen whether it is still right.
+        names: of all labels, scopes by path.
+        reached: ``seq`` of its last step.
+    """
+
+    task: LabelTask
+    marks: LabelMarks
+    names: dict[str, str]
+    reached: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Job:
+    """How a run writes: in the job's own transaction, which ends the job."""
+
+    write: _Write
+    complete: Callable[[Transaction], None]
+    rest: bool
+
+
+@dataclass(slots=True)
+class _Gists:
+    """Gists by scope as the model last wrote them, and the marks of the labels as it left them."""
+
+    marks: LabelMarks
+    refined: int
+    by_scope: dict[str, str]
+
+
+class LabelRefining:
+    """Labels by model what the rules labelled. Safe to call from several threads; of one user by one at a time.
+
+    Args:
+        ledger: where steps are read and labels written.
+        model: the chat model.
+        embed: makes the vectors that labelling sees.
+        notices: receives the user and one clear line for what fell back.
+        settings: how.
+        budget: what all batches together may spend.
+        retries: what to do about failures of requests.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        model: BaseChatModel,
+        embed: Embed,
+        notices: Callable[[str, str], None],
+        settings: RefiningSettings | None = None,
+        *,
+        budget: Budget | None = None,
+        retries: RetryPolicy | None = None,
+    ) -> None:
+        self._ledger, self._model, self._embed, self._notices = ledger, model, embed, notices
+        self.settings = settings or RefiningSettings()
+        self.budget, self._retries = budget, retries
+        self._gists: dict[str, _Gists] = {}
+        self._told: set[tuple[str, str]] = set()
+        self._guard = threading.Lock()
+
+    # ------------------------------------------------------------------ queueing
+
+    def queue(self, tx: Transaction, step_ids: Sequence[str] = ()) -> None:
+        """Queue what waits for the model, in the transaction in which rules labelled steps.
+
+        Args:
+            step_ids: the steps just labelled. Those from before the model tier was first used are left to the rules.
+        """
+        since = read_refined(tx)
+        if since is None:
+            first = first_seq(tx, step_ids)
+            if first is None:
+                return
+            set_refined(tx, since := first - 1)
+        mark_provisional(tx, step_ids, True, self.settings.below)
+        waiting = len(steps_to_refine(tx, since, self.settings.batch, self.settings.below))
+        if waiting >= self.settings.batch:
+            enqueue(tx, KIND, {"rest": False}, key=_FULL)
+        elif waiting:
+            due = utc_now() + timedelta(seconds=self.settings.wait)
+            enqueue(tx, KIND, {"rest": True}, key=_REST, due_at=due)
+        else:
+            set_refined(tx, max(since, latest_seq(tx)))  # nothing up to here is to be looked at again
+
+    def hurry(self, user: str) -> bool:
+        """Make what waits for its batch to fill due now, when the jobs that are due have been run; whether it did."""
+        with self._ledger.read(user) as tx:
+            since = read_refined(tx) if tx.user_id else None
+            if since is None:
+                return False
+            left = len(steps_to_refine(tx, since, self.settings.batch, self.settings.below))
+            if not left or (left >= self.settings.batch and has_job(tx, KIND)):
+                return False  # full batches that are left wait for something else than steps
+        with self._ledger.write(user, create=False) as tx:
+            if tx.user_id:
+                enqueue(tx, KIND, {"rest": True}, key=_REST)
+        return True
+
+    # ------------------------------------------------------------------ one batch
+
+    def run(
+        self,
+        user: str,
+        write: _Write,
+        complete: Callable[[Transaction], None],
+        *,
+        rest: bool,
+        attempt: int = 1,
+        last: bool = False,
+    ) -> RefineOutcome:
+        """Label one batch and queue the next.
+
+        Args:
+            write: opens the job's transaction.
+            complete: takes the job off the queue in it.
+            rest: whether a batch may be smaller than the settings say.
+            attempt: from the third on, the batch is halved each time: it may be too long for the model.
+            last: whether no further attempt follows; then one step that brought no answer is passed over.
+        """
+        from ...models import UsageMeter
+        from .model_labeler import LabelBudget
+
+        usage = UsageMeter(KIND)
+        labeler = self._labeler(user, usage)
+        job = _Job(write=write, complete=complete, rest=rest)
+        size = 1 if last and attempt > 1 else max(1, self.settings.batch >> max(0, attempt - 2))
+        while True:
+            read = self._read(user, size, rest or attempt > 1)
+            if read is None:
+                with write() as tx:
+                    complete(tx)
+                return RefineOutcome(status="done")
+            budget = LabelBudget(calls=_CALLS, tokens=self.settings.tokens, parent=self.budget)
+            refined = labeler.refine(read.task, budget)
+            if refined.answered:
+                if not self._write(user, read, refined.batch, usage, job):
+                    continue  # labels were corrected, or text was redacted, while the model read it
+                for line in refined.batch.degraded:
+                    self._tell(user, line)
+                return RefineOutcome(status="done")
+            refusal = budget.refused
+            if refusal is not None and not budget.own:
+                self._tell(user, f"{refusal.reason}; the rules' labels stand until there is more")
+                self._keep_usage(usage, job)
+                return RefineOutcome(status="waits", reason=refusal.reason)
+            if refusal is not None and len(read.task.chosen) > 1:
+                size = len(read.task.chosen) // 2
+                continue
+            self._tell(user, f"{refined.reason}; the rules' labels stand")
+            if refusal is not None:  # one step that costs more than a batch may
+                self._pass_over(read, usage, job, done=True)
+                return RefineOutcome(status="done", reason=refined.reason)
+            if last:
+                self._pass_over(read, usage, job, done=False)
+            else:
+                self._keep_usage(usage, job)
+            return RefineOutcome(status="failed", reason=_for_the_queue(refined.reason))
+
+    def _labeler(self, user: str, usage: UsageMeter) -> ModelLabeler:
+        from .model_labeler import ModelLabeler
+
+        return ModelLabeler(
+            user,
+            self._model,
+            self._embed,
+            method=self.settings.method,
+            usage=usage,
+            retries=self._retries,
+        )
+
+    def _read(self, user: str, size: int, rest: bool) -> _Read | None:
+        """The next batch, with what was known before its first step; None where there is none, or it is not full."""
+        with self._ledger.read(user) as tx:
+            since = read_refined(tx) if tx.user_id else None
+            if since is None:
+                return None
+            wanted = size if rest else self.settings.batch
+            chosen = steps_to_refine(tx, since, wanted, self.settings.below)[:size]
+            if not chosen or (len(chosen) < min(wanted, size) and not rest):
+                return None
+            marks = read_label_marks(tx)
+            window = steps_around(tx, chosen, _BEFORE)
+            stored = read_labels(tx)
+            used = labels_before(tx, chosen[0])
+            scopes = open_scopes(tx, chosen[0], _SCOPES)
+        labels = _by_path(stored)
+        vocabulary = Vocabulary(stored)
+        carried = {one for label_id in used for one in (vocabulary.canonical(label_id), *vocabulary.above(label_id))}
+        held = self._known_gists(user, marks, since)
+        gists: dict[str, str] = {}
+        for scope in scopes:
+            own = vocabulary.canonical(scope.label_id)
+            label = vocabulary.by_id.get(own)
+            if label is None:
+                continue
+            # The ledger's gist may tell of steps to come; what the model wrote last, and the summaries, do not.
+            gist = held.get(own) or (label.gist if not scope.ahead else "")
+            gists[own] = gist or " · ".join(dict.fromkeys(filter(None, scope.summaries)))
+        ids = {one.step.id for one in window if one.seq in set(chosen)}
+        task = LabelTask(
+            window=tuple(self._views(window)),
+            chosen=frozenset(ids),
+            labels=tuple(labels),
+            scopes=gists,
+            used=frozenset(carried),
+        )
+        return _Read(task=task, marks=marks, names={one.id: one.name for one in labels}, reached=chosen[-1])
+
+    def _known_gists(self, user: str, marks: LabelMarks, since: int) -> dict[str, str]:
+        """What the model wrote of scopes, unless anything was corrected, redacted or erased since."""
+        with self._guard:
+            held = self._gists.get(user)
+            if held is None or (held.marks.corrected, held.refined) != (marks.corrected, since):
+                self._gists.pop(user, None)
+                return {}
+            return held.by_scope
+
+    def _views(self, window: Sequence[WindowStep]) -> list[LabeledStep]:
+        texts = [searchable(one.step.index_text) for one in window]
+        vectors = np.asarray(self._embed(texts), dtype=np.float32)
+        return [
+            _labeled(_view(one.step, text, vector), one.intent)
+            for one, text, vector in zip(window, texts, vectors, strict=True)
+        ]
+
+    def _write(self, user: str, read: _Read, batch: LabelBatch, usage: UsageMeter, job: _Job) -> bool:
+        """Write a batch, unless labels or texts were changed meanwhile by a person: it is then labelled anew."""
+        with job.write() as tx:
+            add_usage(tx, usage.drain())
+            if read_label_marks(tx).corrected != read.marks.corrected:
+                return False
+            write_labels(
+                tx,
+                _by_own_name(batch.labels, read.names),
+                (),
+                {},
+                [_intent(one) for one in batch.steps if one.tier == "model"],
+                indexed_elsewhere=not self._ledger.embedded,
+                by="model",
+            )
+            mark_provisional(tx, [one.step.id for one in batch.steps if one.tier == "rules"], False)
+            mark_corrected(tx)  # the rules go on from what the model made of it
+            set_refined(tx, read.reached)
+            job.complete(tx)
+            self._queue_next(tx, job.rest)
+            after = read_label_marks(tx)
+        gists = {one.id: one.gist for one in batch.labels if one.kind == "scope" and one.gist}
+        with self._guard:
+            held = self._gists.pop(user, None)
+            kept = held.by_scope if held is not None else {}
+            self._gists[user] = _Gists(after, read.reached, {**kept, **gists})
+            while len(self._gists) > _KEPT_USERS:
+                self._gists.pop(next(iter(self._gists)))
+        return True
+
+    def _pass_over(self, read: _Read, usage: UsageMeter, job: _Job, *, done: bool) -> None:
+        """Leave what no answer came for to the rules for good, so that it does not hold up what follows."""
+        with job.write() as tx:
+            add_usage(tx, usage.drain())
+            if read_label_marks(tx).corrected == read.marks.corrected:
+                set_refined(tx, read.reached)
+                mark_provisional(tx, read.task.chosen, False)
+            if done:
+                job.complete(tx)
+                self._queue_next(tx, job.rest)
+
+    def _queue_next(self, tx: Transaction, rest: bool) -> None:
+        since = read_refined(tx) or 0
+        if rest and steps_to_refine(tx, since, 1, self.settings.below):
+            enqueue(tx, KIND, {"rest": True}, key=_REST)
+        elif not rest:
+            self.queue(tx)
+
+    def _keep_usage(self, usage: UsageMeter, job: _Job) -> None:
+        rows = usage.drain()
+        if rows:
+            with job.write() as tx:
+                add_usage(tx, rows)
+
+    def _tell(self, user: str, line: str) -> None:
+        told = f"labelling of user {user!r}: {line}"
+        with self._guard:
+            if (user, told) in self._told:
+                return
+            if len(self._told) > 1_000:
+                self._told.clear()
+            self._told.add((user, told))
+        self._notices(user, told)
+
+    def drop(self, user: str) -> None:
+        """Forget what is kept in memory of a user."""
+        with self._guard:
+            self._gists.pop(user, None)
+            self._told = {one for one in self._told if one[0] != user}
+
+
+def _for_the_queue(reason: str) -> str:
+    """Why a call failed, without what a server said of it: that may repeat the prompt, and a job's error is kept."""
+    status = re.search(r"\((\d{3})\)", reason)
+    return f"the model gave no reply{f' ({status[1]})' if status else ''}; the memory's notices tell more"

@@ -1,0 +1,143 @@
+"""What one call of the model labeller is about, and how it is put into words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ...intent.contract import LabeledStep
+from ...memory_types.labels import Label
+from ...stores.vocabulary import Vocabulary
+
+__all__ = ["LabelTask", "ScopeBoard", "abridged", "shown_earlier", "shown_scopes", "shown_steps"]
+
+LONGEST_TEXT = 1_500
+"""Characters of a step that are shown; of a longer one the beginning and the end."""
+CUT = " …[cut]"
+_EARLIER_TEXT = 240
+_GIST_TEXT = 400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelTask:
+    """A batch of steps to be labelled, with what was known before it.
+
+    Attributes:
+        window: the steps that are shown, in the order in which they were stored, with their labels as they are.
+        chosen: ids of those among them that are to be labelled; the others are context.
+        labels: all labels of the user, each scope by its path.
+        scopes: the open scopes, the latest last: label id → gist as of the first chosen step.
+        used: labels that steps before the batch carry, and those above them: only these are shown.
+    """
+
+    window: tuple[LabeledStep, ...]
+    chosen: frozenset[str]
+    labels: tuple[Label, ...] = ()
+    scopes: Mapping[str, str] = field(default_factory=dict)
+    used: frozenset[str] = frozenset()
+
+    @property
+    def batch(self) -> tuple[LabeledStep, ...]:
+        """The steps to be labelled, in order."""
+        return tuple(one for one in self.window if one.step.id in self.chosen)
+
+
+class ScopeBoard:
+    """The scopes that a prompt lists, by short handle, and all scopes by name.
+
+    Args:
+        task: what is shown.
+    """
+
+    def __init__(self, task: LabelTask) -> None:
+        self.names = {one.id: one.name for one in task.labels if one.kind == "scope"}
+        self._vocabulary = Vocabulary([one for one in task.labels if one.kind == "scope"])
+        self.gists: dict[str, str] = {}
+        for label_id, gist in task.scopes.items():
+            own = self._vocabulary.canonical(label_id)
+            for one in reversed(self._vocabulary.above(own)):
+                self.gists.setdefault(one, task.scopes.get(one, ""))
+            self.gists[own] = gist or self.gists.get(own, "")
+        # Wide before narrow, in order of name, so that a tree can be read off the list.
+        ordered = sorted((one for one in self.gists if one in self.names), key=lambda one: self.names[one].casefold())
+        self.handles = {label_id: f"S{number}" for number, label_id in enumerate(ordered, 1)}
+        self.by_handle = {handle: label_id for label_id, handle in self.handles.items()}
+
+    def canonical(self, label_id: str) -> str:
+        """The scope that an id stands for."""
+        return self._vocabulary.canonical(label_id)
+
+    def parent(self, label_id: str) -> str | None:
+        """The scope above one."""
+        return self._vocabulary.parent(label_id)
+
+    def shown(self, label_id: str) -> str:
+        """How a step's scope is told: its handle, else its path."""
+        own = self.canonical(label_id)
+        return self.handles.get(own) or self.names.get(own, "none")
+
+
+def abridged(text: str, most: int) -> str:
+    """The beginning of a text on one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+
+
+def shown_scopes(board: ScopeBoard) -> str:
+    """One line a scope: handle, path, gist."""
+    lines = []
+    for label_id, handle in board.handles.items():
+        gist = board.gists[label_id].replace(" | ", " · ")
+        told = f": {abridged(gist, _GIST_TEXT)}" if gist else ""
+        lines.append(f"{handle} {abridged(board.names[label_id], 120)}{told}")
+    return "\n".join(lines) or "none yet"
+
+
+def shown_earlier(task: LabelTask, board: ScopeBoard) -> str:
+    """The steps before the first that is to be labelled, abridged, each with its scope."""
+    first = next((place for place, one in enumerate(task.window) if one.step.id in task.chosen), len(task.window))
+    return "\n".join(_context(one, task, board) for one in task.window[:first]) or "none: the talk begins here"
+
+
+def shown_steps(task: LabelTask, board: ScopeBoard, candidates: Mapping[str, Sequence[str]]) -> str:
+    """The steps to be labelled, numbered from 1, with what lies between them abridged.
+
+    Args:
+        candidates: step id → names of the event types nearest to it.
+    """
+    lines: list[str] = []
+    number = 0
+    for one in task.window:
+        if one.step.id not in task.chosen:
+            if number:
+                lines.append(_context(one, task, board))
+            continue
+        number += 1
+        step = one.step
+        when = step.occurred_at.strftime("%Y-%m-%d %H:%M")
+        lines.append(f"[{number}] {when} {_thread(one, task)}{abridged(_who(one), 80)}")
+        lines += [f"| {line}" for line in _cut(step.text).splitlines() if line.strip()]
+        if near := candidates.get(step.id):
+            lines.append(f"like: {'; '.join(near)}")
+    return "\n".join(lines)
+
+
+def _context(one: LabeledStep, task: LabelTask, board: ScopeBoard) -> str:
+    text = abridged(one.resolved_text, _EARLIER_TEXT)
+    return f"({abridged(board.shown(one.scope), 120)}) {_thread(one, task)}{abridged(_who(one), 80)}: {text}"
+
+
+def _who(one: LabeledStep) -> str:
+    step = one.step
+    return step.role if step.speaker == step.role else f"{step.speaker} ({step.role})"
+
+
+def _thread(one: LabeledStep, task: LabelTask) -> str:
+    threads = list(dict.fromkeys(step.step.thread_id for step in task.window))
+    return f"thread {threads.index(one.step.thread_id) + 1}, " if len(threads) > 1 else ""
+
+
+def _cut(text: str) -> str:
+    if len(text) <= LONGEST_TEXT:
+        return text
+    return f"{text[: LONGEST_TEXT - 300]} … {text[-300:]}{CUT}"

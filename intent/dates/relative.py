@@ -1,0 +1,109 @@
+"""Dates in words → days in the user's calendar: "last Saturday", "tomorrow at 7", "20 to 24 June", 上周六, 下个月三号.
+
+Everything counts from when it was said, in the user's timezone: "yesterday" at 01:20 in Shanghai is another day than in
+UTC. Recurrences ("on Fridays", 每周三) are no dates. Nothing is guessed from digits alone ("03/04").
+
+dateparser 1.2 was tried for it: it reads no 上周六 or 下个月三号, takes "may" for a month, and gives "tomorrow at 7" the
+hour of the anchor. What it does is done here for two languages, month arithmetic by dateutil.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, tzinfo
+
+from .spans import Anchor, DateSpan, Prefer
+from .words_chinese import CHINESE_FORMS, chinese_clock, simplified
+from .words_english import ENGLISH_FORMS, Form, english_clock
+
+__all__ = ["DateSpan", "Prefer", "find_dates", "resolve_date"]
+
+_LONGEST = 20_000  # characters that are read
+_MOST = 64  # dates of one text
+_AROUND = 45  # characters before or after a date in which its time of day may stand
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+_BREAK = re.compile(r"[.!?;\n。！？；]")
+
+
+def find_dates(text: str, said_at: datetime, zone: tzinfo, *, prefer: Prefer = "near") -> tuple[DateSpan, ...]:
+    """All dates in a text, in order, none overlapping.
+
+    Args:
+        text: English, Chinese or both; of a longer one the first 20,000 characters.
+        said_at: when it was said, aware.
+        zone: the user's timezone.
+        prefer: how an open date is read ("Monday", "1 March", "the 14th"): of a report, a plan, or the nearest. Alone,
+            a weekday is the next one unless the text is a report.
+
+    Returns:
+        The dates with their time of day where one stands beside them. Impossible ones (31 June) are left out.
+    """
+    text = text[:_LONGEST]
+    anchor = Anchor(today=said_at.astimezone(zone).date(), prefer=prefer)
+    found: list[DateSpan] = []
+    taken: list[tuple[int, int]] = []
+    _read(text, text, ENGLISH_FORMS, anchor, found, taken)
+    plain = text
+    if _HAN.search(text):
+        plain = simplified(text)
+        _read(text, plain, CHINESE_FORMS, anchor, found, taken)
+    found.sort(key=lambda span: span.start)
+    return tuple(_with_clock(plain, span, found) for span in found[:_MOST])
+
+
+def resolve_date(text: str, said_at: datetime, zone: tzinfo, *, prefer: Prefer = "near") -> DateSpan | None:
+    """The first date in a text, or None; arguments as for :func:`find_dates`."""
+    found = find_dates(text, said_at, zone, prefer=prefer)
+    return found[0] if found else None
+
+
+def _read(
+    text: str,
+    plain: str,
+    forms: tuple[Form, ...],
+    anchor: Anchor,
+    found: list[DateSpan],
+    taken: list[tuple[int, int]],
+) -> None:
+    lowered = plain.lower()
+    for needed, form, reader in forms:
+        if not any(word in lowered for word in needed):
+            continue
+        for count, match in enumerate(form.finditer(plain)):
+            if count > _MOST:
+                break
+            if any(start < match.end() and match.start() < end for start, end in taken):
+                continue
+            try:
+                read = reader(match, anchor)
+            except (ValueError, OverflowError):  # a day that does not exist
+                continue
+            taken.append(match.span())
+            if read is None:
+                continue
+            first, last, precision, told = read
+            found.append(
+                DateSpan(
+                    start=match.start(), end=match.end(), text=text[match.start() : match.end()], day=first,
+                    last_day=last, precision=precision, told=told,
+                )
+            )  # fmt: skip
+
+
+def _with_clock(plain: str, span: DateSpan, spans: list[DateSpan]) -> DateSpan:
+    """The span with its time of day, looked for after it, then before it, up to the next date or sentence."""
+    if span.precision != "day" or span.day != span.last_day:
+        return span
+    after_end = min([other.start for other in spans if other.start >= span.end] + [span.end + _AROUND])
+    after = _BREAK.split(re.sub(r"(?<=\d)[.](?=\d)", ":", plain[span.end : after_end]))[0]
+    before_start = max([other.end for other in spans if other.end <= span.start] + [span.start - _AROUND, 0])
+    before = _BREAK.split(plain[before_start : span.start])[-1]
+    inside = span.text[-2:] if span.text.endswith(("早", "晚")) else ""
+    for part in (inside + after, before):
+        clock = english_clock(part, plain[max(0, span.start - 60) : span.start]) or chinese_clock(part)
+        if clock:
+            return DateSpan(
+                start=span.start, end=span.end, text=span.text, day=span.day, last_day=span.last_day, clock=clock,
+                precision=span.precision, told=span.told,
+            )  # fmt: skip
+    return span

@@ -1,0 +1,245 @@
+"""Chinese dates in words: 上周六, 下个月三号, 大后天, 两周前, 3月5日, 今年五月, 明晚七点半."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, time, timedelta
+
+from dateutil.relativedelta import relativedelta
+
+from .spans import Anchor, day_in_month, day_of_year, month_span, shift, week_start
+from .words_english import Form, Read, Reader
+
+__all__ = ["CHINESE_FORMS", "chinese_clock", "chinese_number", "simplified"]
+
+_TRADITIONAL = (
+    "週禮後號點兩個時這內來歲媽爸對過愛歡討厭嗎麼說記幫們換買辭職學還從給讓現電話機聯繫寫"
+    "請總簡體應該種樣會議開關間連發應雙單體龍離結婚養貓隻條與無業務員師護醫館鐵車號幾歷遲"
+)
+_SIMPLE = (
+    "周礼后号点两个时这内来岁妈爸对过爱欢讨厌吗么说记帮们换买辞职学还从给让现电话机联系写"
+    "请总简体应该种样会议开关间连发应双单体龙离结婚养猫只条与无业务员师护医馆铁车号几历迟"
+)
+_TO_SIMPLE = str.maketrans(_TRADITIONAL, _SIMPLE)
+
+
+def simplified(text: str) -> str:
+    """The text with the traditional characters that rules look for made simplified, one for one: offsets stay."""
+    return text.translate(_TO_SIMPLE)
+
+
+_DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0}
+_NUM = r"(?:\d{1,4}|[零〇一二两三四五六七八九十]{1,3})"
+_DAYS = {"大前天": -3, "前天": -2, "前晚": -2, "昨": -1, "今": 0, "当晚": 0, "明": 1, "后天": 2, "大后天": 3}
+_WEEK = r"(?:周|星期|礼拜)"
+_RELATIVE_YEAR = {"前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2}
+
+
+def chinese_number(text: str) -> float:
+    """``十二`` → 12, ``三十`` → 30, ``两`` → 2, ``半`` → 0.5, ``12`` → 12.
+
+    Raises:
+        ValueError: it is no number.
+    """
+    text = text.strip()
+    if text == "半":
+        return 0.5
+    if text.isdecimal():
+        return float(text)
+    tens, ten, ones = text.partition("十")
+    if not ten:
+        if len(text) != 1 or text not in _DIGITS:
+            raise ValueError(f"{text!r} is no number below a hundred")
+        return float(_DIGITS[text])
+    if (tens and tens not in _DIGITS) or (ones and ones not in _DIGITS):
+        raise ValueError(f"{text!r} is no number below a hundred")
+    return float(_DIGITS.get(tens, 1) * 10 + _DIGITS.get(ones, 0))
+
+
+def _one(day: date, told: bool = True) -> Read:
+    return day, day, "day", told
+
+
+def _recurrence(match: re.Match[str], anchor: Anchor) -> Read:
+    return None
+
+
+def _full(match: re.Match[str], anchor: Anchor) -> Read:
+    month, day = int(chinese_number(match["month"])), int(chinese_number(match["day"]))
+    year = match["year"]
+    if year and year in _RELATIVE_YEAR:
+        begin = date(anchor.today.year + _RELATIVE_YEAR[year], month, day)
+    elif year:
+        begin = date(int(year.rstrip(" 年")), month, day)
+    else:
+        begin = day_of_year(anchor, month, day)
+    if not match["last"]:
+        return _one(begin, bool(year))
+    last_month = int(chinese_number(match["last_month"])) if match["last_month"] else month
+    end = date(begin.year, last_month, int(chinese_number(match["last"])))
+    return (begin, end, "day", bool(year)) if end >= begin else _one(begin, bool(year))
+
+
+def _relative_day(match: re.Match[str], anchor: Anchor) -> Read:
+    words = match[0]
+    for name in ("大前天", "大后天", "前天", "前晚", "后天", "昨", "明", "今"):
+        if words.startswith(name):
+            return _one(anchor.today + timedelta(days=_DAYS[name]))
+    return None
+
+
+def _weekday(match: re.Match[str], anchor: Anchor) -> Read:
+    which = (match["which"] or "").replace("个", "")
+    day = match["day"]
+    number = 6 if day in "日天" else (5 if day == "末" else "一二三四五六".index(day))
+    start = week_start(anchor.today)
+    if which in ("这", "本"):
+        found, told = start + timedelta(days=number), True
+    elif which:
+        found = start + timedelta(days=7 * len(which) * (1 if which[0] == "下" else -1) + number)
+        told = True
+    else:
+        found, told = start + timedelta(days=number), False
+        if anchor.prefer == "past" and found >= anchor.today:
+            found -= timedelta(days=7)
+        if anchor.prefer != "past" and found < anchor.today:
+            found += timedelta(days=7)
+    last = found + timedelta(days=1) if day == "末" else found
+    return found, last, "day", told
+
+
+def _shifted(match: re.Match[str], anchor: Anchor) -> Read:
+    unit = {"天": "day", "日": "day", "周": "week", "星期": "week", "礼拜": "week", "月": "month", "年": "year"}[
+        match["unit"]
+    ]
+    sign = -1 if "前" in match["way"] else 1
+    count = chinese_number(match["count"])
+    if match["half"]:
+        count += 0.5
+    day = shift(anchor.today, sign * count, unit)
+    if unit == "year" and count >= 1:
+        return date(day.year, 1, 1), date(day.year, 12, 31), "year", True
+    if unit == "month" and count >= 1:
+        return *month_span(day.year, day.month), "month", True
+    return _one(day)
+
+
+def _of_month(match: re.Match[str], anchor: Anchor) -> Read:
+    which = match["which"].replace("个", "")
+    moved = anchor.today + relativedelta(
+        months=0 if which[0] in "这本" else len(which) * (1 if which[0] == "下" else -1)
+    )
+    first, last = month_span(moved.year, moved.month)
+    if match["end"]:
+        return _one(last)
+    if not match["day"]:
+        return first, last, "month", True
+    return _one(first.replace(day=int(chinese_number(match["day"]))))
+
+
+def _month(match: re.Match[str], anchor: Anchor) -> Read:
+    month, year = int(chinese_number(match["month"])), match["year"]
+    if year and year in _RELATIVE_YEAR:
+        return *month_span(anchor.today.year + _RELATIVE_YEAR[year], month), "month", True
+    if year:
+        return *month_span(int(year.rstrip(" 年")), month), "month", True
+    return *month_span(day_of_year(anchor, month, 1).year, month), "month", False
+
+
+def _year(match: re.Match[str], anchor: Anchor) -> Read:
+    words = match["year"]
+    year = anchor.today.year + _RELATIVE_YEAR[words] if words in _RELATIVE_YEAR else int(words.rstrip(" 年"))
+    return date(year, 1, 1), date(year, 12, 31), "year", True
+
+
+def _week(match: re.Match[str], anchor: Anchor) -> Read:
+    which = match["which"].replace("个", "")
+    step = 0 if which[0] in "这本" else len(which) * (1 if which[0] == "下" else -1)
+    start = week_start(anchor.today) + timedelta(days=7 * step)
+    return start, start + timedelta(days=6), "week", True
+
+
+def _number_day(match: re.Match[str], anchor: Anchor) -> Read:
+    return _one(day_in_month(anchor, int(chinese_number(match["day"]))), False)
+
+
+def _month_end(match: re.Match[str], anchor: Anchor) -> Read:
+    if match[0].startswith("年"):
+        return date(anchor.today.year, 12, 1), date(anchor.today.year, 12, 31), "month", True
+    return _one(month_span(anchor.today.year, anchor.today.month)[1])
+
+
+_YEARS = r"(?P<year>(?:19|20)\d\d ?年|前年|去年|今年|明年|后年)"
+_WHICH = r"(?P<which>上上个?|下下个?|上个?|下个?|这个?|本)"
+_RECURRING = ("每", "周", "星期", "礼拜", "天天", "平日", "几天", "有一天", "整天", "改天", "过两天")
+_WEEKS = ("周", "星期", "礼拜")
+_FORMS: tuple[tuple[tuple[str, ...], str, Reader], ...] = (
+    (
+        _RECURRING,
+        rf"每(?:个|隔)?{_NUM}?(?:天|日|周|星期|礼拜|月|年|晚"
+        rf"|早)[一二三四五六日天末]?(?:[和、]{_WEEK}?[一二三四五六日天])?"
+        rf"|{_WEEK}[一二三四五六日天]到{_WEEK}?[一二三四五六日天]"
+        r"|天天|平日|这几天|有一天|整天|改天|前几天|过几天|过两天",
+        _recurrence,
+    ),
+    (
+        ("月",),
+        rf"(?:{_YEARS} ?的?)?(?P<month>{_NUM}) ?月 ?(?P<day>{_NUM}) ?[日号]?(?:(?<=[日号])|(?= ?[到至~—-]))"
+        rf"(?: ?[到至~—-]+ ?(?:(?P<last_month>{_NUM}) ?月 ?)?(?P<last>{_NUM}) ?[日号])?",
+        _full,
+    ),
+    (
+        ("天", "昨", "明", "今", "前晚"),
+        r"大前天|大后天|前天|后天|昨[天日晚早]|明[天日晚早]|今[天日晚早]|前晚",
+        _relative_day,
+    ),
+    (_WEEKS, rf"(?:{_WHICH})?{_WEEK}(?P<day>[一二三四五六日天末])", _weekday),
+    (
+        ("前", "后"),
+        rf"(?P<count>{_NUM}|半) ?个?(?P<half>半)?"
+        rf"(?P<unit>天|周|星期|礼拜|月|年)(?:多)?(?P<way>以?之?前|以?之?后|以后)",
+        _shifted,
+    ),
+    (("月",), rf"{_WHICH}月 ?(?:(?P<day>{_NUM}) ?[日号]|(?P<end>底))?", _of_month),
+    (("月",), rf"(?:{_YEARS} ?的?)?(?P<month>1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九]) ?月份?(?!\d)", _month),
+    (_WEEKS, rf"{_WHICH}(?:周|星期|礼拜)", _week),
+    (
+        ("号",),
+        r"(?<![\d一二三四五六七八九十])(?P<day>3[01]|[12]\d|[1-9]"
+        r"|[一二]?十[一二三四五六七八九]?|三十一?)号(?![线楼院馆门公店桌])(?=[^\d]|$)",
+        _number_day,
+    ),
+    (("底",), r"月底|年底", _month_end),
+    (("年",), _YEARS, _year),
+)
+CHINESE_FORMS: tuple[Form, ...] = tuple((needed, re.compile(form), reader) for needed, form, reader in _FORMS)
+"""The forms in the order in which they are tried; what one has taken is taken. For simplified text."""
+
+_CLOCK = re.compile(
+    rf"(?P<part>凌晨|清晨|早上|早晨|上午|中午|下午|傍晚|晚上|今晚|明晚|昨晚|明早|今早)? ?(?:(?P<hour>{_NUM}) ?点钟?"
+    rf"(?: ?(?:(?P<half>半)|(?P<quarter>一刻|三刻)"
+    rf"|(?P<minute>{_NUM}) ?分?))?|(?P<h>[01]?\d|2[0-3])[:：](?P<m>[0-5]\d))"
+)
+
+
+def chinese_clock(text: str) -> time | None:
+    """The first time of day in a simplified text; an hour from 1 to 7 without its part of the day is the afternoon."""
+    match = _CLOCK.search(text)
+    if match is None:
+        return None
+    try:
+        hour = int(match["h"]) if match["h"] else int(chinese_number(match["hour"]))
+        minute = int(match["m"] or 0)
+        if match["half"]:
+            minute = 30
+        elif match["quarter"]:
+            minute = 15 if match["quarter"] == "一刻" else 45
+        elif match["minute"]:
+            minute = int(chinese_number(match["minute"]))
+        part = match["part"] or ""
+        late = part in ("下午", "傍晚", "晚上", "今晚", "明晚", "昨晚") or (part == "中午" and hour < 11)
+        if hour < 12 and (late or (not part and not match["h"] and 1 <= hour <= 7)):
+            hour += 12
+        return time(hour % 24, minute)
+    except ValueError:
+        return None

@@ -1,0 +1,388 @@
+"""English dates in words: "last Saturday", "in two weeks", "20 to 24 June", "on the 14th", "half three"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import date, time, timedelta
+
+from dateutil.relativedelta import relativedelta
+
+from .spans import Anchor, Precision, day_in_month, day_of_year, month_span, shift, week_start, weekday_near
+
+__all__ = ["ENGLISH_FORMS", "Form", "Read", "Reader", "english_clock"]
+
+Read = tuple[date, date, Precision, bool] | None
+"""First day, last day, precision, and whether it is told in full; None for what is a recurrence or no date."""
+Reader = Callable[[re.Match[str], Anchor], Read]
+Form = tuple[tuple[str, ...], re.Pattern[str], Reader]
+"""Words of which one stands (in lower case) in every text that the pattern finds, the pattern, and its reader."""
+
+_NUMBERS = {
+    name: value
+    for value, names in enumerate(
+        ("a an one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"), 1
+    )
+    for name in names.split()
+} | {"a couple of": 2, "a half": 0.5, "half a": 0.5, "one and a half": 1.5, "the": 1}
+_COUNT = (
+    r"(?:a couple of|half a|one and a half|\d{1,4}|an?|one|two|three|four|five|six|seven|eight"
+    r"|nine|ten|eleven|twelve)"
+)
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)\b"
+)
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_WEEKDAY = r"(?:mon|tue(?:s)?|wed(?:nes)?|thu(?:r?s)?|fri|sat(?:ur)?|sun)(?:day)?\b"
+_FULL_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day\b"
+_WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_DAY = r"(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?"
+_TO = r"\s?(?:-|–|to|until|till|and|through)\s?(?:the\s)?"
+_YEAR = r"(?:,?\s(?P<year>(?:19|20)\d\d))?"
+_HOLIDAYS = {
+    "christmas eve": (12, 24),
+    "christmas day": (12, 25),
+    "christmas": (12, 25),
+    "boxing day": (12, 26),
+    "new year's eve": (12, 31),
+    "new year's day": (1, 1),
+    "valentine's day": (2, 14),
+    "halloween": (10, 31),
+}
+_SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+
+
+def _number(text: str) -> float:
+    text = text.lower()
+    return float(text) if text.isdigit() else float(_NUMBERS[text])
+
+
+def _weekday(text: str) -> int:
+    return _WEEKDAYS.index(text[:3].lower())
+
+
+def _month(text: str) -> int:
+    return _MONTHS.index(text[:3].lower()) + 1
+
+
+def _digits(text: str) -> int:
+    return int(re.sub(r"\D", "", text))
+
+
+def _one(day: date, told: bool = False) -> Read:
+    return day, day, "day", told
+
+
+def _recurrence(match: re.Match[str], anchor: Anchor) -> Read:
+    return None
+
+
+def _iso(match: re.Match[str], anchor: Anchor) -> Read:
+    return _one(date(int(match["y"]), int(match["m"]), int(match["d"])), True)
+
+
+def _days_of(match: re.Match[str], anchor: Anchor, month: int, first: str, last: str | None) -> Read:
+    year = match["year"]
+    begin = date(int(year), month, _digits(first)) if year else day_of_year(anchor, month, _digits(first))
+    end = begin.replace(day=_digits(last)) if last else begin
+    return (begin, end, "day", bool(year)) if end >= begin else _one(begin, bool(year))
+
+
+def _day_month(match: re.Match[str], anchor: Anchor) -> Read:
+    return _days_of(match, anchor, _month(match["month"]), match["first"], match["last"])
+
+
+def _month_to_month(match: re.Match[str], anchor: Anchor) -> Read:
+    first, last = (match["first"], match["last"])
+    begin = (
+        date(int(match["year"]), _month(match["month"]), _digits(first))
+        if match["year"]
+        else day_of_year(anchor, _month(match["month"]), _digits(first))
+    )
+    end = date(begin.year, _month(match["to_month"]), _digits(last))
+    return begin, end if end >= begin else end + relativedelta(years=1), "day", bool(match["year"])
+
+
+def _holiday(match: re.Match[str], anchor: Anchor) -> Read:
+    return _one(day_of_year(anchor, *_HOLIDAYS[match["holiday"].lower().replace("’", "'")]))
+
+
+def _today(match: re.Match[str], anchor: Anchor) -> Read:
+    return _one(anchor.today, True)
+
+
+def _shifted_day(match: re.Match[str], anchor: Anchor) -> Read:
+    words = match[0].lower()
+    days = 1 if "tomorrow" in words else -1
+    if words.startswith(("the day after", "day after", "the day before", "day before")):
+        days *= 2
+    elif words.startswith("last night"):
+        days = -1
+    return _one(anchor.today + timedelta(days=days), True)
+
+
+def _ago(match: re.Match[str], anchor: Anchor) -> Read:
+    return _shifted(match, anchor, -1)
+
+
+def _ahead(match: re.Match[str], anchor: Anchor) -> Read:
+    return _shifted(match, anchor, 1)
+
+
+def _shifted(match: re.Match[str], anchor: Anchor, sign: int) -> Read:
+    unit, count = match["unit"].lower(), _number(match["count"])
+    if unit == "fortnight":
+        unit, count = "week", 2 * count
+    if unit == "weekend":
+        unit = "week"
+    day = shift(anchor.today, sign * count, unit)
+    if unit == "year" and count >= 1:
+        return date(day.year, 1, 1), date(day.year, 12, 31), "year", True
+    if unit == "month" and count >= 1:
+        return *month_span(day.year, day.month), "month", True
+    return _one(day, True)
+
+
+def _week_on(match: re.Match[str], anchor: Anchor) -> Read:
+    future = Anchor(today=anchor.today, prefer="future")
+    named = match["weekday"].lower()
+    start = anchor.today + timedelta(days=named == "tomorrow") if named in ("today", "tomorrow") else None
+    return _one((start or weekday_near(future, _weekday(named))) + timedelta(days=7), True)
+
+
+def _pointed_weekday(match: re.Match[str], anchor: Anchor) -> Read:
+    which, weekday, today = match["which"].lower(), _weekday(match["weekday"]), anchor.today
+    if which in ("last", "past"):
+        return _one(weekday_near(Anchor(today=today, prefer="past"), weekday), True)
+    if which in ("next", "following"):
+        # Of the calendar week to come: "next Friday" said on Monday is not that of this week.
+        day = week_start(today) + timedelta(days=7 + weekday)
+        return _one(day, True)
+    if which == "coming":
+        return _one(weekday_near(Anchor(today=today, prefer="future"), weekday), True)
+    return _one(week_start(today) + timedelta(days=weekday), True)
+
+
+def _bare_weekday(match: re.Match[str], anchor: Anchor) -> Read:
+    return _one(weekday_near(anchor, _weekday(match["weekday"])))
+
+
+def _pointed_unit(match: re.Match[str], anchor: Anchor) -> Read:
+    which, unit = match["which"].lower(), match["unit"].lower()
+    step = {"last": -1, "past": -1, "next": 1, "coming": 1}.get(which, 0)
+    today = anchor.today
+    if unit == "week":
+        start = week_start(today) + timedelta(days=7 * step)
+        return start, start + timedelta(days=6), "week", True
+    if unit == "weekend":
+        start = week_start(today) + timedelta(days=7 * step + 5)
+        if which == "last" and start + timedelta(days=8) <= today:
+            start += timedelta(days=7)
+        return start, start + timedelta(days=1), "day", True
+    if unit == "month":
+        moved = today + relativedelta(months=step)
+        return *month_span(moved.year, moved.month), "month", True
+    if unit == "year":
+        return date(today.year + step, 1, 1), date(today.year + step, 12, 31), "year", True
+    if unit == "night":
+        return _one(today - timedelta(days=1), True)
+    month = _SEASONS[unit]
+    start = date(today.year, month, 1)
+    if step < 0 and start + relativedelta(months=3) > today:
+        start += relativedelta(years=-1)
+    if step > 0 and start <= today:
+        start += relativedelta(years=1)
+    return start, start + relativedelta(months=3, days=-1), "season", True
+
+
+def _ordinal(match: re.Match[str], anchor: Anchor) -> Read:
+    day = _digits(match["day"])
+    which = (match["which"] or "").lower()
+    if which:
+        month = anchor.today + relativedelta(months={"next": 1, "last": -1}.get(which, 0))
+        return _one(month.replace(day=1) + timedelta(days=day - 1), True)
+    return _one(day_in_month(anchor, day))
+
+
+def _month_alone(match: re.Match[str], anchor: Anchor) -> Read:
+    month, year, which = _month(match["month"]), match["year"], (match["which"] or "").lower()
+    if year:
+        return *month_span(int(year), month), "month", True
+    prefer = "past" if which == "last" else "future" if which == "next" else anchor.prefer
+    step = day_of_year(Anchor(today=anchor.today, prefer=prefer), month, 1)
+    return *month_span(step.year, month), "month", bool(which)
+
+
+def _end_of(match: re.Match[str], anchor: Anchor) -> Read:
+    if match["unit"].lower() == "year":
+        return _one(date(anchor.today.year, 12, 31), True)
+    return _one(month_span(anchor.today.year, anchor.today.month)[1], True)
+
+
+def _year(match: re.Match[str], anchor: Anchor) -> Read:
+    year = int(match["year"])
+    return date(year, 1, 1), date(year, 12, 31), "year", True
+
+
+_PREFIX = rf"(?:(?:{_WEEKDAY},?\s)(?:the\s)?)?"
+_RECURRING = ("every", "each ", "days", "weekends", "most ", "one day", "day one", "other day", "all day", "mornings")
+_ANY_YEAR = ("19", "20")
+_HOLIDAY_CUES = ("christmas", "boxing", "new year", "valentine", "halloween")
+_UNITS = ("day", "week", "fortnight", "month", "year")
+_POINTERS = ("last ", "past ", "next ", "this ", "coming ", "following ")
+_FORMS: tuple[tuple[tuple[str, ...], str, Reader], ...] = (
+    (
+        _RECURRING,
+        rf"\b(?:every|each)\s(?:other\s|single\s|second\s)?(?:{_FULL_WEEKDAY}s?|day|week|month|year"
+        rf"|morning|evening|night"
+        rf"|weekend|afternoon)(?:\s(?:and|or)\s{_FULL_WEEKDAY})?|\b(?:on\s)?(?:mon|tues|wednes|thurs"
+        rf"|fri|satur|sun)days\b"
+        r"|\bon\sweekends|\bmost\s(?:day|week|morning|evening|night|weekend)s|\bthese\sdays"
+        r"|\bone\sday\b|\bthe other day\b"
+        r"|\bdays?\sone\b|\ball\sday\b",
+        _recurrence,
+    ),
+    (_ANY_YEAR, r"\b(?P<y>(?:19|20)\d\d)[-/.](?P<m>1[0-2]|0?[1-9])[-/.](?P<d>3[01]|[12]\d|0?[1-9])(?!\d)", _iso),
+    (
+        _MONTHS,
+        rf"{_PREFIX}\b(?P<first>{_DAY})(?:\sof)?\s(?P<month>{_MONTH}){_TO}(?P<last>{_DAY})(?:\sof)?\s"
+        rf"(?P<to_month>{_MONTH}){_YEAR}",
+        _month_to_month,
+    ),
+    (
+        _MONTHS,
+        rf"{_PREFIX}\b(?P<first>{_DAY})(?:{_TO}(?P<last>{_DAY}))?(?:\sof)?\s(?P<month>{_MONTH}){_YEAR}",
+        _day_month,
+    ),
+    (
+        _MONTHS,
+        rf"{_PREFIX}\b(?P<month>{_MONTH})\s(?:the\s)?(?P<first>{_DAY})\b(?:{_TO}(?P<last>{_DAY})\b"
+        rf"(?!\s?[ap]\.?m|:))?{_YEAR}",
+        _day_month,
+    ),
+    (
+        _HOLIDAY_CUES,
+        r"\b(?P<holiday>christmas eve|christmas day|christmas|boxing day|new year['’]s eve|new year['’]s day"
+        r"|valentine['’]s day|halloween)\b",
+        _holiday,
+    ),
+    (
+        ("yesterday", "tomorrow", "last night"),
+        r"\b(?:the\s)?day\s(?:after\stomorrow|before\syesterday)\b|\b(?:tomorrow|yesterday)\b"
+        r"(?:\s(?:morning|afternoon|evening|night))?|\blast\snight\b",
+        _shifted_day,
+    ),
+    (("today", "tonight", "this "), r"\b(?:today|tonight|this\s(?:morning|afternoon|evening))\b", _today),
+    (("a week ",), rf"\ba\sweek\s(?:on|from)\s(?P<weekday>today|tomorrow|{_FULL_WEEKDAY})", _week_on),
+    (("day week",), rf"\b(?P<weekday>{_FULL_WEEKDAY})\sweek\b", _week_on),
+    ((" ago",), rf"\b(?P<count>{_COUNT})\s(?P<unit>day|week|fortnight|month|year)s?\sago\b", _ago),
+    (
+        _UNITS,
+        rf"\b(?:in|within the next)\s(?P<count>{_COUNT})\s(?P<unit>day|week|fortnight|month|year)s?\b"
+        r"(?:['’]s?\stime|\s(?:time|from\snow))?",
+        _ahead,
+    ),
+    (
+        ("from now", "from today"),
+        rf"\b(?P<count>{_COUNT})\s(?P<unit>day|week|fortnight|month|year)s?\sfrom\s(?:now|today)\b",
+        _ahead,
+    ),
+    (
+        _POINTERS,
+        rf"\b(?P<which>last|past|next|this|coming|following)\s(?P<weekday>{_WEEKDAY})(?:\s(?:morning"
+        rf"|afternoon|evening|night))?",
+        _pointed_weekday,
+    ),
+    (
+        ("the ",),
+        r"\b(?:on\s)?the\s(?P<day>(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th))\b"
+        r"(?:\sof\s(?P<which>this|next|last)\smonth)?(?!\s(?:floor|century|birthday|anniversary|time"
+        r"|street|grade|edition|of\s))",
+        _ordinal,
+    ),
+    (("end of",), r"\b(?:(?:at|by|before)\s)?(?:the\s)?end\sof\s(?:the|this)\s(?P<unit>month|year)\b", _end_of),
+    (
+        _POINTERS,
+        r"\b(?P<which>last|past|next|this|coming)\s(?P<unit>weekend|week|month|year|spring|summer"
+        r"|autumn|fall|winter)\b",
+        _pointed_unit,
+    ),
+    (
+        _MONTHS,
+        rf"\b(?:(?:in|since|until|till|by|from|during|of|early|mid|late|for)[\s-]|(?P<which>last|next|this)\s)"
+        rf"(?P<month>{_MONTH}){_YEAR}",
+        _month_alone,
+    ),
+    (
+        _MONTHS,
+        r"\b(?P<month>january|february|march|april|june|july|august|september|october|november"
+        r"|december)\s(?P<year>(?:19|20)\d\d)(?P<which>)",
+        _month_alone,
+    ),
+    (
+        ("day",),
+        rf"(?<!\bthe\s)\b(?P<weekday>{_FULL_WEEKDAY})"
+        rf"(?!['’]?s)(?:\s(?:morning|afternoon|evening|night)\b)?",
+        _bare_weekday,
+    ),
+    (_ANY_YEAR, r"\b(?:in|since|from|until|till|during|by)\s(?P<year>(?:19|20)\d\d)(?![\d:.])", _year),
+)
+ENGLISH_FORMS: tuple[Form, ...] = tuple(
+    (needed, re.compile(form, re.IGNORECASE), reader) for needed, form, reader in _FORMS
+)
+"""The forms in the order in which they are tried; what one has taken is taken."""
+
+_HOURS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_HOUR = rf"(?:1[0-2]|0?[1-9]|{'|'.join(_HOURS)})"
+_CLOCK = re.compile(
+    rf"\b(?P<h24>[01]?\d|2[0-3])[:h](?P<m24>[0-5]\d)(?!\d|:)(?:\s?(?P<ap24>[ap])\.?m\b)?"
+    rf"|\b(?P<h12>{_HOUR})(?:[:.](?P<m12>[0-5]\d))?\s?(?P<ap>[ap])\.?m\b"
+    rf"|\b(?P<part>half|quarter)\s(?:(?P<rel>past|to)\s)?(?P<hp>{_HOUR})\b"
+    rf"|\b(?P<h>{_HOUR})\s(?:o['’]?clock\s?)?in\sthe\s(?P<when>morning|afternoon|evening)"
+    rf"|\b(?:at|from|by)\s(?P<ha>{_HOUR})(?:\s?o['’]?clock)?\b(?![:.]\d|\s?[ap]\.?m\b|\s?(?:[-%/]"
+    rf"|(?:people|percent|months|years|times|euros|dollars|pounds|kilo\w*)\b))"
+    r"|\b(?:at\s)?(?P<word>noon|midday|midnight)\b",
+    re.IGNORECASE,
+)
+
+
+def _hour(text: str) -> int:
+    return int(text) if text.isdigit() else _HOURS.index(text.lower()) + 1
+
+
+def english_clock(text: str, around: str = "") -> time | None:
+    """The first time of day in the text. Without am, pm or a part of the day, hours 1 to 7 are taken for the afternoon,
+    and later ones too where ``around``, the words beside it, speaks of an evening."""
+    match = _CLOCK.search(text)
+    if match is None:
+        return None
+    if match["word"]:
+        return time(0 if match["word"].lower() == "midnight" else 12)
+    minute = 0
+    morning: bool | None = None
+    if match["h24"]:
+        hour, minute = int(match["h24"]), int(match["m24"])
+        if not match["ap24"]:
+            return time(hour, minute)
+        morning = match["ap24"].lower() == "a"
+    elif match["h12"]:
+        hour, minute, morning = _hour(match["h12"]), int(match["m12"] or 0), match["ap"].lower() == "a"
+    elif match["part"]:
+        hour, minute = _hour(match["hp"]), 30 if match["part"].lower() == "half" else 15
+        if match["part"].lower() == "quarter" and not match["rel"]:
+            return None
+        if (match["rel"] or "").lower() == "to":
+            hour, minute = (hour - 1) or 12, 60 - minute
+    elif match["h"]:
+        hour, morning = _hour(match["h"]), match["when"].lower() == "morning"
+    else:
+        hour = _hour(match["ha"])
+    if morning is None:
+        around = f"{around} {text[max(0, match.start() - 30) : match.end() + 30]}".lower()
+        morning = "morning" in around or "breakfast" in around
+        if not morning and not re.search(
+            r"evening|night|afternoon|dinner|\btable\b|drinks|concert|theatre|cinema|\bfilm\b|\bpub\b", around
+        ):
+            morning = hour > 7 and hour != 12
+    return time((hour % 12) + (0 if morning else 12), minute)

@@ -1,0 +1,57 @@
+"""What is known of a thread while its steps come in: where it stands, what was said just now, what is in doubt."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import numpy as np
+
+from ..contract import Vectors
+from .numbers import Goal
+from .registry import Scope
+
+__all__ = ["Pending", "Thread", "cohesion"]
+
+_LOCAL = 6  # steps of a thread that a block is held against
+
+
+@dataclass(slots=True)
+class Pending:
+    step_id: str
+    terms: dict[str, float]
+    vector: Vectors | None
+
+
+@dataclass(slots=True)
+class Thread:
+    current: Scope | None = None
+    history: deque[Scope] = field(default_factory=deque)
+    local: deque[tuple[frozenset[str], Vectors | None]] = field(default_factory=lambda: deque(maxlen=_LOCAL))
+    pending: list[Pending] = field(default_factory=list)
+    opening: list[str] = field(default_factory=list)
+    offer: Goal | None = None
+    last_at: datetime | None = None
+    seen: int = 0
+    open: bool = True  # the subject is open: at the beginning, and after a silence
+    introduced: bool = False  # scopes are introduced here by what they are called, and called by it afterwards
+    anchors: int = 0  # steps that named their day with its town and company
+    answered: bool = False  # somebody answers here, rather than people talking among themselves
+
+    def said(self) -> set[str]:
+        """The words of the last few steps."""
+        return set().union(*(words for words, _ in self.local))
+
+
+def cohesion(thread: Thread, terms: Mapping[str, float], block: Vectors) -> float:
+    """How well a block follows on the steps before it: cosine plus the share of its words that were said there."""
+    vectors = [vector for _, vector in thread.local if vector is not None]
+    if not vectors:
+        return 1.0
+    before = np.sum(vectors, axis=0)
+    length = float(np.sqrt(before @ before))
+    words = thread.said()
+    said = sum(term in words for term in terms)
+    return float(before @ block) / max(length, 1e-6) + said / max(1, len(terms))
