@@ -84,6 +84,23 @@ class Embedder(ABC):
     def embed_query(self, text: str) -> FloatArray:
         """Embed a question: float32 of shape `(dimension,)` and length 1, comparable with document vectors."""
 
+    def late_interaction(self, question: str, texts: Sequence[str]) -> FloatArray | None:
+        """How well each text answers the question when compared token by token, see `late_interaction.py`.
+
+        Args:
+            question: any text.
+            texts: those to compare it with; a token that many of them hold weighs less, so give all at once.
+
+        Returns:
+            float32 of shape `(len(texts),)`, higher is better, comparable within this call alone; None where the
+            embedder has no vectors of single tokens, as most remote ones.
+        """
+        return None
+
+    def forget(self) -> None:
+        """Forget what was remembered of texts to compare them faster; called when a user's memory is erased."""
+        return
+
     def coverage(self, text: str) -> Coverage:
         """Count the tokens that this embedder has learned. An embedder that cannot tell calls every word known."""
         words = len(text.split())

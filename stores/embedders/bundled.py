@@ -12,7 +12,7 @@ import hashlib
 import json
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import resources
 from importlib.resources.abc import Traversable
 from itertools import chain
@@ -26,8 +26,10 @@ from tokenizers import Tokenizer
 
 from ...errors import ConfigError, CorruptFileError
 from .base import Coverage, Embedder, FloatArray, normalize_rows, readable
+from .late_interaction import Bags, distinct_rows, late_interaction
 from .lexicon import Lexicon, LexiconSettings
 from .segmentation import SPELLED, has_foreign_run
+from .token_bags import TokenBags
 
 __all__ = ["MAX_CHARACTERS", "BundledEmbedder"]
 
@@ -35,6 +37,7 @@ MAX_CHARACTERS = 65_536
 """Text beyond this many characters is not read: the mean of some 15,000 word pieces hardly moves any more."""
 
 _ALGORITHM = "2"  # part of the fingerprint; raise it when the code gives other vectors for the same data
+_COMPARED_CHARACTERS = 4_000  # of each text in late interaction; a long text would hold some likeness of any word
 _CHUNK_TEXTS = 1024
 _CHUNK_CHARACTERS = 262_144
 _SPARSE_FROM = 4_096  # word pieces of a batch
@@ -57,29 +60,17 @@ class BundledEmbedder(Embedder):
     """
 
     def __init__(self, folder: Traversable | None = None, *, settings: LexiconSettings | None = None) -> None:
-        self._folder = folder if folder is not None else resources.files(__package__).joinpath("bundled")
+        self._data = _shipped() if folder is None else _Data(folder)
         self._settings = settings or LexiconSettings()
         self._lock = threading.Lock()
-        metadata = json.loads(self._read("metadata.json"))
-        tensors = self._tensors("model.safetensors")
-        self._matrix: NDArray[np.int8] = tensors["embeddings"]
-        self._scales: FloatArray = tensors["weights"].astype(np.float32)
+        self._matrix, self._scales = self._data.matrix, self._data.scales
+        self._tokenizer, self._unknown_id = self._data.tokenizer, self._data.unknown_id
         if self._matrix.shape[1] % 8:
             raise ConfigError(
-                f"The embedder in {self._folder} has {self._matrix.shape[1]} dimensions; use a multiple of 8."
+                f"The embedder in {self._data.folder} has {self._matrix.shape[1]} dimensions; use a multiple of 8."
             )
-        self._tokenizer = Tokenizer.from_buffer(self._read("tokenizer.json"))
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
-        unknown_id = self._tokenizer.token_to_id("[UNK]")
-        if unknown_id is None or self._tokenizer.get_vocab_size() != len(self._matrix):
-            raise CorruptFileError(
-                f"{self._folder}: tokenizer.json has {self._tokenizer.get_vocab_size()} pieces, model.safetensors "
-                f"{len(self._matrix)} rows; they must be equal, and [UNK] one of them. "
-                "Reinstall hexamem or run scripts/distil_embedder.py."
-            )
-        self._unknown_id = unknown_id
-        parts = (_ALGORITHM, metadata["fingerprint"], repr(self._settings), str(MAX_CHARACTERS))
+        self._token_bags = TokenBags(len(self._matrix), self._tokenized)
+        parts = (_ALGORITHM, self._data.fingerprint, repr(self._settings), str(MAX_CHARACTERS))
         self._fingerprint = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
 
     @property
@@ -153,9 +144,36 @@ class BundledEmbedder(Embedder):
             tokens += [token.removeprefix(SPELLED) for token in foreign]
         return tokens, rows
 
+    def late_interaction(self, question: str, texts: Sequence[str]) -> FloatArray:
+        return late_interaction(distinct_rows(*self.token_vectors(question)), self._compared(texts))
+
+    def forget(self) -> None:
+        self._token_bags.clear()
+
+    def _compared(self, texts: Sequence[str]) -> Bags:
+        """The distinct tokens of each text; of a long one those of its beginning."""
+        bags, tokens = self._token_bags.of([text[:_COMPARED_CHARACTERS] for text in texts])
+        flat = np.concatenate(bags) if bags else np.empty(0, np.int32)
+        used, places = np.unique(flat, return_inverse=True)
+        size = len(self._matrix)
+        first = int(np.searchsorted(used, size))
+        rows = self._piece_rows(used[:first].astype(np.int64))
+        if first < len(used):
+            rows = np.vstack([rows, self._lexicon.rows([tokens[number - size] for number in used[first:].tolist()])])
+        return Bags(rows, places, np.array([len(bag) for bag in bags], np.int64))
+
+    def _tokenized(self, texts: Sequence[str]) -> list[tuple[list[int], list[str]]]:
+        """The known word pieces and the other tokens of each text."""
+        parts = [self._split(text) for text in texts]
+        encodings = self._tokenizer.encode_batch_fast([part[0] for part in parts], add_special_tokens=False)
+        return [
+            ([piece for piece in encoding.ids if piece != self._unknown_id], part[1])
+            for encoding, part in zip(encodings, parts, strict=True)
+        ]
+
     @cached_property
     def _loaded_lexicon(self) -> Lexicon:
-        return Lexicon(self._tensors("lexicon.safetensors"), self._matrix, self._scales, self._settings)
+        return Lexicon(self._data.tensors("lexicon.safetensors"), self._matrix, self._scales, self._settings)
 
     @property
     def _lexicon(self) -> Lexicon:
@@ -210,22 +228,55 @@ class BundledEmbedder(Embedder):
         rows *= self._scales[ids][:, None]
         return rows
 
-    def _tensors(self, name: str) -> dict[str, NDArray[Any]]:
+
+class _Data:
+    """The files of one model, read and never changed.
+
+    Raises:
+        CorruptFileError: as the embedder.
+    """
+
+    def __init__(self, folder: Traversable) -> None:
+        self.folder = folder
+        self.fingerprint: str = json.loads(self._read("metadata.json"))["fingerprint"]
+        tensors = self.tensors("model.safetensors")
+        self.matrix: NDArray[np.int8] = tensors["embeddings"]
+        self.scales: FloatArray = tensors["weights"].astype(np.float32)
+        self.tokenizer = Tokenizer.from_buffer(self._read("tokenizer.json"))
+        self.tokenizer.no_truncation()
+        self.tokenizer.no_padding()
+        unknown_id = self.tokenizer.token_to_id("[UNK]")
+        if unknown_id is None or self.tokenizer.get_vocab_size() != len(self.matrix):
+            raise CorruptFileError(
+                f"{folder}: tokenizer.json has {self.tokenizer.get_vocab_size()} pieces, model.safetensors "
+                f"{len(self.matrix)} rows; they must be equal, and [UNK] one of them. "
+                "Reinstall hexamem or run scripts/distil_embedder.py."
+            )
+        self.unknown_id: int = unknown_id
+
+    def tensors(self, name: str) -> dict[str, NDArray[Any]]:
+        """The arrays of one file."""
         try:
             return load(self._read(name))
         except SafetensorError as error:
             raise CorruptFileError(
-                f"{name} in {self._folder} is damaged: {error}. Reinstall hexamem or run scripts/distil_embedder.py."
+                f"{name} in {self.folder} is damaged: {error}. Reinstall hexamem or run scripts/distil_embedder.py."
             ) from error
 
     def _read(self, name: str) -> bytes:
         try:
-            return self._folder.joinpath(name).read_bytes()
+            return self.folder.joinpath(name).read_bytes()
         except FileNotFoundError:
             raise CorruptFileError(
-                f"The bundled embedder lacks {name} in {self._folder}. "
+                f"The bundled embedder lacks {name} in {self.folder}. "
                 "Reinstall hexamem or run scripts/distil_embedder.py."
             ) from None
+
+
+@cache
+def _shipped() -> _Data:
+    """The package's own files, read once a process: opening a second memory costs nothing for them."""
+    return _Data(resources.files(__package__).joinpath("bundled"))
 
 
 def _chunks(texts: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
