@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +15,9 @@ from .entities import EntityDecision, EntityLabeler, entity_seeds, entity_synony
 from .events.cues import coarse_synonyms
 from .events.labeler import EventLabeler, EventSettings, event_seeds
 from .query import QueryFilter, query_filter
-from .references.resolver import Resolution, Resolver
+from .query_evidence import ScopeEvidence
+from .references.partings import turning_point
+from .references.resolver import Resolution, Resolver, joined
 from .scopes.decision import ScopeDecision, ScopeSettings
 from .scopes.tracker import ScopeTracker
 from .settings import IntentSettings
@@ -77,8 +79,12 @@ class RuleLabeler:
         self._steps: OrderedDict[str, LabeledStep] = OrderedDict()
         self._recent: OrderedDict[str, deque[LabeledStep]] = OrderedDict()
         self._previous: OrderedDict[str, deque[StepView]] = OrderedDict()
+        self._parted: tuple[str, str, int] | None = (
+            None  # of the latest step: its id, the scope it left, where it turned
+        )
         self._open: set[str] = set()
         self._since_close = 0
+        self._evidence = ScopeEvidence()
 
     # ------------------------------------------------------------------ labelling
 
@@ -106,8 +112,7 @@ class RuleLabeler:
             labeled = self._labeled(step, decision)
             given[step.id] = None
             self._keep(labeled)
-            if self._tell(labeled):
-                touched[labeled.scope] = None
+            touched.update(dict.fromkeys(self._tell(labeled)))
             for step_id, events in self.events.refinements().items() if self.settings.events else ():
                 if self._put(step_id, events=events):
                     moved[step_id] = None
@@ -127,7 +132,10 @@ class RuleLabeler:
 
     def query(self, text: str, vector: np.typing.NDArray[np.float32] | None = None) -> QueryFilter:
         """The contextual intent of a question ``F_q``: the scopes, events and entities that it names; see ``query.py``."""
-        return query_filter(text, tuple(self._scopes.values()), self.events, self.entities, vector)
+        self._evidence.refresh(self._scopes, self._recent)
+        evidence = self._evidence.scores(text[:2000])
+        scopes = tuple(self._scopes.values())
+        return query_filter(text, scopes, self.events, self.entities, vector, evidence=evidence)
 
     def _assign(self, step: StepView) -> ScopeDecision:
         if self.settings.scopes:
@@ -143,8 +151,8 @@ class RuleLabeler:
         scope = decision.scope_id
         earlier = self._recent.get(scope, ())
         resolution = Resolution(text=step.text)
-        if self.settings.coreference and earlier:
-            resolution = self._resolver.resolve(step, list(earlier)[-self.settings.reference_steps :])
+        if self.settings.coreference:
+            resolution = self._resolve(step, scope, earlier)
         # What was appended repeats another's question or name: the act is that of the step's own words.
         appended = any(span.start == len(step.text) for span in resolution.spans)
         read = step if appended or not resolution.spans else replace(step, text=resolution.text)
@@ -177,32 +185,65 @@ class RuleLabeler:
             provisional=decision.provisional,
         )
 
+    def _resolve(self, step: StepView, scope: str, earlier: Iterable[LabeledStep]) -> Resolution:
+        """The references of a step, in the scope it enters; those before its turn to that scope, in the scope it leaves."""
+        latest = self.settings.reference_steps
+        there = list(earlier)[-latest:]
+        before = self._previous.get(step.thread_id)
+        last = self._steps.get(before[-1].id) if before else None
+        turn = turning_point(step.text) if last is not None and last.scope != scope else 0
+        if last is None or not turn:
+            return self._resolver.resolve(step, there)
+        left = list(self._recent.get(last.scope, ()))[-latest:]
+        head = self._resolver.resolve(replace(step, text=step.text[:turn]), left)
+        tail = self._resolver.resolve(replace(step, text=step.text[turn:]), there)
+        whole = joined(step.text, turn, head, tail)
+        self._parted = (step.id, last.scope, len(whole.text) - len(tail.text))
+        return whole
+
     def _name(self, event: str) -> str:
         label = self.events.vocabulary.get(event)
         return label.name if label is not None else ""
 
     # ------------------------------------------------------------------ gists
 
-    def _tell(self, labeled: LabeledStep) -> bool:
-        """Bring the gist of the step's scope up to it; whether that changed it."""
-        label = self._scopes.get(labeled.scope)
-        if label is None or not self.settings.summaries:
-            return False
+    def _tell(self, labeled: LabeledStep) -> list[str]:
+        """Bring the gist of the step's scope up to it, and that of a scope that it leaves; returns the scopes whose gist changed."""
+        if not self.settings.summaries:
+            return []
+        parted, self._parted = self._parted, None
+        if parted is None or parted[0] != labeled.step.id:
+            return self._told(labeled, labeled.scope, labeled.resolved_text, labeled.summary)
+        _, left, turn = parted
+        act = self._act(labeled)
+        changed: list[str] = []
+        for scope, text in ((left, labeled.resolved_text[:turn]), (labeled.scope, labeled.resolved_text[turn:])):
+            summary = canonical_summary(labeled.step.speaker, act, text, self._resolver.analysis(labeled.step.id, text))
+            changed += self._told(labeled, scope, text, summary)
+        return changed
+
+    def _act(self, labeled: LabeledStep) -> str:
         coarse = self.events.vocabulary.coarse(labeled.events[0]) if self.settings.events else None
+        return self._name(coarse) if coarse else ""
+
+    def _told(self, labeled: LabeledStep, scope: str, text: str, summary: str) -> list[str]:
+        label = self._scopes.get(scope)
+        if label is None:
+            return []
         known = self._gists.get(label.id, label.gist)
         gist = updated_gist(
             known,
             speaker=labeled.step.speaker,
             role=labeled.step.role,
-            act=self._name(coarse) if coarse else "",
-            summary=labeled.summary,
-            text=labeled.resolved_text,
-            analysis=self._resolver.analysis(labeled.step.id, labeled.resolved_text),
+            act=self._act(labeled),
+            summary=summary,
+            text=text,
+            analysis=self._resolver.analysis(labeled.step.id, text),
         )
         if gist == known:
-            return False
+            return []
         self._gists[label.id] = gist
-        return True
+        return [label.id]
 
     # ------------------------------------------------------------------ keeping
 
@@ -253,9 +294,22 @@ class RuleLabeler:
         recent = self._recent.get(scope)
         if recent is None:
             recent = self._recent[scope] = deque(maxlen=self.settings.recent)
+        if self.settings.coreference:  # what it refers to is there, not in the scope that it was taken from
+            self._steps[step_id] = self._reread(self._steps[step_id], list(recent)[-self.settings.reference_steps :])
         recent.append(self._steps[step_id])
         self._tell(self._steps[step_id])
         return True
+
+    def _reread(self, labeled: LabeledStep, earlier: Sequence[LabeledStep]) -> LabeledStep:
+        """A step with its references resolved from other steps than before."""
+        resolution = self._resolver.resolve(labeled.step, earlier)
+        if resolution.text == labeled.resolved_text:
+            return labeled
+        summary = ""
+        if self.settings.summaries:
+            analysis = self._resolver.analysis(labeled.step.id, resolution.text)
+            summary = canonical_summary(labeled.step.speaker, self._act(labeled), resolution.text, analysis)
+        return replace(labeled, resolved_text=resolution.text, antecedents=resolution.antecedents, summary=summary)
 
     def _join(self, source: str, target: str) -> None:
         """The steps of a scope that became an alias are those of the other one; what carries its id counts as that."""

@@ -8,7 +8,7 @@ the text of the last one and the new step alone, so a restart changes nothing.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .phrases.analysis import Analysis, NounPhrase
 
@@ -57,6 +57,44 @@ _VERBS = {
     "summarize": ("summarises", "总结"),
     "socialize": ("says", "说"),
 }
+_MONEY = "$€£¥"
+_A_VALUE = (
+    r"[$€£¥]\s?\d[\d,.]*\d|[$€£¥]\s?\d|(?:[01]?\d|2[0-3]):[0-5]\d(?:\s?[ap]m\b)?|(?:1[0-2]|[1-9])\s?[ap]m\b|\d+(?:元|块|点半?|个?人|晚|天)|"
+    r"\d[\d,]*(?:\.\d+)?(?:\s?(?:euros?|dollars?|pounds?|people|persons?|guests?|nights?|days?|hours?|minutes?|rooms?|km|miles?)\b)?"
+)
+_ANY_VALUE = re.compile(_A_VALUE, re.IGNORECASE)
+_CHANGES = re.compile(
+    r"(?:\b(?:make (?:it|that|this|the \w+|our \w+|my \w+)|(?:change|move|switch|"
+    r"set|raise|increase|lower|reduce|cut|drop|bump|push|shift|update|extend)"
+    r"(?: (?:it|that|this|the|our|my|up|down|back|budget|limit|price|cap|time|start|dinner|lunch|booking|table|\w+)){0,4}? to|"
+    r"(?:budget|limit|cap|price|time)(?: is| should be|['’]s)?(?: now| actually)|"
+    r"(?:it|that)['’]?s now|actually,? (?:it['’]s |we['’]re |we are )?)"
+    r"|改成|改到|改为|换成|提高到|降到|加到|减到|变成|调到)\s*(?:up to |about |around |at |for )?(?P<value>"
+    + _A_VALUE
+    + r")",
+    re.IGNORECASE,
+)
+_SUBJECTS = frozenset(
+    [
+        "budget",
+        "limit",
+        "price",
+        "time",
+        "start",
+        "dinner",
+        "lunch",
+        "breakfast",
+        "booking",
+        "table",
+        "deadline",
+        "party",
+        "group",
+        "预算",
+        "价格",
+        "时间",
+        "人数",
+    ]
+)
 _DECISIVE = frozenset({"decide", "plan", "request"})
 _NAMES_OBJECT = frozenset({"propose", "decide", "request", "compare"})
 _MOST_WORDS = 24
@@ -213,7 +251,7 @@ def updated_gist(gist: str, *, speaker: str, role: str, act: str, summary: str, 
         summary: the step's canonical summary.
         text: its resolved text.
     """
-    known = Gist.parse(gist)
+    known = _corrected(Gist.parse(gist), text) if role not in ("tool", "system") else Gist.parse(gist)
     who = known.who
     name = _line(speaker.replace(",", " "), 24)
     if name and name not in who and len(who) < 4:
@@ -226,6 +264,62 @@ def updated_gist(gist: str, *, speaker: str, role: str, act: str, summary: str, 
     if summary and (not latest or act.casefold() in _DECISIVE):
         latest = _short(summary.replace("|", "¦"), 16)
     return str(Gist(who=who, purpose=purpose, names=names, latest=latest))
+
+
+def _corrected(gist: Gist, text: str) -> Gist:
+    """The gist with the value in it that a text supersedes ("make it 400") put right; as it was where that is not clear.
+
+    The old value is of the same kind as the new one: money, a time, or a count of the same thing. It is the one behind a
+    word that the text names too ("the budget"), else the only one of its kind.
+    """
+    said = _CHANGES.search(text[:300])
+    if said is None:
+        return gist
+    new = said["value"]
+    kind = _kind(new)
+    about = set(re.findall(r"[a-z]{4,}|[\u4e00-\u9fff]{2}", said[0].lower())) & _SUBJECTS
+    parts = {"purpose": gist.purpose, "latest": gist.latest}
+    places = [
+        (name, match)
+        for name, part in parts.items()
+        for match in _ANY_VALUE.finditer(part)
+        if _fits(_kind(match[0]), kind, part[max(0, match.start() - 14) : match.start()].lower()) and match[0] != new
+    ]
+    told = [
+        (name, match)
+        for name, match in places
+        if any(word in parts[name][max(0, match.start() - 24) : match.end() + 12].lower() for word in about)
+    ]
+    places = told or ([] if about else places)
+    if not places or len({_number(match[0]) for _, match in places}) != 1:
+        return gist
+    for name, match in reversed(places):
+        part = parts[name]
+        shown = new if new[:1] in _MONEY or match[0][:1] not in _MONEY or not new[:1].isdigit() else match[0][0] + new
+        parts[name] = part[: match.start()] + shown + part[match.end() :]
+    return replace(gist, purpose=parts["purpose"], latest=parts["latest"])
+
+
+def _kind(value: str) -> str:
+    """What a value counts: ``$``, ``time``, the noun behind the number, or nothing where it is bare."""
+    if value[:1] in _MONEY or value[-1:] in "元块":
+        return "$"
+    if ":" in value or re.search(r"\d\s?[ap]m$|点", value, re.IGNORECASE):
+        return "time"
+    unit = value.lstrip("0123456789.,").strip().lower()
+    return "$" if unit.startswith(("euro", "dollar", "pound")) else unit.rstrip("s")
+
+
+def _fits(old: str, new: str, before: str) -> bool:
+    """Whether two values are of one kind; a bare number is one of money, or any, only right behind what it is of."""
+    if old == new and old:
+        return True
+    named = any(word in before for word in _SUBJECTS)
+    return (old in ("", "$") and new in ("", "$")) and (old == "$" or named)
+
+
+def _number(value: str) -> str:
+    return "".join(character for character in value if character.isdigit() or character in ".:")
 
 
 def _purpose(text: str) -> str:

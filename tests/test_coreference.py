@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from hexamem.intent import LabeledStep, Resolution, Resolver, StepView
 from hexamem.intent.phrases.analysis import analyse
+from hexamem.intent.references.partings import turning_point
 from hexamem.stores.secrets.references import find_references
 
 CASES: list[dict[str, Any]] = json.loads((Path(__file__).parent / "coreference_cases.json").read_text(encoding="utf-8"))
@@ -249,3 +250,26 @@ def test_replacing_the_spans_again_gives_the_resolved_text(first: str, second: s
     assert [r.id for r in find_references(third)] == [r.id for r in find_references(resolution.text)]
     assert Resolver().resolve(steps[2], steps[:2]) == resolution
     assert math.isfinite(resolution.confidence)
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("Book it. Back to day 1: does it have parking?", "Back"),
+        ("Great, take the second one. Now for the last day, what is open?", "Now"),
+        ("就订它吧。接下来安排第二天。", "接下来"),
+        ("Perfect, book it. Is breakfast included?", ""),
+        ("Day 2: a museum? It should be cheap.", ""),
+        ("", ""),
+    ],
+)
+def test_the_turn_to_another_goal_is_where_its_first_sentence_begins(text: str, first: str) -> None:
+    at = turning_point(text)
+    assert text[at:].startswith(first) if first else at == 0
+
+
+def test_chinese_names_keep_signs_that_else_end_a_phrase() -> None:
+    names = {
+        phrase.text for phrase in analyse("和平宾馆每晚400元，颐和酒店每晚500元，我和妈妈想住便宜的宾馆。").phrases
+    }
+    assert {"和平宾馆", "颐和酒店"} <= names

@@ -131,6 +131,47 @@ def test_a_reference_does_not_reach_into_another_scope() -> None:
     assert kept.steps["talk_00005"].resolved_text == "Please book it."
 
 
+def test_what_ends_one_goal_is_resolved_there_and_what_enters_another_is_resolved_in_that() -> None:
+    labeller = RuleLabeler("ann", embed)
+    lines = [
+        ("user", "Plan Lisbon, three days. Day 1: a hotel near the river?"),
+        ("assistant", "The Apollo Hotel costs $140 a night, rated 4.6."),
+        ("user", "Book it. Now day 2: another hotel near the station."),
+        ("assistant", "The Hotel Aurora costs $95 a night."),
+        ("user", "Book it. Back to day 1: does it have parking?"),
+    ]
+    batch = labeller.label(steps_of(lines))
+    assert batch.steps[2].resolved_text.startswith("Book the Apollo Hotel. Now day 2")
+    assert batch.steps[4].resolved_text == "Book the Hotel Aurora. Back to day 1: does the Apollo Hotel have parking?"
+    gists = {label.name.rpartition(" / ")[2]: label.gist for label in batch.labels if label.kind == "scope"}
+    assert "Book the Hotel Aurora" in gists["Day 2"]
+    assert "Book the Hotel Aurora" not in gists["Day 1"]
+
+
+def test_a_question_moved_by_its_answer_is_resolved_where_it_belongs() -> None:
+    labeller = RuleLabeler("ann", embed)
+    lines = [
+        ("user", "Please plan Riga, from Thursday 12 to Saturday 14 June. Where can we stay?"),
+        ("assistant", "Hotel Bergs costs €120, Guesthouse Lilija €70."),
+        ("user", "Hotel Bergs, please."),
+        ("assistant", "Booked: Hotel Bergs for two nights."),
+        ("user", "Now Friday: a restaurant?"),
+        ("assistant", "Milda costs €30, Rozengrals €45."),
+        ("user", "Milda."),
+        ("assistant", "Booked: Milda on Friday at seven."),
+        ("user", "Do children pay less?"),
+        ("assistant", "On Thursday they stay free, at Hotel Bergs."),
+    ]
+    steps = steps_of(lines)
+    labeller.label(steps[:9])
+    last = labeller.label(steps[9:])
+    names = {label.id: label.name for label in labeller._scopes.values()}
+    assert names[last.steps[0].scope] == "Riga trip / Day 1"
+    assert [(one.step.id, names[one.scope]) for one in last.revised if one.step.id == steps[8].id] == [
+        (steps[8].id, "Riga trip / Day 1")
+    ]
+
+
 def test_scopes_carry_gists() -> None:
     _, kept = labelled(steps_of(TRIP))
     gist = kept.labels[kept.steps["talk_00003"].scope].gist

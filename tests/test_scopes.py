@@ -22,6 +22,8 @@ from hexamem.intent.scopes.anchor import read_anchor
 from hexamem.intent.scopes.cues import SWITCH, read_cues
 from hexamem.intent.scopes.identity import Identities, fresh_names, read_features
 from hexamem.intent.scopes.numbers import find_goals
+from hexamem.intent.scopes.return_weights import REPLY_WEIGHTS, STEP_WEIGHTS
+from hexamem.intent.scopes.returns import FEATURES
 from hexamem.intent.scopes.text import READ, read_words
 from hexamem.intent.scopes.tracker import ScopeDecision, ScopeSettings, ScopeTracker
 from hexamem.memory_types.labels import Label
@@ -908,6 +910,87 @@ def test_what_one_day_alone_has_brings_that_day_back_without_its_name() -> None:
     found = named(lines)
     assert found[4:8] == ["Kandy trip / Day 2"] * 4
     assert found[8] == "Kandy trip / Day 1"
+
+
+RIGA: list[Line] = [
+    "Please plan Riga for us, 2 to 4 June. Arrival day?",
+    ("assistant", "Hotel Bergs costs €120, Guesthouse Lilija €70."),
+    "Hotel Bergs, please.",
+    ("assistant", "Booked: Hotel Bergs for two nights."),
+    "The 3rd now: a boat trip?",
+    ("assistant", "The steamer Darling leaves at ten and costs €15."),
+    "Yes, the steamer.",
+    ("assistant", "Booked: two seats on the steamer Darling."),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "day"),
+    [
+        ("Does Hotel Bergs have a lift?", 1),
+        ("How early can we check in when we arrive?", 1),
+        ("Regarding the hotel you mentioned, is Bergs quiet?", 1),
+        ("Does the steamer have a roof?", 2),
+        ("How much is lunch on board?", 2),
+        ("Perfect, thanks!", 2),
+    ],
+)
+def test_a_question_finds_the_day_that_has_what_it_speaks_of(question: str, day: int) -> None:
+    assert named([*RIGA, question])[-1] == f"Riga trip / Day {day}"
+
+
+def test_an_answer_tells_the_day_of_its_question() -> None:
+    lines: list[Line] = [*RIGA, "Do children pay less?", ("assistant", "On the 2nd they stay free, at Hotel Bergs.")]
+    assert named(lines[:-1])[-1] == "Riga trip / Day 2"
+    assert named(lines)[-2:] == ["Riga trip / Day 1"] * 2
+
+
+def test_a_number_alone_means_the_day_of_the_trip_that_is_spoken_of() -> None:
+    lines: list[Line] = [
+        "Two trips: Kyoto from the 12th to the 14th of May, then Hakone on the 15th and 16th. Kyoto, day 1, please.",
+        ("assistant", "Ryokan Hanabusa costs ¥38,000, Hotel Kamo ¥24,500."),
+        "Ryokan Hanabusa.",
+        "Now the 15th in Hakone.",
+        ("assistant", "Gora Kazan costs ¥52,000, the Lakeside Inn ¥29,000."),
+        "The Lakeside Inn.",
+        "Does Ryokan Hanabusa lock its gate on the first night?",
+        "Where do we park at the Lakeside Inn on the first night?",
+    ]
+    assert named(lines)[-2:] == ["Kyoto trip / Day 1", "Hakone trip / Day 1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "trips"),
+    [
+        (
+            "Kyoto from the 12th to the 14th and then Hakone on the 15th and 16th. Kyoto, day 1 first.",
+            ["Hakone", "Kyoto"],
+        ),
+        (
+            "Plan three days in Rome (4th, 5th, 6th) and two days in Florence (7th and 8th). Rome day one?",
+            ["Florence", "Rome"],
+        ),
+        ("We are going to New York for three days. Day 1: Central Park?", ["New York"]),
+        ("Plan Lisbon, three days. Day 1: a hotel near the river?", ["Lisbon"]),
+        ("ok team, scotland road trip, 4 days from thursday 13 august. day 1 first", ["Scotland"]),
+        ("计划北京三日游，第一天住哪里好？", ["北京"]),
+        ("带爸妈去西安玩三天，10月2号到4号，然后我自己去成都两天，5号和6号。先规划西安第一天。", ["成都", "西安"]),
+    ],
+)
+def test_the_trips_of_a_plan_are_called_by_their_towns(text: str, trips: list[str]) -> None:
+    tracked = tracker()
+    follow(tracked, steps_of([text]))
+    roots = sorted(label.name for label in tracked.labels if label.parent_id is None)
+    assert roots == sorted(town + (" trip" if town.isascii() else "之行") for town in trips)
+
+
+def test_a_last_thing_is_not_a_return() -> None:
+    lines: list[Line] = [*RIGA, "One last thing, is the steamer heated?"]
+    assert named(lines)[-1] == "Riga trip / Day 2"
+
+
+def test_weights_are_those_of_the_features() -> None:
+    assert len(STEP_WEIGHTS) == len(REPLY_WEIGHTS) == len(FEATURES)
 
 
 def test_a_day_is_called_by_its_place() -> None:

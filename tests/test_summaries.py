@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -101,6 +102,35 @@ def test_a_gist_goes_on_from_its_text_alone() -> None:
         ("Maria", "Decide", "Let's book the Ridge Hotel."),
     ]
     assert gist_of(*steps[1:], before=gist_of(steps[0])) == gist_of(*steps)
+
+
+@pytest.mark.parametrize(
+    ("opening", "change", "purpose"),
+    [
+        ("Find me a laptop, budget 300.", "Make it 400.", "Find me a laptop, budget 400."),
+        (
+            "Plan Rome day 1, my budget is $300.",
+            "Actually, make the budget $400.",
+            "Plan Rome day 1, my budget is $400.",
+        ),
+        ("A table on day 1 at 7pm for four.", "Change it to 8:30pm please.", "A table on day 1 at 8:30pm for four."),
+        ("帮我找酒店，预算每晚300元，两个人住。", "预算改成400元吧。", "帮我找酒店，预算每晚400元，两个人住。"),
+    ],
+)
+def test_a_gist_keeps_no_value_that_was_superseded(opening: str, change: str, purpose: str) -> None:
+    assert Gist.parse(gist_of(("ann", "Plan", opening), ("ann", "Request", change))).purpose == purpose
+
+
+@pytest.mark.parametrize(
+    ("opening", "change"),
+    [
+        ("Two hotels, one at $100 and one at $200.", "Make it 400."),  # which of them is not said
+        ("A walk of 3 hours on day 2.", "Make it 400."),
+        ("Find me a laptop, budget 300.", "Move dinner to 8:30."),
+    ],
+)
+def test_a_value_is_left_alone_where_it_is_not_clear_that_it_was_superseded(opening: str, change: str) -> None:
+    assert Gist.parse(gist_of(("ann", "Plan", opening), ("ann", "Request", change))).purpose == opening
 
 
 def test_a_gist_that_a_person_wrote_is_kept_as_the_purpose() -> None:

@@ -11,9 +11,40 @@ __all__ = ["chinese_phrases"]
 
 _CJK_RUN = re.compile(r"[\u4e00-\u9fff]+")
 _CHINESE_HEAD = re.compile("|".join(sorted(CHINESE_KINDS, key=lambda head: (-len(head), head))))
+_NAME_BEGINS = {
+    "和": "平谐睦顺悦颐泰丰园风",
+    "过": "桥",
+    "对": "面山",
+    "到": "家",
+    "想": "念",
+    "看": "海山江湖",
+    "往": "来事",
+    "住": "友",
+    "在": "水",
+    "就": "是",
+}
+_NAME_GOES_ON = {
+    "和": "颐仁雍嘉祥永太中义三人协共",
+    "过": "路",
+    "想": "理梦联幻",
+    "对": "绝",
+    "看": "好",
+    "离": "距",
+    "买": "小",
+}
+"""Signs with which a name goes on after one that else ends what comes before it ("和平宾馆"), or that stand before it in names."""
+
+
+def _cut(sign: str) -> str:
+    if len(sign) > 1 or sign not in _NAME_BEGINS.keys() | _NAME_GOES_ON.keys():
+        return sign
+    before, after = _NAME_GOES_ON.get(sign, ""), _NAME_BEGINS.get(sign, "")
+    return (f"(?<![{before}])" if before else "") + sign + (f"(?![{after}])" if after else "")
+
+
 _CHINESE_CUT = re.compile(
     "[一两三四五六七八九十几这那][个只辆台部家座本张件条双把间位场款]|"
-    + "|".join(sorted(CHINESE_CUTS, key=lambda cut: (-len(cut), cut)))
+    + "|".join(_cut(sign) for sign in sorted(CHINESE_CUTS, key=lambda cut: (-len(cut), cut)))
 )
 _CHINESE_PERSON = re.compile(
     r"(?:(?P<kin>妹妹|姐姐|哥哥|弟弟|妈妈|爸爸|妻子|丈夫|老婆|老公|女儿|儿子|表妹|表姐|表哥|表弟|奶奶|爷爷|外婆|外公|阿姨|叔叔|朋友|同事|同学|老板)"

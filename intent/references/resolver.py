@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..contract import LabeledStep, StepView
 from ..phrases.analysis import Analysis, analyse, mask
@@ -21,7 +21,7 @@ from .cues import ATTRIBUTES
 from .pronouns import focus
 from .rules import ENGLISH_CUE, english_reference, may_refer
 
-__all__ = ["Resolution", "ResolvedSpan", "Resolver"]
+__all__ = ["Resolution", "ResolvedSpan", "Resolver", "joined"]
 
 _ABOUT = re.compile(
     r"^\W*(?:and |so |ok(?:ay)?,? |but )?(?:(?:what|how) about|any|and)\s+(?:the |its "
@@ -232,3 +232,17 @@ def _applied(text: str, found: Sequence[Found]) -> Resolution:
         position = hit.end
     pieces.append(text[position:])
     return Resolution(text="".join(pieces), spans=tuple(spans), confidence=min(hit.confidence for hit in found))
+
+
+def joined(text: str, turn: int, head: Resolution, tail: Resolution) -> Resolution:
+    """The resolution of a text of which the parts before and from ``turn`` were resolved apart.
+
+    What was appended to the first part is left out: it would stand in the middle.
+    """
+    spans = [span for span in head.spans if span.start < turn]
+    spans += [replace(span, start=span.start + turn, end=span.end + turn) for span in tail.spans]
+    if not spans:
+        return Resolution(text=text)
+    first = head.text if len(spans) == len(head.spans) + len(tail.spans) else text[:turn]
+    kept = spans if first is head.text else spans[len(spans) - len(tail.spans) :]
+    return Resolution(text=first + tail.text, spans=tuple(kept), confidence=min(head.confidence, tail.confidence))

@@ -42,6 +42,10 @@ _BESIDE = re.compile(
 )
 _REACH = 64
 _LIKENED = re.compile(r"\b(?:like|unlike|than|as on|as in|same|since|until|before|after|from|compared?)\b")
+_OCCASION = re.compile(
+    r"\b(?P<why>bachelor|bachelorette|honeymoon|anniversary|birthday|reunion|wedding|conference|business|work|ski|family|kids|parents|roommates|"
+    r"friends|retreat|offsite)\b"
+)
 _CN_LIKENED = re.compile(r"[像比]|除了|不如")
 _CN_COMPANY = re.compile(
     r"(?:和|跟|与|同|陪着?|带着?|携)(?P<who>[一-鿿]{2,4}?)(?=的|到|去|在|游|玩|，|,|、|）|\)|一起|一道|同行|第|$)|"
@@ -173,8 +177,8 @@ def company_of(name: str) -> frozenset[str]:
 
 
 def company_after(text: str, start: int, end: int) -> set[str]:
-    """The company that a text tells between two places in it ("Marrakesh, three days, with my parents")."""
-    return {
+    """The company that a text tells between two places in it ("Marrakesh, three days, with my parents"), and the occasion."""
+    return {stem(match["why"]) for match in _OCCASION.finditer(same_length_lower(text), start, end)} | {
         stem(who.rpartition(" ")[0] or who)
         for match in _COMPANY.finditer(text, start, end)
         if (who := same_length_lower(match["who"])).split(" ")[0] not in _NO_COMPANY and who not in STOP

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 
-from .anchor import find_trip, find_trip_by_company, likened, open_trip, read_anchor
+from .anchor import Anchor, find_trip, find_trip_by_company, likened, open_trip, read_anchor
 from .cues import SWITCH, Cues
 from .days import calendar_day
 from .evidence import weigh
 from .identity import Features
 from .introduction import open_introduced
+from .itinerary import read_stays
 from .named import find_named
 from .registry import Registry, Scope
 from .roots import Place
@@ -50,16 +51,19 @@ def choose(
         at: when it is said.
     """
     current = thread.current
+    opening = current is None and len(read_stays(words, cues.goals)) > 1 if cues.goals else False
+    if opening and (day := calendar_day(thread, words, cues, place, registry, at, user=True)) is not None:
+        return day  # several stays with their dates: take them all in before a day of one is looked for
     if (day := _named_day(thread, words, cues, registry)) is not None:
         return day
-    if (day := calendar_day(thread, words, cues, place, registry, at, user=True)) is not None:
+    if not opening and (day := calendar_day(thread, words, cues, place, registry, at, user=True)) is not None:
         return day
     _count_numbered(words, cues, current)
     in_plan = current is not None and current.root.kind in ("trip", "plan")
     counted = any(in_plan or goal.kind not in ("weekday", "date") for goal in cues.goals)
     started = thread.introduced
     named = [] if started or counted else [goal for goal in find_named(words) if goal.opens]
-    if counted or (named and not any(goal.kind == "project" for goal in named)):
+    if counted or place.weighed or (named and not any(goal.kind == "project" for goal in named)):
         return resolve(words, cues, registry, place, user=True)
     evidence = weigh(words, features, cues, registry, current, thread.history)
     if started:
@@ -84,7 +88,7 @@ def _named_day(thread: Thread, words: Words, cues: Cues, registry: Registry) -> 
     if (anchor := read_anchor(words, cues, registry.towns)) is not None:
         trip = find_trip(anchor, registry, current)
         if trip is None and (anchor.company or current is None):
-            trip = open_trip(anchor, registry)
+            trip = _open_named_trip(words, anchor, registry) or open_trip(anchor, registry)
         if trip is not None and (day := numbered(anchor.goal, words, trip, registry, current)) is not None:
             if not trip.company:
                 trip.company.update(anchor.company)
@@ -103,6 +107,16 @@ def _named_day(thread: Thread, words: Words, cues: Cues, registry: Registry) -> 
     if len(days) == 1 and not likened(words, days[0]):
         bare = numbered(days[0], words, current.root, registry, current)
     return Switch(bare, 0.75) if bare is not None else None
+
+
+def _open_named_trip(words: Words, anchor: Anchor, registry: Registry) -> Scope | None:
+    """Open the one trip that a text names as such ("to New York for three days. Day 1: Central Park?")."""
+    named = [goal for goal in find_named(words) if goal.kind == "trip" and goal.opens]
+    if anchor.company or len(named) != 1:
+        return None
+    trip = registry.open("trip", named[0].name, tokens=named[0].tokens)
+    trip.length = named[0].length
+    return trip
 
 
 def _count_numbered(words: Words, cues: Cues, current: Scope | None) -> None:

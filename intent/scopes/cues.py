@@ -196,7 +196,8 @@ _THING = (
     r"task|argument|exchange|dispute|debate|strand|line|talk|stuff|step)"
 )
 _RETURN = re.compile(
-    rf"\b(?:previous|earlier|prior|former|preceding|unfinished|interrupted) {_THING}\b|\blast (?:thing|topic|point|subject|matter|bit|"
+    rf"\b(?:previous|earlier|prior|former|preceding|unfinished|interrupted) {_THING}\b|"
+    rf"(?<!one )(?<!a )(?<!two )\blast (?:thing|topic|point|subject|matter|bit|"
     r"thread|strand)\b(?! (?:to|we need|i need|for))"
     r"|\bwhat (?:i|we) (?:meant|wanted|was going|were going|was about|were about|was|were)\b[^.?!]{0,16}\b(?:say\w*|said|doing|discuss\w*|"
     r"talking|on about|add|ask)\b|\bas (?:i|we) (?:was|were) saying\b"

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 
+from .anchor import company_after
 from .calendar import aligned, day_of, set_dates, tell_day
 from .cues import SWITCH, Cues
 from .itinerary import COMES, LEAVES, Stay, read_stays
@@ -52,11 +53,16 @@ _NEXT = re.compile(
     r"(?! (?:tomorrow|we|i|"
     r"that|yesterday))"
 )
+_DAY_AFTER = re.compile(r"^[^.?!]{0,60}\b(?:the day after that|the (?:next|following) day)\b(?! (?:we|i|or|if)\b)")
 _GOES_ON = re.compile(
-    r"\b(?:(?:go|move|turn|pass|come|carry|get)(?:ing)? (?:on |over )?(?:to|with)|on to|onto|that leaves(?: only| just| us with)?|"
+    r"\b(?:(?:go|move|turn|pass|come|carry|get)(?:ing)? (?:on |over )?(?:to|with)|on to|onto|that (?:leaves|"
+    r"(?:would|will) leave)(?: only| just| us with| us)?|(?:propose|suggest) (?:something |an order |a plan )?for|"
     r"leaves (?:only|just|us)|now for|next (?:is|comes|up)|as for|shall we (?:do|take|plan|look at|tackle|turn to)|"
     r"(?:start|begin|continue) with|look at|what about)\W+(?:the |our |your )?$|"
     r"(?:看看|安排|来到|轮到|接着说?|接下来(?:是)?|剩下|只剩|说说|聊聊)[^，。]{0,3}$"
+)
+_LENGTH = re.compile(
+    r"\b(?:\d{1,2}|two|three|four|five|six|seven|eight|nine|ten)[ -](?:full |whole )?(?:days?|nights?)\b"
 )
 _MOVE = re.compile(r"\b(?:start|begin|commence)(?:ing)? (?:with|in|by|there|here)\b")
 
@@ -124,7 +130,9 @@ def _open_trips(
     if root is None and not (thread.seen < 3 and (planned or stays[0].place)) and not (thread.answered and planned):
         return []
     opened: list[Scope] = []
+    before = 0
     for stay in stays:
+        begin, before = before, stay.end
         trip = _trip_of(stay, registry)
         if trip is None and not stay.place:
             named = [one for one in find_named(words) if one.kind == "trip"] if root is None else []
@@ -133,7 +141,7 @@ def _open_trips(
                 trip = _trip_of(stay, registry)
             elif root is not None:
                 trip = root if len(stays) == 1 else None
-            elif planned and stay.length:
+            elif planned and (stay.length or _LENGTH.search(words.lower)):
                 trip = registry.open("trip", "Trip", auto=True)
                 opened.append(trip)
         if trip is None and stay.place and (root is None or (stay.length > 1 and planned)):
@@ -146,15 +154,33 @@ def _open_trips(
             else:
                 trip = registry.open("trip", own, tokens=tokens)
                 opened.append(trip)
+        if trip is not None and trip in opened and len(stays) > 1:
+            trip.company |= _company(words, stays, stay, begin) - registry.towns
         if trip is not None:
             set_dates(trip, stay, at, registry)
-    if len(opened) > 1 and (begin := _MOVE.search(words.lower)):
-        before = words.lower[: begin.end() + 24]
-        said = [(before.rfind(trip.tokens[0]), trip) for trip in opened if trip.tokens]
+    if root is None and opened:  # "…, then three days in Porto": no dates, but a stay as well
+        for goal in find_named(words):
+            if goal.kind == "trip" and goal.opens and goal.length > 1:
+                stay = Stay(goal.name.removesuffix(" trip").removesuffix("之行"), goal.start, length=goal.length)
+                if _trip_of(stay, registry) is None:
+                    opened.append(registry.open("trip", goal.name, tokens=goal.tokens))
+                    opened[-1].length = goal.length
+    if len(opened) > 1 and (move := _MOVE.search(words.lower)):
+        before_move = words.lower[: move.end() + 24]
+        said = [(before_move.rfind(trip.tokens[0]), trip) for trip in opened if trip.tokens]
         first = max(said, key=lambda pair: pair[0])[1] if said else opened[0]
-        if before.rfind(first.tokens[0]) > len(before) - 90:
+        if before_move.rfind(first.tokens[0]) > len(before_move) - 90:
             opened.sort(key=lambda trip: trip is not first)
     return opened
+
+
+def _company(words: Words, stays: Sequence[Stay], stay: Stay, begin: int) -> set[str]:
+    """Who goes along and what for, from a text that tells several stays: what stands around one of them in its clause."""
+    if begin:
+        begin = max(begin, words.text.find(",", begin, stay.start))
+    later = min((one.start for one in stays if one.start > stay.start), default=len(words.text))
+    ends = [at for mark in ",.;?!" if (at := words.text.find(mark, stay.end, later)) >= 0]
+    return company_after(words.text, begin, min(ends, default=stay.end))
 
 
 def _trip_of(stay: Stay, registry: Registry) -> Scope | None:
@@ -296,7 +322,9 @@ def _related(
     hand = number if isinstance(number, int) and current is not None and current.key and current.key[0] == "day" else 0
     head = words.lower[:300]
     found = 0
-    if match := _NEXT.search(head):
+    if hand > 0 and _DAY_AFTER.search(head):
+        found = hand + 1
+    elif match := _NEXT.search(head):
         found = hand + (-1 if match["way"].endswith("before") else 1) if hand > 0 else 0
     elif _TOMORROW.search(head):
         found = today + 1 if today else hand + 1 if hand > 0 and not trip.dated else 0

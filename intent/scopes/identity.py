@@ -15,7 +15,7 @@ from math import log
 from .numbers import MONTHS
 from .text import STOP, same_length_lower, stem
 
-__all__ = ["GENERIC", "Features", "Identities", "fresh_names", "read_features"]
+__all__ = ["EMPTY_SIGNS", "GENERIC", "Features", "Identities", "fresh_names", "read_features"]
 
 Features = Mapping[str, float]
 """Feature → weight of its form."""
@@ -38,7 +38,7 @@ begin starting beginning introduce introducing open opening close list agenda ou
 """
 GENERIC = frozenset(_GENERIC_TEXT.split())
 _MONTHS = frozenset(MONTHS)
-_EMPTY_SIGNS = frozenset(
+EMPTY_SIGNS = frozenset(
     "的了吗呢把吧您你请我们这那还就也么啊呀嘛啥哪谁们是在有要和跟与到去第、一个想怎给对被将着过很太再又"
 )
 _POSSESSIVE = re.compile(r"['’]s$")
@@ -114,7 +114,7 @@ def read_features(text: str) -> dict[str, float]:
 
 def _signs(run: str, found: dict[str, float]) -> None:
     for at in range(min(len(run), 60) - 1):
-        if run[at] not in _EMPTY_SIGNS and run[at + 1] not in _EMPTY_SIGNS:
+        if run[at] not in EMPTY_SIGNS and run[at + 1] not in EMPTY_SIGNS:
             found[run[at : at + 2]] = SIGN
 
 

@@ -34,6 +34,10 @@ _RANGE = re.compile(
     + r"(?: (?:to|until|till|til|through|and|thru) (?:on )?| ?[-–—] ?)"
     + _moment("b")
 )
+_LISTED = re.compile(
+    r"\b(?P<first>\d{1,2})(?:st|nd|rd|th)(?:, ?(?:the )?\d{1,2}(?:st|nd|rd|th))*(?:,? ?(?:and|&) (?:the )?|, ?(?:the )?)"
+    r"(?P<last>\d{1,2})(?:st|nd|rd|th)\b"
+)
 LEAVES = re.compile(
     r"\b(?:leav(?:e|ing)|fly(?:ing)? (?:out|home|back)|flight (?:out|home|back)|go(?:ing)? (?:home|back)|depart(?:ing)?|"
     r"return(?:ing)?|head(?:ing)? (?:home|back|out)|check(?:ing)? out)\b[^.?!]{0,24}$"
@@ -45,7 +49,7 @@ COMES = re.compile(
 )
 _CN_RANGE = re.compile(
     r"(?:(?P<m>\d{1,2})月)?(?P<d>\d{1,2})[日号]?(?:[（(]?(?:周|星期|礼拜)(?P<w>[一二三四五六日天])[)）]?)?"
-    r"(?:出发|抵达|到达)?[，,]?(?:到|至|-|—|–|~|～)(?:(?P<m2>\d{1,2})月)?(?P<d2>\d{1,2})[日号]"
+    r"(?:出发|抵达|到达)?[，,]?(?:到|至|和|、|-|—|–|~|～)(?:(?P<m2>\d{1,2})月)?(?P<d2>\d{1,2})[日号]"
     r"|(?:周|星期|礼拜)(?P<v>[一二三四五六日天])(?:到|至|-|—|–|~|～)(?:下?(?:周|星期|礼拜))(?P<v2>[一二三四五六日天])"
 )
 _PLACE = re.compile(r"\b[A-ZÀ-ÖØ-Þ][\w'’-]{2,}(?:[ ](?:(?:de|del|da|do|la|le|di|el)[ ])?[A-ZÀ-ÖØ-Þ][\w'’-]{2,}){0,2}")
@@ -53,13 +57,16 @@ _LOWER_PLACE = re.compile(
     r"\b(?:planning|trip to|going to|go to|visit(?:ing)?|off to|heading (?:off )?to|days in|nights in|weekend in|week in|"
     r"holiday in|time in|travel(?:l?ing)? to|fly(?:ing)? to|itinerary for|plan for|trip in|plan)\s+(?P<p>[a-z]{3,}(?: city)?)"
 )
+_LOWER_CALLED = re.compile(r"\b(?P<p>[a-z]{4,}) (?:road ?trip|trip|getaway|city break|holiday)\b")
 _NO_PLACE_TEXT = """
 trip holiday vacation weekend itinerary travel visit stay something honeymoon birthday anniversary break getaway days ahead
-parents kids family friends city town travels arriving leaving landing staying flying departing returning arrival departure starting
+parents kids family friends city town road business field school short long weekend next last
+summer winter spring autumn travels arriving leaving landing staying flying departing returning arrival departure starting
 """
 _NO_PLACE = frozenset(_NO_PLACE_TEXT.split()) | frozenset(MONTHS) | frozenset(WEEKDAYS)
 _CALLED = re.compile(r"\b(?P<p>[A-ZÀ-Þ][\w'’-]{2,}) (?:(?:long )?weekend|trip|holiday|city break|getaway|break)\b")
 _LONGEST = 31
+_LISTED_MOST = 8  # days of a stay that are listed one by one
 _BESIDE = re.compile(r"^[\s,:(–—-]*(?:from|on|for|between)?\s*$")
 _GOES_TO = re.compile(r"\b(?:in|to|for|visit|visiting|planning|of|at|booked|doing)$")
 
@@ -144,6 +151,12 @@ def _ranges(words: Words) -> list[Stay]:
         if 1 < stay.length <= _LONGEST:
             stay.end = at = match.end()
             found.append(stay)
+    for match in _LISTED.finditer(lower):  # "(4th, 5th, 6th)", "on the 7th and 8th"
+        first, last = int(match["first"]), int(match["last"])
+        told = any(stay.start < match.end() and match.start() < stay.end for stay in found)
+        if not told and 1 <= first < last <= 31 and last - first < _LISTED_MOST:
+            found.append(Stay("", match.start(), -first, length=last - first + 1, end=match.end()))
+    found.sort(key=lambda stay: stay.start)
     if words.has_cjk:
         for match in _CN_RANGE.finditer(words.text):
             if match["d"]:
@@ -232,7 +245,8 @@ def read_stays(words: Words, goals: Sequence[Goal]) -> list[Stay]:
                     stay.place = town
     if len(stays) == 1 and not stays[0].place:
         rest = words.text[stays[0].start :]
-        for match in (*_CALLED.finditer(words.text), *_LOWER_PLACE.finditer(words.lower)):
+        called = (_CALLED.finditer(words.text), _LOWER_PLACE.finditer(words.lower), _LOWER_CALLED.finditer(words.lower))
+        for match in (match for found in called for match in found):
             name = same_length_lower(match["p"])
             if name not in STOP and name not in _NO_PLACE:
                 stays[0].place = words.text[match.start("p") : match.end("p")].title()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .numbers import MONTHS, WEEKDAYS, Goal
+from .places_chinese import chinese_place
 from .text import Words, same_length_lower
 
 __all__ = ["WORK_WORDS", "NamedGoal", "NamedKind", "find_named", "name_tokens", "place_name"]
@@ -17,7 +18,9 @@ _NOT_PLACES_TEXT = """
 i i'm i'd i've day days phase week the a an we you he she it they my our your their this that these those
 please hotel museum christmas easter summer winter spring autumn mum mom dad english british google maps
 airbnb can could would what which where how and or but so if then just also for from with friday's last next
-first second family road this every any all best good great amazing recent upcoming weekend field boat train
+first second family road this every any all best plan planning book booking find dinner lunch breakfast brunch hotel itinerary
+mon tue tues wed thu thur thurs fri sat sun jan feb mar apr jun jul aug sep sept oct
+nov dec trip visit want need hello start begin show suggest recommend good great amazing recent upcoming weekend field boat train
 day business solo school class
 """
 _NOT_PLACES = frozenset(WEEKDAYS) | frozenset(MONTHS) | frozenset(_NOT_PLACES_TEXT.split())
@@ -38,11 +41,30 @@ _TRIP = re.compile(
     rf"days? (?:\d{{1,2}}|one) (?:in|of))[ ](?:to[ ]|in[ ])?(?P<e>{_P})"
 )
 _TRAVELS = re.compile(r"\b(?:trip|itinerary|holiday|vacation|getaway)\b")
+_STAYS = re.compile(rf"(?: for|,) (?:about |just |only )?{_COUNT}[ -](?:days?|nights?|weeks?)\b")
 _TRIP_CN = re.compile(
     r"(?:去|到|在|游|玩)(?P<a>[一-鿿]{2,4}?)(?:玩|旅游|旅行|待|呆|自由行|度假|出差|过)?(?:的)?(?:[一二两三四五六七八九十\d]{1,2}|几)(?:天|日|晚)"
     r"|(?P<b>[一-鿿]{2,3})(?:[一二两三四五六七八九十\d]{1,2}日游|之旅|之行|行程|旅行|自由行)"
 )
 _CN_BEFORE = "一下个的我们去到次趟这那在玩"
+_CN_VERBS = (
+    "计划",
+    "规划",
+    "策划",
+    "安排",
+    "打算",
+    "准备",
+    "预订",
+    "预定",
+    "想去",
+    "前往",
+    "出发",
+    "推荐",
+    "制定",
+    "设计",
+    "帮忙",
+    "我想",
+)
 _CN_DIGITS = "一二三四五六七八九十"
 _CN_LENGTH = re.compile(r"([一二两三四五六七八九十]|\d{1,2})[天日]")
 _PLANNING = re.compile(
@@ -161,7 +183,8 @@ def _trips(words: Words, found: list[NamedGoal]) -> None:
         n = 0
         if length:
             n = int(length["n"]) if length["n"].isdigit() else _NUMBER[length["n"]]
-        strong = group in "abcd" or _TRAVELS.search(words.lower) is not None
+        stays = group == "e" and _STAYS.match(words.lower, match.end("e")) is not None
+        strong = group in "abcd" or stays or _TRAVELS.search(words.lower) is not None
         tokens = tuple(same_length_lower(place).split(" "))
         found.append(
             NamedGoal(
@@ -177,10 +200,22 @@ def _trips(words: Words, found: list[NamedGoal]) -> None:
         )
 
 
+def _chinese_place_of(text: str, start: int, end: int) -> str:
+    """The town that stands before ``end``: a known one, else the signs from ``start`` on without a verb that ends there."""
+    known = chinese_place(text[max(0, start - 3) : end])
+    if known and text.endswith(known, 0, end):
+        return known
+    for verb in _CN_VERBS:
+        at = text.find(verb, max(0, start - 1), end)
+        if at >= 0:
+            start = max(start, at + len(verb))
+    return text[start:end].lstrip(_CN_BEFORE)
+
+
 def _trips_chinese(words: Words, found: list[NamedGoal]) -> None:
     opens = _PLANNING.search(words.text) is not None
     for match in list(_TRIP_CN.finditer(words.text[:400]))[:3]:
-        place = match[match.lastgroup or 0].lstrip(_CN_BEFORE)
+        place = _chinese_place_of(words.text, match.start(match.lastgroup or 0), match.end(match.lastgroup or 0))
         if len(place) < 2:
             continue
         length = _CN_LENGTH.search(match[0])

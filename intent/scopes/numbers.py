@@ -96,6 +96,7 @@ _DATE = re.compile(
     r"time|birthday|anniversary|place|" + _K + r")\b)"
     r"|(?:(?<=^)|(?<=[.!?,;] ))(?P<dom4>\d{1,2})(?:st|nd|rd|th)(?=[:,]| ?[–—-] | (?:then|now|please)\b)"
 )
+_ALONG = re.compile(r"\b(?:and|or|with|than|like) $")
 _SHORT_WEEKDAY = re.compile(
     r"(?:(?P<lead>\b(?:on|for|this|by|until|till) )|(?<![\w'’-]))(?P<weekday>mon|tues?|weds?|thu(?:rs?)?|fri|sat|sun)\b(?!['’-])"
     r"(?P<date>,? (?:the )?(?P<dom>\d{1,2})(?:st|nd|rd|th)?\b(?![:.]\d|-| ?[ap]m)|:)?"
@@ -104,6 +105,7 @@ _SHORT_TEXT = """
 mon tue tues wed weds thu thur thurs fri sat sun
 """
 _SHORT = frozenset(_SHORT_TEXT.split())
+_WEEKDAY_WORDS = frozenset(day + end for day in WEEKDAYS for end in ("", "s", "'s", "’s"))
 _MONTH_TOKENS = frozenset(MONTHS) | frozenset(_MONTH) | {"sept"}
 
 _CN_DIGIT = {"一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9, "头": 1}
@@ -206,7 +208,8 @@ def _ordered(words: Words, goals: list[Goal]) -> None:
         kind, num = match["kind"], match["num"]
         step, number = 0, 0
         if kind in _PARTS:  # of the day of that number; "last night" and "the next morning" are times
-            if num not in _VALUE and num != "final" and not num[0].isdigit():
+            ours = num == "last" and lower[: match.start()].endswith(("our ", "my ", "the very "))
+            if num not in _VALUE and num != "final" and not num[0].isdigit() and not ours:
                 continue
             kind = "day"
         if num in ("next", "following", "previous", "preceding"):
@@ -256,7 +259,12 @@ def _dates(words: Words, goals: list[Goal]) -> None:
     for match in _WEEKDAY.finditer(words.lower):
         if not match["many"]:
             number = WEEKDAYS.index(match["weekday"])
-            goals.append(Goal("weekday", number, match.start(), match.end(), plain=False))
+            along = _ALONG.search(words.lower, max(0, match.start() - 6), match.start()) is not None
+            owns = along and words.lower[match.end() : match.end() + 2] in (
+                "'s",
+                "’s",
+            )  # "that one and Tuesday's things"
+            goals.append(Goal("weekday", number, match.start(), match.end(), plain=False, many=owns))
     if not words.tokens.isdisjoint(_SHORT):
         for match in _SHORT_WEEKDAY.finditer(words.lower):
             at, end = match.start("weekday"), match.end("weekday")
@@ -323,7 +331,7 @@ def find_goals(words: Words) -> list[Goal]:
         _numbered(words, goals)
         _ordered(words, goals)
     if (
-        not tokens.isdisjoint(WEEKDAYS)
+        not tokens.isdisjoint(_WEEKDAY_WORDS)
         or not tokens.isdisjoint(_MONTH_TOKENS)
         or not tokens.isdisjoint(("th", "st", "nd", "rd"))
         or not tokens.isdisjoint(_SHORT)

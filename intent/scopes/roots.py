@@ -23,13 +23,17 @@ _DAY_TRIP = re.compile(r"(?<![\w-])(?<!\d )day[ -]?trip|\bexcursion|\bhalf[ -]da
 
 @dataclass(slots=True)
 class Place:
-    """Where a thread stands: its scope, its root, how many steps it has seen, what was offered to it last, what was before."""
+    """Where a thread stands: its scope, its root, how many steps it has seen, what was offered to it last, what was before.
+
+    ``weighed``: where no day is named outright, all days of trips are weighed.
+    """
 
     current: Scope | None
     root: Scope | None
     seen: int
     offer: Goal | None = None
     history: Sequence[Scope] = ()
+    weighed: bool = False
 
 
 def _score(words: Words, start: int, end: int) -> float:

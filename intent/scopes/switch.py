@@ -25,7 +25,8 @@ _FITS = {"trip": ("trip", "plan"), "debate": ("debate", "plan"), "project": ("pr
 PLANNING = re.compile(
     r"\b(?:plan|planning|itinerary|trip|travel|visit|schedule|arrange|organi[sz]e|days? in|arrive|land(?:ing)?|"
     r"flight|rollout|project|agenda|"
-    r"hotel|programme|program|syllabus|debate)\b|安排|行程|旅|玩|计划|攻略|规划|项目"
+    r"hotel|programme|program|syllabus|debate|loop|getaway|honeymoon|"
+    r"road ?trip|city break|(?:sketch|map) out)\b|安排|行程|旅|玩|计划|攻略|规划|项目"
 )
 _WHOLE = re.compile(r" (?:of|in) (?:the|our|my) (?P<what>[a-z][a-z-]{3,20})\b(?! (?:of|and|or)\b)")
 _NO_WHOLES = frozenset(
@@ -187,9 +188,11 @@ def resolve(words: Words, cues: Cues, registry: Registry, place: Place, *, user:
         if place.current is not None and place.current.within(named):
             return None
         if named.kind in ROOTS and named.last_leaf is not None:
+            if place.weighed and named.kind == "trip" and sum(day.steps > 0 for day in named.children.values()) > 1:
+                return None
             return Switch(named.last_leaf, 0.6)
         return Switch(named, min(1.0, 0.55 + 0.1 * named_score))
-    if user and cues.target and (turned := _target_scope(cues, registry, place)) is not None:
+    if user and cues.target and not place.weighed and (turned := _target_scope(cues, registry, place)) is not None:
         return Switch(turned, 0.65)
     return None
 

@@ -13,7 +13,7 @@ from ..contract import Vectors
 from .numbers import Goal
 from .registry import Scope
 
-__all__ = ["Pending", "Thread", "cohesion"]
+__all__ = ["Pending", "Standing", "Thread", "cohesion"]
 
 _LOCAL = 6  # steps of a thread that a block is held against
 
@@ -23,6 +23,16 @@ class Pending:
     step_id: str
     terms: dict[str, float]
     vector: Vectors | None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What the last step of a thread leaves open: it asked, offered things to choose from, or confirmed one; a person's or not."""
+
+    asked: bool = False
+    offered: bool = False
+    confirmed: bool = False
+    person: bool = False
 
 
 @dataclass(slots=True)
@@ -38,6 +48,8 @@ class Thread:
     open: bool = True  # the subject is open: at the beginning, and after a silence
     introduced: bool = False  # scopes are introduced here by what they are called, and called by it afterwards
     anchors: int = 0  # steps that named their day with its town and company
+    standing: Standing = Standing()
+    doubt: dict[int, float] | None = None  # scores of days by index for the last step, while its answer may decide
     answered: bool = False  # somebody answers here, rather than people talking among themselves
 
     def said(self) -> set[str]:

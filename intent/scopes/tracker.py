@@ -8,7 +8,8 @@ doubt are *provisional* until a few more have been seen, and the decision that s
 
 Where things are: ``text`` reads words, ``numbers`` numbered goals, ``named`` named ones, ``anchor`` "day 2 of Dublin with my
 parents", ``itinerary`` stays with dates, ``cues`` what leads to them; ``days`` and ``calendar`` know days by weekday and date,
-``asides`` by what only they have; ``identity`` knows what scopes were introduced with, ``evidence`` weighs it,
+``weighing`` and ``returns`` tell which day is spoken of without its name; ``identity`` knows what scopes were introduced
+with, ``evidence`` weighs it,
 ``introduction`` opens scopes by it; ``switch`` and ``roots`` resolve numbered and named goals, ``likeness`` and ``profiles``
 say what is like what; ``registry`` keeps the scopes.
 """
@@ -25,7 +26,6 @@ import numpy as np
 from ...memory_types.labels import Label
 from ..contract import Embed, LabeledStep, StepView, Vectors
 from .anchor import read_anchor
-from .asides import aside
 from .calendar import restore_dates
 from .choice import choose
 from .cues import Cues, offered, read_cues
@@ -35,10 +35,12 @@ from .identity import read_features
 from .introduction import introduce, name_topic, take_up, topic_name
 from .likeness import NEUTRAL, likeness, nearest, recall, typical
 from .registry import Registry, Scope
+from .returns import read_standing
 from .roots import Place
 from .switch import goal_within, learn, resolve
 from .text import Words, read_words
 from .thread import Pending, Thread, cohesion
+from .weighing import weigh_days, weighs_days, which_trip
 
 __all__ = ["ScopeDecision", "ScopeSettings", "ScopeTracker"]
 
@@ -100,14 +102,15 @@ class ScopeTracker:
         place = Place(
             thread.current, thread.current.root if thread.current else None, thread.seen, thread.offer, thread.history
         )
+        place.weighed = weighs_days(thread)
         if place.root is not None and place.root.kind not in ("trip", "project", "debate", "plan"):
             place.root = None if place.root.kind != "work" else place.root
-        features = read_features(words.text)
-        for name in self._speaker_words & features.keys():
-            del features[name]
+        signs = read_features(words.text)
+        for name in self._speaker_words & signs.keys():
+            del signs[name]
         registry = self._registry
         if user:
-            switch = choose(thread, words, cues, features, place, registry, self._speaker_words, step.occurred_at)
+            switch = choose(thread, words, cues, signs, place, registry, self._speaker_words, step.occurred_at)
         else:
             switch = calendar_day(thread, words, cues, place, registry, step.occurred_at, user=False)
             if switch is None:
@@ -115,18 +118,24 @@ class ScopeTracker:
         provisional = False
         revised: tuple[str, ...] = ()
         on_trip = place.root is not None and place.root.kind == "trip"
+        doubt, thread.doubt = thread.doubt, None
         if switch is not None:
             scope, confidence = switch.scope, switch.confidence
+            if user and place.weighed:
+                scope, thread.doubt = which_trip(thread, scope, words, cues, vector, registry)
+                provisional = thread.doubt is not None
             self._settle(thread, None)  # what was in doubt came before the switch
             if scope is not thread.current:
                 thread.local.clear()
             revised = self._opening(thread, scope)
-        elif cues.back and (user or not on_trip) and (earlier := self._earlier(thread)) is not None:
+        elif (
+            cues.back and not place.weighed and (user or not on_trip) and (earlier := self._earlier(thread)) is not None
+        ):
             scope, confidence = earlier, 0.7
             self._settle(thread, None)
             thread.local.clear()
         else:
-            scope, confidence, provisional, revised = self._follow(thread, words, cues, vector, user)
+            scope, confidence, provisional, revised = self._follow(thread, words, cues, vector, user, doubt)
         created = None
         if len(self._registry.labels) > before and scope.id in list(self._registry.labels)[before:]:
             created = self._registry.labels[scope.id]
@@ -134,8 +143,8 @@ class ScopeTracker:
         scope = self._registry.scopes[scope.id]
         if not scope.steps and user and (scope.kind != "topic" or not thread.seen):
             whole = scope.kind != "goal" or (switch is not None and switch.introduces)
-            introduce(scope, words, features, registry, whole=whole)
-        registry.identities.hear(features, scope.index, sure=switch is not None and confidence >= 0.72)
+            introduce(scope, words, signs, registry, whole=whole)
+        registry.identities.hear(signs, scope.index, sure=switch is not None and confidence >= 0.72)
         self._enter(thread, scope, step, words, vector, provisional)
         self._hear_offer(thread, step, words, cues)
         if scope.kind == "topic" and scope.auto and scope.steps in (1, 5, 12, 25):
@@ -202,6 +211,7 @@ class ScopeTracker:
 
     def _hear_offer(self, thread: Thread, step: StepView, words: Words, cues: Cues) -> None:
         thread.offer = None
+        thread.standing = read_standing(words.text, person=step.role not in _ANSWERING)
         if step.role in _ANSWERING and (goal := offered(words, cues.goals, step.text)) is not None:
             thread.offer = replace(goal, start=10**9, end=10**9, score=3.0)
 
@@ -238,8 +248,38 @@ class ScopeTracker:
         kept = (self._registry.scopes[scope.id] for scope in reversed(thread.history))
         return next((scope for scope in kept if scope is not thread.current), None)
 
+    def _among_days(
+        self,
+        thread: Thread,
+        words: Words,
+        cues: Cues,
+        vector: Vectors | None,
+        user: bool,
+        doubt: dict[int, float] | None,
+    ) -> tuple[Scope, float, bool, tuple[str, ...]]:
+        """The day that a text without a named goal speaks of; an answer decides together with what it answers."""
+        current = thread.current
+        assert current is not None
+        weighed = weigh_days(thread, words, cues, vector, self._registry, doubt, user=user)
+        if weighed is None:
+            return current, 0.9, False, ()
+        if not user:
+            moved = weighed.scope if weighed.scope is not current else None
+            return weighed.scope, weighed.confidence, False, self._settle(thread, moved)
+        self._settle(thread, None)
+        if weighed.scope is not current:
+            thread.local.clear()
+        thread.doubt = weighed.doubt
+        return weighed.scope, weighed.confidence, weighed.doubt is not None, ()
+
     def _follow(
-        self, thread: Thread, words: Words, cues: Cues, vector: Vectors | None, user: bool
+        self,
+        thread: Thread,
+        words: Words,
+        cues: Cues,
+        vector: Vectors | None,
+        user: bool,
+        doubt: dict[int, float] | None,
     ) -> tuple[Scope, float, bool, tuple[str, ...]]:
         """The scope of a step that names none: (scope, confidence, provisional, revised)."""
         current = thread.current
@@ -250,6 +290,8 @@ class ScopeTracker:
             return self._open_topic(words), 0.5, True, ()
         if thread.anchors > 2 or (thread.introduced and (current.steps < 8 or len(thread.history) > 1)):
             return current, 0.8, False, ()
+        if weighs_days(thread):
+            return self._among_days(thread, words, cues, vector, user, doubt)
         fixed = current.kind == "goal" or bool(current.children)
         dated = fixed and current.root.dated
         mentions = any(goal.score < 0 for goal in cues.goals)  # of another goal, by way of comparison
@@ -266,11 +308,6 @@ class ScopeTracker:
             if scope.root is not current.root:
                 scope = goal_within(words, cues, self._registry, scope) or scope
             return scope, confidence, False, ()
-        planned = user and current.kind == "goal" and current.root.kind == "trip"
-        if planned and (told := aside(thread, words, cues, current, self._registry)) is not None:
-            self._settle(thread, None)
-            thread.local.clear()
-            return *told, False, ()
         if (fixed and not thread.open) or dated:
             return current, 0.9 if not user or cues.anaphoric else 0.75, False, ()
         return self._drift(thread, current, words, vector, user, cues.shift)
