@@ -27,11 +27,25 @@ __all__ = ["QueryFilter", "QueryLabeler", "query_filter", "vote"]
 _SEPARATOR = " / "
 _BELOW = 0.8  # of a named trip, its days
 _ABOVE = 0.3  # of a named day, the trip it belongs to: what was said before the days were told apart
+_CLEAR, _FEW, _SURE = 0.3, 4, 0.6  # odds against the likeliest, how many such scopes, and their share of all
 _GENERIC = words(
     "trip plan project debate day days task phase week topic thread scope talk contention step part work ticket issue "
     "the our my first second third last pro con side turn plans trips days"
 )
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_UNIT = (
+    "days?|nights?|weeks?|parts?|streams?|workstreams?|contentions?|arguments?|points?|stages?|phases?|tasks?|sections?"
+    "|legs?|stops?|sessions?|modules?|milestones?|projects?|trips?|topics?|teams?"
+)
+_WIDE = re.compile(
+    rf"\b(?:each|every|all|any)(?: (?:of|single|the|our|my|your|its|their|those|these|different|other))* (?:{_UNIT})\b"
+    rf"|\b(?:the|its|their|our)(?: (?:different|various|several|separate|single))? (?:days|parts|streams|phases|stages|legs)"
+    r" (?:of|in|do|did|have|use)\b"
+    rf"|\b(?P<unit>{_UNIT}) (?:by|for) (?P=unit)\b|\b(?:by|per) (?:{_UNIT})\b"
+    r"|\b(?:throughout|across|altogether|overall|as a whole|entirety|the (?:whole|entire|complete)|all of|everything (?:in|on|about|for))\b"
+    r"|全程|全部行程|整个|整趟|每[一]?[天日晚]|各[天日]|逐[一日天个]|各个?(?:部分|阶段|项目)|每[一个]+(?:部分|阶段|项目)",
+    re.IGNORECASE,
+)
 _CJK = re.compile(r"[\u4e00-\u9fff]")
 _COMMON = FUNCTION_WORDS | words(
     "said say tell told remember talked talk discuss discussed mention mentioned decide decided choose chose chosen "
@@ -51,12 +65,17 @@ class QueryFilter:
     """``F_q = (σ_q, ε_q, κ_q)``: label scope_id → weight in (0, 1]; empty parts where the question names none.
 
     Attributes:
+        wide: whether it asks about all parts of something ("each day of the trip"), so that its parts count alike.
+        evidence: scope id → log-likelihood of the question, up to a constant, of every scope that has steps: how much
+            it speaks for each, also where it names none. Empty where nothing is known of that.
         note: in a few words why, for people.
     """
 
     scopes: Mapping[str, float] = field(default_factory=dict)
     events: Mapping[str, float] = field(default_factory=dict)
     entities: Mapping[str, float] = field(default_factory=dict)
+    evidence: Mapping[str, float] = field(default_factory=dict)
+    wide: bool = False
     note: str = ""
 
     def __bool__(self) -> bool:
@@ -70,6 +89,7 @@ def query_filter(
     entities: QueryLabeler | None = None,
     vector: Vectors | None = None,
     gist_vectors: Mapping[str, Vectors] | None = None,
+    evidence: Mapping[str, float] | None = None,
 ) -> QueryFilter:
     """The labels that a question names.
 
@@ -80,9 +100,14 @@ def query_filter(
         entities: finds the entity types it asks about.
         vector: its embedding, ``(d,)``.
         gist_vectors: scope scope_id → embedding of its gist; with ``vector`` it settles what words leave in doubt.
+        evidence: scope id → log-likelihood of the question (:class:`~hexamem.intent.query_evidence.ScopeEvidence`).
+            Where given, the scopes that stand out by it are those that the question names.
     """
     sample = text[:2000]
-    found, note = _scopes(sample, scopes, vector, gist_vectors or {})
+    if evidence is None:
+        found, note = _scopes(sample, scopes, vector, gist_vectors or {})
+    else:
+        found, note = _by_evidence(evidence, {label.id: label for label in scopes})
     acts = dict(events.of_query(sample)) if events is not None else {}
     kinds = dict(entities.of_query(sample)) if entities is not None else {}
     notes = [note] if note else []
@@ -90,7 +115,16 @@ def query_filter(
         notes.append(f"{len(acts)} event types")
     if kinds:
         notes.append(f"{len(kinds)} entity types")
-    return QueryFilter(scopes=found, events=acts, entities=kinds, note="; ".join(notes))
+    return QueryFilter(
+        scopes=found, events=acts, entities=kinds, evidence=evidence or {}, wide=_is_wide(sample), note="; ".join(notes)
+    )
+
+
+def _is_wide(text: str) -> bool:
+    """Whether all parts of something are asked for, and none of them by its number."""
+    if _WIDE.search(text) is None:
+        return False
+    return not any(goal.number != -1 and not goal.step and not goal.many for goal in find_goals(read_words(text)))
 
 
 def vote(nearest: Iterable[tuple[Sequence[str], float]], *, least: float = 0.25, most: int = 5) -> dict[str, float]:
@@ -118,6 +152,18 @@ def vote(nearest: Iterable[tuple[Sequence[str], float]], *, least: float = 0.25,
 
 
 # ---------------------------------------------------------------- scopes
+
+
+def _by_evidence(evidence: Mapping[str, float], labels: Mapping[str, Label]) -> tuple[dict[str, float], str]:
+    """The scopes that share all but a little of the probability, if they are few."""
+    top = max(evidence.values(), default=0.0)
+    odds = {scope_id: math.exp(value - top) for scope_id, value in evidence.items()}
+    total = sum(odds.values())
+    clear = sorted(((one, value) for one, value in odds.items() if value >= _CLEAR), key=lambda one: (-one[1], one[0]))
+    if not clear or len(clear) > _FEW or sum(value for _, value in clear) < _SURE * total:
+        return {}, ""
+    names = [labels[one].name.rpartition(_SEPARATOR)[2] or labels[one].name for one, _ in clear if one in labels]
+    return {one: round(value, 3) for one, value in clear}, "names " + ", ".join(names)
 
 
 @dataclass(slots=True)

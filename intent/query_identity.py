@@ -15,7 +15,7 @@ from .scopes.registry import SEPARATOR, Scope
 from .scopes.text import Words, read_words
 from .summaries import Gist
 
-__all__ = ["identified", "means"]
+__all__ = ["company_speaks", "identified", "means"]
 
 _NUMBERED, _OTHER_NUMBER, _OTHER_COMPANY = 1.6, 2.5, 2.5
 _ENOUGH = 0.9  # a word or two that some scope has as well are chance
@@ -83,6 +83,33 @@ def means(goal: Goal, key: tuple[str, int | str], label: Label, trip: Label | No
         if one.kind == "date" and goal.kind == "weekday" and isinstance(goal.number, int):
             return Gist.parse(label.gist).purpose.lower().startswith(WEEKDAYS[goal.number])
     return None
+
+
+def company_speaks(
+    words: Words, cues: Cues, scope_ids: Sequence[str], parents: Sequence[str | None], labels: Mapping[str, Label]
+) -> list[tuple[int, float]]:
+    """What the company of a trip that the question names says against the days of trips with another company.
+
+    Args:
+        words, cues: the question, read.
+        scope_ids: the scopes; parents: for each the id of the label above it, if it has one.
+        labels: scope labels by id.
+
+    Returns:
+        (place in ``scope_ids``, what is to be added to its score), of those that are concerned.
+    """
+    anchor = read_anchor(words, cues)
+    if anchor is None or not anchor.company:
+        return []
+    other: dict[str, bool] = {}
+    for parent in {one for one in parents if one is not None and one in labels}:
+        company = company_of(labels[parent].name)
+        other[parent] = bool(company) and company.isdisjoint(anchor.company)
+    return [
+        (at, -_OTHER_COMPANY)
+        for at, parent in enumerate(parents[: len(scope_ids)])
+        if parent is not None and other.get(parent)
+    ]
 
 
 def _number(

@@ -1,13 +1,15 @@
 """STITCH's ranking: label density first, similarity breaks ties (arXiv 2601.10702, sections 3.3 and 3.4).
 
 The question has a contextual intent of its own, ``F_q = (scopes, events, entities)``. A snippet's density is how much of
-it the snippet's labels meet; among equals the more similar one comes first. Where the question names no label of a kind,
-the labels of the snippets nearest to it vote (the paper's deferred label refinement): most failures of the paper's form
-came from questions that do not say enough to name one.
+it the snippet's labels meet; among equals the more similar one comes first. No scope is forced: scopes share the weight
+by their probability, given the question's words and the snippets nearest to it (the paper's deferred label refinement:
+most failures of its own form came from questions that do not say enough to name a label). A question that tells no
+scope from another is ordered by similarity, and its labels only vote.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,7 +18,7 @@ import numpy.typing as npt
 
 from ..intent.query import QueryFilter, vote
 from ..stores.ledger import Transaction
-from ..stores.ledger.labels import get_intents, read_labels
+from ..stores.ledger.labels import StepIntent, get_intents
 from ..stores.vocabulary import Vocabulary
 from .fusion import Candidate
 from .strategies import LabelWeights
@@ -26,8 +28,9 @@ __all__ = ["AskedLabels", "QueryIntent", "asked_labels", "by_density"]
 QueryIntent = Callable[[str, str, npt.NDArray[np.float32] | None], QueryFilter]
 """(user, question, its vector) → the labels that the question names."""
 
-_VOTERS = 10
 _NAMED = 4  # labels of a kind told in the note
+_TOLD = 0.7  # share of the likeliest's weight that those have
+_SPAN = 4.0  # of the logarithm of similarity: one that is e^4 below the most similar counts next to nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,40 +50,93 @@ class AskedLabels:
 
 
 def asked_labels(
-    tx: Transaction, asked: QueryFilter, nearest: Sequence[Candidate], settings: LabelWeights
+    tx: Transaction,
+    asked: QueryFilter,
+    nearest: Sequence[Candidate],
+    settings: LabelWeights,
+    vocabulary: Vocabulary,
 ) -> AskedLabels:
     """The labels that a question asks for, each kind by its weight.
 
+    Scopes share ``settings.scope`` by their probability: what the question's words say for each, and what the nearest
+    snippets do. The likeliest has all of it; one that is ``e ** -settings.reach`` as likely, or less, has nothing.
+
     Args:
-        asked: what the question names.
-        nearest: the snippets most similar to it, best first: they vote where it names nothing of a kind.
+        asked: what the question names, and how much it speaks for each scope.
+        nearest: the snippets most similar to it, best first: they vote for scopes, and for labels of the other kinds
+            where it names none.
         settings: how much each kind counts, and how much a vote does against a name.
+        vocabulary: all labels of the user.
     """
-    vocabulary = Vocabulary(read_labels(tx))
-    named = {
-        "scope": _canonical(asked.scopes, vocabulary),
-        "event": _canonical(asked.events, vocabulary),
-        "entity": _canonical(asked.entities, vocabulary),
-    }
-    voted = _votes(tx, nearest, vocabulary) if settings.vote else {}
+    intents = get_intents(tx, [one.id for one in nearest if one.id.startswith("step_")]) if settings.vote else {}
+    voters = [(intents[one.id], rank, one.score) for rank, one in enumerate(nearest, 1) if one.id in intents]
     weights: dict[str, float] = {}
     votes: dict[str, float] = {}
     notes = []
-    for kind, share in (("scope", settings.scope), ("event", settings.event), ("entity", settings.entity)):
-        by_name = bool(named[kind])
-        chosen = named[kind] or voted.get(kind, {})
+    clearness = _clearness(asked)
+    # A question that tells no scope from another is none for density: its labels are a guess, and guesses vote.
+    kept = votes if settings.scope and clearness < settings.unclear else weights
+    if settings.scope:
+        sure = min(1.0, max(clearness, settings.unclear) / settings.clear)
+        likely = _likely_scopes(asked, [(one.scope_id, rank) for one, rank, _ in voters], settings, vocabulary)
+        for label_id, weight in likely.items():
+            for one in vocabulary.same(label_id):
+                kept[one] = settings.scope * sure * weight
+        notes += _told("scope", likely, vocabulary, by_name=bool(asked.scopes))
+    for kind, share, given in (("event", settings.event, asked.events), ("entity", settings.entity, asked.entities)):
+        named = _canonical(given, vocabulary)
+        chosen = named or _voted(kind, voters[: settings.voters], vocabulary)
         if not share or not chosen:
             continue
-        kept = weights if by_name else votes
+        own = kept if named else votes
         for label_id, weight in chosen.items():
-            # A wide scope's narrower ones have weights of their own; a wide event or entity type means all below it.
-            meant = vocabulary.same(label_id) if kind == "scope" else sorted(vocabulary.covering(label_id))
-            for one in meant:
-                kept[one] = max(kept.get(one, 0.0), share * weight)
-        best = sorted(chosen, key=lambda one: (-chosen[one], one))[:_NAMED]
-        how = "" if by_name else " (by the nearest steps)"
-        notes.append(f"{kind} {', '.join(vocabulary.path(one) for one in best)}{how}")
+            for one in sorted(vocabulary.covering(label_id)):  # a wide type means all below it
+                own[one] = max(own.get(one, 0.0), share * weight)
+        notes += _told(kind, chosen, vocabulary, by_name=bool(named))
     return AskedLabels(weights, votes, "asks for " + "; ".join(notes) if notes else "names no label")
+
+
+def _told(kind: str, chosen: Mapping[str, float], vocabulary: Vocabulary, *, by_name: bool) -> list[str]:
+    least = _TOLD * max(chosen.values(), default=0.0)
+    best = sorted((one for one in chosen if chosen[one] >= least), key=lambda one: (-chosen[one], one))[:_NAMED]
+    how = "" if by_name else " (by the nearest steps)"
+    return [f"{kind} {', '.join(vocabulary.path(one) for one in best)}{how}"] if best else []
+
+
+def _likely_scopes(
+    asked: QueryFilter, voters: Sequence[tuple[str, int]], settings: LabelWeights, vocabulary: Vocabulary
+) -> dict[str, float]:
+    """Scope → its share of the weight, 1 for the likeliest; its log-odds against that one fall in a straight line."""
+    odds: dict[str, float] = {}
+    for scope_id, value in asked.evidence.items():
+        own = vocabulary.canonical(scope_id)
+        odds[own] = max(odds.get(own, -math.inf), value)
+    least = min(odds.values(), default=0.0)
+    if not asked.evidence:
+        for scope_id, weight in asked.scopes.items():
+            odds[vocabulary.canonical(scope_id)] = settings.reach * weight
+    for scope_id, rank in voters:
+        own = vocabulary.canonical(scope_id)
+        odds[own] = odds.get(own, least) + settings.scope_vote / (1 + rank)
+    known = {one: value for one, value in odds.items() if one in vocabulary.by_id}
+    if asked.wide:
+        best: dict[str, float] = {}
+        for one, value in known.items():
+            above = vocabulary.parent(one) or one
+            best[above] = max(best.get(above, -math.inf), value)
+        known = {one: best[vocabulary.parent(one) or one] for one in known}
+    top = max(known.values(), default=0.0)
+    shares = {one: 1.0 - (top - value) / settings.reach for one, value in known.items()}
+    return {one: share for one, share in shares.items() if share > 0}
+
+
+def _clearness(asked: QueryFilter) -> float:
+    """How much the question alone tells which scope it means: 0 where any is as likely, 1 where there is no doubt."""
+    if not asked.evidence:
+        return 1.0 if asked.scopes else 0.0
+    top, even = max(asked.evidence.values()), 1 / len(asked.evidence)
+    likeliest = 1 / sum(math.exp(value - top) for value in asked.evidence.values())
+    return (likeliest - even) / (1 - even) if even < 1 else 0.0
 
 
 def _canonical(weights: Mapping[str, float], vocabulary: Vocabulary) -> dict[str, float]:
@@ -92,23 +148,25 @@ def _canonical(weights: Mapping[str, float], vocabulary: Vocabulary) -> dict[str
     return found
 
 
-def _votes(tx: Transaction, nearest: Sequence[Candidate], vocabulary: Vocabulary) -> dict[str, dict[str, float]]:
-    voters = [one for one in nearest if one.id.startswith("step_")]
-    intents = get_intents(tx, [one.id for one in voters])
-    ballots: dict[str, list[tuple[Sequence[str], float]]] = {"scope": [], "event": [], "entity": []}
-    top = max((one.score for one in voters), default=0.0)
-    for one in voters:
-        intent = intents.get(one.id)
-        if intent is None or top <= 0:
-            continue
-        similarity = one.score / top
-        for kind, held in (
-            ("scope", (intent.scope_id,)),
-            ("event", intent.event_ids),
-            ("entity", intent.entity_ids),
-        ):
-            ballots[kind].append(([vocabulary.canonical(label) for label in held], similarity))
-    return {kind: vote(ballot) for kind, ballot in ballots.items()}
+def _voted(kind: str, voters: Sequence[tuple[StepIntent, int, float]], vocabulary: Vocabulary) -> dict[str, float]:
+    top = max((score for *_, score in voters), default=0.0)
+    if top <= 0:
+        return {}
+    return vote(
+        (
+            [vocabulary.canonical(one) for one in (intent.event_ids if kind == "event" else intent.entity_ids)],
+            score / top,
+        )
+        for intent, _, score in voters
+    )
+
+
+def _likeness(score: float, top: float) -> float:
+    """Similarity from 0 to 1: falls in a straight line with its logarithm, and from an eighth on ever more slowly."""
+    if score <= 0:
+        return 0.0
+    behind = math.log(top / score) / _SPAN
+    return 1.0 - behind if behind < 0.875 else 0.125 * math.exp(-8.0 * (behind - 0.875))
 
 
 def by_density(
@@ -118,30 +176,30 @@ def by_density(
     votes: Mapping[str, float] | None = None,
     vote: float = 0.0,
 ) -> dict[str, Candidate]:
-    """One score a candidate that orders by density and, among equals, by similarity.
+    """One score a candidate that orders by density and, where densities are close, by similarity.
 
     Args:
         densities: candidate → the sum of the weights of its labels that are asked for.
         similar: every candidate with its similarity, positive, and the reasons for it.
-        step: densities less than this apart count as equal.
+        step: densities at least this far apart decide; within it similarity may: on a logarithmic scale, since
+            densities are log-odds.
         votes: candidate → the sum of the weights of its labels that are voted for.
-        vote: what the most voted for gains, as a share of the most similar one's similarity.
+        vote: what the most voted for gains, as a share of what the most similar one does.
     """
     votes = votes or {}
     most = max(votes.values(), default=0.0) or 1.0
     top = max((one.score for one in similar.values()), default=0.0) or 1.0
     ranked = sorted({value for value in densities.values() if value > 0}, reverse=True)
     places = {value: place for place, value in enumerate(ranked, 1)}
-    unit = step * 0.999 / (1 + vote)  # what stands below the level never lifts a candidate to the next
+    unit = step * 0.999 / (1 + vote)  # the most similar and most voted for never passes one a step denser
     candidates: dict[str, Candidate] = {}
     for record_id, found in similar.items():
         density = densities.get(record_id, 0.0)
-        level = step * round(density / step)
         voted = vote * votes.get(record_id, 0.0) / most
-        below = unit * found.score / top
-        candidate = Candidate(record_id, level + below + unit * voted, [])
+        below = unit * _likeness(found.score, top)
+        candidate = Candidate(record_id, density + below + unit * voted, [])
         if density > 0:
-            candidate.why.append(("labels", density, places[density], level))
+            candidate.why.append(("labels", density, places[density], density))
         if voted > 0:
             candidate.why.append(("votes", votes[record_id], None, unit * voted))
         total = sum(share for *_, share in found.why) or 1.0
