@@ -159,36 +159,46 @@ def timed(call: Callable[[str], Any], queries: list[str]) -> dict[str, float]:
 
 
 def measure_latency() -> dict[str, Any]:
-    """``recall`` at 10,000 steps of one user, at 200,000 over 20 users, and the time to open a home."""
+    """``recall`` at 10,000 steps of one user, at 200,000 over 20 users, and the time to open a home.
+
+    With labels by rules, as by default; no items are learned, which is no part of recall. Told beside it is what
+    two plain rankings take without labels.
+    """
     from hexamem import Memory, Settings
 
     queries = [f"when did Ann talk about the {' '.join(random.Random(i).choices(WORDS, k=3))}?" for i in range(300)]
     found: dict[str, Any] = {}
-    with tempfile.TemporaryDirectory() as home:
-        with Memory.open(home, settings=Settings(background=False, labels="off")) as memory:
-            user = memory.user("ann")
-            user.remember(messages(10_000), thread_id="chat")
-            user.flush()
-            for strategy in ("rrf", "rrf_neighbours", "dense", "bm25"):
-                found[f"10k_{strategy}"] = timed(lambda query, s=strategy: user.recall(query, strategy=s), queries)  # type: ignore[misc]
-            found["10k_rrf_filtered_to_a_speaker"] = timed(
-                lambda query: user.recall(query, strategy="rrf", where={"speaker": "Ann"}), queries[:100]
-            )
-        began = time.perf_counter()
-        with Memory.open(home) as memory:
-            found["open_10k_s"] = round(time.perf_counter() - began, 3)
-            memory.user("ann").recall(queries[0], strategy="rrf")
-            found["open_10k_and_first_recall_s"] = round(time.perf_counter() - began, 3)
-    with (
-        tempfile.TemporaryDirectory() as home,
-        Memory.open(home, settings=Settings(background=False, labels="off")) as memory,
+    labelled, plain = Settings(background=False, mode="off"), Settings(background=False, labels="off", mode="off")
+    for settings, names, note in (
+        (labelled, ("rrf", "rrf_neighbours", "dense", "bm25", "label_density"), ""),
+        (plain, ("rrf", "rrf_neighbours"), "_without_labels"),
     ):
+        with tempfile.TemporaryDirectory() as home:
+            with Memory.open(home, settings=settings) as memory:
+                user = memory.user("ann")
+                user.remember(messages(10_000), thread_id="chat")
+                user.flush()
+                for strategy in names:
+                    found[f"10k_{strategy}{note}"] = timed(
+                        lambda query, u=user, s=strategy: u.recall(query, strategy=s), queries
+                    )  # type: ignore[misc]
+                if settings is labelled:
+                    found["10k_rrf_filtered_to_a_speaker"] = timed(
+                        lambda query, u=user: u.recall(query, strategy="rrf", where={"speaker": "Ann"}), queries[:100]
+                    )
+            if settings is labelled:
+                began = time.perf_counter()
+                with Memory.open(home) as memory:
+                    found["open_10k_s"] = round(time.perf_counter() - began, 3)
+                    memory.user("ann").recall(queries[0], strategy="rrf")
+                    found["open_10k_and_first_recall_s"] = round(time.perf_counter() - began, 3)
+    with tempfile.TemporaryDirectory() as home, Memory.open(home, settings=labelled) as memory:
         users = [memory.user(f"user {index}") for index in range(20)]
         for index, one in enumerate(users):
             one.remember(messages(10_000, seed=index), thread_id="chat")
             one.flush()
         draw = random.Random(7)
-        for strategy in ("rrf", "rrf_neighbours"):
+        for strategy in ("rrf", "rrf_neighbours", "label_density"):
             found[f"200k_over_20_users_{strategy}"] = timed(
                 lambda query, s=strategy: draw.choice(users).recall(query, strategy=s),  # type: ignore[misc]
                 queries,

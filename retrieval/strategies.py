@@ -15,23 +15,33 @@ class LabelWeights:
     """How label density is counted (STITCH, arXiv 2601.10702, section 3.4).
 
     Attributes:
-        scope: what a matching thematic scope counts; 0 leaves scopes out.
+        scope: what the likeliest thematic scope counts where the question clearly means it; 0 leaves scopes out.
         event: the same for an event type.
         entity: the same for a key entity type.
         vote: what the most voted-for snippet gains among equally dense ones, as a share of the greatest similarity;
             the nearest snippets vote for labels of the kinds of which the question names none. 0: no votes.
-        step: densities less than this apart are equal, and similarity decides between them.
+        step: densities at least this far apart decide; between closer ones similarity may.
         pool: how many of the densest snippets are looked at.
         voters: how many of the nearest snippets vote.
+        reach: a scope whose log-odds are this far below the likeliest one's counts nothing; between, its share falls
+            in a straight line.
+        scope_vote: what a vote of the nearest snippet adds to its scope's log-odds, times two; by rank r it is
+            ``scope_vote / (1 + r)``.
+        clear: how much the question alone must favour one scope (0: none, 1: no doubt) for scopes to count whole.
+        unclear: below this its labels are a guess, and only vote.
     """
 
-    scope: float = 2.0
-    event: float = 0.5
-    entity: float = 0.5
+    scope: float = 4.0
+    event: float = 0.15
+    entity: float = 0.15
     vote: float = 0.3
-    step: float = 0.25
-    pool: int = 400
-    voters: int = 10
+    step: float = 0.5
+    pool: int = 200
+    voters: int = 30
+    reach: float = 6.0
+    scope_vote: float = 2.4
+    clear: float = 0.6
+    unclear: float = 0.12
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,6 +51,7 @@ class Strategy:
     Attributes:
         signals: the retrievers that are asked; with more than one, their rankings are fused by reciprocal rank:
             ``Σ weight / (rrf_k + rank)`` (Cormack, Clarke and Büttcher, SIGIR 2009); one alone keeps its own score.
+            ``late``, late interaction, finds nothing itself: it orders the ``pool`` best of what the others found.
             The dense one weighs less where the embedder does not know all of the query's words: by the known share.
         rrf_k: the constant of that fusion; the paper's 60 suits runs of a thousand documents, a conversation's short
             lists want the top to count more.
@@ -69,7 +80,7 @@ class Strategy:
 
 
 _PLAIN = (
-    Strategy(name="rrf", signals={"dense": 0.7, "bm25": 1.0}),
+    Strategy(name="rrf", signals={"dense": 0.7, "bm25": 1.0, "late": 1.5}),
     Strategy(name="dense", signals={"dense": 1.0}),
     Strategy(name="bm25", signals={"bm25": 1.0}),
 )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import tantivy
 from tantivy import Occur, Query
 
@@ -148,10 +149,16 @@ class LexicalQueries:
         addresses = [address for _, address in hits]
         times = searcher.fast_field_values(TIME, addresses)
         ties = searcher.fast_field_values(TIE, addresses)
-        order = sorted(range(len(hits)), key=lambda n: (-hits[n][0], times[n] is None, -(times[n] or 0), ties[n]))[
-            :wanted
-        ]
+        order = _in_order([score for score, _ in hits], times, ties)[:wanted]
         return [(decode_key(searcher.doc(addresses[n]).get_first(ID)), hits[n][0]) for n in order]
+
+
+def _in_order(scores: Sequence[float], times: Sequence[int | None], ties: Sequence[int]) -> list[int]:
+    """The places of hits: by score, then time, the latest first and undated last, then the tie-breaking number."""
+    undated = [time is None for time in times]
+    latest = np.array([0 if time is None else time for time in times], dtype=np.int64)
+    order = np.lexsort((np.array(ties, dtype=np.int64), ~latest, undated, -np.array(scores)))  # ~ of the least fits too
+    return [int(place) for place in order]
 
 
 def _conditions(filters: LexicalFilter) -> list[Any]:

@@ -1,0 +1,126 @@
+"""What opening a home takes: its lock, the embedder and the key that it was used with before, and what labels its steps."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from filelock import FileLock, Timeout
+
+from .agents.labelling.intent_labeler import IntentLabeling
+from .errors import HomeInUseError, HomeNotWritableError
+from .intent.contract import Embed, Labeler, Vectors
+from .stores.embedders import Embedder, open_embedder
+from .stores.ledger import Ledger
+from .stores.secrets import Cipher
+
+if TYPE_CHECKING:
+    from .memory import Memory
+
+__all__ = ["embedder_identity", "hold_home", "label_embedder", "labelling_of", "other_embedder", "other_key"]
+
+
+def hold_home(folder: Path) -> FileLock:
+    """The lock of a home folder, which is made where there is none and must be writable.
+
+    Raises:
+        HomeInUseError: if another process holds it.
+        HomeNotWritableError: if it cannot be made or written.
+    """
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)  # one that is there keeps its mode; `hexamem doctor` tells of it
+        lock = FileLock(folder / ".lock", timeout=0, thread_local=False)  # any thread may close what another opened
+        lock.acquire()
+    except Timeout:
+        raise HomeInUseError(
+            f"the home {folder} is held by another process: close it there, or give another home"
+        ) from None
+    except OSError as error:
+        raise HomeNotWritableError(
+            f"the home {folder} cannot be written ({error.strerror or error}): check its permissions, or give another with home= (--home)"
+        ) from None
+    if not os.access(folder, os.W_OK):
+        lock.release()
+        raise HomeNotWritableError(
+            f"the home {folder} is read-only: check its permissions, or give another with home= (--home)"
+        )
+    return lock
+
+
+def label_embedder(memory: Memory) -> tuple[Embed | None, bool]:
+    """What makes the vectors that labelling sees, and whether it is the home's own: the bundled embedder, whichever the
+    home's is. It costs nothing, and the rules are made for it."""
+    if memory.settings.labels == "off":
+        return None, False
+    opened: list[Embedder] = [memory.embedder] if memory.embedder.name == "bundled" else []
+
+    def embed(texts: Sequence[str]) -> Vectors:
+        if not opened:
+            opened.append(open_embedder("bundled"))
+        return opened[0].embed_documents(texts)
+
+    return embed, bool(opened)
+
+
+def labelling_of(
+    memory: Memory, make: Callable[[str], Labeler] | None, embed: Embed | None, same_embedder: bool
+) -> IntentLabeling | None:
+    """What labels steps by the settings."""
+    if embed is None:
+        return None
+
+    def by_rules(user: str) -> Labeler:
+        from .intent.rule_labeler import RuleLabeler
+
+        return RuleLabeler(user, embed)
+
+    return IntentLabeling(
+        memory.ledger,
+        make or by_rules,
+        embed,
+        memory._notice,
+        same_embedder=same_embedder,
+        queue=memory.model_tier.queue,
+        queued=memory.model_tier.queued,
+    )
+
+
+def embedder_identity(embedder: Embedder) -> dict[str, str]:
+    """The embedder in the rows of a ledger's settings."""
+    return {
+        "embedder_name": embedder.name,
+        "embedder_dimension": str(embedder.dimension),
+        "embedder_fingerprint": embedder.fingerprint,
+    }
+
+
+def other_embedder(ledger: Ledger, embedder: Embedder) -> str | None:
+    """Why this home's vectors do not fit the embedder; a new home takes the embedder as its own."""
+    known = ledger.settings()
+    if "embedder_fingerprint" not in known:
+        ledger.set_settings(embedder_identity(embedder))
+        return None
+    if known["embedder_fingerprint"] == embedder.fingerprint:
+        return None
+    return (
+        f"the home {ledger.place} was indexed with embedder {known.get('embedder_name')!r} "
+        f"({known['embedder_fingerprint'][:16]}), not with {embedder.name!r} ({embedder.fingerprint[:16]}): "
+        f"open it with the first, or make its vectors anew with `hexamem reembed --embedder {embedder.name}`"
+    )
+
+
+def other_key(ledger: Ledger, cipher: Cipher) -> str | None:
+    """What to say if the vault's key is not the one this home was last opened with; memory works all the same."""
+    known = ledger.settings().get("vault_key_id")
+    if known == cipher.key_id:
+        return None
+    if known is None:
+        ledger.set_settings({"vault_key_id": cipher.key_id})
+        return None
+    return (
+        f"the vault's key is {cipher.key_id}, the secrets of {ledger.place} were encrypted with {known}: they cannot be "
+        "revealed until HEXAMEM_VAULT_KEY or the file vault.key holds that key again; new ones are kept under this one"
+    )

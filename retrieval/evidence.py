@@ -1,0 +1,199 @@
+"""Ranking passages for research: the lanes' rankings of each need become one, by what is said, by whom, and beside what.
+
+Reciprocal rank fusion of the lanes and of late interaction, twice: among the steps of the speakers whom the question
+names, and among all. Steps then pass a part of their score on to those beside them, and sentences that say something
+(names, numbers, days, deeds) come before those that only keep the talk going.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from ..intent.page_sentences import SPLIT, size_of, weigh
+from ..memory_types import MemoryItem
+from ..stores.documents import searchable
+from ..stores.embedders import Embedder
+from ..stores.ledger import Transaction, get_items, neighbours
+from ..stores.ledger.steps import ShownStep, shown_steps
+
+__all__ = ["EvidenceWeights", "Need", "Ranked", "RankedNeed", "rank_evidence"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EvidenceWeights:
+    """How much each sign counts.
+
+    Attributes:
+        lanes: of each lane's ranking; ``late`` is late interaction over what the lanes found.
+        rank_k: the constant of reciprocal rank fusion.
+        late_pool: how many candidates late interaction compares.
+        anyone: what a ranking over all speakers counts beside that of the speakers who are named.
+        other_speaker: factor on what somebody else said, where the question names who did.
+        neighbours: shares that a step passes on to those 1, 2, … turns away.
+        spread_from: how many of the best pass on.
+        worth: how much a sentence that says something gains, a unit of its worth.
+        weighed: how many of the best are weighed so.
+    """
+
+    lanes: Mapping[str, float] = field(
+        default_factory=lambda: {"vector": 0.7, "keyword": 1.0, "late": 1.5, "time": 0.7, "intent": 0.5, "page": 0.5}
+    )
+    rank_k: int = 10
+    late_pool: int = 100
+    anyone: float = 0.3
+    other_speaker: float = 0.6
+    neighbours: tuple[float, ...] = (0.6, 0.3)
+    spread_from: int = 40
+    worth: float = 0.4
+    weighed: int = 100
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Need:
+    """What is looked for, with the rankings that lanes gave: lane → record ids, best first.
+
+    Attributes:
+        speakers: who is asked about, casefolded; empty for anybody.
+        wide: whether steps beside a match count too.
+    """
+
+    text: str
+    rankings: Mapping[str, Sequence[str]]
+    speakers: frozenset[str] = frozenset()
+    wide: bool = True
+
+
+@dataclass(slots=True)
+class Ranked:
+    """A candidate with its record."""
+
+    id: str
+    score: float
+    lanes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RankedNeed:
+    """The candidates of one need, best first."""
+
+    need: Need
+    ranked: list[Ranked]
+
+
+def rank_evidence(
+    tx: Transaction,
+    needs: Sequence[Need],
+    embedder: Embedder,
+    weights: EvidenceWeights,
+    *,
+    exclude: Collection[str] = (),
+) -> tuple[list[RankedNeed], dict[str, ShownStep], dict[str, MemoryItem]]:
+    """Rank the candidates of every need in one read of the ledger.
+
+    Args:
+        exclude: ids that were read already; they still pass on to their neighbours.
+
+    Returns:
+        The needs in order, and the records of all candidates by id: steps, and items that are not removed.
+    """
+    ids = list(dict.fromkeys(one for need in needs for ranking in need.rankings.values() for one in ranking))
+    steps = shown_steps(tx, [one for one in ids if one.startswith("step_")])
+    items = {
+        one.id: one
+        for one in get_items(tx, [one for one in ids if not one.startswith("step_")]).values()
+        if one.status == "active"
+    }
+    gone = set(exclude)
+    found = []
+    for need in needs:
+        scores, lanes = _fused(need, steps, items, embedder, weights)
+        if need.wide and weights.neighbours:
+            _spread(tx, scores, steps, weights)
+        if need.speakers:
+            for one in scores:
+                if one in steps and steps[one].speaker.casefold() not in need.speakers:
+                    scores[one] *= weights.other_speaker
+        best = sorted(scores, key=lambda one: (-scores[one], one))
+        for one in best[: weights.weighed] if weights.worth else ():
+            if one in steps:
+                scores[one] *= 1 + weights.worth * worth(steps[one].text)
+        best = sorted(best[: weights.weighed], key=lambda one: (-scores[one], one))
+        kept = [Ranked(one, scores[one], tuple(lanes.get(one, ("beside",)))) for one in best if one not in gone]
+        found.append(RankedNeed(need, kept))
+    return found, steps, items
+
+
+def _fused(
+    need: Need,
+    steps: Mapping[str, ShownStep],
+    items: Mapping[str, MemoryItem],
+    embedder: Embedder,
+    weights: EvidenceWeights,
+) -> tuple[dict[str, float], dict[str, list[str]]]:
+    """The candidates' scores, and the lanes that found each."""
+    known = {
+        lane: [one for one in ranking if one in steps or one in items] for lane, ranking in need.rankings.items()
+    }
+    lanes: dict[str, list[str]] = {}
+    for lane, ranking in known.items():
+        for one in ranking:
+            lanes.setdefault(one, []).append(lane)
+    theirs = {
+        one
+        for one in lanes
+        if one in items or not need.speakers or steps[one].speaker.casefold() in need.speakers
+    }
+    scores: dict[str, float] = {}
+    trust = {"vector": embedder.known_share(need.text)}
+    for lane, ranking in known.items():
+        _add(scores, ranking, weights.lanes.get(lane, 0.5) * trust.get(lane, 1.0), theirs, need, weights)
+    pool = sorted(scores, key=lambda one: (-scores[one], one))[: weights.late_pool]
+    texts = [searchable(steps[one].text if one in steps else items[one].text) for one in pool]
+    values = embedder.late_interaction(need.text, texts) if texts and weights.lanes.get("late") else None
+    if values is not None and values.any():
+        order = sorted(range(len(pool)), key=lambda at: (-float(values[at]), pool[at]))
+        _add(scores, [pool[at] for at in order], weights.lanes["late"], theirs, need, weights)
+    return scores, lanes
+
+
+def _add(
+    scores: dict[str, float],
+    ranking: Sequence[str],
+    weight: float,
+    theirs: Collection[str],
+    need: Need,
+    weights: EvidenceWeights,
+) -> None:
+    if need.speakers:
+        for rank, one in enumerate((one for one in ranking if one in theirs), 1):
+            scores[one] = scores.get(one, 0.0) + weight / (weights.rank_k + rank)
+        weight *= weights.anyone
+    for rank, one in enumerate(ranking, 1):
+        scores[one] = scores.get(one, 0.0) + weight / (weights.rank_k + rank)
+
+
+def _spread(
+    tx: Transaction, scores: dict[str, float], steps: dict[str, ShownStep], weights: EvidenceWeights
+) -> None:
+    """Add to each step the most that one beside it passes on."""
+    best = sorted(scores, key=lambda one: (-scores[one], one))[: weights.spread_from]
+    beside = neighbours(tx, [one for one in best if one in steps], len(weights.neighbours))
+    received: dict[str, float] = {}
+    for origin in best:
+        for other, distance in beside.get(origin, ()):
+            given = weights.neighbours[distance - 1] * scores[origin]
+            received[other] = max(received.get(other, 0.0), given)
+    new = [one for one in received if one not in steps]
+    steps.update(shown_steps(tx, new))
+    for one, given in received.items():
+        if one in steps:
+            scores[one] = scores.get(one, 0.0) + given
+
+
+@lru_cache(maxsize=8_192)
+def worth(text: str) -> float:
+    """What the best sentence of a text says of its own, from -1 (nothing) to 3 (names, numbers, days, deeds)."""
+    weights = [weigh(one, size_of(one)).weight for one in SPLIT.split(text[:2_000]) if len(one.strip()) > 3]
+    return min(3.0, max([-1.0, *weights]))

@@ -1,0 +1,148 @@
+"""From candidates to hits: the records behind the best, what is shown of them, and why each came back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta, timezone, tzinfo
+from functools import lru_cache
+
+from ..memory_types import Hit, MemoryItem, ResourceItem, Signal, Source
+from ..memory_types.times import read_zone
+from ..stores.chunking import SHORT, chunk_spans, passage_at, span_of
+from ..stores.kept_vocabularies import KeptVocabularies
+from ..stores.ledger import event_time, get_items
+from ..stores.ledger.items import item_statuses
+from ..stores.ledger.steps import ShownStep, shown_steps
+from ..stores.lexical import LexicalStore
+from ..stores.vocabulary import Vocabulary
+from .fusion import Candidate, best
+from .run import Run
+from .strategies import Strategy
+
+__all__ = ["hits_of"]
+
+
+def hits_of(
+    run: Run,
+    candidates: Mapping[str, Candidate],
+    strategy: Strategy,
+    lexical: LexicalStore,
+    vocabularies: KeptVocabularies,
+) -> list[Hit]:
+    """The k best candidates as hits, best first, with the labels of steps by name.
+
+    What is no longer believed is demoted, unless a time was asked for.
+    """
+    item_ids = [record_id for record_id in candidates if not record_id.startswith("step_")]
+    believed = run.permit.believed
+    statuses = item_statuses(run.tx, item_ids) if item_ids else {}
+    statuses.update({item_id: item.status for item_id, item in believed.items()})
+    if run.request.as_of is None and run.request.known_at is None:
+        for item_id, status in statuses.items():
+            if status == "superseded" and item_id in candidates:
+                _demote(candidates[item_id], strategy.superseded)
+    shown = _shown(run, best(candidates, len(candidates)), statuses)
+    labels = {one for _, record in shown if isinstance(record, ShownStep) for one in record.label_ids}
+    vocabulary = vocabularies.holding(run.tx, labels)
+    zone = read_zone(run.tx.timezone)
+    return [
+        _step_hit(candidate, record, run, vocabulary)
+        if isinstance(record, ShownStep)
+        else _item_hit(candidate, record, run, zone, lexical)
+        for candidate, record in shown
+    ]
+
+
+def _demote(candidate: Candidate, superseded: float) -> None:
+    # A negative score (a cosine) sinks as well: it grows by as much as a positive one shrinks.
+    factor = superseded if candidate.score >= 0 else 2 - superseded
+    candidate.score *= factor
+    candidate.why = [(*reason[:3], reason[3] * factor) for reason in candidate.why]
+
+
+def _shown(
+    run: Run, ranked: list[Candidate], statuses: Mapping[str, str]
+) -> list[tuple[Candidate, ShownStep | MemoryItem]]:
+    """The best k with their records."""
+    believed = run.permit.believed
+    # A candidate may have left the ledger since the indexes were read: take the next one instead.
+    shown: list[tuple[Candidate, ShownStep | MemoryItem]] = []
+    for start in range(0, len(ranked), run.request.k):
+        part = ranked[start : start + run.request.k]
+        records: dict[str, ShownStep | MemoryItem] = {
+            **shown_steps(run.tx, [one.id for one in part if one.id not in statuses])
+        }
+        # What they say is read of those alone that are shown: a document may be long.
+        records.update(get_items(run.tx, [one.id for one in part if one.id in statuses and one.id not in believed]))
+        for candidate in part:
+            record = believed.get(candidate.id) or records.get(candidate.id)
+            if record is not None:
+                shown.append((candidate, record))
+        if len(shown) >= run.request.k:
+            break
+    return shown[: run.request.k]
+
+
+def _passage_of(run: Run, item: MemoryItem, lexical: LexicalStore) -> tuple[str, str | None]:
+    """What is shown of an item: of a long document its title and best passage, with the place of that."""
+    if not isinstance(item, ResourceItem) or len(item.content) <= SHORT:
+        return item.text, None
+    found = None if item.id in run.former else run.passage(item.id)
+    if found is not None:
+        span = span_of(found)
+    else:  # found by its title, its labels, or in words of before, which are in no index
+        spans = chunk_spans(item)
+        if not spans:
+            return item.text, None
+        texts = {str(number): item.content[start:end] for number, (start, end) in enumerate(spans)}
+        scored = lexical.score_texts(run.key, run.request.query, texts)
+        span = spans[int(max(scored, key=lambda one: one[1])[0]) if scored else 0]
+    passage = passage_at(item, span)
+    return f"{item.title}{f', {passage.place}' if passage.place else ''}\n{passage.text}", passage.place or None
+
+
+def _why(candidate: Candidate, run: Run) -> tuple[Signal, ...]:
+    return tuple(
+        Signal.model_construct(name=name, value=value, rank=rank, share=share, note=run.notes.get(name))
+        for name, value, rank, share in sorted(candidate.why, key=lambda reason: -reason[3])
+    )
+
+
+@lru_cache(maxsize=64)
+def _offset(minutes: int) -> timezone:
+    return timezone(timedelta(minutes=minutes))
+
+
+def _step_hit(candidate: Candidate, step: ShownStep, run: Run, vocabulary: Vocabulary) -> Hit:
+    return Hit.model_construct(
+        id=step.id,
+        kind="step",
+        text=step.text,
+        score=candidate.score,
+        why=_why(candidate, run),
+        occurred_at=step.occurred_at.astimezone(_offset(step.offset_minutes)),
+        speaker=step.speaker,
+        thread_id=step.thread_id,
+        sources=(Source.model_construct(step_id=step.id, quote="", start=None, end=None),),
+        superseded=False,
+        scope=None if step.scope_id is None else vocabulary.path(step.scope_id),
+        events=vocabulary.names(step.event_ids),
+        entities=vocabulary.names(step.entity_ids),
+    )
+
+
+def _item_hit(candidate: Candidate, item: MemoryItem, run: Run, zone: tzinfo, lexical: LexicalStore) -> Hit:
+    text, place = _passage_of(run, item, lexical)
+    return Hit.model_construct(
+        id=item.id,
+        kind=item.kind,
+        text=text,
+        place=place,
+        score=candidate.score,
+        why=_why(candidate, run),
+        occurred_at=event_time(item).astimezone(zone),
+        speaker=None,
+        thread_id=None,
+        sources=item.sources,
+        superseded=item.status == "superseded",
+    )

@@ -1,0 +1,163 @@
+"""Searching pages: as a whole by vector and by words (open ones as they are now), and by their best steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+import numpy.typing as npt
+
+from ..memory_types import Hit, Signal
+from ..memory_types.times import read_zone
+from ..stores.ledger import user_key
+from ..stores.ledger.labels import read_labels
+from ..stores.ledger.pages import PageRow, get_pages, pages_holding, read_pages
+from ..stores.lexical import LexicalFilter
+from ..stores.page_index import PageIndex, lexical_key, page_text
+from ..stores.vocabulary import Vocabulary
+
+__all__ = ["PageRequest", "search_pages"]
+
+_RANK = 60
+"""Reciprocal rank fusion's constant (Cormack et al., SIGIR 2009)."""
+_POOL = 100
+_STEPS = 60
+_WEIGHTS = {"dense": 0.25, "bm25": 0.25, "steps": 0.5}
+"""Half for the page as a whole, half for its best step."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageRequest:
+    """What is asked of the pages.
+
+    Attributes:
+        thread_id: of this conversation only.
+        since, until: only pages of which some part lies between.
+        scope: ids of scopes, of which a page must have one as its main scope; all when None.
+        exclude: ids of pages that were read already.
+    """
+
+    query: str
+    k: int = 5
+    thread_id: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    scope: frozenset[str] | None = None
+    exclude: frozenset[str] = frozenset()
+
+    def lets(self, page: PageRow) -> bool:
+        """Whether a page meets the conditions."""
+        if page.id in self.exclude or (self.thread_id is not None and page.thread_id != self.thread_id):
+            return False
+        if self.since is not None and page.ended_at < self.since:
+            return False
+        if self.until is not None and page.started_at > self.until:
+            return False
+        return self.scope is None or page.scope_id in self.scope
+
+    @property
+    def narrow(self) -> bool:
+        """Whether there is any condition."""
+        return bool(self.thread_id or self.since or self.until or self.scope is not None or self.exclude)
+
+
+def search_pages(index: PageIndex, user: str, request: PageRequest) -> list[Hit]:
+    """The k best pages, best first; the index must be up to the ledger.
+
+    Half of a score is for the page as a whole (its vector, its words), half for its best step. Conditions narrow the
+    search itself: all pages that meet them are ranked.
+    """
+    vector = index.embedder.embed_query(request.query)
+    key = user_key(user)
+    with index.ledger.read(user) as tx:
+        if not tx.user_id:
+            return []
+        allowed = {page.id for page in read_pages(tx) if page.closed and request.lets(page)} if request.narrow else None
+        zone = read_zone(tx.timezone)
+    pool = max(_POOL, request.k)
+    if allowed is None:
+        dense = index.vectors.query(key, "pages", vector, pool)
+    else:
+        dense = index.vectors.query_among(key, "pages", vector, allowed, pool) if allowed else []
+    words = index.lexical.search(
+        lexical_key(user), request.query, pool if allowed is None else pool + 10 * len(allowed)
+    )
+    words = [one for one in words if allowed is None or one[0] in allowed]
+    opened = index.open_pages(user)
+    growing = [page for page in opened.pages if request.lets(page)]
+    if growing:
+        cosines = dict(
+            zip(
+                (page.id for page in opened.pages),
+                opened.vectors @ (vector / (np.linalg.norm(vector) or 1.0)),
+                strict=True,
+            )
+        )
+        dense += [(page.id, float(cosines[page.id])) for page in growing]
+        texts = {page.id: page_text(page, opened.steps[page.id]) for page in growing}
+        words += index.lexical.score_texts(lexical_key(user), request.query, texts)
+    known = {page.id for page in opened.pages}
+    let = {page.id for page in growing} | (allowed or set())
+    by_step = [
+        one
+        for one in _by_steps(index, user, request.query, vector)
+        if one[0] in let or (allowed is None and one[0] not in known)
+    ]
+    rankings = {"dense": _ranked(dense, pool), "bm25": _ranked(words, pool), "steps": _ranked(by_step, pool)}
+    scores: dict[str, float] = {}
+    for name, ranking in rankings.items():
+        for page_id, (rank, _) in ranking.items():
+            scores[page_id] = scores.get(page_id, 0.0) + _WEIGHTS[name] / (_RANK + rank)
+    best = sorted(scores, key=lambda one: (-scores[one], one))[: request.k]
+    with index.ledger.read(user) as tx:
+        rows = {**get_pages(tx, best), **{page.id: page for page in growing}}
+        labels = Vocabulary(read_labels(tx, {page.scope_id for page in rows.values() if page.scope_id}))
+    return [
+        Hit(
+            id=page.id,
+            kind="page",
+            text="\n".join(line for line in (page.header, page.memo) if line),
+            score=scores[page.id],
+            why=_why(page.id, rankings),
+            occurred_at=page.started_at.astimezone(zone),
+            thread_id=page.thread_id,
+            scope=labels.path(page.scope_id) if page.scope_id in labels.by_id else None,
+        )
+        for page in (rows[one] for one in best if one in rows)
+    ]
+
+
+def _by_steps(index: PageIndex, user: str, query: str, vector: npt.NDArray[np.float32]) -> list[tuple[str, float]]:
+    """Pages by the best of their steps, in the fused order of both signals over steps."""
+    key = user_key(user)
+    dense = index.vectors.query(key, "steps", vector, _STEPS)
+    words = index.lexical.search(key, query, _STEPS, filters=LexicalFilter(kinds=frozenset({"step"})))
+    scores: dict[str, float] = {}
+    for found in (dense, words):
+        for rank, (step_id, _) in enumerate(found, 1):
+            scores[step_id] = scores.get(step_id, 0.0) + 1 / (_RANK + rank)
+    with index.ledger.read(user) as tx:
+        page_of = pages_holding(tx, scores)
+    best: dict[str, float] = {}
+    for step_id, score in scores.items():
+        page_id = page_of.get(step_id)
+        if page_id is not None:
+            best[page_id] = max(best.get(page_id, 0.0), score)
+    return list(best.items())
+
+
+def _ranked(found: Sequence[tuple[str, float]], most: int) -> dict[str, tuple[int, float]]:
+    """Id → rank from 1, and value."""
+    ordered = sorted(found, key=lambda one: (-one[1], one[0]))[:most]
+    return {page_id: (rank, value) for rank, (page_id, value) in enumerate(ordered, 1)}
+
+
+def _why(page_id: str, rankings: dict[str, dict[str, tuple[int, float]]]) -> tuple[Signal, ...]:
+    signals = []
+    for name, ranking in rankings.items():
+        if page_id in ranking:
+            rank, value = ranking[page_id]
+            signals.append(Signal(name=name, value=value, rank=rank, share=_WEIGHTS[name] / (_RANK + rank)))
+    return tuple(sorted(signals, key=lambda one: -one.share))
