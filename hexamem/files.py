@@ -145,7 +145,9 @@ def add_to(
     settings = user.memory.settings
     data = load_file(place, settings.max_file_bytes)
     read = _read(data, place.name, settings.max_file_bytes, {"describe": describe, "transcribe": transcribe})
-    if read.resource_type in FILE_KINDS and not read.content and not keep_bytes:
+    if not read.content and not keep_bytes:
+        if read.resource_type not in FILE_KINDS:
+            raise InvalidInputError(f"{read.degraded[0].partition(';')[0]}, so without its bytes nothing is kept of it")
         noun = "picture" if read.resource_type == "image" else "recording"
         raise InvalidInputError(
             f"{place.name} is a {noun} without words: give {FILE_KINDS[read.resource_type]}=, or keep its bytes"

@@ -19,14 +19,14 @@ from .memory_types import (
     Operation,
 )
 from .stores.labelling import merge_labels, move_steps, pin_label, rename_label, split_label, vocabulary_of
-from .stores.ledger import Transaction, get_steps
+from .stores.ledger import Transaction, get_steps, read_items
 from .stores.ledger.labels import StepIntent, get_intents, read_intents
 from .stores.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from .user import UserMemory
 
-__all__ = ["UserLabels"]
+__all__ = ["UserLabels", "label_paths", "refuse_unknown"]
 
 _LATEST = 50
 
@@ -34,12 +34,13 @@ _LATEST = 50
 class UserLabels(AsyncLabels):
     """The labels of one user's steps: thematic scopes, event types and key entity types. Reached as ``user.labels``.
 
-    A label is named by its id, its name (case does not matter where no other differs by it), an alias, or for one
-    under others its path: ``Trip / Day 2``; with its kind before it where several kinds have the name:
-    ``entity:Porto``. A name that there is not, or that may mean several labels, is refused with
-    the candidates. Each correction is an operation in the user's history that ``user.undo`` reverses, and stands
-    against rules and models: they change neither pinned labels nor steps that a person labelled. What was stored
-    before a call has its labels in it. Each method has an ``a…`` twin that runs it in a thread.
+    A label is named by its id, its name (case does not matter where no other differs by it), an alias or a name that
+    it had before, or for one under others its path: ``Trip / Day 2``; with its kind before it where several kinds
+    have the name: ``entity:Porto``. Numbered and dated names are found in each form and language: ``day two`` for
+    ``第2天``. A name that there is not, or that may mean several labels, is refused with the candidates. Each
+    correction is an operation in the user's history that ``user.undo`` reverses, and stands against rules and models:
+    they change neither pinned labels nor steps that a person labelled. What was stored before a call has its labels
+    in it. Each method has an ``a…`` twin that runs it in a thread.
     """
 
     def __init__(self, user: UserMemory) -> None:
@@ -112,7 +113,7 @@ class UserLabels(AsyncLabels):
             entities=vocabulary.names(intent.entity_ids),
             antecedents=intent.antecedents,
             tier=intent.tier,
-            confidence=intent.confidence,
+            confidence=1.0 if intent.tier == "user" else intent.confidence,
             provisional=intent.provisional,
         )
 
@@ -128,7 +129,7 @@ class UserLabels(AsyncLabels):
 
     @public
     def rename(self, label: str, name: str, *, actor: str = "user", reason: str = "") -> Operation:
-        """Give a label another name, and pin it, so that nothing but a person changes it again.
+        """Give a label another name, and pin it, so that nothing but a person changes it again. The old name finds it too.
 
         Raises:
             NotFoundError, InvalidInputError: as :meth:`show`.
@@ -224,6 +225,38 @@ class UserLabels(AsyncLabels):
         with self._user.memory.ledger.write(self._user.name, create=False) as tx:
             yield tx
         self._user.memory.wrote(self._user.name)
+
+
+def label_paths(user: UserMemory) -> dict[str, str]:
+    """What each label is called now, with the names above it: label id, or alias's → path."""
+    with user.memory.ledger.read(user.name) as tx:
+        vocabulary = vocabulary_of(tx)
+    return {label_id: vocabulary.path(label_id) for label_id in vocabulary.by_id}
+
+
+def refuse_unknown(user: UserMemory, names: Collection[str], *, of_items: bool = False) -> None:
+    """Refuse names that a filter by labels could only find nothing by.
+
+    Args:
+        names: as in ``Where.labels``.
+        of_items: only the labels that items have of their own count, not those of steps.
+
+    Raises:
+        NotFoundError: naming the first such name, and the nearest that there are.
+    """
+    if not names:
+        return
+    user.memory.projector.catch_up(user.name)
+    with user.memory.ledger.read(user.name) as tx:
+        vocabulary = vocabulary_of(tx)
+        tags = {tag for item in read_items(tx, superseded=True) for tag in item.labels}
+        for name in names:
+            if name in tags or (vocabulary.find(name) and not of_items):
+                continue
+            if not of_items:
+                raise NotFoundError(f"no label {name!r}; {vocabulary.nearest(name, more=tags)}")
+            whose = " (it is a label of steps, which `recall --label` filters by)" if vocabulary.find(name) else ""
+            raise NotFoundError(f"no item has the label {name!r}{whose}; {Vocabulary(()).nearest(name, more=tags)}")
 
 
 def _check(**texts: object) -> None:

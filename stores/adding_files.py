@@ -27,6 +27,7 @@ from .secrets import Cipher, SecretSpan
 __all__ = ["FileToAdd", "add_file"]
 
 _LONGEST_SUMMARY = 300
+_WORDS = re.compile(rb"[\t -~]{8,}")  # in a file of which nothing is read: where a secret may stand in clear
 _SENTENCE = re.compile(r"\S.*?(?:[.!?…](?=\s|$)|[。！？]|$)", re.MULTILINE)
 
 
@@ -157,6 +158,8 @@ def _prepare(ledger: Ledger, user: str, file: FileToAdd, cipher: Cipher, digest:
     }
     redactor = Redactor(keep, find)
     original = source if source is not None and source.strip() != read.content.strip() else None
+    if not read.content and read.resource_type not in FILE_KINDS:
+        original = "\n".join(words.decode("ascii") for words in _WORDS.findall(file.data)) or None
     near = redactor.look([said, original, file.actor, file.reason])
     with ledger.read(user) as tx:
         if find and tx.user_id:
@@ -171,6 +174,8 @@ def _prepare(ledger: Ledger, user: str, file: FileToAdd, cipher: Cipher, digest:
     kept = None
     if file.keep_bytes:
         hidden = values["content"] != read.content
+        if source is None and original is not None:
+            hidden, original = clean(original) != original, None
         kept, line = _kept(file, source if hidden else original, encoding, clean, hidden=hidden)
         degraded += [line] if line else []
     values["metadata"]["file"] |= {
@@ -192,10 +197,9 @@ def _kept(
         cleaned = clean(source)
         return (file.data if cleaned == source else cleaned.encode(encoding, "xmlcharrefreplace")), None
     if hidden:
-        return None, (
-            f"{file.name} holds secrets, which cannot be taken out of a {file.read.resource_type} file: its text is "
-            "kept without them, its bytes are not"
-        )
+        left = "its text is kept without them" if file.read.content else "its name is kept"
+        kind = "" if file.read.resource_type == "file" else f"{file.read.resource_type} "
+        return None, f"{file.name} holds secrets, which cannot be taken out of a {kind}file: {left}, its bytes are not"
     return file.data, None
 
 

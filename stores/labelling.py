@@ -10,26 +10,28 @@ from dataclasses import replace
 from typing import Literal
 
 from ..errors import InvalidInputError, NotFoundError
-from ..memory_types import Change, Operation
+from ..memory_types import Change, Operation, new_id
 from ..memory_types.labels import Label, LabelKind
 from ..memory_types.operations import LabelOperation
 from .ledger import Transaction, get_steps, record_operation
-from .ledger.labels import (
-    StepIntent,
+from .ledger.label_changes import (
     add_intents,
-    count_labels,
-    furthest_index,
-    get_intents,
     insert_labels,
     intent_change,
     label_change,
     label_state,
-    labels_named,
-    mark_corrected,
-    read_labels,
     set_gists,
     settle_intents,
     touch_steps,
+)
+from .ledger.labels import (
+    StepIntent,
+    count_labels,
+    furthest_index,
+    get_intents,
+    labels_named,
+    mark_corrected,
+    read_labels,
 )
 from .vocabulary import SEPARATOR, Vocabulary
 
@@ -188,16 +190,19 @@ def vocabulary_of(tx: Transaction) -> Vocabulary:
 
 
 def rename_label(tx: Transaction, label: str, name: str, *, actor: str, reason: str) -> Operation:
-    """Give a label another name, and pin it; see ``UserLabels.rename``."""
-    one = vocabulary_of(tx).one(label)
+    """Give a label another name, and pin it; see ``UserLabels.rename``. The old one lives on as an alias."""
+    vocabulary = vocabulary_of(tx)
+    one = vocabulary.one(label)
     name = _checked_name(name)
     if name == one.name:
         raise InvalidInputError(f"label {one.id} is called {name!r} already")
     _refuse_taken(tx, one.kind, one.parent_id, name, one.id)
     before = _state(tx, one)
-    return _correct(
-        tx, "rename", [label_change(one.id, before, {**before, "name": name, "pinned": True})], actor, reason
-    )
+    changes = [label_change(one.id, before, {**before, "name": name, "pinned": True})]
+    if one.name.casefold() not in {name.casefold(), *(other.casefold() for other in vocabulary.aliases(one.id))}:
+        alias = {**before, "alias_of": one.id, "made_from": one.id, "pinned": True}
+        changes.append(label_change(new_id("label"), None, alias))
+    return _correct(tx, "rename", changes, actor, reason)
 
 
 def merge_labels(tx: Transaction, label: str, into: str, *, actor: str, reason: str) -> Operation:
@@ -253,7 +258,8 @@ def move_steps(
     tx: Transaction, step_ids: Collection[str], label: str, *, kind: LabelKind | None, actor: str, reason: str
 ) -> Operation:
     """Give steps a label; see ``UserLabels.move``."""
-    one = vocabulary_of(tx).one(label, kind)
+    vocabulary = vocabulary_of(tx)
+    one = vocabulary.one(label, kind)
     changes = []
     for intent in _intents(tx, step_ids).values():
         if one.kind == "scope":
@@ -262,12 +268,24 @@ def move_steps(
             after = replace(intent, event_ids=(one.id,))
         else:
             after = replace(intent, entity_ids=tuple(dict.fromkeys((*intent.entity_ids, one.id))))
-        after = replace(after, tier="user", provisional=False, confidence=1.0)
-        if after != intent:
+        after = replace(after, tier="user", provisional=False)
+        if after.snapshot != intent.snapshot and not (intent.tier == "user" and _carries(vocabulary, intent, one)):
             changes.append(intent_change(intent, after))
     if not changes:
-        raise InvalidInputError(f"these steps carry the label {one.name!r} already, by a person's word")
+        which = "the step carries" if len(set(step_ids)) == 1 else "the steps carry"
+        raise InvalidInputError(
+            f"nothing to move: {which} {vocabulary.path(one.id)!r} already, by a person's word, and will keep it"
+        )
     return _correct(tx, "move", changes, actor, reason)
+
+
+def _carries(vocabulary: Vocabulary, intent: StepIntent, label: Label) -> bool:
+    """Whether a move of the label to the step would leave it as it is, whatever aliases its ids are of."""
+    if label.kind == "scope":
+        return vocabulary.canonical(intent.scope_id) == label.id
+    if label.kind == "event":
+        return {*map(vocabulary.canonical, intent.event_ids)} == {label.id}
+    return label.id in map(vocabulary.canonical, intent.entity_ids)
 
 
 def pin_label(tx: Transaction, label: str, pinned: bool, *, actor: str, reason: str) -> Operation:
@@ -298,7 +316,6 @@ def _with_new(intent: StepIntent, same: set[str], new: str) -> StepIntent:
         entity_ids=put(intent.entity_ids),
         tier="user",
         provisional=False,
-        confidence=1.0,
     )
 
 

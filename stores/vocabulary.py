@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import cast, get_args
 
 from ..errors import InvalidInputError, NotFoundError
 from ..memory_types.labels import Label, LabelKind
+from .label_forms import name_form
 
 __all__ = ["SEPARATOR", "Vocabulary"]
 
 SEPARATOR = " / "
 _SHOWN = 8
+_NEAR = 5
 _KINDS = get_args(LabelKind)
 
 
@@ -110,6 +112,9 @@ class Vocabulary:
     def find(self, text: str, kind: LabelKind | None = None) -> list[str]:
         """The labels that an id, a name or a path may mean, aliases resolved: the most exact reading that fits any.
 
+        A name that is a label's own comes before the same name as an alias. Where nothing else fits, names that say
+        the same do, such as "day two" for "第2天": see :func:`~hexamem.stores.label_forms.name_form`.
+
         Args:
             text: may have the kind before it, ``entity:Porto``, where labels of several kinds have one name.
         """
@@ -121,24 +126,37 @@ class Vocabulary:
         if text in self.by_id and kind in (None, self.by_id[text].kind):
             return [self.canonical(text)]
         pool = [one for one in self.by_id.values() if kind in (None, one.kind)]
+        own = [one for one in pool if self.canonical(one.id) == one.id]
+        others = [one for one in pool if self.canonical(one.id) != one.id]
         folded = text.casefold().strip()
-        for fits in (
-            lambda one: one.name == text,
-            lambda one: one.name.casefold() == folded,
-            lambda one: self._on_path(one, folded),
+        form = name_form(text)
+        path = [name_form(part) for part in text.split("/") if part.strip()]
+        for fits, labels in (
+            (lambda one: one.name == text, own),
+            (lambda one: one.name == text, others),
+            (lambda one: one.name.casefold() == folded, own),
+            (lambda one: one.name.casefold() == folded, others),
+            (lambda one: self._on_path(one.id, path, aliases=False), own if len(path) > 1 else ()),
+            (lambda one: self._on_path(one.id, path, aliases=True), own if len(path) > 1 else ()),
+            (lambda one: name_form(one.name) == form, own),
+            (lambda one: name_form(one.name) == form, others),
         ):
-            found = list(dict.fromkeys(self.canonical(one.id) for one in pool if fits(one)))
+            found = list(dict.fromkeys(self.canonical(one.id) for one in labels if fits(one)))
             if found:
                 return found
         return []
 
-    def _on_path(self, label: Label, folded: str) -> bool:
-        """Whether a text is the label's name behind those of wider labels, however many of them are told."""
-        names = [label.name, *(self.name(one) for one in self.above(label.id))]
-        told = ""
-        for depth, name in enumerate(names):
-            told = "/".join(part.strip() for part in (name.casefold(), told) if part)
-            if depth and told == "/".join(part.strip() for part in folded.split("/")):
+    def _on_path(self, label_id: str, path: Sequence[str], *, aliases: bool) -> bool:
+        """Whether a path, in forms of names, ends in a name of the label, and what is before it in those above."""
+        for one in self.same(label_id) if aliases else (label_id,):
+            parts = [name_form(part) for part in self.by_id[one].name.split("/")]
+            before = len(path) - len(parts)
+            if before < 0 or list(path[before:]) != parts:
+                continue
+            above = self.by_id[one].parent_id  # an alias is still found where it was
+            if before == 0:
+                return True
+            if above and above in self.by_id and self._on_path(self.canonical(above), path[:before], aliases=aliases):
                 return True
         return False
 
@@ -147,30 +165,43 @@ class Vocabulary:
 
         Raises:
             NotFoundError: if there is none; the nearest names are told.
-            InvalidInputError: if it may mean several, with the path and id of each.
+            InvalidInputError: if it may mean several, with the kind, path and id of each.
         """
         found = self.find(text, kind)
         what = "label" if kind is None else f"{kind} label"
         if not found:
-            raise NotFoundError(f"no {what} {text!r}; {self._nearest(text, kind)}")
+            raise NotFoundError(f"no {what} {text!r}; {self.nearest(text, kind)}")
         if len(found) > 1:
-            named = "; ".join(f"{self.path(one)} ({self.by_id[one].kind}, {one})" for one in found[:_SHOWN])
-            raise InvalidInputError(
-                f"{what} {text!r} may mean {len(found)}: {named}. Give its kind (scope:…), path or id"
-            )
+            named = "; ".join(f"{self.by_id[one].kind}:{self.path(one)} ({one})" for one in found[:_SHOWN])
+            raise InvalidInputError(f"{what} {text!r} may mean {len(found)}: {named}. Give one of these, or its id")
         return self.by_id[found[0]]
 
-    def _nearest(self, text: str, kind: LabelKind | None) -> str:
+    def nearest(self, text: str, kind: LabelKind | None = None, more: Collection[str] = ()) -> str:
+        """The names nearest to one that is not there, in words: for the end of an error.
+
+        Args:
+            kind: only labels of this kind.
+            more: other names that would do.
+        """
         from difflib import get_close_matches
 
         used = self._same if self._used is None else self._used()
         fitting = [one for one in self._same if one in used and one in self.by_id]
-        paths = {self.path(one): one for one in fitting if kind in (None, self.by_id[one].kind)}
-        if not paths:
+        fitting = [one for one in fitting if kind in (None, self.by_id[one].kind)]
+        fitting.sort(key=lambda one: (_KINDS.index(self.by_id[one].kind), self.path(one)))
+        shown: dict[str, list[str]] = {}  # by each folded name, what is said of it
+        for one in fitting:
+            for name in {self.path(one), self.by_id[one].name, *self.aliases(one)}:
+                shown.setdefault(name.casefold(), []).append(self.path(one))
+        for name in more:
+            shown.setdefault(name.casefold(), []).append(name)
+        if not shown:
             return "the user has none yet"
-        folded = {path.casefold(): path for path in paths}
-        near = get_close_matches(text.casefold(), folded, n=5, cutoff=0.4)
-        if near:
-            return "did you mean " + ", ".join(repr(folded[one]) for one in near) + "?"
-        some = sorted(paths)[:_SHOWN]
-        return "there are " + ", ".join(map(repr, some)) + (", …" if len(paths) > len(some) else "")
+        wanted = text.casefold().strip()
+        near = [name for name in shown if wanted and wanted in name]
+        near = near or get_close_matches(wanted, shown, n=_NEAR, cutoff=0.55)
+        told = list(dict.fromkeys(said for name in near for said in shown[name]))[:_NEAR]
+        if told:
+            return "did you mean " + ", ".join(map(repr, told)) + "?"
+        some = list(dict.fromkeys([*(self.path(one) for one in fitting), *sorted(more)]))
+        return "there are " + ", ".join(map(repr, some[:_SHOWN])) + (", …" if len(some) > _SHOWN else "")

@@ -153,7 +153,6 @@ def zip_bomb() -> bytes:
     [
         ("empty.txt", lambda: b"", "is empty"),
         ("blank.txt", lambda: b" \n\t\n", "is empty"),
-        ("data.bin", lambda: bytes(range(256)) * 40, "no text"),
         ("locked.pdf", lambda: pdf(["Hello"], password="open sesame"), "encrypted"),
         ("broken.pdf", lambda: b"%PDF-1.7\n" + b"x" * 200, "cannot be read as PDF"),
         ("scanned.pdf", lambda: pdf(["", ""]), "OCR"),
@@ -161,7 +160,6 @@ def zip_bomb() -> bytes:
         ("other.docx", lambda: b"PK\x05\x06" + b"\0" * 18, "cannot be read as docx"),
         ("locked.docx", lambda: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"x" * 600, "encrypted"),
         ("bomb.docx", zip_bomb, "unpacks to"),
-        ("photos.zip", lambda: b"PK\x03\x04" + b"x" * 100, "archive"),
         ("only.html", lambda: b"<html><script>x()</script></html>", "holds no text"),
         ("large.txt", lambda: b"x" * 2_000_001, "the limit is 2,000,000"),
     ],
@@ -177,6 +175,53 @@ def test_a_bad_file_is_refused_in_one_line_and_nothing_is_stored(
         assert "\n" not in str(refused.value)
         assert memory.users() == []
         assert not list((tmp_path / "home" / "media").rglob("*"))
+
+
+NOT_TEXT = {
+    "a picture whose first byte is lost": ("cut.png", b"PNG\r\n\x1a\n" + bytes(range(256)) * 8, "file"),
+    "a picture that is half of one": ("half.jpg", "Größe".encode("latin-1") + bytes(range(128, 256)) * 20, "file"),
+    "bytes of every kind": ("data.bin", bytes(range(256)) * 40, "file"),
+    "bytes under the name of a text": ("notes.txt", bytes(range(256)) * 40, "file"),
+    "bytes under the name of a page": ("page.html", b"<html>" + bytes(range(32)) * 40, "file"),
+    "control characters in ASCII": ("log.txt", b"ab\x01\x02\x03\x04" * 100, "file"),
+    "a damaged text in UTF-16": ("wide.txt", b"\xff\xfea\0b", "file"),
+    "an archive": ("photos.zip", b"PK\x03\x04" + b"x" * 100, "archive"),
+    "a compressed text": ("notes.txt", b"\x1f\x8b\x08" + b"x" * 100, "archive"),
+    "a database": ("notes.md", b"SQLite format 3\0" + b"x" * 100, "file"),
+    "a film": ("film.mp4", b"\0\0\0\x18ftypisom" + b"x" * 100, "video"),
+}
+
+
+@pytest.mark.parametrize("which", NOT_TEXT)
+def test_what_is_no_text_is_kept_by_its_bytes_and_said_to_be_unread(
+    alice: UserMemory, tmp_path: Path, which: str
+) -> None:
+    name, data, kind = NOT_TEXT[which]
+    added = alice.add_file(written(tmp_path, name, data))
+    assert (added.item.resource_type, added.item.content, added.item.title) == (kind, "", name)
+    assert alice.media(added.item.metadata["file"]["sha256"]) == data
+    assert len(added.degraded) == 1
+    assert added.degraded[0].startswith(f"{name} ")
+    assert "kept as it is" in added.degraded[0]
+    assert added.item.id in {hit.id for hit in alice.recall(name).hits}
+
+
+def test_what_is_no_text_is_refused_where_its_bytes_are_not_to_be_kept(alice: UserMemory, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInputError, match="without its bytes nothing is kept"):
+        alice.add_file(written(tmp_path, "data.bin", bytes(range(256)) * 40), keep_bytes=False)
+
+
+def test_bytes_that_nobody_reads_are_not_kept_with_a_secret_in_them(alice: UserMemory, tmp_path: Path) -> None:
+    data = b"SQLite format 3\0" + b"\0password: hunter2-Grun7!\0\1" + bytes(range(32))
+    added = alice.add_file(written(tmp_path, "app.sqlite", data))
+    assert added.item.metadata["file"]["sha256"] is None
+    assert any("holds secrets" in line for line in added.degraded)
+
+
+@pytest.mark.parametrize("name", ["plain.png", "plain.zip", "plain"])
+def test_a_text_is_text_whatever_its_name(name: str) -> None:
+    read = read_data("Grüße aus Köln.\n".encode(), name)
+    assert (read.resource_type, read.content.strip(), read.degraded) == ("text", "Grüße aus Köln.", ())
 
 
 def test_what_is_no_file_is_refused(alice: UserMemory, tmp_path: Path) -> None:

@@ -169,7 +169,7 @@ def test_a_filter_takes_names_paths_and_wider_labels(seen: Trip, label: str, fou
 
 def test_a_name_that_may_mean_several_labels_is_refused_with_each(seen: Trip) -> None:
     user, _ = seen
-    with pytest.raises(InvalidInputError, match=r"may mean 2: Trip / Day 2 .*Holiday / Day 2"):
+    with pytest.raises(InvalidInputError, match=r"may mean 2: scope:Trip / Day 2 .*scope:Holiday / Day 2"):
         user.labels.show("Day 2")
     assert user.labels.show("Holiday / Day 2").steps == 1
 
@@ -506,3 +506,55 @@ def test_a_rename_whose_old_name_is_taken_says_so_when_it_is_undone(labelled: Me
     user.labels.split("Other", steps[:1], "Trip")
     with pytest.raises(UndoRefusedError, match="called 'Trip' now"):
         user.undo(renamed)
+
+
+# -- names that say the same ------------------------------------------------------------------------------------------
+
+
+def test_a_label_is_found_by_a_name_that_says_the_same(user: UserMemory) -> None:
+    said = ["scope:Reise/第2天 a", "scope:Reise/第3天 b", "scope:Trip/Day_4 c", "scope:Trip/Day_3 d"]
+    user.remember([{"role": "user", "content": text} for text in said])
+    assert user.labels.show("day 2").path == "Reise / 第2天"
+    assert user.labels.show("Reise/the 2nd day").path == "Reise / 第2天"
+    assert user.labels.show("第四天").path == "Trip / Day 4"
+    assert user.labels.show("Day 3").path == "Trip / Day 3"
+    assert user.labels.show("第3天").path == "Reise / 第3天"
+    with pytest.raises(InvalidInputError, match=r"may mean 2: scope:Reise / 第3天 .*; scope:Trip / Day 3"):
+        user.labels.show("day three")
+
+
+def test_an_old_name_finds_a_renamed_label_until_that_is_undone(trip: Trip) -> None:
+    user, steps = trip
+    done = user.labels.rename("Trip / Day 2", "Museum day")
+    shown = user.labels.show("Trip / Day 2")
+    assert (shown.name, shown.aliases, shown.step_ids) == ("Museum day", ("Day 2",), (steps[2],))
+    assert carrying(user, "trip / day 2") == {steps[2]}
+    assert user.labels.show("Day 2").path == "Holiday / Day 2"  # a name of its own goes before
+    user.labels.rename("Trip", "Lisbon")
+    assert user.labels.show("Trip / Day 2").path == "Lisbon / Museum day"
+    user.undo(done.id)
+    assert user.labels.show("Trip / Day 2").path == "Lisbon / Day 2"
+    assert user.labels.show("Trip / Day 2").aliases == ()
+    with pytest.raises(NotFoundError):
+        user.labels.show("Museum day")
+
+
+def test_a_label_renamed_there_and_back_has_one_name_more(trip: Trip) -> None:
+    user, _ = trip
+    for name in ("Office", "Work", "Office", "Work"):
+        user.labels.rename("Work", name)
+    assert user.labels.show("Office").aliases == ("Office",)
+
+
+def test_a_scope_that_was_renamed_is_entered_again_by_its_old_name(tmp_path: Path) -> None:
+    said = ["Let's plan our trip to Lisbon, three days.", "Day 1: we land at noon.", "Day 2: the museum."]
+    for _ in range(2):  # opened anew, so that nothing of it is in memory
+        with Memory.open(tmp_path / "home", settings=Settings(background=False)) as memory:
+            alice = memory.user("alice")
+            if said:
+                alice.remember([{"role": "user", "content": text} for text in said])
+                alice.labels.rename("Day 2", "Museum day")
+                said = []
+            else:
+                step = alice.remember([{"role": "user", "content": "On day 2, book a table for lunch."}]).step_ids[0]
+                assert alice.labels.of(step).scope.endswith(" / Museum day")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,16 +31,6 @@ class Ran:
 
 
 Runner = Callable[..., Ran]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_embedder() -> Iterator[None]:
-    """The bundled embedder is read once, not for each of the many commands."""
-    from hexamem.stores.embedders import open_embedder
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("hexamem.memory.open_embedder", functools.cache(open_embedder))
-        yield
 
 
 def _home(folder: Path) -> tuple[Path, list[str]]:
@@ -85,11 +74,11 @@ def test_list_shows_scopes_as_a_tree_with_counts(run: Runner, kept: tuple[Path, 
     shown = run(kept, "list", "--kind", "scope")
     lines = [line.split("label_")[0].split() for line in shown.out.splitlines()]
     assert lines == [
-        ["thematic", "scopes", "steps", "also", "id"],
-        ["Trip", "0", "of", "2"],
-        ["└─", "Day", "1", "1"],
-        ["└─", "Day", "2", "1"],
-        ["Work", "1"],
+        ["thematic", "scopes", "steps", "itself", "also", "found", "as", "id"],
+        ["Trip", "2", "0"],
+        ["└─", "Day", "1", "1", "1"],
+        ["└─", "Day", "2", "1", "1"],
+        ["Work", "1", "1"],
     ]
 
 
@@ -110,7 +99,9 @@ def test_list_as_json(run: Runner, kept: tuple[Path, list[str]]) -> None:
 
 
 def test_list_of_a_user_without_labels_says_so(run: Runner, kept: tuple[Path, list[str]]) -> None:
-    assert run(kept, "list", user="nobody") == Ran(0, "", "hexamem: user 'nobody' has no such labels\n")
+    shown = run(kept, "list", user="nobody")
+    assert (shown.code, shown.out) == (0, "")
+    assert shown.err.endswith("hexamem: user 'nobody' has no such labels\n")
 
 
 def test_show_prints_the_label_and_its_steps(run: Runner, kept: tuple[Path, list[str]]) -> None:
@@ -174,3 +165,126 @@ def test_recall_tells_labels_beside_the_reasons(
     assert "scope: Trip / Day 2 · events: ask · entities: train" in capsys.readouterr().out
     assert main([*words, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["hits"][0]["scope"] == "Trip / Day 2"
+
+
+Command = Callable[..., Ran]
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str]) -> Command:
+    """Runs any command for alice, in this process."""
+
+    def call(home: tuple[Path, list[str]], *words: str) -> Ran:
+        capsys.readouterr()
+        code = main(["--home", str(home[0]), *words, "--user", "alice"])
+        said = capsys.readouterr()
+        return Ran(code, said.out, said.err)
+
+    return call
+
+
+def test_show_of_a_step_prints_its_labels(command: Command, kept: tuple[Path, list[str]]) -> None:
+    lines = [line.strip() for line in command(kept, "show", kept[1][1]).out.splitlines()]
+    for line in (
+        "scope: Trip / Day 2",
+        "events: ask",
+        "entities: train",
+        "reads as: scope:Trip/Day_2 event:ask entity:train when does Mia go",
+        f"taken from: {kept[1][0]}",
+        "labelled by rules, confidence 0.50",
+    ):
+        assert line in lines
+    labels = command(kept, "show", kept[1][1], "--json").json["labels"]
+    assert (labels["scope"], labels["events"], labels["entities"]) == ("Trip / Day 2", ["ask"], ["train"])
+    assert (labels["confidence"], labels["provisional"], labels["tier"]) == (0.5, False, "rules")
+    assert labels["resolved_text"].endswith("when does Mia go")
+    assert labels["summary"]
+
+
+def test_show_of_a_step_that_a_person_labelled_says_so(
+    run: Runner, command: Command, home: tuple[Path, list[str]]
+) -> None:
+    assert run(home, "move", "Work", home[1][0]).code == 0
+    assert "labelled by a person" in command(home, "show", home[1][0]).out
+    assert command(home, "show", home[1][0], "--json").json["labels"]["confidence"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("label", "why"),
+    [("Wrok", "no label 'Wrok'; did you mean 'Work'?"), ("Day 9", "'Trip / Day 1'"), ("", "no label ''; there are ")],
+)
+def test_recall_by_an_unknown_label_names_the_nearest(
+    command: Command, kept: tuple[Path, list[str]], label: str, why: str
+) -> None:
+    shown = command(kept, "recall", "anything", "--label", label)
+    assert (shown.code, shown.out, shown.err.count("\n")) == (2, "", 1)
+    assert why in shown.err
+
+
+def test_items_by_an_unknown_label_are_refused(command: Command, home: tuple[Path, list[str]]) -> None:
+    added = command(home, "add", "--kind", "semantic", "--name", "Mia", "--summary", "called", "--labels", "family")
+    assert added.code == 0
+    assert "#family" in command(home, "items", "--label", "family").out
+    assert "did you mean 'family'?" in command(home, "items", "--label", "famly").err
+    of_steps = command(home, "items", "--label", "Work")
+    assert of_steps.code == 2
+    assert "no item has the label 'Work' (it is a label of steps" in of_steps.err
+    assert command(home, "recall", "Mia", "--label", "family").code == 0
+
+
+def test_labels_are_found_by_name_in_another_language_and_by_old_name(
+    run: Runner, command: Command, home: tuple[Path, list[str]]
+) -> None:
+    first = home[1][0]
+    for name in ("第一天", "day one", "Trip / 第1天", "the 1st day"):
+        assert run(home, "show", name, "--json").json["name"] == "Day 1"
+        assert [hit["id"] for hit in command(home, "recall", "leave", "--label", name, "--json").json["hits"]] == [
+            first
+        ]
+    assert run(home, "rename", "day 1", "Departure").code == 0
+    for name in ("Day 1", "trip / day 1", "第一天", "departure"):
+        assert run(home, "show", name, "--json").json["name"] == "Departure"
+        assert [hit["id"] for hit in command(home, "recall", "leave", "--label", name, "--json").json["hits"]] == [
+            first
+        ]
+
+
+def test_history_tells_labels_by_name(run: Runner, command: Command, home: tuple[Path, list[str]]) -> None:
+    first = home[1][0]
+    run(home, "rename", "Work", "Office")
+    run(home, "move", "Office", first)
+    run(home, "merge", "Day 2", "Office")
+    told = " ".join(command(home, "history").out.split())
+    assert "scope label 'Work': now called 'Office', pinned" in told
+    assert "'Work' stays another name of 'Office'" in told
+    assert f"step {first} scope: Trip / Day 1 → Office; labelled by: rules → user" in told
+    assert "scope label 'Day 2': taken in by 'Office'" in told
+
+
+def test_a_correction_that_would_change_nothing_makes_no_operation(
+    run: Runner, command: Command, home: tuple[Path, list[str]]
+) -> None:
+    first = home[1][0]
+    for words in (("move", "Work", first), ("rename", "Work", "Office"), ("merge", "Day 1", "Day 2"), ("pin", "Day 2")):
+        assert run(home, *words).code == 0
+    before = command(home, "history", "--json").json
+    for words, why in (
+        (("move", "Work", first), "nothing to move"),
+        (("move", "Office", first), "nothing to move"),
+        (("rename", "Office", "Office"), "is called 'Office' already"),
+        (("rename", "Work", " Office "), "is called 'Office' already"),
+        (("merge", "Trip / Day 1", "Day 2"), "are one label already"),
+        (("pin", "Day 2"), "is pinned already"),
+    ):
+        refused = run(home, *words)
+        assert (refused.code, refused.out) == (2, ""), words
+        assert why in refused.err
+    assert command(home, "history", "--json").json == before
+
+
+@pytest.mark.parametrize("words", [("list",), ("show", "Work"), ("rename", "Work", "Office")])
+def test_a_home_that_is_not_there_is_not_made(run: Runner, tmp_path: Path, words: tuple[str, ...]) -> None:
+    refused = run((tmp_path / "none", []), *words)
+    assert refused.code == 2
+    assert "there is no memory at" in refused.err
+    assert not (tmp_path / "none").exists()

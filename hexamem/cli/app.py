@@ -18,7 +18,7 @@ import typer
 
 from .. import __version__
 from ..errors import HexamemError
-from . import demo, evaluation, jobs, labels, moving, output, privacy, reading, upkeep, writing
+from . import demo, evaluation, jobs, labels, moving, output, pages, privacy, reading, upkeep, writing
 from .session import AsJson, Debug, EmbedderName, Home, LabelsBy, ModelName, Session, shared
 
 __all__ = ["COMMANDS", "app", "run"]
@@ -35,6 +35,7 @@ COMMANDS: Mapping[str, Mapping[str, Command | Mapping[str, Command]]] = {
         "items": shared(reading.items),
         "show": shared(reading.show),
         "steps": shared(reading.steps),
+        "pages": {name: shared(command) for name, command in pages.COMMANDS.items()},
         "users": shared(reading.users),
         "history": shared(reading.history),
     },
@@ -63,7 +64,9 @@ COMMANDS: Mapping[str, Mapping[str, Command | Mapping[str, Command]]] = {
 }
 """Every command, or group of commands, by the panel of ``hexamem --help`` in which it stands."""
 _GROUPS = {
-    "labels": "Show the labels of a user's steps, and correct them by hand.",
+    "pages": "Show the pages of a user's conversations, and the memory of them in a few lines.",
+    "labels": "Show the labels of a user's steps, and correct them by hand. Each correction is told as an operation; "
+    "`hexamem undo OPERATION` reverses it.",
     "jobs": "Show queued work that is not done, run it again, or drop it.",
 }
 

@@ -13,6 +13,7 @@ import typer
 from ..errors import HomeNotWritableError, InvalidInputError
 from . import output
 from .session import Session
+from .writepath import measure_write_path, print_write_path
 
 if TYPE_CHECKING:
     from ..evals import Conversation, DataFormat
@@ -23,12 +24,13 @@ __all__ = ["evaluate"]
 
 
 class DataSet(StrEnum):
-    """The data sets that can be measured on; all but ``synthetic`` are files."""
+    """What can be measured on; all but ``synthetic`` are files, and all but ``writepath`` ask questions."""
 
     locomo = "locomo"
     came = "came"
     longmemeval = "longmemeval"
     synthetic = "synthetic"
+    writepath = "writepath"
 
 
 class SizeName(StrEnum):
@@ -60,7 +62,9 @@ _MADE_UP = "Synthetic"
 def evaluate(
     session: Session,
     *,
-    dataset: Annotated[DataSet, typer.Argument(metavar="DATASET", help="locomo, came, longmemeval or synthetic.")],
+    dataset: Annotated[
+        DataSet, typer.Argument(metavar="DATASET", help="locomo, came, longmemeval, synthetic or writepath.")
+    ],
     paths: Annotated[
         list[Path] | None,
         typer.Argument(metavar="PATH...", exists=True, help="Files or folders; none for synthetic."),
@@ -101,12 +105,17 @@ def evaluate(
     """Measure recall on a data set, in an empty memory that is thrown away; with --home it is kept there.
 
     synthetic needs no file: it makes up trajectories with several interleaved goals, the same for the same --seed.
+
+    writepath measures what is written instead: precision and recall of the stored items on JSON files of conversations
+    with the items they should, may and must not yield, each miss and each wrong item by case.
     """
     out = json_out if json_out is not None else "-" if session.as_json else None
     if out is not None and out != "-" and not Path(out).resolve().parent.is_dir():
         raise InvalidInputError(f"--json {out}: there is no such folder")
     if session.home is not None and (session.folder / "ledger.sqlite3").exists():
         raise InvalidInputError(f"--home {session.home} holds a memory already; a measurement needs an empty one")
+    if dataset is DataSet.writepath and strategy is not None:
+        raise InvalidInputError("--strategy ranks answers, and writepath asks for none; leave it out")
     names = _strategies(strategy, dataset)
     made_up = {"--size": size, "--family": family, "--seed": seed, "--count": count, "--split": split}
     if dataset is not DataSet.synthetic:
@@ -115,6 +124,8 @@ def evaluate(
             raise InvalidInputError(f"{given[0]} is for synthetic alone; leave it out with {dataset.value}")
         if not paths:
             raise InvalidInputError(f"Missing argument 'PATH...': {dataset.value} is measured on files; name them")
+        if dataset is DataSet.writepath:
+            return _report_written(measure_write_path(session, paths), out)
         from ..evals import load_conversations
 
         form = cast("DataFormat", dataset.value)
@@ -194,7 +205,7 @@ def _run(
 
 
 def _report(results: list[dict[str, Any]], out: str | None) -> None:
-    from ..evals import print_report, print_sizes, write_json
+    from ..evals import print_report, print_sizes
 
     if out == "-":
         return output.write_json(results)
@@ -204,9 +215,22 @@ def _report(results: list[dict[str, Any]], out: str | None) -> None:
         print_report([result for result in results if result.get("size") == size], console)
     if len(sizes) > 1:
         print_sizes(results, console)
+    return _write(results, out)
+
+
+def _report_written(reports: list[dict[str, Any]], out: str | None) -> None:
+    if out == "-":
+        return output.write_json(reports)
+    for report in reports:
+        print_write_path(report)
+    return _write(reports, out)
+
+
+def _write(results: list[dict[str, Any]], out: str | None) -> None:
+    from ..evals import write_json
+
     if out is not None:
         try:
             write_json(results, out)
         except OSError as error:
             raise HomeNotWritableError(f"--json {out} cannot be written ({error.strerror})") from None
-    return None

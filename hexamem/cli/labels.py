@@ -11,14 +11,18 @@ from rich.table import Table
 from rich.text import Text
 
 from . import output
+from .operations import operation_blocks
 from .session import Session, User
 
 if TYPE_CHECKING:
     from ..memory_types import LabelView, Operation, Step
+    from ..user import UserMemory
 
 __all__ = ["COMMANDS", "list_labels", "merge", "move", "pin", "rename", "show", "split"]
 
-Label = Annotated[str, typer.Argument(metavar="LABEL", help='A name, a path such as "Trip / Day 2", or an id.')]
+Label = Annotated[
+    str, typer.Argument(metavar="LABEL", help='A name, now or before; a path such as "Trip / Day 2"; or an id.')
+]
 Steps = Annotated[list[str], typer.Argument(metavar="STEP...", help="Ids of steps, as `steps` shows them.")]
 Reason = Annotated[str, typer.Option("--reason", help="Why; it is kept in the history.")]
 Kind = Annotated[str | None, typer.Option("--kind", help="scope, event or entity.")]
@@ -26,8 +30,11 @@ _HEADINGS = {"scope": "thematic scopes", "event": "event types", "entity": "enti
 
 
 def list_labels(session: Session, *, user: User, kind: Kind = None) -> None:
-    """List the labels of a user's steps with how many steps carry each, narrower ones under wider ones."""
-    with session.user(user) as memory:
+    """List the labels of a user's steps, narrower ones under wider ones, with how many steps carry each.
+
+    A step that carries a narrower label counts for the wider one too; "itself" counts those that carry that very one.
+    """
+    with session.reader(user) as memory:
         found = memory.labels.list(kind)  # type: ignore[arg-type]
     if session.as_json:
         return output.write_json(found)
@@ -44,15 +51,17 @@ def list_labels(session: Session, *, user: User, kind: Kind = None) -> None:
 def _table(heading: str, labels: Sequence[LabelView]) -> Table:
     table = Table(box=None, padding=(0, 3, 0, 0))
     table.add_column(heading, overflow="fold")
-    table.add_column("steps", justify="right")
-    for column in ("", "also", "id"):
+    apart = any(one.steps != one.steps_below for one in labels)
+    for column in ("steps", *(["itself"] if apart else [])):
+        table.add_column(column, justify="right")
+    for column in ("", "also found as", "id"):
         table.add_column(column, overflow="fold")
     for depth, one in _nested(labels):
         name = Text(("   " * (depth - 1) + "└─ ") if depth else "", style="dim")
         name.append(output.clean(one.name), style="bold" if not depth else "")
-        counted = f"{one.steps:,}" if one.steps == one.steps_below else f"{one.steps:,} of {one.steps_below:,}"
+        counted = [f"{one.steps_below:,}", *([f"{one.steps:,}"] if apart else [])]
         also = Text(output.clean(", ".join(one.aliases)), style="dim")
-        table.add_row(name, counted, Text("pinned" if one.pinned else "", style="yellow"), also, Text(one.id, "dim"))
+        table.add_row(name, *counted, Text("pinned" if one.pinned else "", style="yellow"), also, Text(one.id, "dim"))
     return table
 
 
@@ -71,15 +80,18 @@ def _nested(labels: Sequence[LabelView]) -> Iterator[tuple[int, LabelView]]:
 
 
 def show(session: Session, *, label: Label, user: User) -> None:
-    """Show one label: what it is about, its other names, and the latest steps that carry it."""
-    with session.user(user) as memory:
+    """Show one label: what it is about, its other names, what lies under it, and the latest steps that carry it."""
+    with session.reader(user) as memory:
         found = memory.labels.show(label)
+        under = [one for one in memory.labels.list(found.kind) if one.parent_id == found.id]
         steps: list[Step] = [memory.get(step_id) for step_id in found.step_ids]  # type: ignore[misc]
     if session.as_json:
         return output.write_json(found)
-    facts = {"about": found.gist, "also": ", ".join(found.aliases), "steps": f"{found.steps:,}"}
-    if found.steps_below != found.steps:
-        facts["with those below"] = f"{found.steps_below:,}"
+    facts = {"about": found.gist, "also found as": ", ".join(found.aliases), "steps": f"{found.steps:,}"}
+    if len(steps) < found.steps:
+        facts["steps"] += f", the latest {len(steps)} of which follow"
+    if under:
+        facts["under it"] = ", ".join(f"{one.name} ({one.steps_below:,})" for one in under)
     head = Text(output.clean(found.path), style="bold")
     head.append(f"  {found.kind}", style="cyan")
     head.append("  pinned" if found.pinned else "", style="yellow")
@@ -96,10 +108,10 @@ def rename(
     user: User,
     reason: Reason = "",
 ) -> None:
-    """Give a label another name, and pin it."""
-    with session.user(user) as memory:
+    """Give a label another name, and pin it. Its old name still finds it."""
+    with session.user(user, create=False) as memory:
         done = memory.labels.rename(label, name, reason=reason)
-    _show(session, done)
+        _show(session, done, memory)
 
 
 def merge(
@@ -111,9 +123,9 @@ def merge(
     reason: Reason = "",
 ) -> None:
     """Let one label take another in: both names then stand for it."""
-    with session.user(user) as memory:
+    with session.user(user, create=False) as memory:
         done = memory.labels.merge(label, into, reason=reason)
-    _show(session, done)
+        _show(session, done, memory)
 
 
 def split(
@@ -126,12 +138,12 @@ def split(
     reason: Reason = "",
 ) -> None:
     """Make a new label of some of the steps that carry one."""
-    with session.user(user) as memory:
+    with session.user(user, create=False) as memory:
         made = memory.labels.split(label, steps, name, reason=reason)
         done = memory.history(made.id)[-1]
-    if session.as_json:
-        return output.write_json({"label": made, "operation": done})
-    return _show(session, done)
+        if session.as_json:
+            return output.write_json({"label": made, "operation": done})
+        return _show(session, done, memory)
 
 
 def move(
@@ -140,13 +152,15 @@ def move(
     label: Label,
     steps: Steps,
     user: User,
-    kind: Annotated[str | None, typer.Option("--kind", help="Which kind of label is meant.")] = None,
+    kind: Annotated[
+        str | None, typer.Option("--kind", help="Which kind of label is meant: scope, event or entity.")
+    ] = None,
     reason: Reason = "",
 ) -> None:
     """Give steps a label: a scope or event type in place of theirs, an entity type beside theirs."""
-    with session.user(user) as memory:
+    with session.user(user, create=False) as memory:
         done = memory.labels.move(steps, label, kind=kind, reason=reason)  # type: ignore[arg-type]
-    _show(session, done)
+        _show(session, done, memory)
 
 
 def pin(
@@ -158,15 +172,15 @@ def pin(
     reason: Reason = "",
 ) -> None:
     """Keep a label as it is, whatever rules or a model make of it."""
-    with session.user(user) as memory:
+    with session.user(user, create=False) as memory:
         done = memory.labels.pin(label, not off, reason=reason)
-    _show(session, done)
+        _show(session, done, memory)
 
 
-def _show(session: Session, done: Operation) -> None:
+def _show(session: Session, done: Operation, user: UserMemory) -> None:
     if session.as_json:
         return output.write_json(done)
-    return output.write(*output.operation_block(done))
+    return output.write(*operation_blocks([done], user))
 
 
 COMMANDS: Mapping[str, Callable[..., Any]] = {

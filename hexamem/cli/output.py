@@ -20,18 +20,20 @@ from rich.text import Text
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from ..memory_types import Hit, MemoryItem, Operation, Step
+    from ..memory_types import Hit, LabeledSnippet, MemoryItem, Step
 
 __all__ = [
     "PipeClosed",
+    "body",
     "clean",
     "counted",
     "dumped",
     "errors",
+    "head",
     "hit_block",
     "item_block",
+    "labels_block",
     "note",
-    "operation_block",
     "prepare_streams",
     "progress_bar",
     "result",
@@ -158,17 +160,19 @@ def shown_time(moment: datetime | None) -> str:
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if moment else "–"
 
 
-def _head(*parts: tuple[str, str] | None) -> Text:
+def head(*parts: tuple[str, str] | None) -> Text:
+    """The first line of a record: its parts, each with its style; an empty one is left out."""
     return Text("  ").join(Text(clean(part[0]), style=part[1]) for part in parts if part and part[0])
 
 
-def _body(text: str, style: str = "") -> Padding:
+def body(text: str, style: str = "") -> Padding:
+    """Text set in below the first line of a record."""
     return Padding(Text(clean(text), style=style, overflow="fold"), (0, 0, 0, 4))
 
 
 def hit_block(number: int, hit: Hit, *, why: bool = False) -> list[RenderableType]:
     """One hit of a recall."""
-    head = _head(
+    first = head(
         (f"{number:>2}", "bold"),
         (hit.kind, "cyan"),
         (shown_time(hit.occurred_at), "green"),
@@ -177,8 +181,8 @@ def hit_block(number: int, hit: Hit, *, why: bool = False) -> list[RenderableTyp
         ("superseded", "yellow") if hit.superseded else None,
         (hit.id, "dim"),
     )
-    reasons = [_body(f"why: {hit.explain()}", "dim"), *_labels_line(hit)] if why else []
-    return [head, _body(hit.text), *reasons, Text("")]
+    reasons = [body(f"why: {hit.explain()}", "dim"), *_labels_line(hit)] if why else []
+    return [first, body(hit.text), *reasons, Text("")]
 
 
 def _labels_line(hit: Hit) -> list[Padding]:
@@ -186,62 +190,71 @@ def _labels_line(hit: Hit) -> list[Padding]:
     if hit.scope is None:
         return []
     named = [f"scope: {hit.scope}", f"events: {', '.join(hit.events)}", f"entities: {', '.join(hit.entities)}"]
-    return [_body(" · ".join(one for one in named if not one.endswith(": ")), "dim")]
+    return [body(" · ".join(one for one in named if not one.endswith(": ")), "dim")]
 
 
 def step_block(step: Step) -> list[RenderableType]:
     """One step of a thread."""
-    head = _head(
+    first = head(
         (f"{step.turn:>3}", "bold"),
         (shown_time(step.occurred_at), "green"),
         (step.speaker, "magenta"),
         (f"[{step.thread_id}]", "dim"),
         (step.id, "dim"),
     )
-    return [head, _body(step.index_text or step.content)]
+    return [first, body(step.index_text or step.content)]
+
+
+def labels_block(found: LabeledSnippet | None) -> list[RenderableType]:
+    """A step's labels and its words put in full; None for a step that has none."""
+    if found is None:
+        return [body("no labels", "dim")]
+    sure = f"labelled by {_LABELLED_BY[found.tier]}"
+    if found.tier != "user":
+        sure += f", confidence {found.confidence:.2f}"
+    lines = {
+        "reads as": found.resolved_text if found.resolved_text != (found.step.index_text or found.step.content) else "",
+        "taken from": ", ".join(found.antecedents),
+        "summary": found.summary,
+        "scope": found.scope,
+        "events": ", ".join(found.events),
+        "entities": ", ".join(found.entities),
+    }
+    told = [f"{name}: {value}" for name, value in lines.items() if value]
+    return [body("\n".join([*told, sure + (", provisional" if found.provisional else "")]), "dim")]
+
+
+_LABELLED_BY = {"rules": "rules", "model": "a model", "user": "a person"}
 
 
 def item_block(item: MemoryItem, *, full: bool = False) -> list[RenderableType]:
-    """One item: its text, or with ``full`` every field that says something."""
-    head = _head(
+    """One item: what its kind says, by field, and where it comes from; with ``full`` every field that says something."""
+    first = head(
         (item.id, "bold"),
         (item.kind, "cyan"),
         (shown_time(item.created_at), "green"),
         ("" if item.status == "active" else item.status, "yellow"),
         (" ".join(f"#{label}" for label in item.labels), "magenta"),
     )
+    own = item.payload
     if not full:
-        return [head, _body(item.text)]
-    lines = []
-    for name, value in item.model_dump(mode="json").items():
-        if value not in (None, "", [], {}) and name not in ("id", "kind"):
+        own = {name: own[name] for name in item.searched_fields}
+    lines = _fields(own)
+    if full:
+        about = item.model_dump(mode="json", exclude={"id", "kind", "sources", *own})
+        lines += _fields(about)
+    lines += [f"from {one.step_id}{f': {one.quote!r}' if one.quote and full else ''}" for one in item.sources]
+    return [first, body("\n".join(lines))]
+
+
+def _fields(values: Mapping[str, Any]) -> list[str]:
+    """``name: value``, a line each; of a list one line an entry; what says nothing is left out."""
+    lines: list[str] = []
+    for name, value in values.items():
+        if value in (None, "", [], {}):
+            continue
+        if isinstance(value, list) and all(isinstance(one, str) for one in value):
+            lines += [f"{name}: {value[0]}"] if len(value) == 1 else [f"{name}:", *(f"  - {one}" for one in value)]
+        else:
             lines.append(f"{name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}")
-    return [head, _body("\n".join(lines))]
-
-
-def operation_block(operation: Operation) -> list[RenderableType]:
-    """One operation with the records it changed."""
-    head = _head(
-        (operation.id, "bold"),
-        (operation.kind, "cyan"),
-        (shown_time(operation.created_at), "green"),
-        (f"by {operation.actor}", "magenta"),
-        (f"undone by {operation.undone_by}" if operation.undone_by else "", "yellow"),
-        (f"undoes {operation.undoes}" if operation.undoes else "", "yellow"),
-    )
-    lines = [operation.reason] if operation.reason else []
-    lines += [_change_line(one.target, one.target_id, one.before, one.after) for one in operation.changes]
-    return [head, *([_body("\n".join(lines))] if lines else [])]
-
-
-def _change_line(target: str, name: str, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> str:
-    if not before or not after:
-        return f"{target} {name}" + (" came" if after else " went" if before else "")
-    changed = [key for key in after if key != "version" and before.get(key) != after[key]]
-    said = ", ".join(f"{key}: {_short(before.get(key))} → {_short(after[key])}" for key in changed)
-    return f"{target} {name}  {said}"
-
-
-def _short(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 60 else text[:59] + "…"
+    return lines

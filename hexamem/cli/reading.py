@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mimetypes
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from . import output
+from .operations import operation_blocks
 from .session import Session, User, Zone
 from .values import metadata_filter
 
@@ -30,7 +32,18 @@ Agent = Annotated[str | None, typer.Option("--agent", help="Only this agent's.")
 Speaker = Annotated[str | None, typer.Option("--speaker", help="Only what this one said.")]
 Since = Annotated[str | None, typer.Option("--since", metavar="TIME", help="Not before this time.")]
 Until = Annotated[str | None, typer.Option("--until", metavar="TIME", help="Not after this time.")]
-Labels = Annotated[list[str] | None, typer.Option("--label", help="Only with this label; all of those named.")]
+Labels = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--label",
+        metavar="LABEL",
+        help="Only with this label, as `labels list` shows those of steps; repeat it to ask for several at once.",
+    ),
+]
+ItemLabels = Annotated[
+    list[str] | None,
+    typer.Option("--label", metavar="LABEL", help="Only with this label of its own (#label); repeat it for several."),
+]
 Metadata = Annotated[
     list[str] | None,
     typer.Option("--metadata", metavar="KEY=VALUE", help="Only with this metadata. JSON values are read as such."),
@@ -71,6 +84,8 @@ def recall(
     why: Annotated[bool, typer.Option("--why", help="Say of each hit why it came back.")] = False,
 ) -> None:
     """Find what a user's memory holds on a question."""
+    from ..labels import refuse_unknown
+
     where = _where(
         thread_id=thread,
         agent_id=agent,
@@ -81,6 +96,7 @@ def recall(
         metadata=metadata,
     )
     with session.reader(user, timezone) as memory:
+        refuse_unknown(memory, label or ())
         found = memory.recall(
             query, k, strategy, kinds=kind, where=where, as_of=as_of, known_at=known_at, token_budget=token_budget
         )
@@ -110,7 +126,7 @@ def items(
     speaker: Speaker = None,
     since: Since = None,
     until: Until = None,
-    label: Labels = None,
+    label: ItemLabels = None,
     metadata: Metadata = None,
     as_of: AsOf = None,
     known_at: KnownAt = None,
@@ -118,6 +134,8 @@ def items(
     superseded: Annotated[bool, typer.Option("--superseded", help="Also what is no longer believed.")] = False,
 ) -> None:
     """List a user's items in order of creation."""
+    from ..labels import refuse_unknown
+
     where = _where(
         thread_id=thread,
         agent_id=agent,
@@ -128,6 +146,7 @@ def items(
         metadata=metadata,
     )
     with session.reader(user, timezone) as memory:
+        refuse_unknown(memory, label or (), of_items=True)
         found = memory.items(kind, where, as_of=as_of, known_at=known_at, superseded=superseded)  # type: ignore[arg-type]
     if session.as_json:
         return output.write_json(found)
@@ -148,16 +167,24 @@ def show(
         ),
     ] = None,
 ) -> None:
-    """Show one step or item with all its fields. Of a secret it shows the caption alone."""
+    """Show one step with its labels, or one item with all its fields. Of a secret it shows the caption alone."""
+    from ..errors import NotFoundError
     from ..memory_types import Step
 
+    labelled = None
     with session.reader(user) as memory:
         found = memory.get(record_id)
+        if isinstance(found, Step):
+            with suppress(NotFoundError):  # labels may be off
+                labelled = memory.labels.of(record_id)
         if media is not None:
             _write_media(memory, found.media if isinstance(found, Step) else (), media)
     if session.as_json:
-        return output.write_json(found)
-    return output.write(*(output.step_block(found) if isinstance(found, Step) else output.item_block(found, full=True)))
+        told = {} if labelled is None else {"labels": labelled.model_dump(mode="json", exclude={"step"})}
+        return output.write_json({**output.dumped(found), **told})
+    if not isinstance(found, Step):
+        return output.write(*output.item_block(found, full=True))
+    return output.write(*output.step_block(found), *output.labels_block(labelled))
 
 
 def _write_media(memory: UserMemory, carried: Iterable[Media], folder: Path) -> None:
@@ -229,8 +256,9 @@ def history(
     """Show the operations on one step or item, or on all, oldest first."""
     with session.reader(user) as memory:
         found = memory.history(record_id, limit=limit)
+        blocks = [] if session.as_json else operation_blocks(found, memory)
     if session.as_json:
         return output.write_json(found)
     if not found:
         return output.note(f"no operations on {record_id}" if record_id else f"user {user!r} has no operations")
-    return output.write(*(block for one in found for block in output.operation_block(one)))
+    return output.write(*blocks)

@@ -11,11 +11,14 @@ import typer
 
 from ..errors import InvalidInputError, UndoRefusedError
 from . import output
+from .operations import operation_blocks
 from .session import Session, User, Zone
 from .values import item_fields, read_stdin, split_pairs
 
 if TYPE_CHECKING:
+    from ..memory_types import Operation
     from ..memory_types.files import AddedFile
+    from ..user import UserMemory
 
 __all__ = ["add", "edit", "feedback", "forget", "remove", "undo"]
 
@@ -32,7 +35,11 @@ def add(
     session: Session,
     *,
     paths: Annotated[
-        list[Path] | None, typer.Argument(metavar="[FILE]...", help="txt, md, html, csv, pdf or docx; a picture.")
+        list[Path] | None,
+        typer.Argument(
+            metavar="[FILE]...",
+            help="txt, md, html, csv, pdf or docx; a picture or recording; of any other its name and bytes alone.",
+        ),
     ] = None,
     user: User,
     kind: Annotated[
@@ -142,7 +149,8 @@ def _told(added: AddedFile) -> str:
         return f"{item.id}  {item.title} (there already)"
     parts = [item.resource_type, f"{added.passages:,} passage{'s' if added.passages > 1 else ''}"]
     if not item.content:
-        parts[1] = "waits to be put into words"
+        pictured = item.resource_type in ("image", "audio")
+        parts[1] = "waits to be put into words" if pictured else "kept as it is, not read"
     if added.superseded:
         parts.append(f"supersedes {added.superseded}")
     if added.secrets:
@@ -223,7 +231,7 @@ def remove(
     """Take an item out of memory; undo brings it back."""
     with session.user(user) as memory:
         done = memory.remove(item_id, reason=reason)
-    _show_operation(session, done)
+        _show_operation(session, done, memory)
 
 
 def forget(
@@ -239,7 +247,7 @@ def forget(
         raise InvalidInputError("forget what? give step ids, or --thread")
     with session.user(user) as memory:
         done = memory.forget(step_ids or None, thread_id=thread, reason=reason)
-    _show_operation(session, done)
+        _show_operation(session, done, memory)
 
 
 def undo(
@@ -255,9 +263,8 @@ def undo(
             done = memory.undo(operation_id, cascade=cascade)
         except UndoRefusedError as error:
             raise UndoRefusedError(str(error).replace("cascade=True", "--cascade"), error.blockers) from None
-    if session.as_json:
-        return output.write_json(done)
-    return output.write(*(block for one in done for block in output.operation_block(one)))
+        blocks = [] if session.as_json else operation_blocks(done, memory)
+    return output.write_json(done) if session.as_json else output.write(*blocks)
 
 
 def feedback(
@@ -284,7 +291,7 @@ def _show_item(session: Session, item: Any) -> None:
     return output.write(*output.item_block(item))
 
 
-def _show_operation(session: Session, operation: Any) -> None:
+def _show_operation(session: Session, operation: Operation, user: UserMemory) -> None:
     if session.as_json:
         return output.write_json(operation)
-    return output.write(*output.operation_block(operation))
+    return output.write(*operation_blocks([operation], user))

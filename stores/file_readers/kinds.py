@@ -9,16 +9,17 @@ from typing import NamedTuple
 
 from ...errors import InvalidInputError
 
-__all__ = ["READABLE", "FileKind", "kind_of"]
+__all__ = ["OTHER", "READABLE", "FileKind", "holds_controls", "kind_of"]
 
 READABLE = "txt, md, html, csv, tsv, pdf and docx, pictures and recordings"
 
 
 class FileKind(NamedTuple):
-    """``resource_type`` as it stands in the item, and the MIME type."""
+    """``resource_type`` as it stands in the item, the MIME type, and for what nothing is read of, why."""
 
     resource_type: str
     mime_type: str
+    unread: str = ""
 
 
 _BY_START = (
@@ -31,9 +32,36 @@ _BY_START = (
     (b"\xff\xf3", FileKind("audio", "audio/mpeg")),
     (b"OggS", FileKind("audio", "audio/ogg")),
     (b"fLaC", FileKind("audio", "audio/flac")),
+    (b"II*\0", FileKind("image", "image/tiff")),
+    (b"MM\0*", FileKind("image", "image/tiff")),
+    (b"\x1aE\xdf\xa3", FileKind("video", "video/x-matroska", "a video")),
+    (b"\x1f\x8b", FileKind("archive", "application/gzip", "an archive")),
+    (b"BZh", FileKind("archive", "application/x-bzip2", "an archive")),
+    (b"\xfd7zXZ\0", FileKind("archive", "application/x-xz", "an archive")),
+    (b"7z\xbc\xaf\x27\x1c", FileKind("archive", "application/x-7z-compressed", "an archive")),
+    (b"Rar!\x1a\x07", FileKind("archive", "application/vnd.rar", "an archive")),
+    (b"\x28\xb5\x2f\xfd", FileKind("archive", "application/zstd", "an archive")),
+    (b"SQLite format 3\0", FileKind("file", "application/vnd.sqlite3", "a database")),
+    (b"\x7fELF", FileKind("file", "application/x-executable", "a program")),
+    (b"\xca\xfe\xba\xbe", FileKind("file", "application/x-executable", "a program")),
 )
-_RIFF = {b"WEBP": FileKind("image", "image/webp"), b"WAVE": FileKind("audio", "audio/wav")}
-_BRANDS = {b"M4A ": FileKind("audio", "audio/mp4"), b"avif": FileKind("image", "image/avif")}
+_SHORT_STARTS = (  # which text may begin with too
+    (b"BM", FileKind("image", "image/bmp")),
+    (b"MZ", FileKind("file", "application/x-executable", "a program")),
+)
+_ZIP = FileKind("archive", "application/zip", "an archive or a document of another kind")
+_VIDEO = FileKind("video", "video/mp4", "a video")
+_RIFF = {
+    b"WEBP": FileKind("image", "image/webp"),
+    b"WAVE": FileKind("audio", "audio/wav"),
+    b"AVI ": FileKind("video", "video/x-msvideo", "a video"),
+}
+_BRANDS = {
+    b"M4A ": FileKind("audio", "audio/mp4"),
+    b"avif": FileKind("image", "image/avif"),
+    b"heic": FileKind("image", "image/heic"),
+    b"mif1": FileKind("image", "image/heif"),
+}
 _DOCX = FileKind("docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document")
 _BY_NAME = {
     ".md": FileKind("markdown", "text/markdown"),
@@ -45,21 +73,32 @@ _BY_NAME = {
     ".tsv": FileKind("csv", "text/tab-separated-values"),
 }
 _TEXT = FileKind("text", "text/plain")
+_NEVER_TEXT = (
+    ".png .jpg .jpeg .gif .webp .bmp .tif .tiff .heic .avif .ico .mp3 .wav .ogg .opus .flac .m4a .aac .mp4 .mov .mkv "
+    ".webm .avi .zip .gz .bz2 .xz .7z .rar .zst .exe .dll .so .sqlite .woff .woff2 .ttf .otf .parquet .npy"
+)
+_CONTROLS = bytes({*range(32), 127} - set(b"\t\n\f\r\x1b"))
+_MARKS = (b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf", b"\x00\x00\xfe\xff")
+_SAMPLE = 64 * 1024
+OTHER = "application/octet-stream"
 
 
 def kind_of(data: bytes, name: str) -> FileKind:
     """What the file is. What nothing tells is taken for text: its reader says whether it is.
 
     Raises:
-        InvalidInputError: for what is known and cannot be read: an archive, an old or encrypted Word document.
+        InvalidInputError: for what should be read and cannot be: an old or encrypted Word document.
     """
     for start, kind in _BY_START:
         if data.startswith(start):
             return kind
     if data[:4] == b"RIFF" and data[8:12] in _RIFF:
         return _RIFF[data[8:12]]
-    if data[4:8] == b"ftyp" and data[8:12] in _BRANDS:
-        return _BRANDS[data[8:12]]
+    if data[4:8] == b"ftyp":
+        return _BRANDS.get(data[8:12], _VIDEO)
+    for start, kind in _SHORT_STARTS:
+        if data.startswith(start) and b"\0" in data[:_SAMPLE]:
+            return kind
     ending = PurePath(name).suffix.lower()
     if b"%PDF-" in data[:1024] or ending == ".pdf":
         return FileKind("pdf", "application/pdf")
@@ -70,8 +109,28 @@ def kind_of(data: bytes, name: str) -> FileKind:
     if data[:4] == b"PK\x03\x04" or ending == ".docx":
         if ending == ".docx" or _holds_word(data):
             return _DOCX
-        raise InvalidInputError(f"{name} is an archive or a document of another kind; what can be read: {READABLE}")
-    return _BY_NAME.get(ending, _TEXT)
+        return _ZIP
+    if ending in _NEVER_TEXT.split() and not _plain(data):
+        return FileKind("file", OTHER, f"no {ending[1:]} file by its bytes, and no text either: it may be damaged")
+    kind = _BY_NAME.get(ending, _TEXT)
+    return FileKind("file", OTHER, "no text") if kind.resource_type == "html" and holds_controls(data) else kind
+
+
+def holds_controls(data: bytes) -> bool:
+    """Whether bytes without a mark of UTF-16 or the like hold more control characters than any text would."""
+    if data.startswith(_MARKS):
+        return False
+    sample = data[:_SAMPLE]
+    return 100 * (len(sample) - len(sample.translate(None, _CONTROLS))) > len(sample)
+
+
+def _plain(data: bytes) -> bool:
+    """Whether it is text in UTF-8, beyond doubt."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return not holds_controls(data)
 
 
 def _holds_word(data: bytes) -> bool:

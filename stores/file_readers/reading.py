@@ -11,9 +11,9 @@ from ...memory_types.files import ReadFile, Section
 from .csv import read_csv
 from .docx import read_docx
 from .html import read_html
-from .kinds import kind_of
+from .kinds import OTHER, READABLE, FileKind, kind_of
 from .pdf import read_pdf
-from .text import read_markdown, read_text
+from .text import NotTextError, read_markdown, read_text
 
 __all__ = ["LONGEST_TEXT", "load_file", "read_data", "read_file"]
 
@@ -62,6 +62,9 @@ def _too_large(place: Path, size: int, limit: int) -> InvalidInputError:
 def read_file(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_BYTES) -> ReadFile:
     """Read a file: txt, md, html, csv, tsv, pdf or docx; of a picture or recording only what it is.
 
+    Any other file is told by its kind too (``archive``, ``video``, ``file``), and ``degraded`` that nothing of it is
+    read: what is no text is never taken for text.
+
     Raises:
         InvalidInputError: for what cannot be read, with the reason and what to do.
     """
@@ -71,6 +74,21 @@ def read_file(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_BYTES) -
 def read_data(data: bytes, name: str, *, max_bytes: int = DEFAULT_BYTES) -> ReadFile:
     """As :func:`read_file`, from the bytes of a file of that name."""
     kind = kind_of(data, name)
+    try:
+        return _read(kind, data, name, max_bytes)
+    except NotTextError as error:
+        return _unread(FileKind("file", OTHER), str(error))
+
+
+def _unread(kind: FileKind, why: str) -> ReadFile:
+    """A file of which nothing is read."""
+    said = f"{why}; it is kept as it is and found by its name alone (what can be read: {READABLE})"
+    return ReadFile(mime_type=kind.mime_type, resource_type=kind.resource_type, degraded=(said,))
+
+
+def _read(kind: FileKind, data: bytes, name: str, max_bytes: int) -> ReadFile:
+    if kind.unread:
+        return _unread(kind, f"{name} is {kind.unread}")
     title = ""
     degraded: tuple[str, ...] = ()
     sections: tuple[Section, ...] = ()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ...errors import InvalidInputError
 from ...memory_types.files import Section
-from .kinds import READABLE
+from .kinds import holds_controls
 
-__all__ = ["decode", "markdown_sections", "read_markdown", "read_text"]
+__all__ = ["NotTextError", "decode", "markdown_sections", "read_markdown", "read_text"]
 
 _MARKS = (
     (b"\xef\xbb\xbf", "utf-8-sig"),
@@ -19,28 +19,36 @@ _SAMPLE = 256 * 1024
 _SURE = 0.2  # charset-normalizer's measure of mess above which its guess is none
 
 
+class NotTextError(InvalidInputError):
+    """The bytes are no text, or not in an encoding that can be told."""
+
+
 def decode(data: bytes, name: str) -> str:
     """The text of a file, lines ended by ``\\n``: by its mark, else UTF-8, else the encoding that its letters tell.
 
     Raises:
-        InvalidInputError: if it is no text.
+        NotTextError: if it is no text.
     """
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             try:
                 return _lines(data.decode(encoding))
             except UnicodeDecodeError:
-                raise InvalidInputError(f"{name} begins as {encoding} and is damaged: save it anew as UTF-8") from None
+                raise NotTextError(f"{name} begins as {encoding} and is damaged: save it anew as UTF-8") from None
+    refused = NotTextError(f"{name} is no text in an encoding that can be told")
     if b"\0" not in data:
         try:
-            return _lines(data.decode("utf-8"))
+            text = data.decode("utf-8")
         except UnicodeDecodeError:
             pass  # another encoding: see below
-    return _lines(_detected(data, name))
+        else:
+            if holds_controls(data):
+                raise refused
+            return _lines(text)
+    return _lines(_detected(data, name, refused))
 
 
-def _detected(data: bytes, name: str) -> str:
-    refused = InvalidInputError(f"{name} is no text in an encoding that can be told; what can be read: {READABLE}")
+def _detected(data: bytes, name: str, refused: NotTextError) -> str:
     try:
         from charset_normalizer import from_bytes
     except ImportError:
@@ -55,7 +63,7 @@ def _detected(data: bytes, name: str) -> str:
         text = data.decode(found.encoding)
     except UnicodeDecodeError:
         raise refused from None
-    if "\0" in text:
+    if "\0" in text or holds_controls(text.encode("utf-8")):
         raise refused
     return text
 
