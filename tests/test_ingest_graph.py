@@ -18,9 +18,9 @@ from langgraph.graph import END, START, StateGraph
 from hexamem import Memory, Settings, UserMemory
 from hexamem.doctor import examine
 from hexamem.errors import ConfigError, MissingUserError
-from hexamem.graphs.ingest_batches import queue_batch, read_managed
+from hexamem.graphs.ingest_batches import read_managed
 from hexamem.graphs.ingest_state import IngestContext, IngestState
-from hexamem.stores.ledger.jobs import claim, enqueue
+from hexamem.stores.ledger.jobs import claim, enqueue, enqueue_bare
 from hexamem.stores.ledger.schema import jobs
 
 from .manager_script import answer
@@ -336,10 +336,10 @@ def test_doctor_tells_how_many_steps_wait(memory: Memory, alice: UserMemory) -> 
 
 
 def test_everything_can_be_managed_here_and_now_under_a_progress(memory: Memory, alice: UserMemory) -> None:
-    alice.remember([f"My friend number {number} is a vet." for number in range(120)])
+    alice.remember([f"My friend number {number} is a vet." for number in range(250)])
     steps: list[int] = []
     assert memory.ingesting.manage_all("alice", steps.append)
-    assert (sum(steps), memory.ingesting.waiting("alice"), alice.jobs()) == (120, 0, [])
+    assert (sum(steps), memory.ingesting.waiting("alice"), alice.jobs()) == (250, 0, [])
     assert len(steps) > 1
 
 
@@ -350,7 +350,7 @@ def test_queueing_a_batch_is_what_enqueueing_is(memory: Memory, alice: UserMemor
     first, second = datetime(2030, 1, 1, tzinfo=UTC), datetime(2029, 1, 1, tzinfo=UTC)
 
     def short(tx: Any, due: datetime) -> None:
-        queue_batch(tx, "short", "k", due)
+        enqueue_bare(tx, "short", "k", due)
 
     def own(tx: Any, due: datetime) -> None:
         enqueue(tx, "own", {}, key="k", due_at=due)

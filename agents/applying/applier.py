@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from ...errors import InvalidInputError, NotFoundError
+from ...memory_types import MemoryItem
 from ...memory_types.proposals import Evidence, Outcome, Proposal
-from ...stores.applying import Cleaned, clean_values
+from ...stores.applying import Cleaned, Cleaner, KnownItems
 from ...stores.ledger import Ledger, Redaction, Transaction, get_steps
 from ...stores.ledger.vault import known_secrets, list_secrets
 from ...stores.media import MediaStore
@@ -23,7 +24,7 @@ from ...stores.projections import Projector
 from ...stores.redaction import Redactor
 from ...stores.secrets import Cipher, find_references
 from ..contract import Batch
-from .evidence import check_evidence
+from .evidence import Heard, check_evidence
 from .item_changes import ItemChanges
 from .likeness import Embed, Likeness
 from .proposal_values import read_values
@@ -103,18 +104,20 @@ class Applier:
             shown=tuple(_without(text, hidden) for text in batch.shown),
         )
         degraded: list[str] = []
-        likeness = Likeness(self._embed)
-        with self._ledger.read(user) as tx:  # what takes long is done before anybody has to wait for it
-            ahead = _Run(tx, self._cipher, likeness, batch, secrets, find_secrets, [])
-            for proposal in proposals:
-                ahead.look_ahead(proposal)
+        task = _Task(self._cipher, Likeness(self._embed), batch, proposals, secrets, find_secrets, degraded)
+        if proposals:
+            with self._ledger.read(user) as tx:  # what takes long is done before anybody has to wait for it
+                ahead = _Run(tx, task)
+                ahead.look_ahead()
         opened = transaction or (lambda: self._ledger.write(user, create=False))
         with opened() as tx:
-            run = _Run(tx, self._cipher, likeness, batch, secrets, find_secrets, degraded)
             outcomes = []
-            for proposal in proposals:
-                why = refused.get(id(proposal))
-                outcomes.append(Outcome(refused=why) if why is not None else run.apply(proposal, actor))
+            if proposals:
+                run = _Run(tx, task, ahead)
+                for proposal in proposals:
+                    why = refused.get(id(proposal))
+                    outcomes.append(Outcome(refused=why) if why is not None else run.apply(proposal, actor))
+                run.write()
             if finish is not None:
                 finish(tx)
         return Applied(outcomes, tuple(dict.fromkeys(degraded)))
@@ -193,52 +196,74 @@ class Applier:
         return Redaction(secret, receipt.secret_id, put[0].caption if put else caption)
 
 
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What a batch is applied with."""
+
+    cipher: Cipher
+    likeness: Likeness
+    batch: Batch
+    proposals: Sequence[Proposal]
+    secrets: Mapping[str, Redaction]
+    find: bool
+    degraded: list[str]
+
+
 class _Run:
-    """The proposals of one batch within one transaction."""
+    """The proposals of one batch within one transaction.
 
-    def __init__(
-        self,
-        tx: Transaction,
-        cipher: Cipher,
-        likeness: Likeness,
-        batch: Batch,
-        secrets: Mapping[str, Redaction],
-        find: bool,
-        degraded: list[str],
-    ) -> None:
-        self._tx, self._cipher, self._likeness, self._batch = tx, cipher, likeness, batch
-        self._secrets, self._find, self._degraded = secrets, find, degraded
-        self._steps = get_steps(tx, {heard.step.id for heard in batch.steps}) if tx.user_id else {}
-        self._changes = self._fresh()
-        self._timezone = getattr(batch.zone, "key", None) or ("UTC" if str(batch.zone) == "UTC" else tx.timezone)
+    Args:
+        ahead: the run that has looked ahead: what it read holds if nothing was written since.
+    """
 
-    def _fresh(self) -> ItemChanges:
-        return ItemChanges(self._tx, self._cipher, self._likeness, self._batch.zone)
+    def __init__(self, tx: Transaction, task: _Task, ahead: _Run | None = None) -> None:
+        self._tx, self._task, self._batch, self._secrets = tx, task, task.batch, task.secrets
+        known = KnownItems(tx, ahead.changes.known if ahead else None)
+        self.changes = ItemChanges(tx, known, task.cipher, task.likeness, self._batch.zone)
+        self._at = tx.change
+        self._heard: dict[int, Heard] = {}
+        if ahead is not None and ahead._at == self._at:
+            self._steps, self._heard = ahead._steps, ahead._heard
+        else:
+            cited = {one.step_id for proposal in task.proposals for one in proposal.evidence}
+            cited &= {heard.step.id for heard in self._batch.steps}
+            self._steps = get_steps(tx, cited) if tx.user_id and cited else {}
+        self._timezone = getattr(self._batch.zone, "key", None) or (
+            "UTC" if str(self._batch.zone) == "UTC" else tx.timezone
+        )
+        self._cleaner: Cleaner | None = None
 
     def apply(self, proposal: Proposal, actor: str | None) -> Outcome:
         """Check one proposal and carry it out; one that does not hold changes nothing."""
         if proposal.operation == "noop":
             return Outcome(applied="noop", item_id=proposal.target)
-        proposal = self._without_secrets(proposal)
-        change, savepoint = self._tx.change, self._tx.connection.begin_nested()
+        planned = self.changes.known.planned
         try:
-            outcome = self._carry_out(proposal, actor or proposal.proposed_by)
+            outcome = self._carry_out(self._without_secrets(proposal), actor or proposal.proposed_by, proposal)
         except _BAD as error:
-            savepoint.rollback()
-            self._tx.change, self._changes = change, self._fresh()
+            self.changes.known.back_to(planned)
+            if self._cleaner is not None:
+                self._cleaner.give_up()
             said = str(error) if isinstance(error, (InvalidInputError, NotFoundError)) else type(error).__name__
-            return Outcome(refused=self._told(proposal, said))
-        except BaseException:
-            savepoint.rollback()
-            raise
-        savepoint.commit()
+            return Outcome(refused=self._told(self._without_secrets(proposal), said))
+        if self._cleaner is not None:
+            self._cleaner.settle()
         return outcome
 
-    def look_ahead(self, proposal: Proposal) -> None:
-        """Compare what a proposal would add with what is known, so that texts are embedded before the writing."""
-        if proposal.operation == "add" and proposal.secret is None:
-            with suppress(*_BAD):  # it is told when the proposal is applied
-                self._changes.look_ahead(self._checked(self._without_secrets(proposal), "", write=False))
+    def write(self) -> None:
+        """Write what was carried out."""
+        self.changes.known.write()
+
+    def look_ahead(self) -> None:
+        """Compare what proposals would add with what is known, so that texts are embedded before the writing."""
+        made: list[MemoryItem] = []
+        for proposal in self._task.proposals:
+            if proposal.operation == "add" and proposal.secret is None:
+                with suppress(*_BAD):  # it is told when the proposal is applied
+                    checked = self._checked(self._without_secrets(proposal), "", proposal, write=False)
+                    if (new := self.changes.foresee(checked)) is not None:
+                        made.append(new)
+        self.changes.look_ahead(made)
 
     def _without_secrets(self, proposal: Proposal) -> Proposal:
         hidden = tuple(self._secrets.values())
@@ -248,9 +273,11 @@ class _Run:
         values, reason = _deep_without(proposal.values, hidden), _without(proposal.reason, hidden)
         return proposal.changed(evidence=tuple(quotes), values=values, reason=reason)
 
-    def _checked(self, proposal: Proposal, actor: str, *, write: bool) -> Checked:
+    def _checked(self, proposal: Proposal, actor: str, given: Proposal, *, write: bool) -> Checked:
         """The proposal with its evidence checked and its values read, and cleaned where they are to be written."""
-        heard = check_evidence(self._batch, proposal, self._steps)
+        heard = self._heard.get(id(given))
+        if heard is None:
+            heard = self._heard[id(given)] = check_evidence(self._batch, proposal, self._steps)
         if heard.refused or heard.said_at is None:
             raise InvalidInputError(heard.refused)
         values, notes = read_values(proposal.kind, proposal.values, self._timezone)
@@ -258,7 +285,7 @@ class _Run:
             raise InvalidInputError("it repeats a part of what went to the vault; name it there without its value")
         cleaned = Cleaned(values, proposal.reason, {})
         if write:
-            cleaned = clean_values(self._tx, self._cipher, values, proposal.reason, find=self._find)
+            cleaned = self._clean(values, proposal.reason)
         redaction = self._secrets.get(proposal.secret) if proposal.secret is not None else None
         mentioned = references_in(heard.sources) if proposal.kind == "vault" else []
         return Checked(
@@ -276,17 +303,23 @@ class _Run:
             notes=[*heard.notes, *notes],
         )
 
-    def _carry_out(self, proposal: Proposal, actor: str) -> Outcome:
-        one = self._checked(proposal, actor, write=True)
-        outcome = self._changes.carry_out(one)
-        self._degraded.extend(
+    def _clean(self, values: Mapping[str, Any], reason: str) -> Cleaned:
+        if self._cleaner is None:
+            texts = [[one.values, one.reason] for one in self._task.proposals]
+            self._cleaner = Cleaner(self._tx, self._task.cipher, texts, find=self._task.find)
+        return self._cleaner.clean(values, reason)
+
+    def _carry_out(self, proposal: Proposal, actor: str, given: Proposal) -> Outcome:
+        one = self._checked(proposal, actor, given, write=True)
+        outcome = self.changes.carry_out(one)
+        self._task.degraded.extend(
             f"{proposal.proposed_by}: {proposal.operation} of a {proposal.kind} item: {note}" for note in one.notes
         )
         return outcome
 
     def _told(self, proposal: Proposal, why: str) -> str:
         """A reason without any secret of the proposal."""
-        redactor = Redactor(None, self._find)
+        redactor = Redactor(None, self._task.find)
         near = redactor.look([proposal.values, [one.quote for one in proposal.evidence], why])
         told: str = redactor.clean(why, near)
         return _without(told, tuple(self._secrets.values()))

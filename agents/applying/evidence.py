@@ -28,6 +28,7 @@ _ALIKE = str.maketrans("‘’‚‛`´“”„‟«»‐‑‒–—−…", "
 _IGNORED = frozenset("\u200b\u200c\u200d\u2060\ufeff\u00ad")
 _SAYS_SOMETHING = re.compile(r"[^\W_]")
 _CUT_OFF = re.compile(r"^\.{2,} *")
+_NOT_PLAIN = re.compile(r"\s\s|[^\S ]|`|\{\{|[\x00-\x1f\x7f]")
 _SHORT, _GRAM, _LONG = 8, 3, 60  # words, words, characters
 _REPEATED_BY_OTHERS, _REPEATED_BY_USER = 0.6, 0.8
 _ABOUT_THE_USER = frozenset({"user", "the user", "i", "me", "myself", "用户", "使用者", "我"})
@@ -129,6 +130,8 @@ def find_quote(quote: str, text: str) -> tuple[int, int] | None:
     Whitespace, quotation marks, dashes, letter case and width do not matter. It must begin and end with whole words,
     so that "Ann" is no quote of "planned", unless it is so long that it cannot stand there by chance.
     """
+    if exact := _exact(quote, text):
+        return exact
     wanted, _ = _folded(quote)
     wanted = _CUT_OFF.sub("", wanted.strip()).rstrip(". ")
     if not _SAYS_SOMETHING.search(wanted):
@@ -141,6 +144,18 @@ def find_quote(quote: str, text: str) -> tuple[int, int] | None:
         match = whole_words(wanted).search(folded)
         start, end = match.span() if match else (-1, 0)
     return (places[start][0], places[end - 1][1]) if start >= 0 else None
+
+
+def _exact(quote: str, text: str) -> tuple[int, int] | None:
+    """Where a quote stands in a plain text, in which nothing but letter case has to be put aside: that is quicker."""
+    wanted = quote.strip().rstrip(". ")
+    if not (text.isascii() and wanted.isascii()) or _NOT_PLAIN.search(text) or wanted.startswith(".."):
+        return None
+    start = text.lower().find(wanted.lower()) if _SAYS_SOMETHING.search(wanted) else -1
+    end = start + len(wanted)
+    if start < 0 or (start and wanted[0].isalnum() and text[start - 1].isalnum()):
+        return None
+    return None if end < len(text) and wanted[-1].isalnum() and text[end].isalnum() else (start, end)
 
 
 def _folded(text: str) -> tuple[str, list[tuple[int, int]]]:

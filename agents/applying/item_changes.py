@@ -10,7 +10,6 @@ from ...memory_types import CoreItem, MemoryItem, OperationKind, Sensitivity, Va
 from ...memory_types.base import utc_now
 from ...memory_types.proposals import Outcome
 from ...stores.applying import keyed_id, left_before
-from ...stores.ledger import get_items
 from .contradictions import Placement, corrects, history, place, replaces_figures
 from .duplicates import compare_items, find_duplicate, from_same_words, join_sources
 from .item_edits import ItemEdits
@@ -47,11 +46,17 @@ class ItemChanges(ItemEdits):
             case "noop":
                 return Outcome(applied="noop", item_id=one.target)
 
-    def look_ahead(self, one: Checked) -> None:
-        """Compare what a proposal would add with what is known, and remember the vectors of texts that it takes."""
+    def foresee(self, one: Checked) -> MemoryItem | None:
+        """The item that a proposal would add, where nothing but its words tells whether it is known."""
         new = self._new(one, one.values)
-        if not slot_of(new.kind, new.text, new.metadata):
-            find_duplicate(self._near(new, new.text), new, self.likeness, self.zone)
+        return None if slot_of(new.kind, new.text, new.metadata) else new
+
+    def look_ahead(self, made: Sequence[MemoryItem]) -> None:
+        """Compare items with what is known: read what it takes at once, and remember the vectors of texts."""
+        near = [self._near_ids(new, new.text) for new in made]
+        self.known.whole(list(dict.fromkeys(item_id for ids in near for item_id in ids)))
+        for new, ids in zip(made, near, strict=True):
+            find_duplicate(self.known.whole(ids), new, self.likeness, self.zone)
 
     def _add(self, one: Checked, target: MemoryItem | None = None) -> Outcome:
         """Add an item, unless it states what is known; with a ``target`` it takes that one's place."""
@@ -66,7 +71,7 @@ class ItemChanges(ItemEdits):
         # The same words give the same id again: what a killed process had applied is found.
         spans = [f"{s.step_id}:{s.start}:{s.end}:{'' if s.start is not None else s.quote}" for s in one.heard.sources]
         new = new.changed(id=keyed_id(self.cipher, self.tx.user, "item", one.kind, text, *spans))
-        if get_items(self.tx, [new.id], undone=True):
+        if self.known.holds(new.kind, new.id):
             return Outcome(applied="noop", item_id=new.id)
         extra: Changes = []
         if isinstance(new, CoreItem) and isinstance(whole, str):
@@ -227,7 +232,7 @@ class ItemChanges(ItemEdits):
         only_sources = not changes and set(fields) == {"sources"}
         kind: OperationKind = "merge" if only_sources else "update"
         state = after.model_dump(mode="json", include=set(fields) - {"sources", "metadata"})
-        if before := left_before(self.tx, known.id, kind, new.sources, state):
+        if before := left_before(self.known, known.id, kind, new.sources, state):
             return Outcome(applied="noop", item_id=known.id, operation_id=before.id)
         return self.written(one, kind, [*changes, (known, after), *extra], after)
 
@@ -285,17 +290,19 @@ class ItemChanges(ItemEdits):
 
     def _near(self, new: MemoryItem, text: str) -> list[MemoryItem]:
         """The active items of the kind that share the most telling words with a text."""
+        return self.known.whole(self._near_ids(new, text))
+
+    def _near_ids(self, new: MemoryItem, text: str) -> list[str]:
         words = sorted(telling_words(text[:2_000]), key=len, reverse=True)[:40]
         counted: list[tuple[int, str]] = []
         for item in self.known.of_kind(new.kind):
             if item.status != "active":
                 continue
-            folded = item.text.casefold()
-            shared = sum(word in folded for word in words)
+            shared = sum(word in item.folded for word in words)
             if shared:
                 counted.append((shared, item.id))
         counted.sort(key=lambda pair: -pair[0])
-        return self.known.whole([item_id for _, item_id in counted[:_NEAR]])
+        return [item_id for _, item_id in counted[:_NEAR]]
 
 
 def _stricter(one: VaultItem, two: VaultItem) -> Sensitivity:

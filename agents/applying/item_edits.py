@@ -10,7 +10,6 @@ from ...memory_types import CoreItem, MemoryItem
 from ...memory_types.base import utc_now
 from ...memory_types.proposals import Outcome
 from ...stores.applying import left_before
-from ...stores.ledger import get_items
 from .contradictions import history
 from .duplicates import join_sources
 from .likeness import telling_words
@@ -39,7 +38,7 @@ class ItemEdits(ApplyState):
         if new == old:
             return Outcome(applied="noop", item_id=old.id)
         state = new.model_dump(mode="json", include=set(fields) - {"sources", "metadata"})
-        if before := left_before(self.tx, old.id, "update", one.heard.sources, state):
+        if before := left_before(self.known, old.id, "update", one.heard.sources, state):
             return Outcome(applied="noop", item_id=old.id, operation_id=before.id)
         now_in = slot_of(new.kind, new.text, new.metadata)
         if now_in != slot and any(item.status == "active" for item in self.in_slot(new.kind, now_in) if now_in):
@@ -103,7 +102,7 @@ class ItemEdits(ApplyState):
             return Outcome(applied="noop", item_id=target.id)
         state = new.model_dump(mode="json", include=set(fields) - {"sources", "metadata"})
         ids = [item.id for item in taken]
-        if before := left_before(self.tx, target.id, "merge", one.heard.sources, state, ids):
+        if before := left_before(self.known, target.id, "merge", one.heard.sources, state, ids):
             return Outcome(applied="noop", item_id=target.id, operation_id=before.id)
         now = utc_now()
         changes: Changes = [
@@ -136,12 +135,12 @@ class ItemEdits(ApplyState):
     def remove(self, one: Checked) -> Outcome:
         target = self.target(one)
         if target is None:
-            there = get_items(self.tx, [one.target or ""]).get(one.target or "")
+            there = self.known.get(one.target or "")
             if there is not None and there.kind == one.kind and there.status == "removed":
                 return Outcome(applied="noop", item_id=there.id)
             raise NotFoundError(f"no {one.kind} item {(one.target or '')[:80]!r} to remove")
         sources = join_sources(target.sources, one.heard.sources)
-        if before := left_before(self.tx, target.id, "remove", one.heard.sources, {"status": "removed"}):
+        if before := left_before(self.known, target.id, "remove", one.heard.sources, {"status": "removed"}):
             return Outcome(applied="noop", item_id=target.id, operation_id=before.id)
         gone = target.changed(status="removed", sources=sources, version=target.version + 1)
         return self.written(one, "remove", [(target, gone)], gone)

@@ -11,7 +11,7 @@ from ...memory_types import CoreItem, ItemKind, MemoryItem, OperationKind, Seman
 from ...memory_types.base import utc_now
 from ...memory_types.proposals import Outcome, ProposalKind
 from ...stores.applying import KnownItem, KnownItems, keyed_id, write_changes
-from ...stores.ledger import Transaction, get_items, get_steps
+from ...stores.ledger import Transaction, get_steps
 from ...stores.secrets import Cipher, SecretSpan, find_references
 from .contradictions import Held
 from .core_limit import fit_into
@@ -57,9 +57,8 @@ class Checked:
 class ApplyState:
     """The items of a user within one transaction, as the proposals carried out so far have left them."""
 
-    def __init__(self, tx: Transaction, cipher: Cipher, likeness: Likeness, zone: tzinfo) -> None:
-        self.tx, self.cipher, self.likeness, self.zone = tx, cipher, likeness, zone
-        self.known = KnownItems(tx)
+    def __init__(self, tx: Transaction, known: KnownItems, cipher: Cipher, likeness: Likeness, zone: tzinfo) -> None:
+        self.tx, self.known, self.cipher, self.likeness, self.zone = tx, known, cipher, likeness, zone
         self._slots: dict[tuple[str, str, str], str] = {}
 
     def written(self, one: Checked, kind: OperationKind, changes: Changes, item: MemoryItem) -> Outcome:
@@ -88,8 +87,8 @@ class ApplyState:
         )
         kept = [one for one in core.metadata.get("overflow", []) if isinstance(one, str)]
         metadata = {**core.metadata, "overflow": list(dict.fromkeys([*kept, over.id]))}
-        held = get_items(self.tx, [over.id], undone=True)
-        return core.changed(value=fitted.value, metadata=metadata), [] if held else [(None, over)]
+        held = self.known.get(over.id)
+        return core.changed(value=fitted.value, metadata=metadata), [] if held is not None else [(None, over)]
 
     def target(self, one: Checked) -> MemoryItem | None:
         """The item that a proposal is for, or what it has become since; None where there is none."""
@@ -98,7 +97,7 @@ class ApplyState:
             return None
         while item_id and item_id not in seen:
             seen.add(item_id)
-            item = get_items(self.tx, [item_id]).get(item_id)
+            item = self.known.get(item_id)
             if item is None or item.kind != one.kind:
                 return None
             if item.status == "active" or (item.status == "superseded" and one.operation in ("update", "remove")):
@@ -125,7 +124,7 @@ class ApplyState:
                 item.id
                 for item in self.known.of_kind(kind)
                 # Telling the slot of a text takes long; where nobody named it, the text names its subject.
-                if (kind == "core" or item.metadata.get("slot") or subject in item.text[:300].casefold())
+                if (kind == "core" or item.metadata.get("slot") or subject in item.folded[:300])
                 and self.slot(item, kind) == slot
             ]
         )

@@ -116,7 +116,7 @@ def find_contacts(text: str, zone: tzinfo, user_name: str = "") -> Iterator[Cont
         for match in _EMAIL.finditer(text):
             taken.append(match.span())
             yield _contact(text, match.start(), match.end(), "email", user_name)
-    if any(c.isdigit() for c in text):
+    if re.search(r"\d", text):
         for start, end in [*_addresses(text), *_phones(text, zone)]:
             if not any(a < end and start < b for a, b in taken):
                 taken.append((start, end))

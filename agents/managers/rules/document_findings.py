@@ -7,8 +7,8 @@ from datetime import tzinfo
 
 from ....memory_types.proposals import Evidence
 from ....memory_types.step import Step
+from .dated_lines import dated_lines
 from .documents import Document
-from .events import dated_lines
 from .finding import Finding, quote_of
 from .sentences import LONGEST
 from .words import NAME, content_words

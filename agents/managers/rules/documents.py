@@ -43,6 +43,7 @@ _CODE = re.compile(
 )
 _DEFINED = re.compile(r"^[ \t]*(?:async\s+)?(?:def|class|function|fn|func)\s+(?P<name>\w+)", re.MULTILINE)
 _LONG = 900
+_DESCRIBED = 160  # characters from which a caption is a description to keep
 _LOOKED_AT = 20_000  # characters of a document in which its form is looked for
 
 
@@ -133,9 +134,11 @@ def _document(text: str, start: int, end: int, kind: str, content: str) -> Docum
 
 
 def attached_documents(step: Step) -> list[Document]:
-    """The files, pictures and recordings that a step carries, and files that its text names as shared."""
+    """The files, described pictures and recordings that a step carries, and files that its text names as shared."""
     found: list[Document] = []
     for media in step.media[:16]:
+        if not (media.name or media.transcript) and len(media.caption or media.url or "") < _DESCRIBED:
+            continue  # a picture shown in passing: the step itself is found by its caption
         words = "\n".join(part for part in (media.caption, media.transcript) if part)
         title = media.name or (media.caption or "").split("\n")[0][:100] or media.kind
         found.append(

@@ -54,12 +54,14 @@ class Fact:
 
 
 Make = Callable[[re.Match[str], Clause], Iterator[Fact]]
-Rule = tuple[re.Pattern[str], Make]
+Rule = tuple[frozenset[str], re.Pattern[str], Make]
+"""Words of which a clause has at least one (empty: any), in small letters without apostrophes; pattern; facts of it."""
+_APOSTROPHE = re.compile(r"(?<=[a-zA-Z:|])'(?=(?:m|ve|t)\b)")
 
 
 LEAD = (
     r"(?i:^(?:(?:oh|well|and|but|so|also|anyway|yes|yeah|no|hi|hello|hey|btw|by the way|actually"
-    r"|just so you know|fyi|for the record|right|before you .{0,40}?)[\s,]+)*)"
+    r"|just so you know|fyi|for context|for reference|so my background|for the record|right|before you .{0,40}?)[\s,]+)*)"
 )
 
 
@@ -85,7 +87,8 @@ JOB_END = re.compile(
     r"(?:er|or|ist|ian|ant|ent|nurse|chef|cook|clerk|vet|pilot|coach|judge|tailor|guide|guard|monk"
     r"|priest|nun|smith|wright|man|woman|"
     r"person|officer|lead|head|executive|analyst|associate|intern|apprentice|staff|physician"
-    r"|midwife|barista|freelance\w*|CEO|CTO|CFO|PM|GP|DBA|SRE)\Z",
+    r"|midwife|barista|paramedic|medic|mechanic|academic|attorney|waitress|actress|architect|chemist|copywriter"
+    r"|dental nurse|plumber|freelance\w*|CEO|CTO|CFO|PM|GP|DBA|SRE)\Z",
     re.IGNORECASE,
 )
 
@@ -143,15 +146,18 @@ AGE_WORDS = (
 )
 
 
-def rule_set() -> tuple[list[Rule], Callable[[str], Callable[[Make], Make]]]:
-    """A list of rules, and the decorator that adds one: a pattern, and what makes facts of its match in a clause."""
+def rule_set() -> tuple[list[Rule], Callable[[str, str], Callable[[Make], Make]]]:
+    """A list of rules, and the decorator that adds one: words, a pattern, and what makes facts of its match in a clause.
+
+    People often leave the apostrophes of "I'm", "I've" and "don't" out, so these are optional in every pattern.
+    """
     rules: list[Rule] = []
 
-    def rule(pattern: str) -> Callable[[Make], Make]:
-        compiled = re.compile(pattern)
+    def rule(words: str, pattern: str) -> Callable[[Make], Make]:
+        compiled = re.compile(_APOSTROPHE.sub("'?", pattern))
 
         def keep(make: Make) -> Make:
-            rules.append((compiled, make))
+            rules.append((frozenset(words.split()), compiled, make))
             return make
 
         return keep

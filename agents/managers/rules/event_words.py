@@ -40,7 +40,8 @@ FUTURE = re.compile(
     re.IGNORECASE,
 )
 PAST = re.compile(
-    r"\b(?:born|was|were|did|didn't|had|went|took|got|came|saw|met|broke|left|lost|won|bought|sold|ran"
+    r"\b(?:born|was|were|did|didn't|had|went|took|(?<!ve )(?<!have )(?<!has )"
+    r"(?<!'s )got|came|saw|met|broke|left|lost|won|bought|sold|ran"
     r"|ate|drank|gave|made|found|fell|felt|told|said|moved|flew|drove|began|spent|sent|paid|built"
     r"|wrote|read|caught|taught|thought|hit|cut|hurt|quit|became|swam|rode|sang|slept|stood|struck"
     r"|threw|woke|wore|ago|yesterday|last|since|(?!need|feed|speed|seed|bleed|indeed|breed|weed"
@@ -53,7 +54,8 @@ FUTURE_ZH = re.compile(
 )
 REQUEST = re.compile(
     r"\b(?:remind me|remember that|note that|put .{1,40} (?:in|on) (?:my|the) (?:calendar|diary"
-    r"|schedule)|book|find me|reserve|schedule|get me|order|i need|set up)\b|提醒我|帮我(?:记|订|定|约|买)"
+    r"|schedule)|(?:draft|write|send) .{1,60}? (?:saying|to say|telling)|book|find me|reserve|schedule|get me"
+    r"|order|i need|set up)\b|提醒我|帮我(?:记|订|定|约|买)"
     r"|记一下|记上|记下|订一",
     re.IGNORECASE,
 )
@@ -78,16 +80,19 @@ LEAD = re.compile(
 SLIP = re.compile(
     r"\b(?:i meant|meant|sorry,? (?:no|it's|i)|no,? (?:wait|it's|sorry|on|that's|make it)"
     r"|correction|my mistake|i was wrong|not (?:mon|tues|wednes|thurs|fri|satur|sun)day"
-    r"|actually it's|actually,? it'?s|make that|got that wrong|scratch that|mixed up)\b|不对|说错|搞错"
+    r"|actually it's|actually,? it'?s|make that|"
+    r"(?:got|had|told you|gave you) (?:that|it|this) wrong|wrong (?:day|date|time)|scratch that|mixed up)\b|不对|说错|搞错"
     r"|记错|更正|弄错|应该是|口误|不是.{1,8}(?:，|,)?\s?是|写错",
     re.IGNORECASE,
 )
 SLIP_START = re.compile(
-    r"^\W*(?:no|sorry|wait|oops|actually|hang on|hold on)\b|^\W*(?:不对|不是|等等|哎)", re.IGNORECASE
+    r"^\W*(?:(?:oh|ah|hmm|ugh|argh|ok)\W+)?(?:no|sorry|wait|oops|actually|hang on|hold on|whoops)\b|^\W*(?:不对|不是|等等|哎)",
+    re.IGNORECASE,
 )
 MOVED = re.compile(
     r"\b(?:moved|moves|moving|postponed|pushed|put back|rescheduled|shifted|shifts|brought forward"
     r"|delayed|changed|put off|slipped|slips|switched)\b[^.]{0,40}\b(?:to|until|till|from)\b"
+    r"|(?:reschedule|move|postpone|push)d?\s?到"
     r"|\bis now (?:on\b|at\b|\w+day\b)|\bnow (?:on|at)\b|(?:推迟?|改|延期?|挪|提前|换|顺延|调)到|改(?:成|为|期)",
     re.IGNORECASE,
 )

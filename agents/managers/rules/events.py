@@ -11,7 +11,6 @@ from ....intent.dates.relative import find_dates
 from ....intent.dates.spans import DateSpan, Prefer
 from .event_words import (
     ASKS_WHEN,
-    CHANGED_RANGE,
     CHANGED_ZH,
     DUE,
     FUTURE,
@@ -38,7 +37,20 @@ from .event_words import (
 from .sentences import Clause, Reading, Sentence
 from .words import NAME, content_words
 
-__all__ = ["Event", "dated_lines", "find_events", "tense"]
+__all__ = ["Event", "find_events", "tense"]
+
+
+_NO_TOPICS = frozenset({"afraid", "cancelled", "naturally", "unfortunately", "sadly", "again", "取消", "消了"})
+_RECURS = re.compile(
+    r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\s(?:to|through|till|until|-|–)\s(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
+    r"\b(?!\s(?:the\s)?\d)|\bdays?\soff\s(?:is|are|was)\b|\b\w+day\s(?:night|morning|evening|afternoon)s\b|\b(?:is|are)\s(?:now\s)?(?:on\s)?(?:mon|tues|wednes|thurs|fri|satur|sun)days\b",
+    re.IGNORECASE,
+)
+_DATE_WORDS = re.compile(
+    r"\d|day|week|month|year|night|morning|afternoon|evening|tomorrow| ago\b|end of|from now|fortnight"
+    r"|christmas|valentine|halloween|spring|summer|autumn|winter|decade|\bthe \w+(?:first|second|third|th)\b"
+    r"|\b(?:first|second|third|jan|feb|mar|apr|may|june?|july?|aug|sep|oct|nov|dec)"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +60,7 @@ class Event:
     Attributes:
         summary: with the date as ISO day in place of words like "yesterday".
         topics: folded words that tell what it is about.
+        said: the clause that tells it.
         change: ``""``, ``slip`` (the date said before was wrong), ``moved`` or ``off``.
     """
 
@@ -60,6 +73,7 @@ class Event:
     change: str = ""
     confidence: float = 0.75
     actor: str = "user"
+    said: str = ""
 
 
 def tense(text: str, has_han: bool) -> Prefer:
@@ -88,7 +102,10 @@ def find_events(reading: Reading, said_at: datetime, zone: tzinfo, *, before: st
         asked: the question that it answers: a bare date is about that, and about what the user had said.
     """
     hint = f"{before} — {asked}".strip(" —") if ASKS_WHEN.search(asked) else ""
-    dated = find_dates(reading.raw, said_at, zone)
+    dated = find_dates(reading.raw, said_at, zone) if _may_date(reading) else ()
+    calls_off = bool(OFF.search(reading.raw))
+    if not dated and not calls_off:
+        return []
     found: list[Event] = []
     slipped = False
     for sentence in reading.sentences:
@@ -101,7 +118,7 @@ def find_events(reading: Reading, said_at: datetime, zone: tzinfo, *, before: st
         )
         if sentence.supposed or (sentence.asked and not request):
             continue
-        off = bool(OFF.search(sentence.text)) and not STILL_ON.search(sentence.text)
+        off = calls_off and bool(OFF.search(sentence.text)) and not STILL_ON.search(sentence.text)
         if off and not (inside and not _off_clause_dated(sentence, inside)):
             found.append(_called_off(sentence, said_at, zone))
             if len(inside) == 0:
@@ -116,6 +133,11 @@ def find_events(reading: Reading, said_at: datetime, zone: tzinfo, *, before: st
         if len(found) >= MOST:
             break
     return found[:MOST]
+
+
+def _may_date(reading: Reading) -> bool:
+    """Whether a text holds any word or digit with which dates are told."""
+    return reading.has_han or bool(_DATE_WORDS.search(reading.raw.lower()))
 
 
 def _off_clause_dated(sentence: Sentence, spans: Sequence[DateSpan]) -> bool:
@@ -135,7 +157,7 @@ def _called_off(sentence: Sentence, said_at: datetime, zone: tzinfo) -> Event:
         summary=text,
         when=None,
         event_type="cancellation",
-        topics=content_words(re.sub(OFF, " ", clause.text)) - {"afraid", "cancelled", "取消", "消了"},
+        topics=content_words(re.sub(OFF, " ", clause.text)) - _NO_TOPICS,
         change="off",
         confidence=0.75,
     )
@@ -270,6 +292,8 @@ def _event(
     personal = bool(SELF.search(text)) or bool(SOMEBODY.search(text)) or request
     if when.precision in ("year", "season"):
         return None
+    if not change and _RECURS.search(sentence.text):
+        return None
     if not change:
         if TRIVIAL.search(clause.text) and not re.search(r"\b(?:birthday|wedding|appointment|meeting)\b", clause.text):
             return None
@@ -297,7 +321,7 @@ def _event(
         if re.search(r"今年|去年|现在|年", when.text) and when.precision != "day":
             return None
     summary = text
-    if start == sentence.start and IT_STARTS.match(LEAD.sub("", text)):
+    if not change and start == sentence.start and IT_STARTS.match(LEAD.sub("", text)):
         earlier = next(
             (
                 s
@@ -363,72 +387,13 @@ def _event(
         summary += f" ({when.iso})" if when.day == when.last_day else ""
     summary = summary[:1].upper() + summary[1:]
     kind = next((name for name, rule in TYPE_RULES if rule.search(text)), "event")
-    return Event(start=start, end=end, summary=summary[:400], when=when, event_type=kind, topics=topics, change=change)
-
-
-def dated_lines(content: str, said_at: datetime, zone: tzinfo, title: str) -> list[Event]:
-    """The dated events that a document announces: sentences or lines with a day, less its headers.
-
-    Args:
-        content: the document; its first 4,000 characters.
-        title: of the document, put before each event.
-    """
-    found: list[Event] = []
-    position = 0
-    for line in content[:4_000].splitlines(keepends=True):
-        offset, position = position, position + len(line)
-        if re.match(
-            r"\s*(?:from|to|date|sent|cc|subject|present|attendees|日期|时间|参会|出席|主题|发件人|收件人)\s?[:：]",
-            line,
-            re.IGNORECASE,
-        ):
-            continue
-        if offset == 0 or re.match(r"\s*#", line):
-            continue
-        for part in re.finditer(r"[^.。!！?？\n]+(?:\.\d[^.。!！?？\n]*)*[.。!！?？]?", line):
-            text = part[0].strip(" -*•\t").rstrip("\r")
-            text = re.sub(
-                r"^(?:action|todo|待办|[一二三四五六七八九十]{1,2}、|\d{1,2}[.)])\s?[:：]?\s*",
-                "",
-                text,
-                flags=re.IGNORECASE,
-            )
-            if (
-                "“" in text
-                or '"' in text
-                or re.search(r"\b(?:if|maybe|idea|might)\b|待定|如果|可能", text, re.IGNORECASE)
-            ):
-                continue
-            spans = [span for span in find_dates(text, said_at, zone, prefer="future") if span.precision == "day"]
-            if not spans or not content_words(text):
-                continue
-            span = (
-                spans[-1]
-                if len(spans) > 1 and (CHANGED_ZH.search(text[: spans[-1].start]) or MOVED.search(text))
-                else spans[0]
-            )
-            changed = span.last_day != span.day and CHANGED_RANGE.search(text[: span.start])
-            if changed:
-                span = DateSpan(
-                    start=span.start,
-                    end=span.end,
-                    text=span.text,
-                    day=span.last_day,
-                    last_day=span.last_day,
-                    told=span.told,
-                )
-            at = content.find(part[0], offset)
-            found.append(
-                Event(
-                    start=at,
-                    end=at + len(part[0]),
-                    summary=f"{title}: {text.rstrip('.。')} ({span.iso})",
-                    when=span,
-                    event_type=next((name for name, rule in TYPE_RULES if rule.search(text)), "event"),
-                    topics=content_words(text),
-                    confidence=0.7,
-                )
-            )
-            if len(found) >= 6:
-                return found
-    return found
+    return Event(
+        start=start,
+        end=end,
+        summary=summary[:400],
+        when=when,
+        event_type=kind,
+        topics=topics,
+        change=change,
+        said=clause.text,
+    )

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 
 from .english_grammar import Fact, rule_set
+from .family_chinese import chinese_family
 from .people import KIN_ZH_PATTERN, People, is_name
 from .sentences import Clause, Reading
-from .words import ANIMALS_ZH, CHILDREN, HAN, NAME, PARTNERS, SURNAME_ZH
+from .words import HAN, NAME, SURNAME_ZH
 
 __all__ = ["chinese_facts"]
 
@@ -42,18 +43,21 @@ def _raw(match: re.Match[str], group: str, clause: Clause) -> str:
 
 
 @_rule(
+    "",
     rf"我(?:的名字|大名)?(?:叫做?|名字?叫|的名字是|全名是)\s?{_NAME}"
-    rf"|(?:^|你好\W*)我是\s?(?P<am>[小老阿][{HAN}](?=$|[，。！])"
-    rf"|{NAME}(?=$|[，。！]))"
+    rf"|(?:^|你好\W*)我是\s?(?P<am>[小老阿][{HAN}](?=$|[，。！])|{SURNAME_ZH}[{HAN}]{{1,2}}(?=$|[，。！])"
+    rf"|{NAME}(?=$|[，。！]))",
 )
 def _name(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     group = "name" if match["name"] else "am"
     name = _raw(match, group, clause)
+    if match["am"] and re.search(r"[人生员师者座客手工长迷控粉民家党族哥姐妈爸]$|的|单身|素食", name):
+        return
     if name and (not name.isascii() or is_name(name)):
         yield Fact(label="name", value=name, clause=clause, slot="name")
 
 
-@_rule(rf"(?:叫我|称呼我为?|喊我)\s?(?P<name>[{HAN}]{{2,4}}|{NAME})(?:就行|就好|吧|即可)?")
+@_rule("", rf"(?:叫我|称呼我为?|喊我)\s?(?P<name>[{HAN}]{{2,4}}|{NAME})(?:就行|就好|吧|即可)?")
 def _called(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     name = re.sub(r"(?:就行|就好|就可以|即可|吧)$", "", _raw(match, "name", clause))
     if re.search(r"妈|老师|都|大家|他们|同事|起床|吃饭|一声|早|去", name):
@@ -62,7 +66,7 @@ def _called(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
         yield Fact(label="form of address", value=f"希望被称为{name}", clause=clause, slot="form_of_address")
 
 
-@_rule(rf"(?:{_I}|我们家?|我家){_ADV}(?:住在|住|定居在?|家在|base\s?在)\s?{_PLACE}")
+@_rule("", rf"(?:{_I}|我们家?|我家){_ADV}(?:住在|住|定居在?|家在|base\s?在)\s?{_PLACE}")
 def _home(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     place = _raw(match, "place", clause)
     if not _NOT_PLACES.match(place) and not re.search(
@@ -72,8 +76,9 @@ def _home(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
+    "",
     rf"(?:{_I}|我们){_ADV}.{{0,8}}?(?:搬到|搬去|搬来|搬回"
-    rf"|移居到?|搬家到|move\s?到|relocate\s?到)\s?了?\s?{_PLACE}"
+    rf"|移居到?|搬家到|move\s?到|relocate\s?到)\s?了?\s?{_PLACE}",
 )
 def _moved(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     place = _raw(match, "place", clause)
@@ -83,7 +88,7 @@ def _moved(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
         yield Fact(label="home", value=f"住在{place}", stated=place, clause=clause, slot="home_city", starts=True)
 
 
-@_rule(rf"(?:我是|我老家(?:是|在)?|老家[在是]?|我来自)\s?(?P<place>[{HAN}]{{2,5}}?|{NAME})(?:人|的)?(?=$|[，。！])")
+@_rule("", rf"(?:我是|我老家(?:是|在)?|老家[在是]?|我来自)\s?(?P<place>[{HAN}]{{2,5}}?|{NAME})(?:人|的)?(?=$|[，。！])")
 def _origin(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     place = _raw(match, "place", clause)
     if (
@@ -106,7 +111,7 @@ _JOB_ZH = (
 )
 
 
-@_rule(rf"(?:{_I}){_ADV}在\s?{_ORG}(?:工作|上班|任职|就职|实习)")
+@_rule("", rf"(?:{_I}){_ADV}在\s?{_ORG}(?:工作|上班|任职|就职|实习)")
 def _works_at(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     org = _raw(match, "org", clause)
     if not re.search(r"^(?:家|外面|这|那|哪|公司$|楼|学校$|单位|里|外地|同一)|他|她|你", org):
@@ -114,7 +119,8 @@ def _works_at(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
-    rf"(?:{_I}){_ADV}在\s?{_ORG}(?:做|当|担任|教|负责)\s?(?P<job>[{HAN}A-Za-z ]{{2,16}}?)(?:的?工作)?(?=$|[，。！了])"
+    "",
+    rf"(?:{_I}){_ADV}在\s?{_ORG}(?:做|当|担任|教|负责)\s?(?P<job>[{HAN}A-Za-z ]{{2,16}}?)(?:的?工作)?(?=$|[，。！了])",
 )
 def _does_at(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     org, job = _raw(match, "org", clause), _raw(match, "job", clause)
@@ -125,9 +131,10 @@ def _does_at(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
+    "",
     rf"(?:(?:我|^)(?:现在|目前)?(?:是|做)(?:一?[名个位])?)(?P<job>(?:[{HAN}A-Za-z ]{{0,8}}?){_JOB_ZH})(?=$"
     rf"|[，。！的了])|^做\s?(?P<job2>[{HAN}A-Za-z ]{{0,16}}?{_JOB_ZH})(?=$|[，。！])|^(?:现在|目前)?(?:当|转行做|转做"
-    rf"|升职?(?:做|为|成)|升任)(?:了)?\s?(?P<job3>[{HAN}A-Za-z ]{{0,12}}?{_JOB_ZH})"
+    rf"|升职?(?:做|为|成)|升任)(?:了)?\s?(?P<job3>[{HAN}A-Za-z ]{{0,12}}?{_JOB_ZH})",
 )
 def _job(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     group = next(name for name in ("job", "job2", "job3") if match[name])
@@ -136,23 +143,24 @@ def _job(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
         yield Fact(label="job", value=f"职业：{job}", stated=job, clause=clause, slot="job_title", starts=True)
 
 
-@_rule(rf"(?:我|^)(?:现在|一直)?是?(?:做|搞|从事)(?P<job>[{HAN}A-Za-z]{{2,10}})(?:的|行业|工作)$")
+@_rule("", rf"(?:我|^)(?:现在|一直)?是?(?:做|搞|从事)(?P<job>[{HAN}A-Za-z]{{2,10}})(?:的|行业|工作)$")
 def _trade(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     job = _raw(match, "job", clause)
     if not re.search(r"[了过得给好完他她你这那]|什么|饭|菜|梦|饭", job):
         yield Fact(label="job", value=f"做{job}", stated=job, clause=clause, slot="job_title")
 
 
-@_rule(rf"^(?:我)?现在(?:我)?在家(?P<job>(?:做|接|写|画|教|带|卖|开|当)[{HAN}A-Za-z ]{{2,14}}?)(?=$|[，。！])")
+@_rule("", rf"^(?:我)?现在(?:我)?在家(?P<job>(?:做|接|写|画|教|带|卖|开|当)[{HAN}A-Za-z ]{{2,14}}?)(?=$|[，。！])")
 def _works_home(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     yield Fact(label="job", value=f"在家{_raw(match, 'job', clause)}", clause=clause, slot="job_title", starts=True)
 
 
 @_rule(
+    "",
     rf"(?:{_I}).{{0,12}}?(?:入职|跳槽到|加入|去了?|onboard|join"
     rf"|进了?)(?:了)?\s?(?P<org>(?<=入职)[{HAN}A-Za-z]{{2,10}}(?=$|[，。！])"
     rf"|(?<=跳槽到)[{HAN}A-Za-z]{{2,10}}(?=$|[，。！])|{NAME}"
-    rf"|[{HAN}A-Za-z]{{2,10}}?(?:公司|医院|学校|大学|银行|集团|科技|工作室|事务所))"
+    rf"|[{HAN}A-Za-z]{{2,10}}?(?:公司|医院|学校|大学|银行|集团|科技|工作室|事务所))",
 )
 def _joined(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     org = _raw(match, "org", clause)
@@ -165,8 +173,9 @@ def _joined(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
+    "",
     rf"^(?:我的?|新)?(?:公司|单位|东家)(?:名字)?(?:叫做?"
-    rf"|是)\s?(?P<org>{NAME}|[{HAN}A-Za-z]{{2,12}}?)(?=$|[，。！])"
+    rf"|是)\s?(?P<org>{NAME}|[{HAN}A-Za-z]{{2,12}}?)(?=$|[，。！])",
 )
 def _company(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     org = _raw(match, "org", clause)
@@ -175,8 +184,9 @@ def _company(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
+    "",
     rf"(?:从\s?(?P<org>[{HAN}A-Za-z& ]{{2,12}}?)\s?(?:离职|辞职|跳槽)"
-    rf"|(?:把)?(?P<org2>[{HAN}A-Za-z]{{2,10}}?)的(?:工作|活儿?)也?(?:给)?辞(?:掉)?了?)"
+    rf"|(?:把)?(?P<org2>[{HAN}A-Za-z]{{2,10}}?)的(?:工作|活儿?)也?(?:给)?辞(?:掉)?了?)",
 )
 def _left(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     group = "org" if match["org"] else "org2"
@@ -193,7 +203,7 @@ def _left(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
         )
 
 
-@_rule(rf"(?:{_I}|^我们?\s?)[^他她你]{{0,6}}?对\s?{_WHAT}\s?(?:都|也|严重|有点|轻微)?(?:过敏|不耐受|allergic)")
+@_rule("", rf"(?:{_I}|^我们?\s?)[^他她你]{{0,6}}?对\s?{_WHAT}\s?(?:都|也|严重|有点|轻微)?(?:过敏|不耐受|allergic)")
 def _allergy(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     before = clause.text[: match.start("what")]
     if re.search(r"不$|没有|他|她|你", before) or re.search(KIN_ZH_PATTERN, before) or not _own(before):
@@ -208,8 +218,9 @@ def _own(before: str) -> bool:
 
 
 @_rule(
-    rf"^(?P<lead>.{{0,8}}?)(?:不(?:太|怎么|能|可以)?|从不|从来不)(?P<act>吃|喝|碰|抽"
-    rf"|沾)(?P<what>[{HAN}A-Za-z]{{0,10}}?)(?=$|[，。！的了也])"
+    "",
+    rf"^(?P<lead>.{{0,8}}?)(?:不(?:太能|太|怎么|能|可以)?|从不|从来不)(?P<act>吃|喝|碰|抽"
+    rf"|沾)(?P<what>[{HAN}A-Za-z]{{0,10}}?)(?=$|[，。！的了也])",
 )
 def _avoids(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     what = _raw(match, "what", clause)
@@ -223,16 +234,20 @@ def _avoids(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     yield Fact(label="avoids", value=f"不{match['act']}{what}", clause=clause, confidence=0.8)
 
 
-@_rule(r"^(?P<lead>.{0,8}?)(?:吃素|素食(?:者|主义者)?|纯素|是\s?(?:vegan|vegetarian)|戒酒|不吃肉)")
+@_rule(
+    "",
+    r"^(?P<lead>(?:btw|ps|fyi|by the way|\s)*.{0,8}?)(?:吃素|素食(?:者|主义者)?|纯素|是\s?(?:vegan|vegetarian)|戒酒|不吃肉)",
+)
 def _diet(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
-    lead = re.sub(r"是|开始|一个", "", match["lead"])
+    lead = re.sub(r"是|开始|一个|btw|ps|fyi|by the way", "", match["lead"])
     if _own(lead):
         yield Fact(label="diet", value=clause.raw[match.start() :][:30].removeprefix("我").strip(), clause=clause)
 
 
 @_rule(
+    "",
     rf"^(?P<lead>.{{0,10}}?)(?P<verb>喜欢|最爱|爱吃|爱喝|爱看|爱听|偏爱|讨厌"
-    rf"|不喜欢|受不了|不爱|最怕|怕|热爱|喜欢上了|迷上了?|爱)\s?{_WHAT}(?=$|[，。！])"
+    rf"|不喜欢|受不了|不爱|最怕|怕|热爱|喜欢上了|迷上了?|爱)\s?{_WHAT}(?=$|[，。！])",
 )
 def _likes(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     what = _raw(match, "what", clause)
@@ -250,9 +265,10 @@ def _likes(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
+    "",
     rf"^(?:我)?(?:平时|平常|一般|通常|习惯|总是|一向|每天)(?:都|只"
     rf"|会|就)?(?P<act>(?:喝|吃|用|坐|穿|选|看|听|跑|走|骑|开|早起"
-    rf"|睡)[{HAN}A-Za-z0-9 ]{{0,20}})(?=$|[，。！])"
+    rf"|睡)[{HAN}A-Za-z0-9 ]{{0,20}})(?=$|[，。！])",
 )
 def _habit(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     yield Fact(
@@ -261,34 +277,38 @@ def _habit(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
+    "",
     r"^我?(?P<act>每(?:天|晚|早|个?(?:周|星期|礼拜"
     r"|月)[一二三四五六日天末]?)(?:早上|晚上|上午|下午|中午)?都?(?:要|会)?(?:上|去|练|跑|打|游"
-    r"|学|做|吃|喝|参加|骑|走|写|读|看|冥想)[^，。！]{1,16})(?=$|[，。！])"
+    r"|学|做|吃|喝|参加|骑|走|写|读|看|冥想)[^，。！]{1,16})(?=$|[，。！])",
 )
 def _routine(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     yield Fact(label="habit", value=_raw(match, "act", clause), clause=clause, confidence=0.75)
 
 
 @_rule(
+    "",
     r"(?:我|^)(?:从小|天生)?(?:是|就是)(?:个|一个)?(?P<trait>左撇子|色盲"
-    r"|色弱|近视|独生子女?|独生女|早起的人|夜猫子|社恐|路痴|素食者|糖尿病患者|聋哑?人|盲人)"
+    r"|色弱|近视|独生子女?|独生女|早起的人|夜猫子|社恐|路痴|素食者|糖尿病患者|聋哑?人|盲人)",
 )
 def _trait(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     yield Fact(label="trait", value=f"是{_raw(match, 'trait', clause)}", clause=clause)
 
 
 @_rule(
+    "",
     r"^我?(?:有|得了|患有?|查出了?|确诊了?)(?:点|轻度|轻微"
     r"|严重的?)?(?P<what>糖尿病|哮喘|高血压|高血脂|偏头痛|湿疹|鼻炎|胃炎|胃病|关节炎|失眠症?"
-    r"|抑郁症|焦虑症|心脏病|乳糖不耐受?|甲亢|甲减|痛风|贫血|腰椎间盘突出|颈椎病|癫痫)"
+    r"|抑郁症|焦虑症|心脏病|乳糖不耐受?|甲亢|甲减|痛风|贫血|腰椎间盘突出|颈椎病|癫痫)",
 )
 def _health(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     yield Fact(label="health", value=f"有{_raw(match, 'what', clause)}", clause=clause)
 
 
 @_rule(
+    "",
     r"我(?:的)?\s?(?:生日|birthday)\s?(?:是|在)\s?(?P<when>[^，。！]{3,14})|我(?:是)?(?P<born>(?:19"
-    r"|20)\d\d年[^，。！]{0,8}?)(?:出?生|的)"
+    r"|20)\d\d年[^，。！]{0,8}?)(?:出?生|的)",
 )
 def _birthday(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     group = "when" if match["when"] else "born"
@@ -296,14 +316,15 @@ def _birthday(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
-    r"^(?:我)?(?:今年)(?P<age>\d{1,3}|[一二三四五六七八九]?十[一二三四五六七八九]?)(?:岁|周岁)?(?:了)?(?=$|[，。！])"
+    "",
+    r"^(?:我)?(?:今年)(?P<age>\d{1,3}|[一二三四五六七八九]?十[一二三四五六七八九]?)(?:岁|周岁)?(?:了)?(?=$|[，。！])",
 )
 def _age(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     if "我" in match[0]:
         yield Fact(label="age", value=f"{_raw(match, 'age', clause)}岁", clause=clause, slot="age")
 
 
-@_rule(r"我(?:已经|刚)?(?P<state>结婚|订婚|离婚|怀孕|单身|未婚|已婚)(?:了)?(?=$|[，。！])")
+@_rule("", r"我(?:已经|刚)?(?P<state>结婚|订婚|离婚|怀孕|单身|未婚|已婚)(?:了)?(?=$|[，。！])")
 def _state(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     state = match["state"]
     yield Fact(
@@ -316,8 +337,9 @@ def _state(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
+    "",
     r"(?:我|^)(?:也|最近|现在|一直|正)*(?P<verb>会说|会讲|在学|学了|正在学|开始学"
-    r"|母语是)\s?(?P<what>[\u4e00-\u9fff、和]{1,12}?(?:语|文|话)|[\u4e00-\u9fffA-Za-z ]{2,10}?)(?=$|[，。！])"
+    r"|母语是)\s?(?P<what>[\u4e00-\u9fff、和]{1,12}?(?:语|文|话)|[\u4e00-\u9fffA-Za-z ]{2,10}?)(?=$|[，。！])",
 )
 def _language(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     what = _raw(match, "what", clause)
@@ -329,9 +351,10 @@ def _language(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
+    "",
     r"(?:我|我们)(?:现在|最近|已经|刚)?(?:把[^，。]{1,10})?"
     r"(?:从\s?(?P<old>[^，。！]{1,12}?)\s?)?(?:换成了?|改用了?|换到了?"
-    r"|换用了?|转用了?|switch\s?到)\s?(?P<new>[^，。！]{2,16}?)(?:了)?(?=$|[，。！])"
+    r"|换用了?|转用了?|switch\s?到)\s?(?P<new>[^，。！]{2,16}?)(?:了)?(?=$|[，。！])",
 )
 def _switched(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     old = f"（之前：{_raw(match, 'old', clause)}）" if match["old"] else ""
@@ -346,7 +369,6 @@ def _switched(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     )
 
 
-_GATE = re.compile(r"[我住做对吃喝爱叫喜讨怕搬辞公习平一总在现]|不")
 _ANSWER = re.compile(
     r"回答|回复|答复|说话|表情|emoji|繁体|简体|普通话|中文|英文|英语|日语|句话"
     r"|字以内|简短|简洁|啰嗦|详细|要点|列点|分点|列表|markdown|公制|摄氏|称呼"
@@ -357,24 +379,10 @@ _STANDING = re.compile(
     r"|请)|请(?:用|你|一直|都|尽量)|(?:跟|和|给)我(?:说|讲|回|聊)|(?:希望"
     r"|喜欢)你|回[答复](?:我|时|的时候)?(?:都|请|要|尽量|用|简)"
 )
-_KIN_NAME = re.compile(
-    rf"(?P<kin>{KIN_ZH_PATTERN})\s?(?:的?名字?)?(?:叫做?|名叫|名字叫|是|就是)?\s?(?P<name>[小老阿][{HAN}](?=今年"
-    rf"|[，。、；\s]|$|\d|在|刚|已)|[{HAN}]{{2,3}}?(?=今年|[，。、；]|$|\d)"
-    rf"|{NAME})(?P<age>(?:今年)?\s?(?:\d{{1,2}}|[一二三四五六七八九十两]{{1,3}})\s?岁(?:半)?)?"
-)
 _OTHER_SUBJECT = re.compile(
     rf"^(?:然后|而且|但是?|因为|所以|还有|我们?家?的?|咱们?家?的?"
     rf"|\s)*(?:{KIN_ZH_PATTERN}|他|她|它|你|您|大家|别人|有人|[小老阿](?!家"
     rf"|师)[\u4e00-\u9fff](?=是|在|有|对|也|很|最|不|喜|从))|^这|^那"
-)
-_BAD_NAME = re.compile(
-    r"今年|现在|退休|以前|怀孕|生日|[一二两三]个|在|的|了|说|想|要|去|来|是|不"
-    r"|会|有|很|都|最|也|就|做|当|岁|还|跟|和|对|给|从|上|下|刚|每|爱|吃|喝"
-    r"|住|喜|今|明|昨|后|带|开|回|学|都|没|们|工作|公司"
-)
-_PET = re.compile(
-    rf"(?P<animal>[{HAN}]{{0,3}}?{ANIMALS_ZH})\s?[，]?\s?(?:的名字|名字|它|牠)?(?:叫做?|名叫|取名"
-    rf"|起名叫?)\s?(?P<name>[{HAN}]{{1,4}}?(?=[，。、；\s]|$|今年|了)|{NAME})"
 )
 
 
@@ -383,7 +391,7 @@ def chinese_facts(reading: Reading, people: People) -> Iterator[Fact]:
     for sentence in reading.sentences:
         if not sentence.holds or not sentence.clauses:
             continue
-        yield from _family(sentence.text, sentence.raw, sentence.clauses)
+        yield from chinese_family(sentence.text, sentence.raw, sentence.clauses)
         if (
             len(sentence.text) <= 120
             and _ANSWER.search(sentence.text)
@@ -405,9 +413,9 @@ def chinese_facts(reading: Reading, people: People) -> Iterator[Fact]:
         for clause in sentence.clauses:
             # Who is spoken of stays so up to the next subject: "我爸血压高，每天吃药" says nothing of the user.
             own = _speaks_of_self(clause.text, own)
-            if not clause.holds or not own or not _GATE.search(clause.text):
+            if not clause.holds or not own:
                 continue
-            for pattern, make in _RULES:
+            for _, pattern, make in _RULES:
                 match = pattern.search(clause.text)
                 if match:
                     yield from make(match, clause)
@@ -417,47 +425,3 @@ def _speaks_of_self(text: str, before: bool) -> bool:
     if _OTHER_SUBJECT.match(text):
         return False
     return True if text.startswith("我") or "我" in text[:6] else before
-
-
-def _family(text: str, raw: str, clauses: tuple[Clause, ...]) -> Iterator[Fact]:
-    offset = clauses[0].start
-    whole = Clause(start=offset, end=clauses[-1].end, text=text, raw=raw, holds=True, sentence=clauses[0].sentence)
-    for match in _KIN_NAME.finditer(text):
-        kin = match["kin"]
-        if kin not in PARTNERS and kin not in CHILDREN:
-            continue
-        name = raw[match.start("name") : match.end("name")]
-        if (
-            (name.isascii() and not is_name(name))
-            or _BAD_NAME.search(match["name"])
-            or re.search(r"(?:他|她|你|朋友|同事)的?\s*$", text[: match.start()])
-        ):
-            continue
-        between = text[match.end("kin") : match.start("name")]
-        if (
-            not name.isascii()
-            and "叫" not in between
-            and not re.match(SURNAME_ZH, match["name"])
-            and not match["age"]
-            and not text[match.end() :].startswith("今年")
-        ):
-            continue
-        age = raw[match.start("age") : match.end("age")] if match["age"] else ""
-        shown = f"{kin}：{name}" + (f"，{age}" if age else "")
-        slot = "partner.name" if kin in PARTNERS else f"child.{name.lower()}"
-        yield Fact(label="partner" if kin in PARTNERS else "child", value=shown, stated=name, clause=whole, slot=slot)
-    if re.search(rf"(?:我|我们家?|家里)(?:还)?(?:养|有).{{0,8}}{ANIMALS_ZH}", text):
-        for match in re.finditer(rf"一[只条个]叫做?(?P<name>[{HAN}]{{1,4}}?(?=[，。、；\s和]|$)|{NAME})", text):
-            pet = raw[match.start("name") : match.end("name")]
-            yield Fact(label="pet", value=f"养的宠物叫{pet}", stated=pet, clause=whole, slot=f"pet.{pet.lower()}")
-    for match in _PET.finditer(text):
-        name = raw[match.start("name") : match.end("name")]
-        before = text[: match.start()]
-        if re.search(rf"{KIN_ZH_PATTERN}家?(?:的|有|养)|他|她|你|邻居", before[-12:]) and not re.search(
-            r"我们?家?(?:有|养|领养)", before
-        ):
-            continue
-        if not name.isascii() or is_name(name):
-            bare = re.sub(r"^(?:还有|我家|有|养了?|领养了?|了|[一两二三]|[只条个]|的)+", "", match["animal"])
-            animal = raw[match.end("animal") - len(bare) : match.end("animal")]
-            yield Fact(label="pet", value=f"养了{animal}，叫{name}", clause=whole, slot=f"pet.{name.lower()}")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ....intent.phrases.tokens import word_set
 from .english_grammar import Fact
-from .family_english import english_family
+from .family_english import FAMILY_WORDS, english_family, named_next
 from .likes_english import LIKES_RULES
 from .people import People
 from .person_english import PERSON_RULES
-from .sentences import Clause, Reading
+from .sentences import Clause, Reading, words_of
 from .words import NAME
 from .work_english import WORK_RULES
 
@@ -45,7 +46,15 @@ _STANDING = re.compile(
 )
 
 
-_GATE = re.compile(r"\b(?:i|i'm|i've|my|me|we|we've|we're|our|ms|mrs|mr|miss|mx|dr|here)\b", re.IGNORECASE)
+_WISH_WORDS = word_set(
+    "answer answers reply replies respond responds response responses emoji emojis bullet bullets concise brief briefly"
+    " short shorter formal formally informal informally english chinese french german spanish italian portuguese dutch"
+    " mandarin japanese korean polish irish welsh hindi arabic russian turkish metric celsius fahrenheit imperial"
+    " kilometres kilometers hour first surname jargon sentence sentences paragraph paragraphs explanation explanations"
+    " apologise apologize exclamation small simple plain markdown table tables unit units spelling tone call address"
+    " talk explain sources examples step write type code"
+)
+_NAMING = word_set("called named name names")
 
 
 def english_facts(reading: Reading, people: People, *, household: bool = False) -> Iterator[Fact]:
@@ -56,23 +65,30 @@ def english_facts(reading: Reading, people: People, *, household: bool = False) 
         people: whom the conversation knows.
         household: whether the talk is of the user's household, so that "and a lurcher called Biscuit" is theirs.
     """
+    family, wishes = not reading.words.isdisjoint(FAMILY_WORDS), not reading.words.isdisjoint(_WISH_WORDS)
+    naming, before = not reading.words.isdisjoint(_NAMING), ""
     for sentence in reading.sentences:
+        if naming and sentence.clauses:
+            if sentence.holds:
+                yield from named_next(before, sentence.text, sentence.clauses)
+            before = "" if sentence.supposed else sentence.text
         if not sentence.holds or not sentence.clauses:
             if not sentence.asked:
                 continue
             # A question may follow a report: "I do quality control at Tallow Foods, been there six years?"
             continue
-        yield from english_family(sentence.text, sentence.clauses, people, household)
-        wish = _answer_wish(sentence.text, sentence.clauses)
+        if family:
+            yield from english_family(sentence.text, sentence.clauses, people, household)
+        wish = _answer_wish(sentence.text, sentence.clauses) if wishes else None
         if wish:
             yield wish
             continue
         for clause in sentence.clauses:
-            if not clause.holds or not _GATE.search(clause.text):
+            if not clause.holds:
                 continue
-            for pattern, make in _ALL_RULES:
-                match = pattern.search(clause.text)
-                if match:
+            words = words_of(clause.text)
+            for needed, pattern, make in _ALL_RULES:
+                if not words.isdisjoint(needed) and (match := pattern.search(clause.text)):
                     yield from make(match, clause)
 
 

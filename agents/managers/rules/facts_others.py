@@ -40,7 +40,7 @@ _THING = re.compile(
     rf"|mobile|phone|number|birthday|address|age|password|favou?rite|wedding|appointment|meeting"
     rf"|flight|party|trip|idea|thing|point|problem|question|plan|weather|way|tree|other|same|only"
     rf"|best|worst|last|next|first|one|rest|early|late|good|bad|truth"
-    rf"|fact)\b)(?:[\w&'./-]+\s){{0,3}}?[\w&'./-]+)(?P<rest>(?:'s|\s(?i:is|are|runs?|uses?|has|have"
+    rf"|fact|kids|children|boys|girls|house|flat|apartment|place|home)\b)(?:[\w&'./-]+\s){{0,3}}?[\w&'./-]+)(?P<rest>(?:'s|\s(?i:is|are|runs?|uses?|has|have"
     rf"|opens?|closes?|costs?|lives?|needs?|takes?|starts?|ends?|expires?|belongs?|listens?|sits?"
     rf"|hosts?|stores?|serves?|contains?|handles?"
     rf"|holds?|supports?|requires?|only|always|never)\b).*)$"
@@ -197,6 +197,9 @@ def _proper(name: str, people: People) -> bool:
     return " " in name or any(c.isupper() or c.isdigit() for c in name[1:]) or people.seen(name)
 
 
+_AT_HOST = re.compile(r"\b[a-z0-9-]+(?:\.[a-z0-9-]+)+\b")
+
+
 def _english(clause: Clause, people: People, place: str, thing: str, *, first: bool) -> Told | None:
     if "(" in clause.text and (aside := _ASIDE.search(clause.text)) and is_name(aside["name"]):
         people.add(aside["kin"], aside["name"])
@@ -242,7 +245,7 @@ def _english(clause: Clause, people: People, place: str, thing: str, *, first: b
         if known is None and (
             _FELT.search(rest)
             or _OPINION.search(rest)
-            or (first and not _proper(name, people) and not _SURELY.match(rest))
+            or (first and not _proper(name, people) and not _SURELY.match(rest) and not _AT_HOST.search(rest))
         ):
             return None
     elif match := _THING.match(text):

@@ -5,15 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ....intent.phrases.tokens import word_set
 from .english_grammar import AGE_WORDS, Fact
 from .people import KIN_PATTERN, People, is_name
 from .sentences import Clause
 from .words import ANIMALS, CHILDREN, NAME, PARTNERS
 
-__all__ = ["english_family"]
+__all__ = ["FAMILY_WORDS", "english_family", "named_next"]
+
+FAMILY_WORDS = (
+    word_set("my our girls boys kids children sons daughters twins")
+    | {word for word in CHILDREN if word.isascii()}
+    | {f"{word}{end}" for animal in ANIMALS for word in animal.split("-") for end in ("", "s")}
+)
+"""One of them stands in every sentence that names a partner, child or pet."""
+
 
 _KIN_NAME = re.compile(
-    rf"(?i:\b(?:my|our)\s(?:(?:\w+\s){{0,2}}?)(?P<kin>{KIN_PATTERN}))(?:(?i:'s\sname\sis"
+    rf"(?i:\b(?:my|our)\s(?:(?:\w+\s){{0,2}}?)(?P<kin>{KIN_PATTERN}))(?:(?i:'s\sname\sis|'s\scalled|'s\snamed|'s\sname's"
     rf"|\sis\s(?:called|named)|,?\s(?:called|named)|\sis|,|\swas\snamed))?\s\(?(?P<name>{NAME})"
 )
 
@@ -31,7 +40,7 @@ _CHILD_AGE = re.compile(
 
 _CHILD_LIST = re.compile(
     rf"(?i:\b(?:girls?|boys?|kids?|children|sons?|daughters?|twins|child|baby)\b(?:,|:|\scalled"
-    rf"|\snamed|\s-)?)\s(?P<names>{NAME}(?:,\s{NAME})*(?:,?\sand\s{NAME})?)"
+    rf"|\snamed|\s-|\s(?:in|on)\s[\w ]{{3,15}},)?)\s(?P<names>{NAME}(?:,\s{NAME})*(?:,?\sand\s{NAME})?)"
 )
 
 
@@ -56,6 +65,41 @@ _PET_OWNED = re.compile(
 )
 
 
+_NAME_NEXT = re.compile(
+    rf"^(?:(?i:and|so|oh)\s)?(?i:(?P<who>she|he|it|they)(?:'s|\sis)\s(?:called|named)|(?P<whose>her|his|its|the"
+    rf"\s(?:baby|puppy|kitten|dog|cat))(?:\s(?:little|first|full))?\s?name(?:'s|\sis))\s(?P<name>{NAME})"
+)
+_INTRODUCED = re.compile(
+    rf"(?i:\b(?:my|our)\s(?:\w+\s)?(?P<kin>{KIN_PATTERN})\b|\b(?:i|we|i've|we've)\s(?:\w+\s){{0,2}}(?:got|adopted|bought"
+    rf"|rescued|have|had)\s(?:an?|another|our|the)\s(?:[\w-]+\s){{0,2}}?(?P<animal>{'|'.join(sorted(ANIMALS, key=len, reverse=True))}"
+    rf"|(?P<baby>baby(?:\s(?:girl|boy))?|girl|boy))\b)"
+)
+
+
+def named_next(before: str, text: str, clauses: tuple[Clause, ...]) -> Iterator[Fact]:
+    """ "We adopted a beagle. She's called Maple.": the name of whom the sentence before has introduced."""
+    for clause in clauses:
+        match = _NAME_NEXT.match(clause.text)
+        spoken = before if clause is clauses[0] else text[: clause.start - clauses[0].start]
+        said = list(_INTRODUCED.finditer(spoken)) if match else []
+        if not match or not said or not is_name(match["name"]):
+            continue
+        name, last = match["name"], said[-1]
+        kin, animal = (last["kin"] or "").lower(), (last["animal"] or "").lower()
+        if animal and not last["baby"]:
+            yield Fact(label="pet", value=f"Has a {animal} called {name}", clause=clause, slot=f"pet.{name.lower()}")
+        elif kin in PARTNERS:
+            yield Fact(
+                label="partner", value=f"{kin.capitalize()}: {name}", stated=name, clause=clause, slot="partner.name"
+            )
+        elif kin in CHILDREN or last["baby"]:
+            who = kin if kin in CHILDREN else (last["baby"] or "child").split()[-1].lower()
+            shown = {"girl": "Daughter", "boy": "Son", "baby": "Child"}.get(who, who.capitalize())
+            yield Fact(
+                label="child", value=f"{shown}: {name}", stated=name, clause=clause, slot=f"child.{name.lower()}"
+            )
+
+
 def english_family(text: str, clauses: tuple[Clause, ...], people: People, household: bool) -> Iterator[Fact]:
     offset = clauses[0].start
     whole = Clause(start=offset, end=clauses[-1].end, text=text, raw=text, holds=True, sentence=clauses[0].sentence)
@@ -75,7 +119,9 @@ def english_family(text: str, clauses: tuple[Clause, ...], people: People, house
                     slot=slot,
                 )
     intro = _CHILD_INTRO.search(text)
-    if intro and re.search(r"\b(?:my|our|we|i|we've|i've|have|got)\b", lowered):
+    if intro and re.search(
+        r"\b(?:my|our|we|i|we've|i've|have|got)\b|\bthe (?:kids|boys|girls|children) are\b", lowered
+    ):
         for match in _CHILD_AGE.finditer(text, intro.start()):
             if is_name(match["name"]) and match["name"] not in done:
                 done.add(match["name"])
@@ -96,7 +142,7 @@ def english_family(text: str, clauses: tuple[Clause, ...], people: People, house
                     clause=whole,
                     slot=f"child.{match['name'].lower()}",
                 )
-        if re.search(r"\b(?:my|our|have|we've|i've|got)\b", lowered[: intro.end()]):
+        if re.search(r"\b(?:my|our|have|had|we've|i've|got)\b", lowered[: intro.end()]):
             listed = _CHILD_LIST.search(text)
             for name in re.split(r",\s|\sand\s|,\sand\s", listed["names"]) if listed else ():
                 if is_name(name) and not name.endswith("'s") and name not in done and len(name.split()) <= 2:
@@ -114,6 +160,10 @@ def english_family(text: str, clauses: tuple[Clause, ...], people: People, house
         ):
             continue
         if owned is None and not household:
+            continue
+        if re.search(
+            rf"(?i:\b(?:my|our)\s(?:\w+\s)?{KIN_PATTERN})(?:\s{NAME})?\s(?:has|have|got|adopted|owns)\b", before
+        ):
             continue
         if re.search(rf"(?i:\b{KIN_PATTERN}(?:'s)?\s(?:has|have|got|adopted)?)", before[-40:]) and not re.search(
             r"\b(?:we|i)\b", lowered

@@ -28,8 +28,9 @@ _JOKED = re.compile(
 
 
 @_rule(
+    "vegetarian vegan pescatarian pescetarian teetotal teetotaller coeliac celiac lactose gluten diabetic kosher halal",
     rf"(?i:\b(?:as\sa|I'm|I\sam|I've been|I've become|I\s(?:just\s|recently\s)?turned|I\swent"
-    rf"|I'm now|me being)\s{ADV}(?:(?:a|an)\s)?(?:\w+ly\s)?(?P<diet>{_DIETS})\b)"
+    rf"|I'm now|me being)\s{ADV}(?:(?:a|an)\s)?(?:\w+ly\s)?(?P<diet>{_DIETS})\b)",
 )
 def _diet(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     if not re.search(r"\bnot\b|n't", match[0]):
@@ -37,21 +38,23 @@ def _diet(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
-    r"(?i:^(?:and\s|but\s)?I(?:'ve|\shave)?\s(?:just\s|recently\s|finally\s)?(?:given up|gave up"
+    "given gave quit stopped",
+    r"(?i:^(?:(?:and\s|but\s)?I(?:'ve|\shave)?\s)?(?:just\s|recently\s|finally\s)?(?:given up|gave up"
     r"|quit|stopped)\s)(?P<what>(?:smoking|drinking|eating\s|gluten|dairy|meat|sugar|alcohol"
     r"|coffee|caffeine|bread|fish)[^\ue000,.;:!?()]{0,30}?)(?=\s(?:in|last|since|on|for|this"
-    r"|years?|after|when|because|so|and|a)\b|\s*$)"
+    r"|years?|after|when|because|so|and|a)\b|\s*$)",
 )
 def _gave_up(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     yield Fact(label="avoids", value=f"Has given up {clean(match['what'])}", clause=clause)
 
 
 @_rule(
+    "every each on once twice times",
     r"(?i:^(?:and\s|but\s|also\s)?(?:I|we)\s(?P<act>(?:go|run|swim|play|do|attend|train|volunteer"
     r"|visit|teach|practise|practice|cycle|walk|sing|dance|meditate|cook"
     r"|fast)\b[^\ue000;:!?()]{0,60}?\b(?:every\s\w+|each\s(?:day|week|morning|evening|month)"
     r"|on\s(?:mon|tues|wednes|thurs|fri|satur|sun)days(?:\sand\s\w+days)?|(?:once|twice"
-    r"|three times|four times)\sa\s(?:day|week|month|year))))"
+    r"|three times|four times)\sa\s(?:day|week|month|year))))",
 )
 def _routine(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     verb, _, rest = clean(match["act"]).partition(" ")
@@ -60,19 +63,21 @@ def _routine(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
+    "tea coffee eggs steak porridge toast espresso",
     r"(?i:\bI\s(?:take|drink|have|like)\smy\s(?P<what>(?:tea|coffee|eggs|steak|porridge|toast"
-    r"|espresso)\s[^\ue000,.;:!?()]{3,40}))"
+    r"|espresso)\s[^\ue000,.;:!?()]{3,40}))",
 )
 def _takes(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     yield Fact(label="preference", value=f"Takes {clean(match['what'])}", clause=clause)
 
 
 @_rule(
+    "allergic intolerant allergy intolerance",
     rf"(?i:\b(?:I'm|I\sam|I've always been|I\s(?:turned out"
     rf"|seem) to be)\b[^,]{{0,40}}?\b(?P<not>not\s)?(?:allergic"
     rf"|intolerant)\sto\s){PHRASE}(?=\s(?i:so|but|because|since|which|that|though|as|when|now)\b"
     rf"|\s*$)|(?i:\bI\s(?:have|'ve got"
-    rf"|got)\s(?:an?\s)?(?:\w+\s)?)(?P<of>[\w ]{{2,25}}?)\s(?i:allergy|intolerance)\b"
+    rf"|got)\s(?:an?\s)?(?:\w+\s)?)(?P<of>[\w ]{{2,25}}?)\s(?i:allergy|intolerance)\b",
 )
 def _allergy(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     what = match["what"] or match["of"]
@@ -84,12 +89,15 @@ def _allergy(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
+    "dont not never cant cannot wont",
     rf"(?i:\bI\s{ADV}(?P<verb>don't|do not|never|can't|cannot|won't)\s(?P<act>eat|drink|smoke|drive"
     rf"|cook|swim|fly|have|touch)\b)(?P<what>[^\ue000,.;:!?()]{{0,40}}?)(?=\s(?i:so|but|because"
-    rf"|since|either|as|though|unless|after|before|at all|anymore|any more)\b|\s*$)"
+    rf"|since|either|as|though|unless|after|before|at all|anymore|any more)\b|\s*$)",
 )
 def _avoids(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     act, what = match["act"].lower(), clean(match["what"])
+    if len(what.split()) > 4:
+        what = what.split(" and ")[0]
     if (
         VAGUE.match(what)
         or act in ("have", "touch")
@@ -106,13 +114,14 @@ def _avoids(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
+    "cant cannot hate detest loathe dislike dont like love adore prefer enjoy into fan mad crazy obsessed keen about",
     rf"(?i:\bI\s{ADV}(?P<verb>can't stand|cannot stand|can't bear|hate|detest|loathe|dislike"
     rf"|don't like|do not like|love|adore|like|prefer|enjoy|really like|am into"
     rf"|'m into)\s){PHRASE}(?=\s(?i:so|but|because|since|either|though|which|who|when|if|it|as"
     rf"|and\s(?:I|it|my))\b|\s*$)|(?i:\bI'm\s(?:a\s(?:big|huge|massive|lifelong)\sfan\sof"
     rf"|really into|into|mad about|crazy about|obsessed with|not (?:a fan of|keen on"
     rf"|into))\s)(?P<fan>[^\ue000,.;:!?()]{{2,50}}?)(?=\s(?i:so|but|because|since|which|and\sI)\b"
-    rf"|\s*$)|(?i:^I\sam\sall\sabout\s)(?P<about>\w+)"
+    rf"|\s*$)|(?i:^I\sam\sall\sabout\s)(?P<about>\w+)",
 )
 def _likes(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     what = clean(match["what"] or match["fan"] or match["about"] or "")
@@ -172,9 +181,10 @@ def _likes(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
+    "favourite favorite",
     r"(?i:\bmy\s(?:all[- ]time\s)?favou?rite\s(?P<thing>[\w ]{2,30}?)(?:\s(?:is|are|has to be"
     r"|has always been)|'s)\s)(?P<what>[^\ue000,.;:!?()]{2,50}?)(?=\s(?i:so|but|because|since"
-    r"|and\s(?:I|my))\b|\s*$)"
+    r"|and\s(?:I|my))\b|\s*$)",
 )
 def _favourite(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     thing = clean(match["thing"]).lower()
@@ -189,10 +199,11 @@ def _favourite(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
+    "always usually normally generally mostly typically never",
     r"(?i:^(?:and\s|but\s|so\s)?I\s(?P<how>always|usually|normally|generally|mostly|typically"
     r"|never)\s(?P<act>(?!thought|said|knew|wanted|wondered|forget|forgot|find|found|feel|felt"
     r"|mean|remember|liked|had|was|been|loved|get the|seem|hear|heard|saw|went|got|did|tell|say"
-    r"|know)[a-z]+(?!ed\b)(?:\s[^\ue000,.;:!?()]{2,60})?)$)"
+    r"|know)[a-z]+(?!ed\b)(?:\s[^\ue000,.;:!?()]{2,60})?)$)",
 )
 def _habit(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     act = clean(match["act"])
@@ -204,10 +215,11 @@ def _habit(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
+    "switched moved migrated changed",
     r"(?i:\b(?:I|we)(?:'ve|\shave|'m|\sam)?\s(?:just\s|recently\s|finally\s|now\s)?(?:switched"
     r"|moved|migrated|changed)\s(?:from\s(?P<old>[^\ue000,.;:!?()]{2,30}?)\s)?(?:over\s)?to\s)"
     r"(?P<new>(?!the\s(?:next|other)|a\snew\b|my\b)[^\ue000,.;:!?()]{2,40}?)(?=\s(?i:so|but"
-    r"|because|since|last|this|for|in|on|yesterday|and|after|at|now)\b|\s*$)"
+    r"|because|since|last|this|for|in|on|yesterday|and|after|at|now)\b|\s*$)",
 )
 def _switched(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     verb = re.search(r"switched|migrated|changed|moved", match[0], re.IGNORECASE)
@@ -222,15 +234,16 @@ def _switched(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     )
 
 
-@_rule(rf"(?i:\bI\s(?:drive|ride)\s(?:an?\s))(?P<what>[^\ue000,.;:!?()]{{2,35}}?){STOP}")
+@_rule("drive ride", rf"(?i:\bI\s(?:drive|ride)\s(?:an?\s))(?P<what>[^\ue000,.;:!?()]{{2,35}}?){STOP}")
 def _drives(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     yield Fact(label="vehicle", value=f"Drives a {clean(match['what'])}", clause=clause, slot="vehicle")
 
 
 @_rule(
+    "took taken play taking practise practice collect learning training",
     rf"(?i:\bI(?:'ve|\shave|'m)?\s(?:just\s|recently\s)?(?P<verb>took up|taken up|play|taking up"
     rf"|practise|practice|collect|started learning|am learning|'m learning|learning|training for"
-    rf"|'m training for)\s(?:to\splay\s)?(?:the\s)?)(?P<what>[^\ue000,.;:!?()]{{3,35}}?){STOP}"
+    rf"|'m training for)\s(?:to\splay\s)?(?:the\s)?)(?P<what>[^\ue000,.;:!?()]{{3,35}}?){STOP}",
 )
 def _hobby(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     what, verb = clean(match["what"]), match["verb"].lower()

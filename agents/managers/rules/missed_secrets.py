@@ -10,7 +10,6 @@ __all__ = ["missed_secrets"]
 _CUE = re.compile(
     r"password|passcode|passphrase|\bpin\b|\bcode\b|\bkey\b|token|secret|opens? with|combination"
     r"|密码|口令|密钥|暗号|密匙",
-    re.IGNORECASE,
 )
 _TOLD = re.compile(
     r"(?P<what>password|passcode|passphrase|pin(?: code)?|密码|口令|密钥)(?:\s?(?:is|are|'s|=|:|：|是|为"
@@ -20,7 +19,7 @@ _TOLD = re.compile(
 _OPENS = re.compile(
     r"(?P<what>\b(?:\w+\s){0,2}?(?:box|safe|lock|gate|door|garage|alarm|shed|locker"
     r"|suitcase)\b)[^.\n]{0,25}?(?:opens? with|code is"
-    r"|combination is|code:|密码)\s?(?P<value>\d{3,8})\b",
+    r"|combination is|combination[,:]?|code[,:]|密码)\s?(?P<value>\d{1,3}(?:-\d{1,3}){2,3}|\d{3,8})\b",
     re.IGNORECASE,
 )
 _TOKEN = re.compile(
@@ -34,7 +33,7 @@ def missed_secrets(text: str) -> Iterator[tuple[int, int, str, str]]:
 
     Only what looks like one is taken: four characters or more with a digit, beside a word that says what it is.
     """
-    if not _CUE.search(text):
+    if not _CUE.search(text.lower()):
         return
     taken: list[tuple[int, int]] = []
     for pattern, kind in ((_TOLD, "password"), (_OPENS, "code"), (_TOKEN, "key")):

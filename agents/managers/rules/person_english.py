@@ -29,13 +29,15 @@ _ORGANISATION = re.compile(
 
 
 @_rule(
+    "name names go im am here called named its is",
     rf"(?i:\bmy\s(?:full\s|first\s|real\s)?name(?:'s|\sis))\s(?P<name>{NAME}){TAIL}"
     rf"|(?i:\bI\sgo\sby)\s(?P<by>{NAME}){TAIL}|{LEAD}(?:(?i:since|as of"
     rf"|from)\s[\w ]{{3,30}}?\s)?(?i:I'm|I\sam)\s(?i:now\s)?(?P<am>{NAME})(?=$|,|\sand\b|\s(?:from"
-    rf"|here)\b)|^(?P<here>{NAME})\shere$|(?i:\bI'm\s(?:called|named))\s(?P<called>{NAME}){TAIL}"
+    rf"|here|now)\b)|^(?i:(?:hi|hey|hello|morning|evening)[\s,]+(?:it's\s|this\sis\s))(?P<its>{NAME})"
+    rf"(?=$|,|\s(?:from|here|again)\b)|^(?P<here>{NAME})\shere$|(?i:\bI'm\s(?:called|named))\s(?P<called>{NAME}){TAIL}",
 )
 def _name(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
-    name = match["name"] or match["by"] or match["am"] or match["here"] or match["called"]
+    name = match["name"] or match["by"] or match["am"] or match["here"] or match["called"] or match["its"]
     if (
         is_name(name)
         and not NATIONS.match(name)
@@ -50,7 +52,7 @@ def _name(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
         )
 
 
-@_rule(rf"(?i:\bcall\sme)\s(?P<name>{NAME}){TAIL}")
+@_rule("call", rf"(?i:\bcall\sme)\s(?P<name>{NAME}){TAIL}")
 def _called(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     if is_name(match["name"]):
         yield Fact(
@@ -59,9 +61,10 @@ def _called(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
+    "ms mrs mr miss mx dr doctor professor prof",
     r"^(?P<title>Ms|Mrs|Mr|Miss|Mx|Dr|Doctor|Professor|Prof)\b\.?(?:,?\s(?i:please|not|never"
     r"|actually))?[^a-z]*$|(?i:\bit's|\bcall me|\baddress me as|\buse)\s(?P<title2>Ms|Mrs|Mr|Miss"
-    r"|Mx|Dr)\b(?!\.?\s[A-Z])"
+    r"|Mx|Dr)\b(?!\.?\s[A-Z])",
 )
 def _title(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     yield Fact(
@@ -73,9 +76,10 @@ def _title(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
+    "live lived living reside based settled",
     rf"{LEAD}(?i:(?:I|we)(?:'m|'re|\sam|\sare|'ve been"
-    rf"|\shave been)?\s{ADV}(?:live|lived(?=\s\w+\s[^,]{2, 40}\s(?:since|for|all)\b)|living|reside"
-    rf"|based|settled)\s(?:\w+\s)?(?P<prep>in|at|near|outside)\s(?:the\s|a\s\w+\s(?:called\s)?)?){PLACE}"
+    rf"|\shave been|'ve|\shave)?\s{ADV}(?:live|lived(?=\s\w+\s[^,]{{2,40}}\s(?:since|for|all)\b)|living|reside"
+    rf"|based|settled)\s(?:\w+\s)?(?P<prep>in|at|near|outside)\s(?:the\s|a\s\w+\s(?:called\s)?)?){PLACE}",
 )
 def _home(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     place = match["place"]
@@ -91,8 +95,9 @@ def _home(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
+    "moved relocated emigrated",
     rf"{LEAD}(?i:(?:I|we)(?:'ve|\shave)?\s{ADV}(?:moved|relocated|emigrated)(?:\s(?:house|flat"
-    rf"|back|over|here|out|down|up))*\s(?:from\s[^,.]{{2,30}}?\s)?(?:to|into)\s(?:the\s)?){PLACE}"
+    rf"|back|over|here|out|down|up))*\s(?:from\s[^,.]{{2,30}}?\s)?(?:to|into)\s(?:the\s)?){PLACE}",
 )
 def _moved(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     if _ORGANISATION.search(match["place"]):
@@ -115,7 +120,7 @@ def _moved(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
         )
 
 
-@_rule(rf"(?i:^(?:and\s)?(?:I|we)(?:'m|'re|\sam|\sare)\s(?:now\s)?in\s){PLACE}\s(?i:now)\b")
+@_rule("now", rf"(?i:^(?:and\s)?(?:I|we)(?:'m|'re|\sam|\sare)\s(?:now\s)?in\s){PLACE}\s(?i:now)\b")
 def _in_now(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     if is_name(match["place"]):
         yield Fact(
@@ -129,7 +134,10 @@ def _in_now(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
         )
 
 
-@_rule(rf"(?i:\b(?:my|our)\s(?:\w+\s)?(?:house|home|flat|apartment|place)\s(?:is\s)?in\s){PLACE}")
+@_rule(
+    "house home flat apartment place",
+    rf"(?i:\b(?:my|our)\s(?:\w+\s)?(?:house|home|flat|apartment|place)\s(?:is\s)?in\s){PLACE}",
+)
 def _house(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     if is_name(match["place"]) and not re.search(r"\b(?:holiday|old|former|second|parents|sold|summer)\b", match[0]):
         yield Fact(
@@ -143,8 +151,9 @@ def _house(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
+    "from grew born raised",
     rf"{LEAD}(?i:(?:I'm|I\sam|I\scome)\s(?:originally\s)?from\s){PLACE}|(?i:\bI\s(?:grew up"
-    rf"|was born|was raised)\sin\s)(?P<born>{NAME})"
+    rf"|was born|was raised)\sin\s)(?P<born>{NAME})",
 )
 def _origin(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     place = match["place"] or match["born"]
@@ -153,10 +162,11 @@ def _origin(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
+    "speak learning learn fluent native teaching mother first",
     rf"(?i:\bI(?:'m|\sam)?\s(?:also\s)?(?P<verb>speak|learning|learn|fluent in|native in"
     rf"|teaching myself)\s(?:a\s(?:bit|little)\sof\s|some\s"
     rf"|fluent\s)?)(?P<what>{LANGUAGES}(?:(?:,\s|,?\sand\s){LANGUAGES})*)"
-    rf"|(?i:\bmy\s(?:native\slanguage|mother\stongue|first\slanguage)\sis\s)(?P<native>{LANGUAGES})"
+    rf"|(?i:\bmy\s(?:native\slanguage|mother\stongue|first\slanguage)\sis\s)(?P<native>{LANGUAGES})",
 )
 def _language(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     if match["native"]:
@@ -169,9 +179,10 @@ def _language(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
+    "im am turned",
     rf"{LEAD}(?i:(?:I'm|I\sam|I\s(?:just\s)?turned|I've just turned)\s(?P<age>{AGE_WORDS})(?=$"
     rf"|\s(?:years old|now|and|today|yesterday|last|this|but|next|so)\b))(?!\s(?i:minutes|hours"
-    rf"|days|percent|weeks|months|times))"
+    rf"|days|percent|weeks|months|times))",
 )
 def _age(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     age = match["age"]
@@ -181,8 +192,9 @@ def _age(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
+    "birthday birthdays born",
     r"(?i:\bmy\sbirthday(?:'s|\sis)\s(?:on\s)?)(?P<when>[^\ue000,.;:!?()]{3,25})"
-    r"|(?i:\bI\swas\sborn\s(?:on|in)\s)(?P<born>(?:the\s)?[\w ]*\d[\w ]*)"
+    r"|(?i:\bI\swas\sborn\s(?:on|in)\s)(?P<born>(?:the\s)?[\w ]*\d[\w ]*)",
 )
 def _birthday(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     when = clean(match["when"] or match["born"])
@@ -203,9 +215,10 @@ def _birthday(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
+    "married engaged divorced widowed single separated pregnant expecting",
     r"(?i:\b(?:I'm|I\sam|I've been|we're|we\sare|I\sgot|we\sgot|we've been)\s(?P<state>married"
     r"|engaged|divorced|widowed|single|separated|pregnant|expecting(?:\stwins| a baby"
-    r"| our \w+)?)\b)(?!\s(?:to\sthe|with\sthe|out|file|in the))"
+    r"| our \w+)?)\b)(?!\s(?:to\sthe|with\sthe|out|file|in the))",
 )
 def _state(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     state = match["state"].lower()
@@ -219,52 +232,62 @@ def _state(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
+    "widow widower single grandmother grandfather mum mom dad mother father",
     r"(?i:\bI(?:'m|\sam)\sa\s(?P<what>widow(?:er)?|single\s(?:mum|mom|dad|parent|mother|father)"
-    r"|grandmother|grandfather|(?:mum|mom|dad|mother|father)\sof\s\w+)\b)"
+    r"|grandmother|grandfather|(?:mum|mom|dad|mother|father)\sof\s\w+)\b)",
 )
 def _relation(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     yield Fact(label="family", value=f"Is a {match['what']}", clause=clause)
 
 
 @_rule(
+    "have got",
     r"(?i:\b(?:I|we)(?:'ve|\shave)?\s(?:have|got|also have)\s(?P<what>(?:an?|one|two|three|four"
     r"|five|six|several|\d)\s(?:older\s|younger\s|little\s|big\s|grown-up\s|small\s"
     r"|twin\s)?(?:brothers?|sisters?|siblings?|kids?|children|sons?|daughters?|grandchildren"
     r"|grandkids|cats?|dogs?|chickens|horses?|rabbits?)(?:\sand\s(?:an?|one|two|three"
-    r"|four)\s\w+)?)\b)(?!\s(?:in my (?:class|team)|called|named))"
+    r"|four)\s\w+)?)\b)(?!\s(?:in my (?:class|team)|called|named))",
 )
 def _counted(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     yield Fact(label="family", value=f"Has {clean(match['what'])}", clause=clause)
 
 
 @_rule(
+    "live",
     r"(?i:^(?:and\s|but\s|so\s)?I\slive\s(?P<how>alone|on my own"
-    r"|with\smy\s[^\ue000,.;:!?()]{2,40}?)(?=\s(?:in|at|near|and|but|so)\b|\s*$))"
+    r"|with\smy\s[^\ue000,.;:!?()]{2,40}?)(?=\s(?:in|at|near|and|but|so)\b|\s*$))",
 )
 def _lives_with(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     yield Fact(label="household", value=f"Lives {clean(match['how']).replace(' my ', ' their ')}", clause=clause)
 
 
-@_rule(rf"(?i:\b(?:I'm|I\sam|I've always been)\s(?P<trait>(?:{_TRAITS})(?:\sin\smy\s\w+\s\w+)?)\b)")
+@_rule(
+    "handed ambidextrous blind colour color colourblind colorblind lefthanded righthanded dyslexic deaf hard short"
+    " autistic asthmatic epileptic child riser owl person introvert extrovert vegetarian vegan pescatarian diabetic"
+    " coeliac celiac",
+    rf"(?i:\b(?:I'm|I\sam|I've always been)\s(?P<trait>(?:{_TRAITS})(?:\sin\smy\s\w+\s\w+)?)\b)",
+)
 def _trait(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     yield Fact(label="trait", value=f"Is {match['trait'].lower().replace(' my ', ' the ')}", clause=clause)
 
 
 @_rule(
+    "have got suffer diagnosed ive",
     r"(?i:\bI(?:'ve|\shave|\swas)?\s(?:just\s)?(?:got\s|been\s)?(?P<verb>have|got|suffer from"
     r"|diagnosed with|'ve got)\s(?:an?\s|mild\s|chronic\s)*(?P<what>(?:type\s\w+\s)?(?:diabetes"
     r"|asthma|migraines?|epilepsy|eczema|arthritis|hypertension|high blood pressure"
     r"|coeliac disease|celiac disease|adhd|autism|dyslexia|hay fever|anxiety|depression|insomnia"
     r"|crohn's(?: disease)?|ibs|psoriasis|endometriosis|a heart condition|a pacemaker|tinnitus"
-    r"|sleep apnoea|sleep apnea|lactose intolerance|vertigo|glaucoma))\b)"
+    r"|sleep apnoea|sleep apnea|lactose intolerance|vertigo|glaucoma))\b)",
 )
 def _health(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     yield Fact(label="health", value=f"Has {match['what']}", clause=clause)
 
 
 @_rule(
+    "im am",
     rf"{LEAD}(?i:I'm|I\sam)\s(?i:half\s"
-    rf"|originally\s)?(?P<nation>[A-Z][a-z]+(?:\sAfrican)?)(?=$|,|\s(?:and|but|by|so|living)\b)"
+    rf"|originally\s)?(?P<nation>[A-Z][a-z]+(?:\sAfrican)?)(?=$|,|\s(?:and|but|by|so|living)\b)",
 )
 def _nation(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     if NATIONS.match(match["nation"]) and match["nation"] != "Christian":
@@ -272,10 +295,11 @@ def _nation(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
-    r"(?i:^(?:and\s|so\s)?my\s(?P<what>blood (?:type|group)|shoe size|height"
+    "blood shoe height ring star pronouns nationality religion shirt dress native im",
+    r"(?i:^(?:and\s|so\s|just so you know[\s,]+|fyi[\s,]+|btw[\s,]+|also[\s,]+)*my\s(?P<what>blood (?:type|group)|shoe size|height"
     r"|ring size|star sign|pronouns|nationality|religion|t-shirt size|dress size|native tongue)"
     r"\s(?:is|are)\s)(?P<value>[^\ue000,.;:!?()]{1,40})"
-    r"|(?i:^(?:and\s)?I'm\s)(?P<tall>\d{3}\s?cm|\d\s?(?:ft|foot|feet)\s?\d{0,2}|1[.,]\d\d\s?m)(?i:\s(?:tall)?)"
+    r"|(?i:^(?:and\s)?I'm\s)(?P<tall>\d{3}\s?cm|\d\s?(?:ft|foot|feet)\s?\d{0,2}|1[.,]\d\d\s?m)(?i:\s(?:tall)?)",
 )
 def _measure(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     what = (match["what"] or "height").lower()

@@ -27,6 +27,11 @@ _NUMBERED = re.compile(
     r"|[①-⑳])[ \t]*(?P<step>\S[^\n]{0,400})$",
     re.MULTILINE | re.IGNORECASE,
 )
+_NUMBERED_INLINE = re.compile(
+    r"(?<![\w.])(?P<number>\d{1,2})[.)](?=\s?[^\d\s])\s?(?P<step>[^\n]{2,200}?)(?=[;,.]?\s+\d{1,2}[.)]\s?[^\d\s]|[.;]?\s*$"
+    r"|\.\s)",
+    re.MULTILINE,
+)
 _SEQUENCE = re.compile(
     r"\b(?:first(?:ly)?|then|after that|afterwards|next|finally|once|lastly|second(?:ly)?"
     r"|before (?:you|that)|until|after \w+ing)\b",
@@ -58,6 +63,8 @@ _ALWAYS = re.compile(
     r"|forward|order|buy|open))",
     re.IGNORECASE,
 )
+_LASTING = re.compile(r"[Ff]rom now|[Ii]n future|[Gg]oing f|[Ee](?:very|ach) time|[Ww]henever|[Aa]lways|[Nn]ever")
+_PARTS = re.compile(r"[,;]|\band\b|\bthen\b|\.\s")
 _DO_ALWAYS = re.compile(
     r"(?:^|[,:]\s*)(?:please\s|and\s)?(?:never|always)\s" + _VERBS + r"\b(?!\s(?:going|it up))", re.IGNORECASE
 )
@@ -111,6 +118,8 @@ def find_procedures(reading: Reading, before: str, *, in_document: bool = False)
     text = reading.raw
     found: list[Procedure] = []
     numbered = [m for m in _NUMBERED.finditer(text) if not any(a <= m.start() < b for a, b in reading.skipped)]
+    if len(numbered) < 2 and len(inline := list(_NUMBERED_INLINE.finditer(text))) >= 3:
+        numbered = inline if [m["number"] for m in inline[:3]] == ["1", "2", "3"] else numbered
     if len(numbered) >= 2:
         intro = text[: numbered[0].start()].strip()
         steps = tuple(m["step"].strip() for m in numbered)
@@ -134,6 +143,7 @@ def find_procedures(reading: Reading, before: str, *, in_document: bool = False)
     if in_document:
         return found
     asked_before = bool(_KEEP.search(before))
+    lasting = reading.has_han or bool(_LASTING.search(text))
     for number, sentence in enumerate(reading.sentences):
         if sentence.asked:
             continue
@@ -141,7 +151,8 @@ def find_procedures(reading: Reading, before: str, *, in_document: bool = False)
         if prose:
             found.append(prose)
         elif (
-            (_ALWAYS.search(sentence.text) or (reading.has_han and _ALWAYS_ZH.search(sentence.text)))
+            lasting
+            and (_ALWAYS.search(sentence.text) or (reading.has_han and _ALWAYS_ZH.search(sentence.text)))
             and not _ANSWERS.search(sentence.text)
             and not is_answer_wish(sentence.text)
         ):
@@ -185,7 +196,7 @@ def _wished(text: str) -> bool:
 def _prose(reading: Reading, number: int, sentence: Sentence, before: str, asked_before: bool) -> Procedure | None:
     """Steps told in running text: at least three of them, in order."""
     text = sentence.text
-    if _PAST.search(text) or len(text) < 16:
+    if len(text) < 16 or (not reading.has_han and len(_PARTS.findall(text)) < 2) or _PAST.search(text):
         return None
     steps = _steps(sentence)
     told = len(_SEQUENCE.findall(text)) + (len(_SEQUENCE_ZH.findall(text)) if reading.has_han else 0)

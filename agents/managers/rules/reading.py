@@ -21,7 +21,9 @@ from .events import Event, find_events, tense
 from .facts_chinese import chinese_facts
 from .facts_english import english_facts
 from .facts_others import others_facts
+from .family_english import FAMILY_WORDS
 from .finding import Finding, day_start, quote_of
+from .moved_days import NO_SUBJECT, of_that_week
 from .people import People
 from .procedures import find_procedures
 from .sentences import Reading, read_text
@@ -40,6 +42,12 @@ _THAT_DAY = re.compile(
     r"(?P<what>[\u4e00-\u9fff]{2,4})的?那一?天|\b(?:on|for) (?:the day of (?:the |our "
     r"|my )?(?P<of>\w+)|(?:the )?(?P<day>launch|wedding|exam|race|match|moving) day)\b",
     re.IGNORECASE,
+)
+_NOT_BUT = re.compile(
+    rf"不是\s?(?P<old>{NAME}|[\u4e00-\u9fff]{{2,4}}?)\s?[，,]?\s?(?:而)?是\s?(?P<new>{NAME}"
+    rf"|[\u4e00-\u9fff]{{2,3}}?)(?=\s|[，。！]|$|过|对|在|不|才)"
+    rf"|(?P<new2>{NAME}),?\snot\s(?P<old2>{NAME})|\bnot\s(?P<old3>{NAME}),?\s(?:but|it's|it\swas"
+    rf"|I\smeant)\s(?P<new3>{NAME})"
 )
 _MOST = 60  # findings of one step
 
@@ -197,7 +205,9 @@ class _BatchReading:
         inside: list[tuple[int, int]],
     ) -> list[Finding]:
         found: list[Finding] = []
-        household = any(_HOUSEHOLD.search(said) for said in self._said_before[-3:])
+        household = not reading.words.isdisjoint(FAMILY_WORDS) and any(
+            _HOUSEHOLD.search(said) for said in self._said_before[-3:]
+        )
         facts: list[Fact] = []
         if reading.has_latin:
             facts += english_facts(reading, self._people, household=household)
@@ -282,14 +292,10 @@ class _BatchReading:
 
     def _swapped(self, reading: Reading, heard: HeardStep, text: str, found: list[Finding]) -> list[Finding]:
         """ "Not Priscilla but Bonnie": the fact told of the one becomes a fact of the other."""
+        if "not" not in reading.words and not (reading.has_han and "是" in text):
+            return found
         for sentence in reading.sentences:
-            match = re.search(
-                rf"不是\s?(?P<old>{NAME}|[\u4e00-\u9fff]{{2,4}}?)\s?[，,]?\s?(?:而)?是\s?(?P<new>{NAME}"
-                rf"|[\u4e00-\u9fff]{{2,3}}?)(?=\s|[，。！]|$|过|对|在|不|才)"
-                rf"|(?P<new2>{NAME}),?\snot\s(?P<old2>{NAME})|\bnot\s(?P<old3>{NAME}),?\s(?:but|it's|it\swas"
-                rf"|I\smeant)\s(?P<new3>{NAME})",
-                sentence.text,
-            )
+            match = _NOT_BUT.search(sentence.text)
             if not match:
                 continue
             old = match["old"] or match["old2"] or match["old3"]
@@ -391,6 +397,10 @@ class _BatchReading:
         if not event.change:
             return plain
         earlier = self._meant(event, here)
+        if earlier is not None and earlier.when is not None and event.when is not None:
+            event = replace(
+                event, when=of_that_week(event.when, earlier.when, step.occurred_at.astimezone(zone).date())
+            )
         if event.change == "off":
             if earlier is None:
                 # Known to the managers, perhaps, from before these steps.
@@ -453,4 +463,6 @@ class _BatchReading:
         if best[0]:
             return known[best[1]]
         bare = len(event.topics) <= 2 or event.change == "slip"
+        if known and event.change == "moved" and NO_SUBJECT.match(event.said):
+            bare = True
         return known[-1] if known and bare and not (event.change == "off" and len(event.topics) > 2) else None

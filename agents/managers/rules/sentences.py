@@ -11,8 +11,9 @@ import re
 from dataclasses import dataclass, field
 
 from ....intent.dates.words_chinese import simplified
+from ....intent.phrases.tokens import word_set
 
-__all__ = ["LONGEST", "MASK", "Clause", "Reading", "Sentence", "read_text"]
+__all__ = ["LONGEST", "MASK", "Clause", "Reading", "Sentence", "read_text", "words_of"]
 
 LONGEST = 6_000
 """Characters of a text that are analysed; all of a document is kept."""
@@ -25,7 +26,7 @@ _MASKED = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 _END = re.compile(
-    r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)(?<!\bvs)(?<!\be\.g)(?<!\bi\.e)\.+(?=\s|$)"
+    r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)(?<!\bProf)(?<!\bRev)(?<!\bvs)(?<!\be\.g)(?<!\bi\.e)\.+(?=\s|$)"
     r"|[!?]+(?!\w)|[。！？…]+|\n+"
 )
 _CLAUSE = re.compile(
@@ -38,7 +39,8 @@ _CLAUSE = re.compile(
 )
 _QUESTION = re.compile(
     r"^\W*(?:(?:and|but|so|or|ok|hi|hey)[\s,]+)*(?:(?:what|where|when|who|whom|whose|why|how|which)(?:'s\s|\s(?:do|does|did|is|are|was|were"
-    r"|can|could|would|will|shall|should|have|has|about|many|much|long|often|far|old|else)\b)"
+    r"|can|could|would|will|shall|should|have|has|about|many|much|long|often|far|old|else)\b|(?:(?<=what)|(?<=which))\s\w+\s(?:is|are|do|does|did|was|were|can|should"
+    r"|would|will)\b)"
     r"|(?:do|does|did|is|are|was|were|can|could|would|will|shall|should|have|has|may)\s(?:i|you|we|they|he|she|it|the|a|an|my|your|there"
     r"|this|that|people)\b|any\s(?:tips|ideas|chance)\b)",
     re.IGNORECASE,
@@ -63,6 +65,18 @@ _DOUBTED = re.compile(
     r"|someday|one day|used to)\b",
     re.IGNORECASE,
 )
+_SUPPOSED_WORDS = word_set(
+    "if suppose supposing imagine hypothetically pretend wish dreamt dreamed another though unless case otherwise"
+    " would could lets lottery"
+)
+_DOUBTED_WORDS = word_set(
+    "might maybe perhaps possibly could thinking considering wonder wondering sure no tempted would probably toying"
+    " almost nearly may hope hoping someday one used"
+)
+_ASIDE_WORDS = word_set(
+    "kidding joking jk not scratch seriously anyway actually real fact jokes instead reality meanwhile"
+)
+_WORDS = re.compile(r"[a-z]+")
 _DOUBTED_ZH = re.compile(r"可能|也许|或许|大概|说不定|考虑|希望|好像|差点|本来|以为|想过|犹豫|恐怕|应该会|似乎|估计")
 _KIDDING = re.compile(
     r"\b(?:just kidding|only joking|just joking|i'm joking|i'm kidding|kidding!|jk\b|not really!"
@@ -75,7 +89,8 @@ _COUNTERFACTUAL = re.compile(
     re.IGNORECASE,
 )
 _SOBER = re.compile(
-    r"\b(?:seriously|anyway|actually|for real|in fact|jokes aside)\b|说正经|说真的|其实|对了|言归正传", re.IGNORECASE
+    r"\b(?:seriously|anyway|actually|for real|in fact|jokes aside|instead|in reality|meanwhile)\b|说正经|说真的|现实|其实|对了|言归正传",
+    re.IGNORECASE,
 )
 
 
@@ -123,6 +138,7 @@ class Reading:
         step_id: of the step. raw: the text analysed.
         kidding: whether it takes back what it says. fancy: whether it opens a game of "what if".
         sober: whether it ends such a game.
+        words: all its Latin words, as :func:`words_of` gives them.
     """
 
     step_id: str
@@ -134,10 +150,16 @@ class Reading:
     fancy: bool = False
     sober: bool = False
     skipped: tuple[tuple[int, int], ...] = field(default=())
+    words: frozenset[str] = frozenset()
 
     def clauses(self) -> list[Clause]:
         """All clauses that hold, in order."""
         return [clause for sentence in self.sentences for clause in sentence.clauses if clause.holds]
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The Latin words of a text in small letters, apostrophes left out."""
+    return frozenset(_WORDS.findall(text.lower().replace("'", "")))
 
 
 def _mask(match: re.Match[str]) -> str:
@@ -162,29 +184,43 @@ def read_text(step_id: str, text: str, skipped: tuple[tuple[int, int], ...] = ()
     has_han = bool(_HAN.search(plain))
     if has_han:
         plain = simplified(plain)
+    words = words_of(plain)
+    may = (has_han, not words.isdisjoint(_SUPPOSED_WORDS), not words.isdisjoint(_DOUBTED_WORDS))
+    aside = has_han or not words.isdisjoint(_ASIDE_WORDS)
     sentences: list[Sentence] = []
     start = 0
     for match in _END.finditer(plain):
-        _add(sentences, raw, plain, start, match.start(), match[0], has_han)
+        _add(sentences, raw, plain, start, match.start(), match[0], *may)
         start = match.end()
         if len(sentences) >= _MOST_SENTENCES:
             break
     else:
-        _add(sentences, raw, plain, start, len(plain), "", has_han)
+        _add(sentences, raw, plain, start, len(plain), "", *may)
     return Reading(
         step_id=step_id,
         raw=raw,
         sentences=tuple(sentences),
         has_han=has_han,
+        words=words,
         has_latin=any("a" <= c <= "z" for c in plain),
-        kidding=bool(_KIDDING.search(plain)),
-        fancy=bool(_COUNTERFACTUAL.search(plain)),
-        sober=bool(_SOBER.search(plain)),
+        kidding=aside and bool(_KIDDING.search(plain)),
+        fancy=(has_han or may[1]) and bool(_COUNTERFACTUAL.search(plain)),
+        sober=aside and bool(_SOBER.search(plain)),
         skipped=skipped,
     )
 
 
-def _add(sentences: list[Sentence], raw: str, plain: str, start: int, end: int, closing: str, has_han: bool) -> None:
+def _add(
+    sentences: list[Sentence],
+    raw: str,
+    plain: str,
+    start: int,
+    end: int,
+    closing: str,
+    has_han: bool,
+    may_suppose: bool,
+    may_doubt: bool,
+) -> None:
     while start < end and (plain[start].isspace() or plain[start] in "-*•·"):
         start += 1
     text = plain[start:end].rstrip()
@@ -192,7 +228,7 @@ def _add(sentences: list[Sentence], raw: str, plain: str, start: int, end: int, 
         return
     end = start + len(text)
     asked = "?" in closing or "？" in closing or bool(_QUESTION.match(text))
-    supposed = bool(_SUPPOSED.search(text))
+    supposed = may_suppose and bool(_SUPPOSED.search(text))
     if has_han:
         asked = asked or bool(_QUESTION_ZH.search(text))
         supposed = supposed or bool(_SUPPOSED_ZH.search(text))
@@ -204,7 +240,7 @@ def _add(sentences: list[Sentence], raw: str, plain: str, start: int, end: int, 
         part = text[begin:stop].strip()
         if part:
             at = start + text.index(part, begin)
-            doubted = bool(_DOUBTED.search(part)) or (has_han and bool(_DOUBTED_ZH.search(part)))
+            doubted = (may_doubt and bool(_DOUBTED.search(part))) or (has_han and bool(_DOUBTED_ZH.search(part)))
             clauses.append(
                 Clause(
                     start=at,

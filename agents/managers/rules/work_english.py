@@ -43,16 +43,17 @@ def _job_value(job: str) -> str:
 
 
 @_rule(
+    "work working worked start starting started join joining joined employed job offer",
     rf"{LEAD}(?i:.{{0,24}}?\bI(?:'m|'ve been|\sam|\shave been|'ve|\shave"
     rf"|'ll)?\s{ADV}(?P<verb>work|working|worked|start|starting|started|join|joining|joined"
     rf"|employed|got a job|got a new job|took a job|accepted a job|accepted an offer)(?:\s(?:over"
     rf"|part[- ]time|full[- ]time|nights|remotely|new|out|there|here|on \w+))*\s(?:at|for|with|from"
     rf"|by|in)?\s?(?:the\s)?){_EMPLOYER}(?:\s(?i:as)\s(?i:an?\s|the\s|their\s)?{_JOB}(?=$|\s(?i:and"
-    rf"|since|for|from|on|in|at|but|next|this|last|until)\b))?"
+    rf"|since|for|from|on|in|at|but|next|this|last|until)\b))?",
 )
 def _works_at(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     org, verb = match["org"], match["verb"].lower()
-    if verb == "worked" or not is_name(org) or re.match(r"(?i:in|at)\s(?:January|February)", org):
+    if verb == "worked" or org == "St" or not is_name(org) or re.match(r"(?i:in|at)\s(?:January|February)", org):
         return
     if re.search(rf"\bin\s{re.escape(org)}", clause.text) and org[0].isupper() and verb in ("work", "working"):
         yield Fact(label="work", value=f"Works in {org}", clause=clause, starts=True, confidence=0.75)
@@ -77,9 +78,11 @@ def _works_at(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
-    rf"{LEAD}(?i:I(?:'m|'ve been|\sam|\shave been)?\s{ADV}(?:work|working|worked|start|starting"
-    rf"|started)(?:\s(?:part[- ]time|full[- ]time|now|on \w+))*\sas\s(?:an?\s|the\s)?){_JOB}(?=$"
-    rf"|\s(?i:and|since|for|from|on|in|at|but|with|until|here)\b)(?:\s(?i:at|for|with)\s(?i:the\s)?{_EMPLOYER})?"
+    "as",
+    rf"{LEAD}(?i:I(?:'m|'ve been|\sam|\shave been|'ve|\shave)?\s{ADV}(?:work|working|worked|start|starting"
+    rf"|started)(?:\s(?:part[- ]time|full[- ]time|now|on \w+|nights|days|weekends"
+    rf"|shifts|freelance|remotely))*\sas\s(?:an?\s|the\s)?){_JOB}(?=$"
+    rf"|\s(?i:and|since|for|from|on|in|at|but|with|until|here)\b)(?:\s(?i:at|for|with)\s(?i:the\s)?{_EMPLOYER})?",
 )
 def _works_as(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     if "worked" in match[0].lower():
@@ -104,9 +107,10 @@ def _works_as(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
+    "im am ill be",
     rf"{LEAD}(?i:(?:(?:from|as of|starting|since)\s[\w ]{{3,20}}?\s)?I(?:'m|\sam"
     rf"|'ll be|\swill be)\s{ADV}(?:an?|the)\s){_JOB}(?=$|\s(?i:and|by|for|from|in|at|with|on"
-    rf"|but|who|now|these days)\b)(?:\s(?i:at|for|with|in)\s(?i:the\s)?{_EMPLOYER})?"
+    rf"|but|who|now|these days)\b)(?:\s(?i:at|for|with)\s(?i:the\s)?{_EMPLOYER})?",
 )
 def _am_job(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     job = _job_value(match["job"])
@@ -144,8 +148,9 @@ def _am_job(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
+    "do teach run manage lead own",
     rf"{LEAD}(?i:I\s{ADV}(?:do|teach|run|manage|lead"
-    rf"|own))\s(?P<what>[^\ue000,.;:!?()]{{3,45}}?)\s(?i:at|for)\s(?i:the\s)?{_EMPLOYER}"
+    rf"|own))\s(?P<what>[^\ue000,.;:!?()]{{3,45}}?)\s(?i:at|for)\s(?i:the\s)?{_EMPLOYER}",
 )
 def _does_at(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     if is_name(match["org"]):
@@ -161,11 +166,12 @@ def _does_at(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
+    "teach run manage own",
     r"(?i:^(?:and\s)?I\s(?:teach|run|manage|own)\s(?P<what>(?:an?|the|my own"
     r"|the local)\s(?:[\w'-]+\s){0,3}(?:bakery|shop|cafe|café|restaurant|business|company|farm"
     r"|studio|salon|gallery|school|agency|practice|team|start-?up|garage|bookshop|pub|hotel"
     r"|class(?:es)?)|(?:maths|history|physics|chemistry|biology|english|music|art|geography|yoga"
-    r"|piano|primary school|year \w+)\b[^\ue000,.;:!?]{0,25}))"
+    r"|piano|primary school|year \w+)\b[^\ue000,.;:!?]{0,25}))",
 )
 def _runs(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     verb = re.search(r"teach|run|manage|own", match[0], re.IGNORECASE)
@@ -178,9 +184,10 @@ def _runs(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
+    "left quit resigned stopped laid retired notice",
     rf"(?i:\bI(?:'ve|\shave)?\s(?:just\s)?(?:left|quit|resigned from|stopped working (?:at|for)"
     rf"|got laid off from|was laid off from|retired from|handed in my notice at)\s(?:my job at\s"
-    rf"|the\s)?)(?P<org>{NAME})"
+    rf"|the\s)?)(?P<org>{NAME})",
 )
 def _left(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     if is_name(match["org"]):
@@ -196,9 +203,10 @@ def _left(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
+    "promoted made appointed",
     r"(?i:\bI(?:'ve|\shave|\sjust)?\s(?:just\s)?(?:got|been|was)\s(?:promoted|made"
     r"|appointed)\s(?:to\s)?(?:an?\s|the\s)?)(?P<job>(?:[\w/&-]+\s){0,3}?[\w/&-]+)(?=$|\s(?i:and"
-    r"|at|in|on|last|this|yesterday|from|since|of|as)\b)"
+    r"|at|in|on|last|this|yesterday|from|since|of|as)\b)",
 )
 def _promoted(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     if JOB_END.search(match["job"]) and not _NOT_JOBS.search(match["job"]):
@@ -212,15 +220,47 @@ def _promoted(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
         )
 
 
-@_rule(r"(?i:^(?:and\s)?I(?:'ve|\shave)?\s(?:just\s)?retired\b)")
+@_rule(
+    "been day week",
+    rf"{LEAD}(?i:I(?:'ve|\shave)\s{ADV}been\s(?:at|with)\s(?:the\s)?)(?P<org>{NAME})(?=\s(?i:for|since|nearly|about"
+    rf"|almost|ten|\w+ years)\b)|(?i:\bfirst\s(?:day|week)\s(?:at|with)\s(?:the\s)?)(?P<org2>{NAME})",
+)
+def _been_at(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    org = match["org"] or match["org2"]
+    if not is_name(org) or (match["org2"] and re.search(r"\b(?:his|her|their|your)\s*$", clause.text[: match.start()])):
+        return
+    yield Fact(
+        label="employer",
+        value=f"Works at {org}",
+        stated=org,
+        clause=clause,
+        slot="employer",
+        starts=bool(match["org2"]),
+        confidence=0.75,
+    )
+
+
+@_rule(
+    "of",
+    rf"{LEAD}(?i:I(?:'m|\sam|'ve\sbecome)\s{ADV}(?:the\s)?)(?P<job>(?i:head|director|chief|vice president|VP|secretary|captain"
+    rf"|chair)\sof\s[\w&-]+(?:\s(?!at\b|now\b|and\b|for\b|in\b)[\w&-]+)?)(?=$|,|\s(?i:now|at|and|for|in)\b)",
+)
+def _head_of(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    job = clean(match["job"])
+    yield Fact(label="job", value=f"Is {job}", stated=job, clause=clause, slot="job_title", starts=True)
+
+
+@_rule("retired", r"(?i:^(?:and\s)?I(?:'ve|\shave)?\s(?:just\s)?retired\b)")
 def _retired(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     yield Fact(label="job", value="Is retired", clause=clause, slot="job_title", starts=True)
 
 
 @_rule(
-    rf"(?i:\bI(?:'m|\sam)?\s(?:studying|study|doing a (?:degree|phd|master's|masters) in|read"
+    "studying study doing read reading",
+    rf"(?i:\bI(?:'m|\sam)?\s(?:studying|study|doing an? (?:part[- ]time |full[- ]time )?(?:degree|phd|ma|msc|mba"
+    rf"|ba|bsc|llb|diploma|apprenticeship|master's|masters) in|read"
     rf"|reading)\s)(?P<what>[A-Za-z][\w\s&-]{{2,40}}?)\s(?i:at)\s(?i:the\s)?(?P<org>{NAME})"
-    rf"|(?i:^I(?:'m|\sam)\sstudying\s(?:for\s)?)(?P<what2>[A-Za-z][\w\s&-]{{2,40}}?){STOP}"
+    rf"|(?i:^I(?:'m|\sam)\sstudying\s(?:for\s)?)(?P<what2>[A-Za-z][\w\s&-]{{2,40}}?){STOP}",
 )
 def _studies(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     if match["org"]:
@@ -234,18 +274,20 @@ def _studies(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
+    "work",
     rf"(?i:^(?:and\s)?I\swork\sin\s)(?P<field>(?!the\b|a\b|an\b|my\b|our\b|this\b"
-    rf"|shifts)[a-z][\w&-]*(?:\s[a-z][\w&-]*){{0,2}}?){STOP}"
+    rf"|shifts)[a-z][\w&-]*(?:\s[a-z][\w&-]*){{0,2}}?){STOP}",
 )
 def _field(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     yield Fact(label="work", value=f"Works in {clean(match['field'])}", clause=clause)
 
 
 @_rule(
+    "job role position post",
     rf"(?i:\bI(?:'ve|\shave)?\s(?:just\s|recently\s|finally\s)?(?:started|got|landed|accepted|took"
     rf"|begun|have)\s(?:an?\s|my\s)(?:new\s)?(?:job|role|position|post)\sas\s(?:an?\s|the\s"
     rf"|their\s)?){_JOB}(?=$|\s(?i:at|with|for|in|last|this|on|and)\b)(?:\s(?i:at|with"
-    rf"|for)\s(?i:the\s)?{_EMPLOYER})?"
+    rf"|for)\s(?i:the\s)?{_EMPLOYER})?",
 )
 def _new_job(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     yield Fact(
@@ -267,7 +309,10 @@ def _new_job(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
         )
 
 
-@_rule(rf"(?i:\bI(?:'m|\sam)?\s(?:no longer|don't|do not)\s(?:work|working)\s(?:at|for)\s(?:the\s)?)(?P<org>{NAME})")
+@_rule(
+    "longer dont not",
+    rf"(?i:\bI(?:'m|\sam)?\s(?:no longer|don't|do not)\s(?:work|working)\s(?:at|for)\s(?:the\s)?)(?P<org>{NAME})",
+)
 def _no_longer(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     if is_name(match["org"]):
         yield Fact(

@@ -1,0 +1,73 @@
+"""The user's partner, children and pets by name, in Chinese: 老公叫陆铭, 儿子小满今年五岁, 一只橘猫叫豆包."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .english_grammar import Fact
+from .people import KIN_ZH_PATTERN, is_name
+from .sentences import Clause
+from .words import ANIMALS_ZH, CHILDREN, HAN, NAME, PARTNERS, SURNAME_ZH
+
+__all__ = ["chinese_family"]
+
+_KIN_NAME = re.compile(
+    rf"(?P<kin>{KIN_ZH_PATTERN})\s?(?:的?名字?)?(?:叫做?|名叫|名字叫|是|就是)?\s?(?P<name>[小老阿][{HAN}](?=今年"
+    rf"|[，。、；\s]|$|\d|在|刚|已)|[{HAN}]{{2,3}}?(?=今年|[，。、；]|$|\d)"
+    rf"|{NAME})(?P<age>(?:今年)?\s?(?:\d{{1,2}}|[一二三四五六七八九十两]{{1,3}})\s?岁(?:半)?)?"
+)
+_BAD_NAME = re.compile(
+    r"今年|现在|退休|以前|怀孕|生日|[一二两三]个|在|的|了|说|想|要|去|来|是|不"
+    r"|会|有|很|都|最|也|就|做|当|岁|还|跟|和|对|给|从|上|下|刚|每|爱|吃|喝"
+    r"|住|喜|今|明|昨|后|带|开|回|学|都|没|们|工作|公司"
+)
+_PET = re.compile(
+    rf"(?P<animal>[{HAN}]{{0,3}}?{ANIMALS_ZH})\s?[，]?\s?(?:的名字|名字|它|牠)?(?:叫做?|名叫|取名"
+    rf"|起名叫?)\s?(?P<name>[{HAN}]{{1,4}}?(?=[，。、；\s]|$|今年|了)|{NAME})"
+)
+
+
+def chinese_family(text: str, raw: str, clauses: tuple[Clause, ...]) -> Iterator[Fact]:
+    """The partner, children and pets that a sentence names; ``raw`` is it in the characters it was written in."""
+    offset = clauses[0].start
+    whole = Clause(start=offset, end=clauses[-1].end, text=text, raw=raw, holds=True, sentence=clauses[0].sentence)
+    for match in _KIN_NAME.finditer(text):
+        kin = match["kin"]
+        if kin not in PARTNERS and kin not in CHILDREN:
+            continue
+        name = raw[match.start("name") : match.end("name")]
+        if (
+            (name.isascii() and not is_name(name))
+            or _BAD_NAME.search(match["name"])
+            or re.search(r"(?:他|她|你|朋友|同事)的?\s*$", text[: match.start()])
+        ):
+            continue
+        between = text[match.end("kin") : match.start("name")]
+        if (
+            not name.isascii()
+            and "叫" not in between
+            and not re.match(SURNAME_ZH, match["name"])
+            and not match["age"]
+            and not text[match.end() :].startswith("今年")
+        ):
+            continue
+        age = raw[match.start("age") : match.end("age")] if match["age"] else ""
+        shown = f"{kin}：{name}" + (f"，{age}" if age else "")
+        slot = "partner.name" if kin in PARTNERS else f"child.{name.lower()}"
+        yield Fact(label="partner" if kin in PARTNERS else "child", value=shown, stated=name, clause=whole, slot=slot)
+    if re.search(rf"(?:我|我们家?|家里)(?:还)?(?:养|有).{{0,8}}{ANIMALS_ZH}", text):
+        for match in re.finditer(rf"一[只条个]叫做?(?P<name>[{HAN}]{{1,4}}?(?=[，。、；\s和]|$)|{NAME})", text):
+            pet = raw[match.start("name") : match.end("name")]
+            yield Fact(label="pet", value=f"养的宠物叫{pet}", stated=pet, clause=whole, slot=f"pet.{pet.lower()}")
+    for match in _PET.finditer(text):
+        name = raw[match.start("name") : match.end("name")]
+        before = text[: match.start()]
+        if re.search(rf"{KIN_ZH_PATTERN}家?(?:的|有|养)|他|她|你|邻居", before[-12:]) and not re.search(
+            r"我们?家?(?:有|养|领养)", before
+        ):
+            continue
+        if not name.isascii() or is_name(name):
+            bare = re.sub(r"^(?:还有|我家|有|养了?|领养了?|了|[一两二三]|[只条个]|的)+", "", match["animal"])
+            animal = raw[match.end("animal") - len(bare) : match.end("animal")]
+            yield Fact(label="pet", value=f"养了{animal}，叫{name}", clause=whole, slot=f"pet.{name.lower()}")

@@ -1,0 +1,34 @@
+"""To which day an event is moved, and whether a change names the event that it is about."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import date, timedelta
+
+from ....intent.dates.spans import DateSpan
+
+__all__ = ["NO_SUBJECT", "of_that_week"]
+
+NO_SUBJECT = re.compile(
+    r"^(?:\W|it|that|this|she|he|they|i|we|s|ve|has|have|had|been|just|now|actually|sorry|oh|is|was|got|so|and|but|they)*"
+    r"(?:moved|pushed|put|rescheduled|shifted|brought|delayed|changed)\b"
+    r"|^(?:\W|刚才?|又|他们?|她|对方|医院|医生|客户|老师|导师|hr|boss|email|打?来?电话|通知|[又还]?说|我们?|可以|能|被|要|现在|已经|会|时间)*(?:推迟?|改|延|挪|提前|换|顺延|调|reschedule|move|postpone|push)",
+    re.IGNORECASE,
+)
+"""A change that names no event of its own: it is about the one last told."""
+_BARE_WEEKDAY = re.compile(
+    r"(?:on\s)?(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:周|星期|礼拜)[一二三四五六日天]", re.IGNORECASE
+)
+
+
+def of_that_week(when: DateSpan, earlier: DateSpan, today: date) -> DateSpan:
+    """A day to which an event is moved: a bare weekday is that of the event's own week, or of the next if that is past."""
+    if not when.told and abs((when.day - earlier.day).days) > 180 and (when.day.month, when.day.day) != (2, 29):
+        day = when.day.replace(year=earlier.day.year)  # "sorry, 31 July": that of the same year
+        return replace(when, day=day, last_day=max(day, day + (when.last_day - when.day)))
+    if not _BARE_WEEKDAY.fullmatch(when.text.strip()) or when.day != when.last_day:
+        return when
+    day = earlier.day + timedelta(days=when.day.weekday() - earlier.day.weekday())
+    day += timedelta(days=7) if day < today else timedelta()
+    return replace(when, day=day, last_day=day)
