@@ -1,4 +1,4 @@
-"""The whole write path in one structured call a batch: labels, header and memo of its page, routing and operations.
+"""The whole write path in one structured call a batch: labels, headers and memos of its pages, routing, operations.
 
 The cheapest way to have a model read everything: at 8 to 12 steps a batch, 100 steps cost 9 to 13 calls. The reply is
 checked part by part as those of the labeller and of the managers are; a part that cannot be used is done by rules.
@@ -16,12 +16,11 @@ from pydantic import Field
 from ..intent.contract import Embed, LabelBatch
 from ..memory_types import ItemKind, MemoryItem
 from ..memory_types.proposals import Proposal
-from ..models import Budget, CallInput, Method, ModelReply, StructuredCall, StructuredResult, UsageMeter
+from ..models import Budget, CallInput, Method, StructuredCall, StructuredResult, UsageMeter
 from ..prompts import Prompt, load_prompt
 from .contract import Batch, Instruction, Manager
-from .labelling.checks import one_line
 from .labelling.reading import LabelReading, event_inventory
-from .labelling.schemas import BatchLabels, ScopeGist, StepLabels, salvaged_labels
+from .labelling.schemas import BatchLabels, PageNote, ScopeGist, StepLabels, WithPages, salvaged_labels, salvaged_notes
 from .labelling.task import LabelTask, shown_earlier, shown_scopes
 from .managers.core import CoreOperation
 from .managers.episodic import EpisodicOperation
@@ -33,6 +32,7 @@ from .managers.semantic import SemanticOperation
 from .managers.shared import ItemOperation, Reading, salvaged_operations
 from .managers.showing import shown_before, shown_items, shown_steps
 from .managers.vault import VaultOperation
+from .page_notes import PageTexts
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -42,16 +42,14 @@ if TYPE_CHECKING:
 __all__ = ["AGENT", "SingleCall", "SingleOutcome", "SingleReply", "SingleTask", "single_prompt"]
 
 AGENT = "single_call"
-_LONGEST_LINE = 600
 
 
-class SingleReply(ModelReply):
-    """Labels, page and operations of a batch of steps."""
+class SingleReply(WithPages):
+    """Labels, pages and operations of a batch of steps."""
 
     steps: list[StepLabels] = Field(description="Part A: the labels, one entry a step.")
     gists: list[ScopeGist] = Field(description="Part A: the gists of the scopes that changed.")
-    page_header: str | None = Field(description="Part B: what came before; null where the talk begins here.")
-    page_memo: str | None = Field(description="Part B: what these steps add; null where nothing.")
+    pages: list[PageNote] = Field(description="Part A: header and memo of each page that is listed.")
     core: list[CoreOperation]
     episodic: list[EpisodicOperation]
     semantic: list[SemanticOperation]
@@ -80,12 +78,11 @@ class SingleTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SingleOutcome:
-    """What came of the call; ``labels`` is None where the rules' labels stand."""
+    """What came of the call; ``labels`` is None where the rules' labels stand, ``pages`` is by page id."""
 
     proposals: tuple[Proposal, ...] = ()
     labels: LabelBatch | None = None
-    page_header: str | None = None
-    page_memo: str | None = None
+    pages: Mapping[str, PageTexts] = field(default_factory=dict)
     degraded: tuple[str, ...] = ()
 
 
@@ -167,6 +164,7 @@ class SingleCall:
                 for kind, one in readings.items()
             ),
             earlier=shown_earlier(labelling.task, labelling.board) if labelling else shown_before(batch),
+            pages=labelling.pages() if labelling else "none: leave pages empty",
             steps=shown_steps(batch, notes),
             most=next(iter(readings.values())).most,
         )
@@ -200,19 +198,17 @@ class SingleCall:
         if by_rules:
             told.append(f"{AGENT}: the rules did the work of {', '.join(by_rules)}")
         labels = None
+        pages: Mapping[str, PageTexts] = {}
         if reply is not None and reply.steps and asked.labelling is not None:
-            labels = asked.labelling.labelled(BatchLabels(steps=reply.steps, gists=reply.gists), ())
+            batch_labels = BatchLabels(steps=reply.steps, gists=reply.gists, pages=reply.pages)
+            labels, pages = asked.labelling.labelled(batch_labels, ()), asked.labelling.notes(batch_labels)
             told += [line.replace("intent_labeler:", f"{AGENT}:", 1) for line in labels.degraded]
         return SingleOutcome(
             proposals=tuple(proposals),
             labels=labels,
-            page_header=self._line(reply.page_header) if reply is not None else None,
-            page_memo=self._line(reply.page_memo) if reply is not None else None,
+            pages=pages,
             degraded=tuple(told),
         )
-
-    def _line(self, text: str | None) -> str | None:
-        return one_line(self._prompt.restore(text or ""))[:_LONGEST_LINE] or None
 
 
 def _operations(reply: SingleReply, kind: ItemKind) -> Sequence[ItemOperation]:
@@ -222,7 +218,7 @@ def _operations(reply: SingleReply, kind: ItemKind) -> Sequence[ItemOperation]:
 def _problems(asked: _Asked, reply: SingleReply) -> list[str]:
     told: list[str] = []
     if asked.labelling is not None:
-        told += asked.labelling.problems(BatchLabels(steps=reply.steps, gists=reply.gists))
+        told += asked.labelling.problems(BatchLabels(steps=reply.steps, gists=reply.gists, pages=[]))
     for kind, reading in asked.readings.items():
         told += reading.all_problems(_operations(reply, kind))
     return told
@@ -235,15 +231,11 @@ def _salvaged(data: object) -> SingleReply | None:
     found = {kind: salvaged_operations(data.get(kind), form.operation) for kind, form in FORMS.items()}
     if labels is None and not any(found.values()):
         return None
-    header, memo = (
-        data.get(name) if isinstance(data.get(name), str) else None for name in ("page_header", "page_memo")
-    )
     return SingleReply.model_validate(
         {
             "steps": [one.model_dump() for one in labels.steps] if labels else [],
             "gists": [one.model_dump() for one in labels.gists] if labels else [],
-            "page_header": header,
-            "page_memo": memo,
+            "pages": [one.model_dump() for one in salvaged_notes(data.get("pages"))],
             **{kind: [one.model_dump() for one in ops] for kind, ops in found.items()},
         }
     )

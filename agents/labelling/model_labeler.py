@@ -7,12 +7,14 @@ nearest. The rules have labelled the steps already; whatever of a reply cannot b
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ...intent.contract import Embed, LabelBatch
 from ...models import Budget, BudgetRefusal, CallInput, Reservation, StructuredCall, Usage, UsageMeter
 from ...prompts import Prompt, load_prompt
+from ..page_notes import PageTexts
 from .reading import AGENT, LabelReading
 from .schemas import BatchLabels, salvaged_labels
 from .task import LabelTask
@@ -57,12 +59,14 @@ class Refined:
         answered: whether a reply came. If none did, nothing is to be kept and the call may be made again later.
         reason: why it was not answered.
         usage: what it cost.
+        pages: page id → header and memo that came with the labels.
     """
 
     batch: LabelBatch
     answered: bool = True
     reason: str = ""
     usage: Usage = field(default_factory=Usage)
+    pages: Mapping[str, PageTexts] = field(default_factory=dict)
 
 
 class ModelLabeler:
@@ -120,4 +124,4 @@ class ModelLabeler:
             told = result.degraded[0] if result.degraded else f"{AGENT}: no reply came"
             return Refined(batch=LabelBatch(steps=task.batch), answered=False, reason=told, usage=result.usage)
         batch = reading.labelled(result.value, result.degraded)
-        return Refined(batch=batch, usage=result.usage)
+        return Refined(batch=batch, usage=result.usage, pages=reading.notes(result.value))

@@ -15,6 +15,8 @@ from ...intent.events.labeler import event_seeds
 from ...intent.vocabulary import Vocabulary
 from ...memory_types.labels import Label
 from ...prompts import Prompt
+from ..page_notes import PageTexts, kept_notes
+from ..page_slots import shown_pages
 from .checks import Wording, antecedents_of, gist_fits, one_line, resolved_fits, scripts_of, summary_fits
 from .new_scopes import NewScopes
 from .schemas import MOST_ENTITIES, MOST_EVENTS, BatchLabels, StepLabels
@@ -71,8 +73,13 @@ class LabelReading:
             event_types=event_inventory(self.events, self.task.used),
             entity_types=self._entity_inventory(),
             earlier=shown_earlier(self.task, self.board),
+            pages=self.pages(),
             steps=shown_steps(self.task, self.board, self._candidates()),
         )
+
+    def pages(self) -> str:
+        """The pages of the batch, as the prompt shows them."""
+        return shown_pages(self.task.pages, {one.step.id: number for number, one in enumerate(self.task.batch, 1)})
 
     def _candidates(self) -> dict[str, list[str]]:
         """The event types nearest to each step: those the rules gave it, then by meaning. Fine ones only if in use."""
@@ -114,6 +121,10 @@ class LabelReading:
         return told
 
     # ------------------------------------------------------------------ keeping
+
+    def notes(self, reply: BatchLabels | None) -> dict[str, PageTexts]:
+        """Page id → header and memo, where they say nothing that was not said."""
+        return kept_notes(self.task.pages, reply.pages if reply is not None else (), self.loose, self.prompt.restore)
 
     def labelled(self, reply: BatchLabels | None, degraded: Sequence[str]) -> LabelBatch:
         """Every step of the batch, with what of the reply could be kept; the rules' labels for the rest."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
-from ...intent.contract import Embed, LabelBatch, LabeledStep
+from ...intent.contract import Embed, LabeledStep
 from ...memory_types import utc_now
 from ...stores.documents import searchable
 from ...stores.labelling import write_labels
@@ -39,6 +39,8 @@ from ...stores.ledger.refining import (
 )
 from ...stores.ledger.usage import add_usage
 from ...stores.vocabulary import Vocabulary
+from ..page_notes import write_page_notes
+from ..page_slots import read_page_slots
 from .intent_labeler import _by_own_name, _by_path, _intent, _labeled, _view
 from .task import LabelTask
 
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
 
     from ...models import Budget, RetryPolicy, UsageMeter
     from ...models.reply_form import Method
-    from .model_labeler import ModelLabeler
+    from .model_labeler import ModelLabeler, Refined
 
 __all__ = ["KIND", "LabelRefining", "RefineOutcome", "RefiningSettings"]
 
@@ -232,7 +234,7 @@ class LabelRefining:
             budget = LabelBudget(calls=_CALLS, tokens=self.settings.tokens, parent=self.budget)
             refined = labeler.refine(read.task, budget)
             if refined.answered:
-                if not self._write(user, read, refined.batch, usage, job):
+                if not self._write(user, read, refined, usage, job):
                     continue  # labels were corrected, or text was redacted, while the model read it
                 for line in refined.batch.degraded:
                     self._tell(user, line)
@@ -282,6 +284,9 @@ class LabelRefining:
             stored = read_labels(tx)
             used = labels_before(tx, chosen[0])
             scopes = open_scopes(tx, chosen[0], _SCOPES)
+            ids = {one.step.id for one in window if one.seq in set(chosen)}
+            # Of single steps here and there no memo can be made.
+            pages = read_page_slots(tx, ids) if self.settings.below is None else ()
         labels = _by_path(stored)
         vocabulary = Vocabulary(stored)
         carried = {one for label_id in used for one in (vocabulary.canonical(label_id), *vocabulary.above(label_id))}
@@ -295,13 +300,13 @@ class LabelRefining:
             # The ledger's gist may tell of steps to come; what the model wrote last, and the summaries, do not.
             gist = held.get(own) or (label.gist if not scope.ahead else "")
             gists[own] = gist or " · ".join(dict.fromkeys(filter(None, scope.summaries)))
-        ids = {one.step.id for one in window if one.seq in set(chosen)}
         task = LabelTask(
             window=tuple(self._views(window)),
             chosen=frozenset(ids),
             labels=tuple(labels),
             scopes=gists,
             used=frozenset(carried),
+            pages=pages,
         )
         return _Read(task=task, marks=marks, names={one.id: one.name for one in labels}, reached=chosen[-1])
 
@@ -322,12 +327,14 @@ class LabelRefining:
             for one, text, vector in zip(window, texts, vectors, strict=True)
         ]
 
-    def _write(self, user: str, read: _Read, batch: LabelBatch, usage: UsageMeter, job: _Job) -> bool:
+    def _write(self, user: str, read: _Read, refined: Refined, usage: UsageMeter, job: _Job) -> bool:
         """Write a batch, unless labels or texts were changed meanwhile by a person: it is then labelled anew."""
+        batch = refined.batch
         with job.write() as tx:
             add_usage(tx, usage.drain())
             if read_label_marks(tx).corrected != read.marks.corrected:
                 return False
+            write_page_notes(tx, refined.pages)
             write_labels(
                 tx,
                 _by_own_name(batch.labels, read.names),

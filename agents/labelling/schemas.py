@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from ...models.schemas import ModelReply
 
-__all__ = ["BatchLabels", "QueryLabels", "ScopeGist", "StepLabels", "salvaged_labels"]
+__all__ = [
+    "BatchLabels",
+    "PageNote",
+    "QueryLabels",
+    "ScopeGist",
+    "StepLabels",
+    "WithPages",
+    "salvaged_labels",
+    "salvaged_notes",
+]
 
 MOST_EVENTS, MOST_ENTITIES = 3, 5
 
@@ -36,11 +45,31 @@ class ScopeGist(BaseModel):
     gist: str = Field(description="At most 50 words.")
 
 
-class BatchLabels(ModelReply):
-    """The labels of a batch of steps."""
+class PageNote(BaseModel):
+    """What is said of one page."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    page: str = Field(description="The handle of the page.")
+    header: str | None = Field(description="What a reader of this page alone would lack; null to leave it.")
+    memo: str | None = Field(description="What the page adds; null where it adds nothing.")
+
+
+class WithPages(ModelReply):
+    """A reply that speaks of pages too; one that forgets them is not asked again for it."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _may_lack_pages(cls, data: object) -> object:
+        return {**data, "pages": []} if isinstance(data, Mapping) and data.get("pages") is None else data
+
+
+class BatchLabels(WithPages):
+    """The labels of a batch of steps, and the header and memo of each of its pages."""
 
     steps: list[StepLabels]
     gists: list[ScopeGist]
+    pages: list[PageNote]
 
 
 class QueryLabels(ModelReply):
@@ -61,7 +90,17 @@ def salvaged_labels(data: object) -> BatchLabels | None:
         for one in _listed(data.get("gists"))
         if isinstance(one, Mapping) and isinstance(one.get("scope"), str) and isinstance(one.get("gist"), str)
     ]
-    return BatchLabels(steps=steps, gists=gists) if steps else None
+    return BatchLabels(steps=steps, gists=gists, pages=salvaged_notes(data.get("pages"))) if steps else None
+
+
+def salvaged_notes(value: object) -> list[PageNote]:
+    """The notes of a reply that can be read, one by one."""
+    found = []
+    for given in _listed(value):
+        if isinstance(given, Mapping) and isinstance(given.get("page"), str):
+            header, memo = (given[name] if isinstance(given.get(name), str) else None for name in ("header", "memo"))
+            found.append(PageNote(page=given["page"], header=header, memo=memo))
+    return found
 
 
 def _step(given: object) -> StepLabels | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from ...intent.contract import LabeledStep
 from ...memory_types.labels import Label
 from ...stores.vocabulary import Vocabulary
+from ..page_slots import PageSlot
 
 __all__ = ["LabelTask", "ScopeBoard", "abridged", "shown_earlier", "shown_scopes", "shown_steps"]
 
@@ -27,6 +28,7 @@ class LabelTask:
         chosen: ids of those among them that are to be labelled; the others are context.
         labels: all labels of the user, each scope by its path.
         scopes: the open scopes, the latest last: label id → gist as of the first chosen step.
+        pages: the pages in which the chosen steps lie, in order.
         used: labels that steps before the batch carry, and those above them: only these are shown.
     """
 
@@ -35,6 +37,7 @@ class LabelTask:
     labels: tuple[Label, ...] = ()
     scopes: Mapping[str, str] = field(default_factory=dict)
     used: frozenset[str] = frozenset()
+    pages: tuple[PageSlot, ...] = ()
 
     @property
     def batch(self) -> tuple[LabeledStep, ...]:

@@ -1,7 +1,8 @@
 """The ledger's tables (DESIGN section 6). Everything here runs on SQLite and PostgreSQL alike.
 
-Each user has one counter, ``users.change``: every inserted or changed step, page and item takes the next number, so
-that an index knows by one number how far it has come. The counter's row lock makes numbers and commits agree in order.
+Each user has one counter, ``users.change``: every inserted or changed step and item takes the next number, so that an
+index knows by one number how far it has come. The counter's row lock makes numbers and commits agree in order. Pages
+count their changes by themselves.
 """
 
 from __future__ import annotations
@@ -108,17 +109,43 @@ pages = Table(
     "pages",
     metadata,
     *_key(),
+    Column("seq", BigInteger, nullable=False),  # of its first step
     Column("change", BigInteger, nullable=False),
     Column("thread_id", LosslessText, nullable=False),
-    Column("step_ids", JsonText, nullable=False),
+    # The steps of the thread from one turn to the other, both inclusive: no step can be missing or stand twice.
+    Column("first_turn", Integer, nullable=False),
+    Column("last_turn", Integer, nullable=False),
+    Column("steps", Integer, nullable=False),
+    Column("tokens", Integer, nullable=False, default=0),
+    Column("session", Integer, nullable=False, default=1),
     Column("header", LosslessText, nullable=False, default=""),
     Column("memo", LosslessText, nullable=False, default=""),
+    Column("tier", String(16), nullable=False, default="rules"),  # who wrote header and memo
     Column("scope_id", IdText),
     Column("started_at", Micros, nullable=False),
     Column("ended_at", Micros, nullable=False),
     Column("created_at", Micros, nullable=False),
     Column("closed", Boolean, nullable=False, default=False),
+    Column("stale", Boolean, nullable=False, default=False),  # its texts are to be written anew
+    UniqueConstraint("user_id", "thread_id", "first_turn", name="uq_pages_turn"),
     Index("ix_pages_change", "user_id", "change"),
+    Index("ix_pages_seq", "user_id", "seq"),
+)
+
+# Memos of memos: each stands for several closed pages that follow one another, or for several of the level below.
+digests = Table(
+    "digests",
+    metadata,
+    *_key(),
+    Column("seq", BigInteger, nullable=False),  # of the first step below it
+    Column("level", Integer, nullable=False),
+    Column("covers", JsonText, nullable=False),  # ids of pages, or of digests one level below, in order
+    Column("text", LosslessText, nullable=False),
+    Column("tier", String(16), nullable=False, default="rules"),
+    Column("started_at", Micros, nullable=False),
+    Column("ended_at", Micros, nullable=False),
+    Column("created_at", Micros, nullable=False),
+    Index("ix_digests_level", "user_id", "level", "seq"),
 )
 
 items = Table(

@@ -1,0 +1,181 @@
+"""Memos of memos by a model: one structured call each, from the durable queue, over what the rules made at once.
+
+The rules' text stands from the moment a memo of memos is made. A model's takes its place where it says nothing that the
+memos below do not; a call that fails leaves the rules' word.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from pydantic import Field
+
+from ..intent.page_memos import DIGEST_WORDS
+from ..memory_types.times import read_zone
+from ..models import Budget, BudgetRefusal, CallInput, Method, ModelReply, StructuredCall, UsageMeter
+from ..prompts import load_prompt
+from ..stores.ledger import Ledger, Transaction
+from ..stores.ledger.digests import DigestRow, get_digests, read_digests, set_digest_text
+from ..stores.ledger.jobs import enqueue
+from ..stores.ledger.labels import read_label_marks
+from ..stores.ledger.pages import get_pages
+from ..stores.ledger.usage import add_usage
+from .labelling.checks import Wording, gist_fits, one_line
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from ..models import RetryPolicy
+
+__all__ = ["AGENT", "KIND", "FoldOutcome", "MemoFolding", "MemoReply"]
+
+AGENT = "memorizer"
+KIND = "memos"
+_KEY = "next"
+_LEAST = 2_000  # tokens below which no call is begun
+
+
+class MemoReply(ModelReply):
+    """One memo that stands for several."""
+
+    memo: str = Field(description="The memo, on one line.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoldOutcome:
+    """What became of a run; ``failed`` may succeed later, ``waits`` when there is budget again."""
+
+    status: Literal["done", "failed", "waits"]
+    reason: str = ""
+
+
+class _Write(Protocol):
+    def __call__(self) -> AbstractContextManager[Transaction]: ...
+
+
+class MemoFolding:
+    """Writes memos of memos anew by model, the lowest level first. Safe to call from several threads.
+
+    Args:
+        ledger: where they are.
+        model: the chat model.
+        notices: receives the user and one clear line for what fell back.
+        budget: what all calls together may spend.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        model: BaseChatModel,
+        notices: Callable[[str, str], None],
+        *,
+        method: Method = "json_schema",
+        budget: Budget | None = None,
+        retries: RetryPolicy | None = None,
+    ) -> None:
+        self._ledger, self._notices, self._budget = ledger, notices, budget
+        self._prompt = load_prompt(AGENT)
+        self._call: StructuredCall[MemoReply] = StructuredCall(
+            model, MemoReply, agent=AGENT, method=method, retries=retries
+        )
+        self._kept: dict[str, set[str]] = {}  # user → ids whose text by rules stays
+        self._guard = threading.Lock()
+
+    def queue(self, tx: Transaction, digest_ids: Sequence[str]) -> None:
+        """Queue what waits for the model, in the transaction in which memos of memos were made."""
+        if digest_ids:
+            enqueue(tx, KIND, {}, key=_KEY)
+
+    def run(
+        self, user: str, write: _Write, complete: Callable[[Transaction], None], *, last: bool = False
+    ) -> FoldOutcome:
+        """Write one memo of memos anew and queue the next.
+
+        Args:
+            write: opens the job's transaction. complete: takes the job off the queue in it.
+            last: whether no further attempt follows; then the rules' text of this one stays.
+        """
+        with self._ledger.read(user) as tx:
+            one = self._next(tx, user)
+            marks = read_label_marks(tx)
+            memos = _memos(tx, one) if one is not None else []
+        if one is None:
+            with write() as tx:
+                complete(tx)
+            return FoldOutcome(status="done")
+        granted = self._budget.reserve(_LEAST) if self._budget is not None else None
+        if isinstance(granted, BudgetRefusal):
+            return FoldOutcome(status="waits", reason=granted.reason)
+        if granted is not None:
+            granted.release()
+        usage = UsageMeter(KIND)
+        known = Wording(memos)
+        prompt = self._prompt
+        result = self._call.invoke(
+            CallInput(
+                messages=prompt.render(memos="\n".join(memos), words=DIGEST_WORDS),
+                budget=self._budget,
+                usage=usage,
+                operation=KIND,
+                validate=lambda reply: _problems(one_line(prompt.restore(reply.memo)), known),
+            )
+        )
+        text = one_line(prompt.restore(result.value.memo)) if result.value is not None else ""
+        fits = bool(text) and not _problems(text, known)
+        if not fits:
+            why = result.degraded[0] if result.degraded else f"{AGENT}: the memo says what was not said"
+            self._notices(user, f"memos of user {user!r}: {why}; the rules' memo stands")
+        answered = result.value is not None or result.usage.output_tokens > 0
+        if not answered and not last:
+            with write() as tx:
+                add_usage(tx, usage.drain())
+            return FoldOutcome(status="failed", reason="the model gave no memo; the memory's notices tell more")
+        with write() as tx:
+            add_usage(tx, usage.drain())
+            # Text that was redacted or forgotten meanwhile must not come back.
+            if fits and read_label_marks(tx).corrected == marks.corrected:
+                set_digest_text(tx, one.id, text, "model")
+            else:
+                self._leave(user, one.id)
+            complete(tx)
+            if self._next(tx, user) is not None:
+                enqueue(tx, KIND, {}, key=_KEY)
+        return FoldOutcome(status="done")
+
+    def drop(self, user: str) -> None:
+        """Forget what is kept in memory of a user."""
+        with self._guard:
+            self._kept.pop(user, None)
+
+    def _leave(self, user: str, digest_id: str) -> None:
+        with self._guard:
+            self._kept.setdefault(user, set()).add(digest_id)
+
+    def _next(self, tx: Transaction, user: str) -> DigestRow | None:
+        with self._guard:
+            kept = self._kept.get(user, set())
+        return next((one for one in read_digests(tx) if one.tier == "rules" and one.id not in kept), None)
+
+
+def _memos(tx: Transaction, digest: DigestRow) -> list[str]:
+    """What stands below, one line each with its day."""
+    zone = read_zone(tx.timezone)
+    if digest.level == 1:
+        pages = get_pages(tx, digest.covers)
+        below = [(pages[one].memo, pages[one].started_at) for one in digest.covers if one in pages]
+    else:
+        digests = get_digests(tx, digest.covers)
+        below = [(digests[one].text, digests[one].started_at) for one in digest.covers if one in digests]
+    return [f"{moment.astimezone(zone):%Y-%m-%d}: {text}" for text, moment in below]
+
+
+def _problems(memo: str, known: Wording) -> list[str]:
+    if not memo:
+        return ["the memo is empty"]
+    if not gist_fits(memo, known):
+        return ["the memo is too long, in another script, or has a number that stands in none of the memos"]
+    return []

@@ -1,0 +1,369 @@
+"""The memorizer: steps become pages with headers and memos, and memos become memos of memos (GAM, arXiv 2511.18423, 3.1).
+
+It follows the ledger by ``seq``, as labelling does: what it did not come to is done at the next call, and nothing is
+done twice. All of it is by rules and costs no call. Where a model labels, it writes headers and memos in the same reply
+(see :mod:`.page_notes`); only memos of memos have a call of their own, made in the background.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import tzinfo
+from typing import NamedTuple
+
+from ..intent.page_bounds import BoundStep, PageCut, PageLimits, cut_pages, estimated_tokens
+from ..intent.page_memos import digest_text, page_header, page_memo
+from ..memory_types.base import new_id, utc_now
+from ..memory_types.times import read_zone
+from ..stores.ledger import Ledger, Transaction
+from ..stores.ledger.digests import DigestRow, add_digests, read_digests
+from ..stores.ledger.labels import read_label_marks, read_labels
+from ..stores.ledger.pages import (
+    PageRow,
+    PageStep,
+    add_pages,
+    change_pages,
+    last_paged_turn,
+    new_steps,
+    newest_step,
+    open_pages,
+    page_id_of,
+    page_steps,
+    pages_before,
+    read_paged,
+    read_pages,
+    set_paged,
+    stale_pages,
+    steps_from,
+)
+from ..stores.vocabulary import Vocabulary
+from .page_reading import LabelNames, meant_by, said
+
+__all__ = ["Memorizer"]
+
+_BATCH = 2_000
+_STALE = 500
+_MARKERS = ("session", "session_id")
+_FOLD = 8
+_FOLD_EARLY = 4  # a memo of memos may end here, where a thread or session does
+
+
+class PageTexts(NamedTuple):
+    """Header and memo of a page."""
+
+    header: str
+    memo: str
+
+
+class _Thread(NamedTuple):
+    """What is cut of a thread: its open page, if it has one, and the steps from its start on."""
+
+    open: PageRow | None
+    steps: list[PageStep]
+
+
+class _Work(NamedTuple):
+    """What one pass read."""
+
+    since: int
+    corrected: int
+    reached: int
+    threads: dict[str, _Thread]
+    idle: list[PageRow]
+    stale: list[PageRow]
+    vocabulary: Vocabulary
+    zone: tzinfo
+
+
+class Memorizer:
+    """Pages what users have stored. Safe to call from several threads; of one user by one at a time.
+
+    Args:
+        ledger: where steps are read and pages written.
+        limits: how large pages become.
+        folded: called in the transaction that makes new memos of memos, with their ids: to queue a model's work.
+        queued: called after that was committed.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        limits: PageLimits | None = None,
+        *,
+        folded: Callable[[Transaction, Sequence[str]], None] | None = None,
+        queued: Callable[[], None] | None = None,
+    ) -> None:
+        self._ledger, self.limits = ledger, limits or PageLimits()
+        self._folded, self._queued = folded, queued
+
+    def waiting(self, user: str) -> bool:
+        """Whether the user has steps that lie in no page yet."""
+        with self._ledger.read(user) as tx:
+            newest = newest_step(tx) if tx.user_id else None
+            return newest is not None and newest[0] > read_paged(tx)
+
+    def page(self, user: str) -> int:
+        """Bring the user's pages up to what is stored; returns how many pages were closed or written anew."""
+        done = 0
+        while True:
+            with self._ledger.read(user) as tx:
+                if not tx.user_id:
+                    return done
+                work = self._read(tx)
+            if work is None:
+                break
+            made = self._cut(work)
+            with self._ledger.write(user, create=False) as tx:
+                # Erased, or another home was here, or steps were forgotten or redacted since they were read.
+                if not tx.user_id or (read_paged(tx), read_label_marks(tx).corrected) != (work.since, work.corrected):
+                    continue
+                done += self._write(tx, work, made)
+        if done:
+            self.fold(user)
+        return done
+
+    # ------------------------------------------------------------------ one pass
+
+    def _read(self, tx: Transaction) -> _Work | None:
+        since = read_paged(tx)
+        newest = newest_step(tx)
+        fresh = new_steps(tx, since, _BATCH) if newest is not None and newest[0] > since else []
+        held = {page.thread_id: page for page in open_pages(tx)}
+        stale = stale_pages(tx, _STALE)
+        threads: dict[str, _Thread] = {}
+        for step in fresh:
+            if step.thread_id not in threads:
+                page = held.get(step.thread_id)
+                before = steps_from(tx, step.thread_id, page.first_turn, page.last_turn) if page else []
+                threads[step.thread_id] = _Thread(page, before)
+            threads[step.thread_id].steps.append(step)
+        if fresh:
+            self._drop_paged(tx, threads)
+        reached = fresh[-1].seq if fresh else since
+        whole = newest is None or reached >= newest[0]
+        idle = []
+        if newest is not None and whole:
+            now = utc_now()
+            for page in held.values():
+                quiet = max(newest[1] - page.ended_at, now - max(page.ended_at, page.created_at))
+                if page.thread_id not in threads and quiet > self.limits.gap:
+                    idle.append(page)
+        if not fresh and not stale and not idle:
+            return None
+        used = {step.scope_id for one in threads.values() for step in one.steps if step.scope_id}
+        return _Work(
+            since,
+            read_label_marks(tx).corrected,
+            reached,
+            threads,
+            idle,
+            stale,
+            Vocabulary(read_labels(tx, used)),
+            read_zone(tx.timezone),
+        )
+
+    @staticmethod
+    def _drop_paged(tx: Transaction, threads: dict[str, _Thread]) -> None:
+        """Leave out steps that lie in a page already: an import brings pages with their steps."""
+        for thread_id, one in list(threads.items()):
+            last = last_paged_turn(tx, thread_id)
+            start = one.open.last_turn if one.open is not None else last
+            new = {step.turn: step for step in one.steps if step.turn > last}
+            kept = sorted(new.values(), key=lambda step: step.turn)
+            if not kept or kept[-1].turn <= start:
+                del threads[thread_id]
+            else:
+                threads[thread_id] = one._replace(steps=kept)
+
+    def _cut(self, work: _Work) -> dict[str, list[tuple[PageCut, PageRow, list[PageStep]]]]:
+        """The pages of each thread, the last one open."""
+        made: dict[str, list[tuple[PageCut, PageRow, list[PageStep]]]] = {}
+        for thread_id, one in work.threads.items():
+            bounds = [self._bound(step, work.vocabulary) for step in one.steps]
+            session = one.open.session if one.open is not None else 0
+            cuts = cut_pages(bounds, self.limits, max(1, session))
+            rows = []
+            for cut in cuts:
+                steps = one.steps[cut.start : cut.end]
+                rows.append((cut, self._row(steps, bounds[cut.start : cut.end], cut, work.vocabulary), steps))
+            made[thread_id] = rows
+        return made
+
+    def _bound(self, step: PageStep, vocabulary: Vocabulary) -> BoundStep:
+        root = None
+        if step.scope_id:
+            root = next(reversed(vocabulary.above(step.scope_id)), vocabulary.canonical(step.scope_id))
+        marker = next((str(step.metadata[key]) for key in _MARKERS if step.metadata.get(key) is not None), None)
+        asks = step.text.rstrip().endswith(("?", "？"))
+        return BoundStep(estimated_tokens(step.text), step.occurred_at, root, marker, asks)
+
+    @staticmethod
+    def _row(steps: Sequence[PageStep], bounds: Sequence[BoundStep], cut: PageCut, vocabulary: Vocabulary) -> PageRow:
+        counted: dict[str, int] = {}
+        for step in steps:
+            if step.scope_id:
+                own = vocabulary.canonical(step.scope_id)
+                counted[own] = counted.get(own, 0) + 1
+        return PageRow(
+            id=page_id_of(steps[0].id),
+            seq=steps[0].seq,
+            thread_id=steps[0].thread_id,
+            first_turn=steps[0].turn,
+            last_turn=steps[-1].turn,
+            steps=len(steps),
+            tokens=sum(one.tokens for one in bounds),
+            session=cut.session,
+            scope_id=max(counted, key=lambda one: counted[one]) if counted else None,
+            started_at=min(step.occurred_at for step in steps),
+            ended_at=max(step.occurred_at for step in steps),
+            created_at=utc_now(),
+            closed=cut.closed,
+        )
+
+    def _write(
+        self, tx: Transaction, work: _Work, made: Mapping[str, list[tuple[PageCut, PageRow, list[PageStep]]]]
+    ) -> int:
+        """Write pages with the texts of those that are closed now."""
+        names = LabelNames(work.vocabulary, tx)
+        new: list[PageRow] = []
+        changed: list[PageRow] = []
+        done = 0
+        for thread_id, rows in made.items():
+            opened = work.threads[thread_id].open
+            before = next(iter(pages_before(tx, rows[0][1])), None)
+            past = 0  # sessions before the first page here
+            if opened is None and before is not None:
+                new_session = abs(rows[0][2][0].occurred_at - before.ended_at) > self.limits.gap
+                past = before.session - (0 if new_session else 1)
+            for at, (cut, found, steps) in enumerate(rows):
+                row = page = replace(found, session=found.session + past)
+                if cut.closed:
+                    page = self._texted(row, steps, before, names, work.zone)
+                    if at == 0 and opened is not None and opened.tier == "model" and not opened.stale:
+                        page = replace(page, header=opened.header, memo=opened.memo or page.memo, tier="model")
+                    done += 1
+                elif at == 0 and opened is not None and not opened.stale:
+                    page = replace(row, header=opened.header, memo=opened.memo, tier=opened.tier)
+                if at == 0 and opened is not None:
+                    changed.append(replace(page, created_at=opened.created_at))
+                else:
+                    new.append(page)
+                before = page
+        for page in work.idle:
+            closed = replace(page, closed=True, stale=False)
+            if page.tier == "rules":
+                closed = self._anew(tx, closed, names, work.zone)
+            changed.append(closed)
+            done += 1
+        for page in work.stale:
+            changed.append(self._anew(tx, replace(page, stale=False), names, work.zone))
+            done += 1
+        add_pages(tx, new)
+        change_pages(tx, changed)
+        set_paged(tx, work.reached)
+        return done
+
+    def _anew(self, tx: Transaction, page: PageRow, names: LabelNames, zone: tzinfo) -> PageRow:
+        before = next(iter(pages_before(tx, page)), None)
+        return self._texted(page, page_steps(tx, [page])[page.id], before, names, zone)
+
+    def _texted(
+        self, page: PageRow, steps: Sequence[PageStep], before: PageRow | None, names: LabelNames, zone: tzinfo
+    ) -> PageRow:
+        texts = self.texts(page, steps, before, names, zone)
+        return replace(page, header=texts.header, memo=texts.memo, tier="rules")
+
+    def texts(
+        self, page: PageRow, steps: Sequence[PageStep], before: PageRow | None, names: LabelNames, zone: tzinfo
+    ) -> PageTexts:
+        """Header and memo of a page by rules; empty where all its steps are forgotten."""
+        heard = [said(step, names) for step in steps if step.active]
+        if not heard:
+            return PageTexts("", "")
+        header = page_header(
+            heard,
+            zone,
+            session=page.session,
+            scope=names.path(page.scope_id),
+            before=before.memo if before is not None else "",
+            before_at=before.ended_at if before is not None else None,
+            meant=meant_by(steps),
+        )
+        return PageTexts(header, page_memo(heard, zone))
+
+    def shown(self, tx: Transaction, page: PageRow) -> PageRow:
+        """An open page with its texts as of now; a closed one as it is."""
+        if page.closed or page.tier == "model":
+            return page
+        return self._anew(tx, page, LabelNames(None, tx), read_zone(tx.timezone))
+
+    # ------------------------------------------------------------------ memos of memos
+
+    def fold(self, user: str) -> int:
+        """Make the memos of memos that are due, each level over the one below; returns how many were made.
+
+        A group is eight in a row that are in none yet, or fewer, at least four, where a thread or session ends.
+        """
+        with self._ledger.write(user, create=False) as tx:
+            if not tx.user_id:
+                return 0
+            made = self._fold(tx)
+            if made and self._folded is not None:
+                self._folded(tx, [one.id for one in made])
+        if made and self._queued is not None:
+            self._queued()
+        return len(made)
+
+    def _fold(self, tx: Transaction) -> list[DigestRow]:
+        held = read_digests(tx)
+        covered = {one for digest in held for one in digest.covers}
+        zone = read_zone(tx.timezone)
+        bare = [page for page in read_pages(tx) if page.closed and page.memo and page.id not in covered]
+        made: list[DigestRow] = []
+        if len(bare) >= _FOLD_EARLY:
+            for group in _page_groups(bare):
+                memos = [(page.memo, page.started_at) for page in group]
+                made.append(_digest(1, group, digest_text(memos, zone)))
+        level = 1
+        while True:
+            below = [one for one in (*held, *made) if one.level == level and one.id not in covered]
+            below.sort(key=lambda one: (one.seq, one.id))
+            if len(below) < _FOLD:
+                break
+            for start in range(0, len(below) - _FOLD + 1, _FOLD):
+                some = below[start : start + _FOLD]
+                memos = [(one.text, one.started_at) for one in some]
+                made.append(_digest(level + 1, some, digest_text(memos, zone)))
+                covered.update(one.id for one in some)
+            level += 1
+        add_digests(tx, made)
+        return made
+
+
+def _page_groups(bare: Sequence[PageRow]) -> list[list[PageRow]]:
+    """Pages that follow one another, in groups that are full, or end where a thread or session does."""
+    groups: list[list[PageRow]] = []
+    group: list[PageRow] = []
+    for page in bare:
+        if group:
+            last = group[-1]
+            parted = (page.thread_id, page.session) != (last.thread_id, last.session)
+            if len(group) >= _FOLD or (parted and len(group) >= _FOLD_EARLY):
+                groups.append(group)
+                group = []
+        group.append(page)
+    return groups + ([group] if len(group) >= _FOLD else [])
+
+
+def _digest(level: int, below: Sequence[PageRow] | Sequence[DigestRow], text: str) -> DigestRow:
+    return DigestRow(
+        id=new_id("digest"),
+        seq=below[0].seq,
+        level=level,
+        covers=tuple(one.id for one in below),
+        text=text,
+        started_at=min(one.started_at for one in below),
+        ended_at=max(one.ended_at for one in below),
+        created_at=utc_now(),
+    )

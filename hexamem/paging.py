@@ -1,0 +1,199 @@
+"""Pages as a user's memory shows them: lists, one with its steps, the light memory, search (GAM, arXiv 2511.18423)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from .agents.light_memory import LEAST_BUDGET, light_memory
+from .agents.memorizer import Memorizer
+from .background import JobContext, JobOutcome
+from .errors import CorruptFileError, InvalidInputError, NotFoundError
+from .intent.page_bounds import PageLimits
+from .memory_types import Hit, LightMemory, Page, PageWithSteps
+from .memory_types.times import read_zone
+from .models.tokens import count_tokens
+from .retrieval.page_search import PageRequest, search_pages
+from .stores.homes import home_id
+from .stores.labelling import vocabulary_of
+from .stores.ledger import Transaction, get_steps
+from .stores.ledger.digests import read_digests
+from .stores.ledger.labels import read_labels
+from .stores.ledger.pages import PageRow, PageStep, get_pages, page_steps, pages_holding, read_pages
+from .stores.page_index import PageIndex
+from .stores.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from .agents.memo_folding import MemoFolding
+    from .memory import Memory
+
+__all__ = ["Paging"]
+
+
+class Paging:
+    """The pages of a memory's users. Whatever it shows is first brought up to what is stored."""
+
+    def __init__(self, memory: Memory) -> None:
+        settings = memory.settings
+        self._memory = memory
+        limits = PageLimits(
+            steps=settings.page_steps, tokens=settings.page_tokens, gap=timedelta(hours=settings.page_gap)
+        )
+        self.folding: MemoFolding | None = None
+        model = memory.model_tier.models.of("memorizer") if settings.memos == "model" else None
+        if model is not None:
+            from .agents.memo_folding import KIND, MemoFolding
+
+            self.folding = MemoFolding(
+                memory.ledger,
+                model,
+                memory._notice,
+                method=settings.model_method,
+                budget=memory.model_tier.budget,
+            )
+            memory.handlers.register(KIND, self._fold)
+        self.memorizer = Memorizer(
+            memory.ledger,
+            limits,
+            folded=self.folding.queue if self.folding is not None else None,
+            queued=memory._look if self.folding is not None else None,
+        )
+        self.index = PageIndex(
+            memory.ledger,
+            memory.vectors,
+            memory.lexical,
+            memory.embedder,
+            stage=self.memorizer,
+            steps=memory.projector.catch_up,
+            lock=memory.projector.lock,
+            home=home_id(memory.home),
+            notices=memory._notice,
+        )
+        memory.projector.pages = self.index
+
+    def pages(self, user: str, thread_id: str | None, scope: str | None) -> list[Page]:
+        """See ``UserMemory.pages``."""
+        self.index.catch_up(user)
+        with self._memory.ledger.read(user) as tx:
+            if not tx.user_id:
+                return []
+            chosen = read_pages(tx, thread_id)
+            if scope is not None:
+                meant = self._scope(tx, scope)
+                chosen = [page for page in chosen if page.scope_id in meant]
+            return self._shown(tx, chosen)
+
+    def page(self, user: str, page_id: str) -> PageWithSteps:
+        """See ``UserMemory.page``."""
+        self.index.catch_up(user)
+        with self._memory.ledger.read(user) as tx:
+            found = get_pages(tx, [page_id])
+            if not found and page_id.startswith("step_"):
+                found = get_pages(tx, pages_holding(tx, [page_id]).values())
+            shown = self._shown(tx, list(found.values()))
+            if not shown:
+                raise NotFoundError(f"no page {page_id!r} for user {user!r}; `pages list` shows those that there are")
+            page = shown[0]
+            steps = get_steps(tx, page.step_ids)
+            zone = read_zone(tx.timezone)
+        ordered = tuple(steps[one] for one in page.step_ids)
+        lines = [line for line in (page.header,) if line]
+        lines += [
+            f"[{one.occurred_at.astimezone(zone):%Y-%m-%d %H:%M}] {one.speaker}: {one.index_text}" for one in ordered
+        ]
+        return PageWithSteps.model_construct(**{**page.__dict__, "steps": ordered, "text": "\n".join(lines)})
+
+    def light_memory(self, user: str, budget: int) -> LightMemory:
+        """See ``UserMemory.light_memory``."""
+        if budget < LEAST_BUDGET:
+            raise InvalidInputError(f"token_budget = {budget}: give at least {LEAST_BUDGET} tokens")
+        self.index.catch_up(user)
+        with self._memory.ledger.read(user) as tx:
+            if not tx.user_id:
+                return LightMemory()
+            pages = [page for page in read_pages(tx) if page.closed and page.memo]
+            digests = read_digests(tx)
+            names = _scope_names(tx, pages)
+            zone = read_zone(tx.timezone)
+        return light_memory(pages, digests, budget, zone=zone, count=count_tokens, scopes=names)
+
+    def search(
+        self,
+        user: str,
+        query: str,
+        k: int,
+        *,
+        thread_id: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        scope: str | None = None,
+        exclude: Collection[str] = (),
+    ) -> list[Hit]:
+        """See ``UserMemory.search_pages``."""
+        self.index.catch_up(user)
+        meant = None
+        if scope is not None:
+            with self._memory.ledger.read(user) as tx:
+                meant = frozenset(self._scope(tx, scope)) if tx.user_id else frozenset()
+        request = PageRequest(
+            query=query, k=k, thread_id=thread_id, since=since, until=until, scope=meant, exclude=frozenset(exclude)
+        )
+        try:
+            return search_pages(self.index, user, request)
+        except CorruptFileError:
+            if not self.index.mend(user):
+                raise
+            return search_pages(self.index, user, request)
+
+    def cut(self, user: str) -> None:
+        """Put all steps of the user into pages, without indexing these."""
+        with self._memory.projector.lock(user):
+            self.memorizer.page(user)
+
+    def tidy(self, user: str) -> None:
+        """Bring the user's pages up, while there is nothing else to do."""
+        if self._memory.settings.pages:
+            self.index.catch_up(user)
+
+    def drop(self, user: str) -> None:
+        """Forget what is kept in memory of a user."""
+        if self.folding is not None:
+            self.folding.drop(user)
+
+    def _fold(self, job: JobContext) -> JobOutcome:
+        assert self.folding is not None
+        last = job.attempt >= self._memory.settings.max_job_attempts
+        outcome = self.folding.run(job.user.name, job.write, job.complete, last=last)
+        if outcome.status == "waits":
+            return JobOutcome.defer(outcome.reason)
+        return JobOutcome.retry(outcome.reason) if outcome.status == "failed" else JobOutcome.done()
+
+    @staticmethod
+    def _scope(tx: Transaction, scope: str) -> set[str]:
+        vocabulary = vocabulary_of(tx)
+        return vocabulary.covering(vocabulary.one(scope, "scope").id)
+
+    def _shown(self, tx: Transaction, chosen: Sequence[PageRow]) -> list[Page]:
+        steps = page_steps(tx, chosen)
+        names = _scope_names(tx, chosen)
+        return [
+            _record(tx.user, self.memorizer.shown(tx, page), steps[page.id], names) for page in chosen if steps[page.id]
+        ]
+
+
+def _scope_names(tx: Transaction, pages: Sequence[PageRow]) -> dict[str, str]:
+    vocabulary = Vocabulary(read_labels(tx, {page.scope_id for page in pages if page.scope_id}))
+    return {one: vocabulary.path(one) for one in {page.scope_id for page in pages if page.scope_id}}
+
+
+def _record(user: str, page: PageRow, steps: Sequence[PageStep], names: Mapping[str, str]) -> Page:
+    values: dict[str, Any] = {
+        name: getattr(page, name)
+        for name in (
+            *("id", "thread_id", "header", "memo", "session", "tokens", "tier", "started_at", "ended_at", "created_at"),
+            "closed",
+        )
+    }
+    scope = names.get(page.scope_id or "")
+    return Page.model_construct(user=user, step_ids=tuple(step.id for step in steps), scope=scope, **values)

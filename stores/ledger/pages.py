@@ -1,0 +1,350 @@
+"""Pages in the ledger: ranges of turns of a thread, with header and memo.
+
+A page holds no steps, only the first and the last turn: it cannot lose a step or have one twice. What forgetting and
+redaction take out of steps leaves the texts made of them at once, by :func:`blank_pages`; paging writes them anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import Row, and_, func, insert, select, update
+
+from ...memory_types.labels import Tier
+from .digests import drop_digests
+from .erase import read_projections, set_projection
+from .ledger import Transaction, chunks
+from .schema import intents, pages, steps
+
+__all__ = [
+    "PageRow",
+    "PageStep",
+    "add_pages",
+    "blank_pages",
+    "change_pages",
+    "changed_pages",
+    "count_pages",
+    "get_pages",
+    "last_paged_turn",
+    "new_steps",
+    "newest_step",
+    "next_page_change",
+    "open_pages",
+    "page_id_of",
+    "page_steps",
+    "pages_before",
+    "pages_holding",
+    "read_paged",
+    "read_pages",
+    "set_paged",
+    "stale_pages",
+    "steps_from",
+]
+
+_EVERYWHERE, _PAGED = "", "pages"  # beside the marks of labelling: pages lie in the ledger, which homes may share
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageRow:
+    """A page as the ledger keeps it; ``seq`` is that of its first step, ``steps`` counts forgotten ones too."""
+
+    id: str
+    seq: int
+    thread_id: str
+    first_turn: int
+    last_turn: int
+    steps: int
+    tokens: int
+    session: int
+    started_at: datetime
+    ended_at: datetime
+    created_at: datetime
+    header: str = ""
+    memo: str = ""
+    tier: Tier = "rules"
+    scope_id: str | None = None
+    closed: bool = False
+    stale: bool = False
+    change: int = 0
+
+
+class PageStep(NamedTuple):
+    """What paging reads of a step. Its text is resolved only where the steps that its references mean are not forgotten."""
+
+    id: str
+    seq: int
+    thread_id: str
+    turn: int
+    role: str
+    name: str | None
+    text: str
+    occurred_at: datetime
+    created_at: datetime
+    active: bool
+    metadata: Mapping[str, Any]
+    scope_id: str | None = None
+    event_ids: Sequence[str] = ()
+    resolved_text: str | None = None
+    antecedents: Sequence[str] = ()
+
+    @property
+    def speaker(self) -> str:
+        """Who spoke: the name where one was given, else the role."""
+        return self.name or self.role
+
+
+def page_id_of(step_id: str) -> str:
+    """The id of the page that begins with a step: pages that are made anew keep their ids."""
+    return f"page_{step_id.removeprefix('step_')}"
+
+
+# ------------------------------------------------------------------------------------------------------------ reading
+
+
+def read_paged(tx: Transaction) -> int:
+    """Up to which ``seq`` the user's steps lie in pages."""
+    return read_projections(tx, _EVERYWHERE).get(_PAGED, 0)
+
+
+def set_paged(tx: Transaction, seq: int) -> None:
+    """Say up to which ``seq`` the user's steps lie in pages."""
+    set_projection(tx, _EVERYWHERE, _PAGED, seq)
+
+
+def newest_step(tx: Transaction) -> tuple[int, datetime] | None:
+    """``seq`` of the user's latest step, and the latest time that any has; None without steps."""
+    latest = func.max(steps.c.seq).label("seq"), func.max(steps.c.occurred_at).label("at")
+    row = tx.first(select(*latest).where(steps.c.user_id == tx.user_id))
+    return None if row is None or row.seq is None else (int(row.seq), row.at)
+
+
+_STEP = [
+    steps.c[name]
+    for name in (
+        *("id", "seq", "thread_id", "turn", "role", "name", "content", "index_text", "occurred_at", "created_at"),
+        *("status", "metadata"),
+    )
+] + [intents.c[name] for name in ("scope_id", "event_ids", "resolved_text", "antecedents")]
+_WITH_INTENT = and_(intents.c.user_id == steps.c.user_id, intents.c.step_id == steps.c.id)
+
+
+def _step(row: Row[Any]) -> PageStep:
+    values = row._mapping
+    return PageStep(
+        row.id,
+        row.seq,
+        row.thread_id,
+        row.turn,
+        row.role,
+        row.name,
+        row.content if row.index_text is None else row.index_text,
+        row.occurred_at,
+        row.created_at,
+        row.status == "active",
+        values["metadata"] or {},
+        row.scope_id,
+        row.event_ids or (),
+        row.resolved_text,
+        row.antecedents or (),
+    )
+
+
+def new_steps(tx: Transaction, since: int, limit: int) -> list[PageStep]:
+    """The steps above a ``seq``, forgotten ones too, in the order in which they were stored."""
+    statement = (
+        select(*_STEP)
+        .outerjoin(intents, _WITH_INTENT)
+        .where(steps.c.user_id == tx.user_id, steps.c.seq > since)
+        .order_by(steps.c.seq)
+        .limit(limit)
+    )
+    return _resolved(tx, [_step(row) for row in tx.all(statement)])
+
+
+def _resolved(tx: Transaction, found: list[PageStep]) -> list[PageStep]:
+    """The steps without resolved texts that hold words of steps that are forgotten."""
+    meant = {one for step in found if step.resolved_text is not None for one in step.antecedents}
+    gone: set[str] = set()
+    for part in chunks(meant):
+        own = (steps.c.user_id == tx.user_id) & steps.c.id.in_(part) & (steps.c.status != "active")
+        gone.update(row.id for row in tx.all(select(steps.c.id).where(own)))
+    if not gone:
+        return found
+    return [step if gone.isdisjoint(step.antecedents) else step._replace(resolved_text=None) for step in found]
+
+
+def steps_from(tx: Transaction, thread_id: str, first: int, last: int) -> list[PageStep]:
+    """The steps of a thread from one turn to another, forgotten ones too."""
+    own = (steps.c.user_id == tx.user_id) & (steps.c.thread_id == thread_id) & steps.c.turn.between(first, last)
+    statement = select(*_STEP).outerjoin(intents, _WITH_INTENT).where(own).order_by(steps.c.turn)
+    return _resolved(tx, [_step(row) for row in tx.all(statement)])
+
+
+def page_steps(tx: Transaction, chosen: Sequence[PageRow]) -> dict[str, list[PageStep]]:
+    """The active steps of pages by page id, in order; a page whose steps are all forgotten has none."""
+    found: dict[str, list[PageStep]] = {page.id: [] for page in chosen}
+    for thread_id in dict.fromkeys(page.thread_id for page in chosen):
+        own = sorted((page for page in chosen if page.thread_id == thread_id), key=lambda page: page.first_turn)
+        run: list[PageRow] = []
+        for page in [*own, None]:
+            if run and (page is None or page.first_turn != run[-1].last_turn + 1):
+                _fill(tx, run, found)
+                run = []
+            if page is not None:
+                run.append(page)
+    return found
+
+
+def _fill(tx: Transaction, run: list[PageRow], found: dict[str, list[PageStep]]) -> None:
+    """Steps of pages that lie one behind the other, in one read."""
+    pages_left = iter(run)
+    page = next(pages_left)
+    for step in steps_from(tx, page.thread_id, run[0].first_turn, run[-1].last_turn):
+        while step.turn > page.last_turn:
+            page = next(pages_left)
+        if step.active:
+            found[page.id].append(step)
+
+
+_PAGE = [column for column in pages.c if column.name != "user_id"]
+
+
+def _page(row: Row[Any]) -> PageRow:
+    return PageRow(**row._mapping)
+
+
+def _pages(tx: Transaction, *conditions: Any, order: Any = pages.c.seq, limit: int | None = None) -> list[PageRow]:
+    statement = select(*_PAGE).where(pages.c.user_id == tx.user_id, *conditions).order_by(order).limit(limit)
+    return [_page(row) for row in tx.all(statement)]
+
+
+def read_pages(tx: Transaction, thread_id: str | None = None) -> list[PageRow]:
+    """The pages of a thread, or all, in the order of their first steps."""
+    return _pages(tx) if thread_id is None else _pages(tx, pages.c.thread_id == thread_id)
+
+
+def get_pages(tx: Transaction, page_ids: Collection[str]) -> dict[str, PageRow]:
+    """Pages by id; unknown ids are left out."""
+    return {page.id: page for part in chunks(page_ids) for page in _pages(tx, pages.c.id.in_(part))}
+
+
+def open_pages(tx: Transaction) -> list[PageRow]:
+    """The pages that grow, one a thread at most."""
+    return _pages(tx, pages.c.closed.is_(False))
+
+
+def last_paged_turn(tx: Transaction, thread_id: str) -> int:
+    """The last turn of a thread that lies in a closed page; -1 where none does."""
+    own = (pages.c.user_id == tx.user_id) & (pages.c.thread_id == thread_id) & pages.c.closed.is_(True)
+    row = tx.first(select(func.max(pages.c.last_turn)).where(own))
+    return -1 if row is None or row[0] is None else int(row[0])
+
+
+def stale_pages(tx: Transaction, limit: int) -> list[PageRow]:
+    """Closed pages whose texts are to be written anew."""
+    return _pages(tx, pages.c.stale.is_(True), pages.c.closed.is_(True), limit=limit)
+
+
+def changed_pages(tx: Transaction, since: int, limit: int) -> list[PageRow]:
+    """Closed pages whose change number is above ``since``, lowest first: what an index must take in."""
+    return _pages(tx, pages.c.closed.is_(True), pages.c.change > since, order=pages.c.change, limit=limit)
+
+
+def pages_before(tx: Transaction, page: PageRow, most: int = 1) -> list[PageRow]:
+    """The pages of the thread right before one, the nearest first."""
+    own = (pages.c.thread_id == page.thread_id) & (pages.c.first_turn < page.first_turn)
+    return _pages(tx, own, order=pages.c.first_turn.desc(), limit=most)
+
+
+def pages_holding(tx: Transaction, step_ids: Collection[str]) -> dict[str, str]:
+    """Step id → id of its page, for the steps that lie in one."""
+    found: dict[str, str] = {}
+    within = and_(
+        pages.c.user_id == steps.c.user_id,
+        pages.c.thread_id == steps.c.thread_id,
+        pages.c.first_turn <= steps.c.turn,
+        pages.c.last_turn >= steps.c.turn,
+    )
+    for part in chunks(step_ids):
+        own = (steps.c.user_id == tx.user_id) & steps.c.id.in_(part)
+        statement = select(steps.c.id, pages.c.id.label("page")).join(pages, within).where(own)
+        found.update({row.id: row.page for row in tx.all(statement)})
+    return found
+
+
+def count_pages(tx: Transaction, upto: int | None = None) -> tuple[int, int]:
+    """How many closed pages have a change number up to this one (all when None), and how many a higher one."""
+    own = select(func.count()).where(pages.c.user_id == tx.user_id, pages.c.closed.is_(True))
+    if upto is None:
+        row = tx.first(own)
+        return (int(row[0]) if row else 0), 0
+    low, high = tx.first(own.where(pages.c.change <= upto)), tx.first(own.where(pages.c.change > upto))
+    return (int(low[0]) if low else 0), (int(high[0]) if high else 0)
+
+
+# ------------------------------------------------------------------------------------------------------------ writing
+
+
+def _values(page: PageRow) -> dict[str, Any]:
+    return {column.name: getattr(page, column.name) for column in _PAGE}
+
+
+def next_page_change(tx: Transaction) -> int:
+    """The next change number of pages.
+
+    They count apart from those of steps and items: new pages are no news to the indexes of these.
+    """
+    row = tx.first(select(func.max(pages.c.change)).where(pages.c.user_id == tx.user_id))
+    return max(tx.change, int(row[0] or 0) if row else 0) + 1
+
+
+def add_pages(tx: Transaction, new: Sequence[PageRow]) -> None:
+    """Write new pages, each under the next change number."""
+    if new:
+        first = next_page_change(tx)
+        rows = [{"user_id": tx.user_id, **_values(page), "change": first + at} for at, page in enumerate(new)]
+        tx.connection.execute(insert(pages), rows)
+
+
+def change_pages(tx: Transaction, changed: Sequence[PageRow]) -> None:
+    """Write pages that are there as they are now, each under the next change number."""
+    if changed:
+        first = next_page_change(tx)
+        for at, page in enumerate(changed):
+            own = (pages.c.user_id == tx.user_id) & (pages.c.id == page.id)
+            values = {**_values(page), "change": first + at}
+            tx.connection.execute(update(pages).where(own).values(**values))
+
+
+def blank_pages(tx: Transaction, step_ids: Collection[str]) -> None:
+    """Empty every text made of these steps, now: headers and memos of their pages, headers that may speak of them,
+    and the memos of memos over all these. Paging writes them anew, of what is left.
+
+    A header by rules speaks of the page before in its thread, one by a model of anything that was said before.
+    """
+    hit = get_pages(tx, set(pages_holding(tx, {*step_ids, *_meaning(tx, set(step_ids))}).values()))
+    if not hit:
+        return
+    first = min(page.seq for page in hit.values())
+    blanked = dict(hit)
+    for page in _pages(tx, pages.c.seq > first, (pages.c.header != "") | (pages.c.memo != "")):
+        follows = any(one.thread_id == page.thread_id and one.last_turn + 1 == page.first_turn for one in hit.values())
+        if follows or page.tier == "model":
+            blanked.setdefault(page.id, page)
+    start = next_page_change(tx)
+    for at, page_id in enumerate(sorted(blanked)):
+        values = {"header": "", "memo": "", "tier": "rules", "stale": True, "change": start + at}
+        tx.connection.execute(
+            update(pages).where(pages.c.user_id == tx.user_id, pages.c.id == page_id).values(**values)
+        )
+    drop_digests(tx, blanked)
+
+
+def _meaning(tx: Transaction, step_ids: set[str]) -> set[str]:
+    """The steps with references that were put into words of these."""
+    own = (intents.c.user_id == tx.user_id) & intents.c.resolved_text.is_not(None)
+    rows = tx.all(select(intents.c.step_id, intents.c.antecedents).where(own))
+    return {row.step_id for row in rows if row.antecedents and not step_ids.isdisjoint(row.antecedents)}

@@ -1,0 +1,674 @@
+"""Pages: lossless views on threads, with headers and memos; found, folded, and rewritten when words are taken out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as with_settings
+from hypothesis import strategies as st
+
+from hexamem import Memory, Settings, UserMemory
+from hexamem.agents.light_memory import light_memory
+from hexamem.errors import ConfigError, InvalidInputError, NotFoundError
+from hexamem.intent.page_bounds import BoundStep, PageLimits, cut_pages
+from hexamem.intent.page_memos import SaidStep, digest_text, page_memo
+from hexamem.models.tokens import count_tokens
+from hexamem.stores.ledger import thread_steps, user_key
+from hexamem.stores.ledger.digests import DigestRow, read_digests
+from hexamem.stores.ledger.pages import PageRow, page_steps, read_pages
+from hexamem.stores.lexical.records import EXACT, STEMMED, open_index
+
+from .ledger_databases import each_memory, each_user, new_database  # noqa: F401 - fixtures
+from .manager_script import answer
+from .scripted_server import Reply, Request, ServerFactory, loopback_only, scripted_server  # noqa: F401
+
+Traces = Callable[..., list[str]]
+NOON = datetime(2025, 3, 4, 12, tzinfo=UTC)
+CANARY = "zanzibarquokka"
+
+
+def talk(*texts: str, start: datetime = NOON, minutes: int = 2, **more: Any) -> list[dict[str, Any]]:
+    """Messages of two people, in turn."""
+    return [
+        {
+            "role": "user",
+            "name": ("Ann", "Ben")[number % 2],
+            "content": text,
+            "timestamp": (start + timedelta(minutes=minutes * number)).isoformat(),
+            **more,
+        }
+        for number, text in enumerate(texts)
+    ]
+
+
+def chatter(count: int, about: str = "the garden", start: datetime = NOON) -> list[dict[str, Any]]:
+    return talk(
+        *(f"We dug bed {number} of {about} on Monday and planted beans." for number in range(count)), start=start
+    )
+
+
+def small(home: Path, **changes: Any) -> Memory:
+    settings = {"background": False, "page_steps": 4, **changes}
+    return Memory.open(home, settings=Settings(**settings))
+
+
+# -- where pages end --------------------------------------------------------------------------------------------------
+
+
+bound_steps = st.lists(
+    st.builds(
+        lambda tokens, hours, root, asks: (tokens, hours, root, asks),
+        st.integers(1, 60),
+        st.sampled_from([0, 0, 0, 0, 0, 7, -9]),
+        st.sampled_from([None, "a", "a", "a", "b", "b"]),
+        st.booleans(),
+    ),
+    max_size=60,
+)
+
+
+def bounds(rows: list[tuple[int, int, str | None, bool]]) -> list[BoundStep]:
+    found, moment = [], NOON
+    for tokens, hours, root, asks in rows:
+        moment += timedelta(hours=hours, minutes=1)
+        found.append(BoundStep(tokens, moment, root, None, asks))
+    return found
+
+
+@given(bound_steps, st.integers(1, 9), st.integers(10, 200))
+def test_every_step_lies_in_exactly_one_page_and_only_the_last_is_open(
+    rows: list[tuple[int, int, str | None, bool]], most: int, tokens: int
+) -> None:
+    steps = bounds(rows)
+    cuts = cut_pages(steps, PageLimits(steps=most, tokens=tokens, scope_steps=3))
+    assert [at for cut in cuts for at in range(cut.start, cut.end)] == list(range(len(steps)))
+    assert [cut.closed for cut in cuts] == [True] * (len(cuts) - 1) + [False] * bool(cuts)
+    for cut in cuts:
+        inside = steps[cut.start : cut.end]
+        assert len(inside) <= most
+        assert len(inside) == 1 or sum(step.tokens for step in inside) <= tokens
+        pauses = [abs(b.occurred_at - a.occurred_at) for a, b in pairwise(inside)]
+        assert all(pause <= timedelta(hours=6) for pause in pauses)
+
+
+@given(bound_steps, st.integers(1, 9), st.integers(1, 7))
+def test_a_thread_is_cut_the_same_in_pieces_as_at_once(
+    rows: list[tuple[int, int, str | None, bool]], most: int, piece: int
+) -> None:
+    steps = bounds(rows)
+    limits = PageLimits(steps=most, tokens=150, scope_steps=3)
+    closed, start, session = [], 0, 1
+    for reached in range(piece, len(steps) + piece, piece):
+        for cut in cut_pages(steps[start:reached], limits, session):
+            if cut.closed:
+                closed.append((start + cut.start, start + cut.end, cut.session))
+            else:
+                opened, session = start + cut.start, cut.session
+        start = opened
+    whole = cut_pages(steps, limits)
+    assert closed == [(cut.start, cut.end, cut.session) for cut in whole if cut.closed]
+
+
+def test_an_aside_of_a_step_or_two_makes_no_page() -> None:
+    def roots(text: str) -> list[tuple[int, int]]:
+        steps = [BoundStep(1, NOON, root) for root in text]
+        return [(cut.start, cut.end) for cut in cut_pages(steps, PageLimits(scope_steps=3))]
+
+    assert roots("aaaabaaaabbaaaa") == [(0, 15)]
+    assert roots("aaaabbbb") == [(0, 4), (4, 8)]
+    assert roots("abbbbbb") == [(0, 7)]  # one step is no page
+
+
+def test_a_question_stays_with_its_answer() -> None:
+    steps = [BoundStep(1, NOON, asks=number == 7) for number in range(12)]
+    assert [(cut.start, cut.end) for cut in cut_pages(steps, PageLimits(steps=8))] == [(0, 7), (7, 12)]
+
+
+def test_the_hosts_word_on_sessions_goes_before_the_pause() -> None:
+    later = NOON + timedelta(hours=9)
+    same = [BoundStep(1, NOON, marker="1"), BoundStep(1, later, marker="1")]
+    other = [BoundStep(1, NOON, marker="1"), BoundStep(1, NOON, marker="2")]
+    assert [cut.session for cut in cut_pages(same, PageLimits())] == [1]
+    assert [cut.session for cut in cut_pages(other, PageLimits())] == [1, 2]
+
+
+# -- lossless ---------------------------------------------------------------------------------------------------------
+
+
+writes = st.lists(
+    st.tuples(st.sampled_from(["a", "b"]), st.integers(1, 6), st.integers(0, 9), st.booleans(), st.booleans()),
+    min_size=1,
+    max_size=8,
+)
+_numbers = iter(range(1_000_000))
+
+
+@with_settings(max_examples=20, deadline=None)
+@given(writes)
+def test_pages_joined_give_back_the_steps_of_their_thread(
+    each_memory: Memory,  # noqa: F811
+    written: list[tuple[str, int, int, bool, bool]],
+) -> None:
+    user = each_memory.user(f"lossless {next(_numbers)}")
+    moment, held = NOON, []
+    for thread, count, hours, cut, forget in written:
+        moment += timedelta(hours=hours)
+        held += user.remember(chatter(count, start=moment), thread_id=thread).step_ids
+        if forget:
+            user.forget([held.pop(len(held) // 2)])
+        if cut:
+            each_memory.paging.cut(user.name)
+    each_memory.paging.cut(user.name)
+    with each_memory.ledger.read(user.name) as tx:
+        for thread in ("a", "b"):
+            pages = read_pages(tx, thread)
+            assert all(page.closed for page in pages[:-1])
+            held_by = page_steps(tx, pages)
+            assert [step.id for page in pages for step in held_by[page.id]] == [
+                one.id for one in thread_steps(tx, thread)
+            ]
+            assert [page.first_turn for page in pages[1:]] == [page.last_turn + 1 for page in pages[:-1]]
+
+
+def test_a_page_shows_its_steps_word_for_word(tmp_path: Path) -> None:
+    with small(tmp_path) as memory:
+        alice = memory.user("alice")
+        alice.remember(talk("One  two,\nthree.", "Vier", "五，六", "Fünf", "7\t"))
+        pages = alice.pages()
+        assert [step_id for page in pages for step_id in page.step_ids] == [step.id for step in alice.steps()]
+        assert [step for page in pages for step in alice.page(page.id).steps] == alice.steps()
+        assert "Ann: 五，六" in alice.page(pages[0].id).text
+
+
+def test_a_closed_page_stays_as_it_is_while_the_thread_grows(tmp_path: Path) -> None:
+    with small(tmp_path) as memory:
+        alice = memory.user("alice")
+        alice.remember(chatter(6))
+        first, growing = alice.pages()
+        assert (first.closed, growing.closed, len(growing.step_ids)) == (True, False, 2)
+        alice.remember(chatter(5, "the roof"))
+        pages = alice.pages()
+        assert pages[0] == first
+        assert pages[1].id == growing.id
+        assert [len(page.step_ids) for page in pages] == [4, 4, 3]
+
+
+def test_a_thread_that_rests_is_closed_when_the_user_has_moved_on(alice: UserMemory) -> None:
+    alice.remember(chatter(3), thread_id="one")
+    alice.pages()
+    assert [page.closed for page in alice.pages()] == [False]
+    alice.remember(chatter(1, start=NOON + timedelta(days=2)), thread_id="two")
+    assert [page.closed for page in alice.pages()] == [True, False]
+    alice.remember(chatter(1, start=NOON + timedelta(days=3)), thread_id="one")
+    assert [(page.session, page.closed) for page in alice.pages("one")] == [(1, True), (2, False)]
+
+
+def test_reading_pages_of_a_stranger_or_of_nothing_is_fine(alice: UserMemory) -> None:
+    assert alice.pages() == []
+    assert alice.light_memory().memos == ()
+    assert alice.search_pages("anything") == []
+    with pytest.raises(NotFoundError, match="pages list"):
+        alice.page("page_x")
+
+
+def test_a_page_is_found_by_one_of_its_steps(alice: UserMemory) -> None:
+    steps = alice.remember(chatter(3)).step_ids
+    assert alice.page(steps[1]).step_ids == steps
+
+
+def test_pages_belong_to_their_user(memory: Memory) -> None:
+    memory.user("alice").remember(chatter(3))
+    (page,) = memory.user("alice").pages()
+    with pytest.raises(NotFoundError):
+        memory.user("bob").page(page.id)
+    assert memory.user("bob").pages() == []
+
+
+# -- headers and memos ------------------------------------------------------------------------------------------------
+
+
+def said(*texts: str, at: datetime = NOON) -> list[SaidStep]:
+    return [
+        SaidStep(speaker=("Ann", "Ben")[n % 2], role="user", text=text, occurred_at=at) for n, text in enumerate(texts)
+    ]
+
+
+def test_a_memo_has_names_numbers_and_dates_and_no_small_talk() -> None:
+    memo = page_memo(
+        said(
+            "Hey Ben! How are you?",
+            "Great, thanks! That's so good to hear!",
+            "I moved to Porto last Saturday. The flat costs 850 euros a month.",
+            "Wow, congratulations!",
+            "We decided to marry on 14 June 2025 at Villa Rosa.",
+        ),
+        ZoneInfo("UTC"),
+    )
+    assert memo == (
+        "Ann: I moved to Porto last Saturday (2025-03-01) · The flat costs 850 euros a month · "
+        "We decided to marry on 14 June 2025 at Villa Rosa"
+    )
+
+
+def test_a_memo_of_chinese_talk_has_its_facts() -> None:
+    memo = page_memo(
+        said("你好！", "你好呀！", "我上周六从杭州搬到上海了，房租6800元。", "真好！"), ZoneInfo("Asia/Shanghai")
+    )
+    assert memo == "Ann：我上周六 (2025-03-01)从杭州搬到上海了，房租6800元"
+
+
+@given(st.lists(st.text(max_size=300), max_size=8))
+def test_a_memo_is_short_whatever_is_said(texts: list[str]) -> None:
+    memo = page_memo(said(*texts), ZoneInfo("UTC"))
+    assert "\n" not in memo
+    assert len(memo.split()) <= 160
+    assert len(digest_text([(memo, NOON)] * 3, ZoneInfo("UTC")).split()) <= 200
+
+
+def test_a_header_tells_who_when_and_what_came_before(tmp_path: Path) -> None:
+    with small(tmp_path) as memory:
+        alice = memory.user("alice")
+        alice.remember(
+            talk("I bought a kayak for 400 euros.", "Nice.", "It is red.", "Good.", "When do we go?", "Soon.")
+        )
+        header = alice.pages()[1].header
+        assert header.startswith("Ann and Ben, 2025-03-04 12:08–12:10")
+        assert "Before (2025-03-04): Ann: I bought a kayak for 400 euros" in header
+
+
+def test_a_secret_stands_in_a_memo_by_its_caption(alice: UserMemory) -> None:
+    alice.remember("My password for the bank is hunter2x9, I changed it on Monday.")
+    (page,) = alice.pages()
+    assert "hunter2x9" not in page.memo
+    assert "{{vault" not in page.header + page.memo
+
+
+# -- finding ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def gardener(tmp_path: Path) -> Any:
+    with small(tmp_path) as memory:
+        user = memory.user("alice")
+        user.remember(chatter(4), thread_id="garden")
+        user.remember(
+            talk("The roof of the shed leaks.", "A roofer comes for 300 euros.", "Fine.", "On Friday."),
+            thread_id="roof",
+        )
+        user.remember(chatter(1, start=NOON + timedelta(days=30)), thread_id="later")
+        yield user
+
+
+def test_pages_are_found_by_meaning_and_words_open_ones_too(gardener: UserMemory) -> None:
+    best, *_ = gardener.search_pages("how much does the roofer cost?")
+    assert (best.kind, best.thread_id) == ("page", "roof")
+    assert {signal.name for signal in best.why} == {"dense", "bm25", "steps"}
+    assert sum(signal.share for signal in best.why) == pytest.approx(best.score)
+    gardener.remember("Our violin teacher is called Petrova.", thread_id="music")
+    assert gardener.search_pages("violin teacher", k=1)[0].thread_id == "music"
+
+
+def test_conditions_narrow_the_search_itself(gardener: UserMemory) -> None:
+    assert {hit.thread_id for hit in gardener.search_pages("roofer", thread_id="garden")} == {"garden"}
+    assert {hit.thread_id for hit in gardener.search_pages("roofer", since=NOON + timedelta(days=9))} == {"later"}
+    assert {hit.thread_id for hit in gardener.search_pages("beans", until=NOON + timedelta(days=9))} == {
+        "garden",
+        "roof",
+    }
+    (roof,) = gardener.search_pages("roofer", k=1)
+    assert roof.id not in {hit.id for hit in gardener.search_pages("roofer", k=9, exclude=[roof.id])}
+    with pytest.raises(InvalidInputError):
+        gardener.search_pages(" ")
+
+
+def test_recall_shows_no_pages_and_its_ranking_does_not_change(gardener: UserMemory) -> None:
+    before = [(hit.id, hit.score) for hit in gardener.recall("roofer", k=20)]
+    gardener.search_pages("roofer")
+    after = gardener.recall("roofer", k=20)
+    assert [(hit.id, hit.score) for hit in after] == before
+    assert all(hit.kind == "step" for hit in after)
+
+
+def test_the_index_of_pages_is_rebuilt_from_the_ledger(tmp_path: Path) -> None:
+    with small(tmp_path) as memory:
+        alice = memory.user("alice")
+        alice.remember(chatter(9))
+        before = [(hit.id, hit.score) for hit in alice.search_pages("beans in bed 3")]
+        memory.reindex()
+        assert [(hit.id, hit.score) for hit in alice.search_pages("beans in bed 3")] == before
+        memory.lexical.reset(f"{alice.key}.pages")
+        memory.vectors.reset(alice.key, "pages")
+    with small(tmp_path) as memory:
+        alice = memory.user("alice")
+        memory.reindex("alice")
+        assert [(hit.id, hit.score) for hit in alice.search_pages("beans in bed 3")] == before
+        assert memory.vectors.count(alice.key, "pages") == memory.lexical.count(f"{alice.key}.pages") == 2
+
+
+def test_pages_scope_names_a_scope(tmp_path: Path) -> None:
+    with small(tmp_path) as memory:
+        alice = memory.user("alice")
+        alice.remember(chatter(5))
+        scope = alice.pages()[0].scope
+        assert scope is not None
+        assert alice.pages()[0] in alice.pages(scope=scope)
+        with pytest.raises(NotFoundError):
+            alice.pages(scope="no such scope")
+
+
+# -- taking out -------------------------------------------------------------------------------------------------------
+
+
+def page_terms(home: Path, user: str, word: str) -> list[str]:
+    folder = home / "lexical" / f"{user_key(user)}.pages"
+    if not folder.exists():
+        return []
+    searcher = open_index(folder).searcher()
+    return sorted(field for field in (STEMMED, EXACT) if searcher.doc_freq(field, word))
+
+
+def told(user: UserMemory) -> tuple[str, ...]:
+    """Steps of which one tells a word; the word comes into pages, a header after it, memos of memos, the index."""
+    texts = [f"I planted {number} beans in March." for number in range(40)]
+    texts[3] = f"My boat is called {CANARY}, I bought it on Monday for 900 euros."
+    steps = user.remember(talk(*texts)).step_ids
+    user.search_pages("beans")
+    with user.memory.ledger.read(user.name) as tx:
+        assert any(CANARY in one.text for one in read_digests(tx))
+    assert CANARY in user.pages()[0].memo
+    assert CANARY in user.pages()[1].header
+    assert page_terms(user.memory.home, user.name, CANARY)
+    return steps
+
+
+def test_forgetting_takes_the_words_out_of_pages_at_once_and_undo_brings_them_back(
+    tmp_path: Path, traces: Traces
+) -> None:
+    with small(tmp_path) as memory:
+        alice = memory.user("alice")
+        steps = told(alice)
+        operation = alice.forget([steps[3]])
+        with memory.ledger.read("alice") as tx:
+            assert not any(CANARY in one.text for one in read_digests(tx))
+        assert all(CANARY not in page.header + page.memo for page in alice.pages())
+        assert alice.pages()[0].memo, "written anew of what is left"
+        assert CANARY not in alice.light_memory(10_000).text
+        assert all(CANARY not in hit.text for hit in alice.search_pages(CANARY))
+        assert steps[3] not in alice.pages()[0].step_ids
+        alice.undo(operation.id)
+        assert CANARY in alice.pages()[0].memo
+        assert alice.search_pages(f"a boat called {CANARY}", k=1)[0].id == alice.pages()[0].id
+
+
+def test_words_forgotten_while_pages_are_made_do_not_come_into_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with small(tmp_path, labels="off") as memory:
+        alice = memory.user("alice")
+        steps = alice.remember(
+            talk(f"My boat is called {CANARY}.", "I bought it in May.", "Fine.", "Good.", "Bye.")
+        ).step_ids
+        cut = memory.paging.memorizer._cut
+
+        def forget_first(work: Any) -> Any:
+            monkeypatch.undo()
+            alice.forget([steps[0]])  # after the steps were read, before their pages are written
+            return cut(work)
+
+        monkeypatch.setattr(memory.paging.memorizer, "_cut", forget_first)
+        pages = alice.pages()
+        assert [len(page.step_ids) for page in pages] == [3, 1]
+        assert all(CANARY not in page.header + page.memo for page in pages)
+
+
+def test_words_that_stood_for_a_reference_go_with_the_step_they_came_from(tmp_path: Path) -> None:
+    with small(tmp_path, page_steps=2) as memory:
+        alice = memory.user("alice")
+        texts = [f"My boat is called {CANARY}.", "I bought it in May.", "It is a red boat.", "Fine.", "Good."]
+        steps = alice.remember(talk(*texts)).step_ids
+        assert alice.pages()[1].memo == "Ann: Ann's boat is a red boat"
+        alice.forget([steps[0], steps[1]])
+        assert alice.pages()[0].memo == "Ann: It is a red boat"
+
+
+def test_redacting_takes_the_words_out_of_pages_for_good(tmp_path: Path, traces: Traces) -> None:
+    with small(tmp_path) as memory:
+        alice = memory.user("alice")
+        told(alice)
+        alice.redact(CANARY, caption="boat")
+        assert traces(tmp_path, CANARY) == []
+        assert page_terms(tmp_path, "alice", CANARY) == []
+        assert all(CANARY not in page.header + page.memo for page in alice.pages())
+        assert "boat" in alice.pages()[0].memo
+        assert CANARY not in alice.light_memory(10_000).text
+    assert traces(tmp_path, CANARY) == []
+
+
+def test_erasing_leaves_no_page(tmp_path: Path, traces: Traces) -> None:
+    with small(tmp_path) as memory:
+        alice = memory.user("alice")
+        told(alice)
+        receipt = alice.erase()
+        assert receipt.rows["pages"] == 10
+        assert receipt.rows["digests"] >= 1
+        assert traces(tmp_path, CANARY) == []
+        assert not (tmp_path / "lexical" / f"{user_key('alice')}.pages").exists()
+        assert memory.vectors.count(user_key("alice"), "pages") == 0
+        assert alice.pages() == []
+    assert traces(tmp_path, CANARY) == []
+
+
+def test_a_page_whose_steps_are_all_forgotten_is_gone(tmp_path: Path) -> None:
+    with small(tmp_path) as memory:
+        alice = memory.user("alice")
+        steps = alice.remember(chatter(6)).step_ids
+        first = alice.pages()[0]
+        alice.forget(steps[:4])
+        assert [page.id for page in alice.pages()] == [alice.pages("default")[0].id] != [first.id]
+        with pytest.raises(NotFoundError):
+            alice.page(first.id)
+        assert first.id not in {hit.id for hit in alice.search_pages("beans", k=9)}
+
+
+# -- moving -----------------------------------------------------------------------------------------------------------
+
+
+def test_an_export_carries_pages_and_what_is_there_goes_on(tmp_path: Path) -> None:
+    with small(tmp_path / "one") as memory, small(tmp_path / "two") as other:
+        alice = memory.user("alice")
+        alice.remember(chatter(38), thread_id="a")
+        pages = alice.pages()
+        alice.export(tmp_path / "alice.jsonl")
+        bob = other.user("bob")
+        bob.remember(chatter(9, "the roof"), thread_id="b")
+        bob.search_pages("roof")
+        bob.import_(tmp_path / "alice.jsonl")
+        assert [(page.id, page.memo, page.step_ids) for page in bob.pages("a")] == [
+            (page.id, page.memo, page.step_ids) for page in pages
+        ]
+        assert {hit.thread_id for hit in bob.search_pages("garden beans", k=20)} == {"a", "b"}
+        assert bob.light_memory(10_000).pages == len([page for page in bob.pages() if page.closed])
+        bob.remember(chatter(3), thread_id="a")
+        assert [step_id for page in bob.pages("a") for step_id in page.step_ids] == [one.id for one in bob.steps("a")]
+
+
+# -- the light memory -------------------------------------------------------------------------------------------------
+
+
+def rows(count: int) -> list[PageRow]:
+    return [
+        PageRow(
+            id=f"page_{number}", seq=number, thread_id="t", first_turn=number, last_turn=number, steps=1, tokens=9,
+            session=1, started_at=NOON + timedelta(days=number), ended_at=NOON + timedelta(days=number), created_at=NOON,
+            memo=f"Ann: I bought {number} boats in Porto on Monday · Ben: we sailed to island {number} with Mia", closed=True,
+        )
+        for number in range(count)
+    ]  # fmt: skip
+
+
+def folded(pages: list[PageRow], every: int) -> list[DigestRow]:
+    groups = [pages[start : start + every] for start in range(0, len(pages) - every + 1, every)]
+    return [
+        DigestRow(
+            id=f"digest_{number}", seq=group[0].seq, level=1, covers=tuple(page.id for page in group),
+            text=f"kept memo {number}", started_at=group[0].started_at, ended_at=group[-1].ended_at, created_at=NOON,
+        )
+        for number, group in enumerate(groups)
+    ]  # fmt: skip
+
+
+@with_settings(max_examples=40, deadline=None)
+@given(st.integers(0, 60), st.integers(64, 3_000), st.integers(2, 9))
+def test_the_light_memory_keeps_its_budget_and_stands_for_every_page(count: int, budget: int, every: int) -> None:
+    pages = rows(count)
+    found = light_memory(pages, folded(pages, every), budget, zone=ZoneInfo("UTC"), count=count_tokens, scopes={})
+    assert count_tokens(found.text) == found.tokens <= budget
+    assert [page_id for memo in found.memos for page_id in memo.page_ids] == [page.id for page in pages]
+    assert len(found.text.splitlines()) == len(found.memos)
+    assert all(found.pages_of(memo.handle) == memo.page_ids for memo in found.memos)
+
+
+def test_older_memos_are_folded_first_and_nothing_is_folded_without_need() -> None:
+    pages = rows(24)
+    whole = light_memory(pages, folded(pages, 8), 10_000, zone=ZoneInfo("UTC"), count=count_tokens, scopes={})
+    assert [memo.level for memo in whole.memos] == [0] * 24
+    less = light_memory(
+        pages, folded(pages, 8), whole.tokens * 3 // 4, zone=ZoneInfo("UTC"), count=count_tokens, scopes={}
+    )
+    levels = [memo.level for memo in less.memos]
+    assert levels == sorted(levels, reverse=True)
+    assert levels[-8:] == [0] * 8
+    assert "kept memo 0" in less.text or less.memos[0].level == 1
+
+
+def test_memos_of_memos_are_made_as_pages_close(tmp_path: Path) -> None:
+    with small(tmp_path, page_steps=2) as memory:
+        alice = memory.user("alice")
+        for part in range(6):
+            alice.remember(chatter(30, f"plot {part}"), thread_id=f"t{part}")
+        light = alice.light_memory(400)
+        assert light.tokens <= 400
+        closed = [page.id for page in alice.pages() if page.closed]
+        assert sorted(page_id for memo in light.memos for page_id in memo.page_ids) == sorted(closed)
+        with memory.ledger.read("alice") as tx:
+            digests = read_digests(tx)
+        covered = [one for digest in digests if digest.level == 1 for one in digest.covers]
+        assert len(covered) == len(set(covered))
+        assert {digest.level for digest in digests} == {1, 2}
+    with pytest.raises(InvalidInputError, match="64"), small(tmp_path) as memory:
+        memory.user("alice").light_memory(10)
+
+
+# -- with a model -----------------------------------------------------------------------------------------------------
+
+
+def test_memos_need_a_model_when_settings_say_so(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="memos"):
+        Memory.open(tmp_path, settings=Settings(memos="model"))
+
+
+def noting(memo: str, header: str | None = "Ann and Ben are at home.") -> Callable[[Request], Reply]:
+    """A model that gives every page that is listed this memo, and memos of memos too."""
+
+    def reply(request: Request) -> Reply:
+        if request.name == "MemoReply":
+            return Reply(content={"memo": memo})
+        found = answer(request)
+        shown = re.search(r"<pages>\n(.*?)\n</pages>", request.text, re.S)
+        handles = re.findall(r"^(P\d+): ", shown[1] if shown else "", re.M)
+        assert isinstance(found.content, dict)
+        return Reply(
+            content={**found.content, "pages": [{"page": one, "header": header, "memo": memo} for one in handles]}
+        )
+
+    return reply
+
+
+@pytest.mark.parametrize(
+    "how", [{"labels": "model", "label_batch": 8, "mode": "off"}, {"mode": "single_call", "batch_size": 8}]
+)
+def test_headers_and_memos_come_with_the_labels_at_no_further_call(
+    tmp_path: Path,
+    scripted_server: ServerFactory,  # noqa: F811
+    how: dict[str, Any],
+) -> None:
+    server = scripted_server(noting("Ann and Ben dug beds on 2025-03-03."))
+    settings = Settings(background=False, page_steps=6, **how)
+    with Memory.open(tmp_path, model=server.chat_model(), settings=settings) as memory:
+        alice = memory.user("alice")
+        alice.remember(chatter(16))
+        assert alice.flush()
+        pages = alice.pages()
+        assert [len(page.step_ids) for page in pages] == [6, 6, 4]
+        assert {(page.tier, page.header, page.memo) for page in pages} == {
+            ("model", "Ann and Ben are at home.", "Ann and Ben dug beds on 2025-03-03.")
+        }
+        assert alice.search_pages("beds", k=1)[0].text.endswith("Ann and Ben dug beds on 2025-03-03.")
+    assert server.calls == 2, "sixteen steps, eight a batch"
+    second = server.requests[1].text
+    assert "P1: steps 1 to 4; it ends there; it began before them. Memo so far: Ann and Ben dug" in second
+    assert "P2: steps 5 to 8; it goes on after these" in second
+
+
+def test_a_memo_with_a_number_that_nobody_said_is_not_kept(
+    tmp_path: Path,
+    scripted_server: ServerFactory,  # noqa: F811
+) -> None:
+    server = scripted_server(noting("They dug 8812 beds."))
+    settings = Settings(background=False, page_steps=4, labels="model", label_batch=8, mode="off")
+    with Memory.open(tmp_path, model=server.chat_model(), settings=settings) as memory:
+        alice = memory.user("alice")
+        alice.remember(chatter(8))
+        alice.flush()
+        assert all(
+            "8812" not in page.memo and page.memo and page.tier == "rules" for page in alice.pages() if page.closed
+        )
+
+
+def test_what_a_model_wrote_goes_when_its_steps_are_forgotten(
+    tmp_path: Path,
+    scripted_server: ServerFactory,  # noqa: F811
+) -> None:
+    server = scripted_server(noting("Ann and Ben dug beds of the garden.", "They love the garden."))
+    settings = Settings(background=False, page_steps=4, labels="model", label_batch=8, mode="off")
+    with Memory.open(tmp_path, model=server.chat_model(), settings=settings) as memory:
+        alice = memory.user("alice")
+        steps = alice.remember(chatter(8)).step_ids
+        alice.flush()
+        alice.forget([steps[1]])
+        first, second = alice.pages()
+        assert (first.tier, second.tier) == ("rules", "rules")
+        assert "They love the garden." not in first.header + second.header
+
+
+@pytest.mark.parametrize(
+    ("memo", "tier"), [("They dug beds of beans in March.", "model"), ("It was 8812 beds.", "rules")]
+)
+def test_memos_of_memos_are_written_anew_by_a_model_in_the_background(
+    tmp_path: Path,
+    scripted_server: ServerFactory,  # noqa: F811
+    memo: str,
+    tier: str,
+) -> None:
+    server = scripted_server(noting(memo))
+    settings = Settings(background=False, page_steps=2, memos="model", mode="off", labels="off")
+    with Memory.open(tmp_path, model=server.chat_model(), settings=settings) as memory:
+        alice = memory.user("alice")
+        alice.remember(talk(*(f"We planted {number} beans in March." for number in range(34))))
+        alice.pages()
+        assert server.calls == 0
+        assert alice.flush()
+        with memory.ledger.read("alice") as tx:
+            assert [(one.tier, one.text == memo) for one in read_digests(tx)] == [(tier, tier == "model")] * 2
+        if tier == "model":
+            assert memo in alice.light_memory(150).text
+            assert server.calls == 2
+        assert {request.name for request in server.requests} == {"MemoReply"}
