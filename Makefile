@@ -18,7 +18,7 @@ demo: $(VENV)/.base
 	$(BIN)/hexamem demo
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest --numprocesses 2
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -8,6 +8,7 @@ Usage: ``python kill_child.py HOME NOTES KILLS SEED``. It prints the points at w
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import os
@@ -24,6 +25,7 @@ import chromadb.api.rust  # noqa: F401 - loaded before forking, so that no write
 
 import hexamem.memory
 from hexamem import Memory, Settings
+from hexamem.stores.embedders import bundled
 from hexamem.stores.ledger import Ledger
 from hexamem.stores.lexical import LexicalStore
 from hexamem.stores.projections import Projector
@@ -99,6 +101,9 @@ def main() -> None:
     home, notes, kills, seed = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
     draw = random.Random(seed)
     died: list[str] = []
+    # The bundled embedder is only read from: it is loaded before forking too.
+    bundled.BundledEmbedder = functools.cache(bundled.BundledEmbedder)  # type: ignore[misc, assignment]
+    bundled.BundledEmbedder().coverage("锁")
     for writer in range(kills):
         # Every third dies from outside, at any moment from before its memory is open to well into its work.
         point = None if writer % 3 == 0 else _POINTS[(writer * 2 // 3) % len(_POINTS)]

@@ -383,17 +383,24 @@ WRONG: dict[str, tuple[Callable[[UserMemory, Path], object], str]] = {
 }
 
 
+@pytest.fixture(scope="module")
+def settled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UserMemory]:
+    """A user with a step, shared by calls that must change nothing."""
+    with Memory.open(tmp_path_factory.mktemp("settled") / "home", settings=QUIET) as memory:
+        memory.user("alice").remember("already here")
+        yield memory.user("alice")
+
+
 @pytest.mark.parametrize(("call", "rule"), WRONG.values(), ids=WRONG.keys())
 def test_a_wrong_argument_is_named_with_its_value_and_rule(
-    call: Callable[[UserMemory, Path], object], rule: str, alice: UserMemory, tmp_path: Path
+    call: Callable[[UserMemory, Path], object], rule: str, settled: UserMemory, tmp_path: Path
 ) -> None:
-    alice.remember("already here")
-    change = _change(alice)
+    change = _change(settled)
     with pytest.raises(InvalidInputError) as caught:
-        call(alice, tmp_path)
+        call(settled, tmp_path)
     assert rule in str(caught.value)
     assert "\n" not in str(caught.value)
-    assert _change(alice) == change
+    assert _change(settled) == change
 
 
 def _change(user: UserMemory) -> int:

@@ -118,18 +118,19 @@ def test_after_every_kill_each_acknowledged_record_is_there_once_and_recalled(
 
 
 @pytest.fixture(scope="module")
-def sound_home(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[list[tuple[str, float]]]]:
-    """A closed home with two users and enough steps for Chroma to have written its HNSW files; alice's answers."""
+def sound_home(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, list[list[tuple[str, float]]]]:
+    """A closed home with two users and enough steps for Chroma to have written its HNSW files; alice's key, answers."""
     home = tmp_path_factory.mktemp("sound") / "home"
     with Memory.open(home, settings=quiet()) as memory:
         for name in ("alice", "bob"):
             user = memory.user(name)
-            user.remember([f"{text} on day {day}" for day in range(40) for text in TEXTS])
+            user.remember([f"{text} on day {day}" for day in range(20) for text in TEXTS])
             user.add({"kind": "semantic", "name": "greyhound", "summary": "Comet is a greyhound and lives with Emil"})
         memory.user("bob").flush()
         expected = answers(memory.user("alice"))
         assert all(expected)
-    return home, expected
+        key = memory.user("alice").key
+    return home, key, expected
 
 
 def _files(folder: Path, pattern: str) -> list[Path]:
@@ -181,13 +182,11 @@ DAMAGE: dict[str, Callable[[Path, str], None]] = {
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE.keys())
 def test_a_damaged_index_is_rebuilt_with_a_clear_line_and_answers_as_before(
-    damage: Callable[[Path, str], None], sound_home: tuple[Path, list[list[tuple[str, float]]]], tmp_path: Path
+    damage: Callable[[Path, str], None], sound_home: tuple[Path, str, list[list[tuple[str, float]]]], tmp_path: Path
 ) -> None:
-    sound, expected = sound_home
+    sound, key, expected = sound_home
     home = tmp_path / "home"
     shutil.copytree(sound, home)
-    with Memory.open(home, settings=quiet()) as memory:
-        key = memory.user("alice").key
     damage(home, key)
     with Memory.open(home, settings=quiet()) as memory:
         alice = memory.user("alice")
@@ -260,13 +259,13 @@ def test_a_search_that_meets_a_damaged_index_rebuilds_it_and_answers(
 def test_a_damaged_index_does_not_hinder_erasure(tmp_path: Path) -> None:
     home = tmp_path / "home"
     with Memory.open(home, settings=quiet()) as memory:
-        memory.user("alice").remember([f"{text} {day}" for day in range(40) for text in TEXTS])
+        memory.user("alice").remember([f"{text} {day}" for day in range(20) for text in TEXTS])
         memory.user("alice").flush()
         key = memory.user("alice").key
     _cut_in_half(*_files(home / "chroma", "data_level0.bin"), *_files(home / "lexical", "*.term"))
     with Memory.open(home, settings=quiet()) as memory:
         receipt = memory.user("alice").erase()
-        assert receipt.rows["steps"] == 240
+        assert receipt.rows["steps"] == 20 * len(TEXTS)
         assert memory.users() == []
         assert not (home / "lexical" / key).exists()
         assert memory.vectors.count(key, "steps") == 0

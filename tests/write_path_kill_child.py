@@ -10,6 +10,7 @@ was acknowledged goes to ``HOME/../acknowledged``, a line a message.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import os
@@ -26,9 +27,14 @@ import chromadb.api.rust  # noqa: F401 - loaded before forking, so that no worke
 import langchain_openai.chat_models.base  # noqa: F401
 from langchain_openai import ChatOpenAI
 
+import hexamem.agents.applying.nearest_items
+import hexamem.agents.managers.tiers
 import hexamem.agents.rule_managers
 import hexamem.agents.rule_meta_manager
-import hexamem.intent.rule_labeler  # noqa: F401
+import hexamem.graphs.ingest
+import hexamem.intent.rule_labeler
+import hexamem.stores.recording
+import hexamem.user  # noqa: F401
 from hexamem import Memory, Settings
 from hexamem.agents.applying.applier import Applier
 from hexamem.agents.labelling.intent_labeler import IntentLabeling
@@ -37,6 +43,7 @@ from hexamem.agents.meta_manager import ModelMetaManager
 from hexamem.agents.single_call import SingleCall
 from hexamem.background import JobContext, JobRunner
 from hexamem.graphs import ingest_nodes
+from hexamem.stores.embedders import bundled
 from hexamem.stores.projections import Projector
 
 _POINTS: list[tuple[Any, str, str]] = [
@@ -77,8 +84,7 @@ def _arm(owner: Any, name: str, when: str, on_call: int) -> None:
     setattr(owner, name, armed)
 
 
-def _work(home: Path, base_url: str, mode: str, worker: int) -> None:
-    model = ChatOpenAI(model="scripted", base_url=base_url, api_key="x", timeout=10)
+def _work(home: Path, model: ChatOpenAI, mode: str, worker: int) -> None:
     settings = Settings(background=False, mode=mode, batch_size=4, max_job_attempts=1_000)  # type: ignore[arg-type]
     with Memory.open(home, model=model, settings=settings) as memory:
         user = memory.user("ann")
@@ -98,6 +104,10 @@ def main() -> None:
     unused = ("SingleCall", "write_label_batch") if mode == "agents" else ("MetaManager", "ModelManager")
     points = [one for one in _POINTS if not any(word in f"{one[0]} {one[1]}" for word in unused)]
     died: list[str] = []
+    # What takes long to load and is only read from, or not yet used, is made once and before forking.
+    model = ChatOpenAI(model="scripted", base_url=base_url, api_key="x", timeout=10)
+    bundled.BundledEmbedder = functools.cache(bundled.BundledEmbedder)  # type: ignore[misc, assignment]
+    bundled.BundledEmbedder().coverage("锁")
     for worker in range(kills + 1):
         outside = worker % 4 == 3
         owner, name, when = points[(worker + seed) % len(points)]
@@ -106,7 +116,7 @@ def main() -> None:
             try:
                 if worker < kills and not outside:
                     _arm(owner, name, when, draw.randint(1, 2))
-                _work(home, base_url, mode, worker)
+                _work(home, model, mode, worker)
                 os._exit(0)
             except BaseException:  # noqa: BLE001 - a fork must never go on as its parent
                 traceback.print_exc()
