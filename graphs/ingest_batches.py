@@ -16,10 +16,8 @@ from sqlalchemy import func, select
 from ..agents.contract import Batch, HeardStep
 from ..errors import HexamemError
 from ..memory_types import Step
-from ..memory_types.base import new_id, utc_now
-from ..memory_types.times import read_zone, to_micros
+from ..memory_types.times import read_zone
 from ..stores.ledger import Transaction, get_items, get_steps, read_projections, set_projection
-from ..stores.ledger.jobs import enqueue
 from ..stores.ledger.labels import get_intents, read_labels
 from ..stores.ledger.schema import recalls, steps
 from ..stores.vocabulary import Vocabulary
@@ -30,7 +28,6 @@ __all__ = [
     "Waiting",
     "advance",
     "count_waiting",
-    "queue_batch",
     "read_batch",
     "read_managed",
     "skip_all",
@@ -82,29 +79,6 @@ def advance(tx: Transaction, since: int, reached: int) -> None:
     if read_managed(tx) != since:
         raise BatchTakenError("the steps of this batch were managed by another run meanwhile")
     set_projection(tx, _EVERYWHERE, MANAGED, reached)
-
-
-_SAME = "user_id = ? AND kind = ? AND key = ?"
-_SOONER = f"UPDATE jobs SET due_at = min(due_at, ?) WHERE {_SAME} AND status = 'waiting' AND attempts = 0"
-_FIRST = (
-    "INSERT INTO jobs (user_id, id, kind, payload, status, attempts, created_at, due_at, key) "
-    "SELECT ?, ?, ?, '{}', 'waiting', 0, ?, ?, ? "
-    f"WHERE NOT EXISTS (SELECT 1 FROM jobs WHERE {_SAME} AND status IN ('waiting', 'deferred'))"
-)
-
-
-def queue_batch(tx: Transaction, kind: str, key: str, due: datetime) -> None:
-    """As :func:`~hexamem.stores.ledger.jobs.enqueue` without a payload; on SQLite in a tenth of its time.
-
-    It is a part of every ``remember``, so that what SQLAlchemy spends on building statements would be felt.
-    """
-    if tx.connection.dialect.name != "sqlite":
-        enqueue(tx, kind, {}, key=key, due_at=due)
-        return
-    same, at = (tx.user_id, kind, key), to_micros(due)
-    if tx.connection.exec_driver_sql(_SOONER, (at, *same)).rowcount == 0:
-        values = (tx.user_id, new_id("job"), kind, to_micros(utc_now()), at, key, *same)
-        tx.connection.exec_driver_sql(_FIRST, values)
 
 
 def skip_all(tx: Transaction) -> None:

@@ -5,7 +5,7 @@ The rules have labelled the steps before; what a model says of them is a revisio
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,8 @@ from sqlalchemy import select
 
 from ..agents.labelling.intent_labeler import _by_own_name, _by_path, _intent, _labeled, _view
 from ..agents.labelling.task import LabelTask
+from ..agents.page_notes import PageTexts, write_page_notes
+from ..agents.page_slots import read_page_slots
 from ..intent.contract import Embed, LabelBatch
 from ..stores.documents import searchable
 from ..stores.labelling import write_labels
@@ -53,6 +55,7 @@ def read_label_task(ledger: Ledger, embed: Embed, user: str, step_ids: Collectio
         stored = read_labels(tx)
         used = labels_before(tx, chosen[0])
         scopes = open_scopes(tx, chosen[0], _SCOPES)
+        pages = read_page_slots(tx, step_ids)
     ids = {one.step.id for one in window if one.seq in set(chosen)}
     if ids != set(step_ids):
         return None
@@ -73,24 +76,33 @@ def read_label_task(ledger: Ledger, embed: Embed, user: str, step_ids: Collectio
         for one, text, vector in zip(window, texts, vectors, strict=True)
     ]
     task = LabelTask(
-        window=tuple(views), chosen=frozenset(ids), labels=tuple(labels), scopes=gists, used=frozenset(carried)
+        window=tuple(views),
+        chosen=frozenset(ids),
+        labels=tuple(labels),
+        scopes=gists,
+        used=frozenset(carried),
+        pages=pages,
     )
     return TaskOfBatch(task=task, marks=marks, names={one.id: one.name for one in labels})
 
 
-def write_label_batch(ledger: Ledger, user: str, read: TaskOfBatch, made: LabelBatch) -> str | None:
-    """Write what a model made of the labels, unless a person corrected labels or text was redacted meanwhile.
+def write_label_batch(
+    ledger: Ledger, user: str, read: TaskOfBatch, made: LabelBatch, pages: Mapping[str, PageTexts] = {}
+) -> str | None:
+    """Write what a model made of labels and pages, unless a person corrected labels or text was redacted meanwhile.
 
     Returns:
         Why nothing was written; None where it was.
     """
     revised: Sequence[object] = [one for one in made.steps if one.tier == "model"]
-    if not revised:
+    if not revised and not pages:
         return None
     with ledger.write(user, create=False) as tx:
         if not tx.user_id or read_label_marks(tx).corrected != read.marks.corrected:
             return "labels were corrected meanwhile, so those of the model were left out"
-        _write(tx, read, made, indexed_elsewhere=not ledger.embedded)
+        write_page_notes(tx, pages)
+        if revised:
+            _write(tx, read, made, indexed_elsewhere=not ledger.embedded)
     return None
 
 

@@ -293,11 +293,10 @@ class IngestNodes:
         outcome = parts.single_call.finish(replace(result, carry=carried))
         degraded = list(outcome.degraded)
         if outcome.labels is not None and read is not None:
-            why = write_label_batch(parts.ledger, context.user, read, outcome.labels)
+            why = write_label_batch(parts.ledger, context.user, read, outcome.labels, outcome.pages)
             degraded += [f"{SINGLE}: {why}"] if why else []
         batch = carried.task.batch
-        made = self._managed(context, SINGLE, batch, Proposals(proposals=outcome.proposals, degraded=tuple(degraded)))
-        return {**made, "page_header": outcome.page_header, "page_memo": outcome.page_memo}
+        return self._managed(context, SINGLE, batch, Proposals(proposals=outcome.proposals, degraded=tuple(degraded)))
 
     def _items(self, context: IngestContext, item_ids: Sequence[str]) -> dict[str, MemoryItem]:
         with self._parts.ledger.read(context.user) as tx:

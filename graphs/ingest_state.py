@@ -89,7 +89,6 @@ class IngestState(IngestInput, total=False):
         nearest: ids of the known items nearest to what they are to look at, by kind.
         ask: whether the one call of mode ``single_call`` is worth it.
         proposals: of all managers; see :func:`written`.
-        page_header, page_memo: of the batch, where a model wrote them.
         remembered: what became of the proposals.
         degraded: what fell back, in plain words.
     """
@@ -102,8 +101,6 @@ class IngestState(IngestInput, total=False):
     nearest: dict[str, list[str]]
     ask: bool
     proposals: Annotated[list[dict[str, Any]], operator.add]
-    page_header: str | None
-    page_memo: str | None
     remembered: list[Remembrance]
     degraded: Annotated[list[str], operator.add]
 

@@ -10,9 +10,10 @@ from typing import Any
 
 from .errors import InvalidInputError
 from .memory_types import ITEM_KINDS
+from .memory_types.messages import MessageDraft
 from .memory_types.times import shown
 
-__all__ = ["check_count", "check_text", "check_texts", "file_path", "json_mapping", "kinds_in"]
+__all__ = ["check_count", "check_message_size", "check_text", "check_texts", "file_path", "json_mapping", "kinds_in"]
 
 _KINDS = frozenset({"step", *ITEM_KINDS})
 
@@ -97,3 +98,23 @@ def file_path(value: object, what: str = "path") -> Path:
     if not path.name or "\0" in str(path):
         raise InvalidInputError(f"{what} = {shown(str(value))} names no file; give the path of a file")
     return path
+
+
+def check_message_size(draft: MessageDraft, metadata: Mapping[str, Any], position: int, limit: int) -> None:
+    """Everything that is kept of a message counts, in UTF-8; what is searched only where it is not the text itself.
+
+    Raises:
+        InvalidInputError: naming the message, its size and the limit in bytes.
+    """
+    texts = [draft.text, draft.reasoning or "", draft.name or ""]
+    texts += [draft.index_text] if draft.index_text != draft.text else []
+    values: list[Any] = [list(draft.blocks), {**metadata, **draft.metadata}]
+    values.append([[call.id, call.name, call.arguments] for call in draft.tool_calls])
+    texts += [json.dumps(value, ensure_ascii=False) for value in values if value]
+    size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+    size += sum(len(one.data or b"") for one in draft.media)
+    if size > limit:
+        raise InvalidInputError(
+            f"message {position} has {size:,} bytes; the limit is {limit:,}: add it as a file, split it, or raise "
+            "Settings.max_message_bytes"
+        )

@@ -13,19 +13,17 @@ import os
 import random
 import threading
 import time
-import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
 from .errors import ConfigError, HexamemError, StoreClosedError
+from .job_outcomes import JobError, JobLostError, JobOutcome, in_words, without_secrets
 from .memory_types import utc_now
 from .stores.ledger import Ledger, Transaction
 from .stores.ledger import jobs as queue
 from .stores.projections import Projector
-from .stores.redaction import Redactor
 
 if TYPE_CHECKING:
     from .user import UserMemory
@@ -46,52 +44,6 @@ _PAUSE = 30.0  # seconds, after the queue itself could not be read
 _CONTENDED = 1.0  # seconds, where a due job is held by a writer or beside a running one of its kind
 _LONGEST_SLEEP = 600.0  # so that a clock that was set, or a machine that slept, delays nothing for long
 _SHARED_SLEEP = 60.0  # on a shared ledger: others enqueue without a word to this process, and die
-
-
-class JobError(HexamemError):
-    """What a handler raises to say in words why it failed.
-
-    The message is kept with the job and shown: it holds no words of the user, no secret, nothing of a prompt. Of any
-    other exception only the name, its class's own description and the place are kept.
-    """
-
-
-class JobLostError(HexamemError, RuntimeError):
-    """The job is no longer this handler's: its claim ended, its user was erased, or the memory was closed."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobOutcome:
-    """What became of an attempt. Made by one of :meth:`done`, :meth:`retry`, :meth:`defer`, :meth:`park`.
-
-    Attributes:
-        reason: why, in words that hold nothing of the user's.
-        wait: how long until the next look; None leaves it to the backoff.
-    """
-
-    status: Literal["done", "retry", "deferred", "parked"]
-    reason: str = ""
-    wait: timedelta | None = None
-
-    @classmethod
-    def done(cls) -> JobOutcome:
-        """It is done; the job goes."""
-        return cls(status="done")
-
-    @classmethod
-    def retry(cls, reason: str, wait: timedelta | None = None) -> JobOutcome:
-        """It failed and may succeed later: tried again after a growing pause, parked after the last attempt."""
-        return cls(status="retry", reason=reason, wait=wait)
-
-    @classmethod
-    def defer(cls, reason: str, wait: timedelta = timedelta(minutes=10)) -> JobOutcome:
-        """It cannot run yet (no model is set, the budget is used up): it waits, and no attempt is counted."""
-        return cls(status="deferred", reason=reason, wait=wait)
-
-    @classmethod
-    def park(cls, reason: str) -> JobOutcome:
-        """It cannot succeed as it is: parked at once, until somebody retries or drops it."""
-        return cls(status="parked", reason=reason)
 
 
 class JobContext:
@@ -284,7 +236,7 @@ class JobRunner:
         try:
             context = JobContext(self, job, self._user_of(job.user))
         except HexamemError as error:
-            outcome = JobOutcome.retry(_in_words(error))
+            outcome = JobOutcome.retry(in_words(error))
             with self.ledger.write(job.user, create=False) as tx:
                 if isinstance(error, StoreClosedError):  # closing began in between
                     queue.release(tx, job)
@@ -307,11 +259,11 @@ class JobRunner:
             if isinstance(error, StoreClosedError) and self.closing():
                 context.settle(queue.release)
                 return
-            outcome = JobOutcome.retry(_in_words(error))
+            outcome = JobOutcome.retry(in_words(error))
         context.settle(lambda tx, job: self._put(tx, job, outcome))
 
     def _put(self, tx: Transaction, job: queue.ClaimedJob, outcome: JobOutcome) -> None:
-        now, reason = self.clock(), _without_secrets(outcome.reason)
+        now, reason = self.clock(), without_secrets(outcome.reason)
         if outcome.status == "done":
             queue.complete(tx, job)
             return
@@ -440,25 +392,3 @@ class BackgroundWorker:
             with self._state:
                 if not (self._stopping or self._users or self._news or seconds == 0.0):
                     self._wait(self._state, seconds)
-
-
-def _in_words(error: BaseException) -> str:
-    """An error in words that come from the program: its own message may repeat what a user said."""
-    if isinstance(error, JobError):
-        return str(error)
-    kind = type(error)
-    said = (kind.__doc__ or "").strip().split("\n", 1)[0][:120]
-    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-    lines = [line for _, line in traceback.walk_tb(error.__traceback__)]
-    names = [str(frame.f_globals.get("__name__", "?")) for frame in frames]
-    own = [number for number, name in enumerate(names) if name.split(".")[0] == "hexamem" and number] or [
-        len(names) - 1
-    ]
-    place = f" (at {names[own[-1]]}, line {lines[own[-1]]})" if names else ""
-    return f"{kind.__name__}{': ' + said if said else ''}{place}"
-
-
-def _without_secrets(text: str) -> str:
-    redactor = Redactor(None)
-    near: Any = redactor.look(text)
-    return str(redactor.clean(text, near))

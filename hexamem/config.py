@@ -8,12 +8,13 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from .errors import ConfigError
 
-__all__ = ["DEFAULT_HOME", "IngestMode", "LabelTier", "ModelMethod", "QueryTier", "Settings"]
+__all__ = ["DEFAULT_HOME", "IngestMode", "LabelTier", "MemoTier", "ModelMethod", "QueryTier", "Settings"]
 
 DEFAULT_HOME = "~/.hexamem"
 LabelTier = Literal["rules", "model", "uncertain", "off"]
 IngestMode = Literal["rules", "single_call", "agents", "off"]
 QueryTier = Literal["rules", "model"]
+MemoTier = Literal["rules", "model"]
 ModelMethod = Literal["json_schema", "function_calling", "json_mode"]
 
 
@@ -39,12 +40,19 @@ class Settings:
         budget_tokens: the most tokens, likewise. What does not fit waits in the queue.
         mode: how items are learned from what was remembered, in the background: "rules" (no calls), "single_call" (one
             call a batch, which labels too), "agents" (the meta-manager and each manager that it names, a call each), or
-            "off" for not at all, the default until what the rules learn was measured on unseen conversations.
+            "off" for not at all.
         batch_size: so many steps are read together.
         batch_idle: seconds after the last message until fewer steps are read; ``flush`` does not wait.
         batch_tokens: the most tokens that one batch may cost; the rules do what is left. None for no limit.
         day_calls, day_tokens: what the model calls of a day (UTC) may come to before a batch waits for the next day;
             None for no limit.
+        pages: whether the background thread makes pages when there is nothing else to do; without it they are made when
+            somebody reads them. Recall waits for neither.
+        page_steps, page_tokens: a page has no more steps, and no more tokens unless one step has.
+        page_gap: hours; a longer pause in a thread, or another ``session`` in the metadata, begins a new session, and a
+            new page.
+        memos: "rules" to make memos of memos by rules; "model" to have a model write them anew in the background, a
+            call each (it needs one). Headers and memos of pages are a model's where it labels, without further calls.
         keep_reasoning: whether reasoning blocks of models are stored with their step.
         find_secrets: whether secrets are looked for and taken out before anything is written.
         background: whether a thread brings the indexes up after each write and runs queued jobs; without it ``recall``
@@ -74,12 +82,17 @@ class Settings:
     model_method: ModelMethod = "json_schema"
     budget_calls: int | None = None
     budget_tokens: int | None = None
-    mode: IngestMode = "off"
+    mode: IngestMode = "rules"
     batch_size: int = 10
     batch_idle: int = 60
     batch_tokens: int | None = 120_000
     day_calls: int | None = None
     day_tokens: int | None = None
+    pages: bool = True
+    page_steps: int = 24
+    page_tokens: int = 1_200
+    page_gap: int = 6
+    memos: MemoTier = "rules"
     keep_reasoning: bool = False
     find_secrets: bool = True
     background: bool = True
@@ -94,14 +107,25 @@ class Settings:
         jobs = ("max_job_attempts", "job_lease", "job_stop")
         for name, highest in (
             ("k", 1_000),
-            *((name, None) for name in (*jobs, "recall_log", "max_message_bytes", "max_file_bytes")),
+            *(
+                (name, None)
+                for name in (
+                    *jobs,
+                    "page_steps",
+                    "page_tokens",
+                    "page_gap",
+                    "recall_log",
+                    "max_message_bytes",
+                    "max_file_bytes",
+                )
+            ),
         ):
             value = getattr(self, name)
             whole = isinstance(value, int) and not isinstance(value, bool)
             if not whole or value < 1 or (highest is not None and value > highest):
                 rule = "of at least 1" if highest is None else f"from 1 to {highest:,}"
                 raise ConfigError(f"Settings.{name} = {value!r}: give a whole number {rule}")
-        for name in ("keep_reasoning", "find_secrets", "background"):
+        for name in ("pages", "keep_reasoning", "find_secrets", "background"):
             value = getattr(self, name)
             if not isinstance(value, bool):
                 raise ConfigError(f"Settings.{name} = {value!r}: give True or False")
@@ -110,6 +134,7 @@ class Settings:
             ("query_intent", QueryTier),
             ("model_method", ModelMethod),
             ("mode", IngestMode),
+            ("memos", MemoTier),
         )
         for name, choices in choices_of:
             if getattr(self, name) not in get_args(choices):

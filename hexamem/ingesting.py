@@ -20,7 +20,7 @@ from .intent.contract import Vectors
 from .memory_types import utc_now
 from .stores.embedders import Embedder, open_embedder
 from .stores.ledger import Ledger, Transaction
-from .stores.ledger.jobs import count_jobs, enqueue
+from .stores.ledger.jobs import count_jobs, enqueue, enqueue_bare
 from .stores.ledger.usage import add_usage, all_usage
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ __all__ = ["KIND", "Ingesting", "check_mode"]
 
 KIND = "manage"
 _KEY = "batch"
-_RULES_BATCH = 50  # rules cost nothing, and a larger batch less of everything else
+_RULES_BATCH = 200  # rules cost nothing, and a larger batch less of everything else
 _NEAR, _NEAR_BY_RULES = 12, 60
 _SMALL = 200  # items of which all are shown to the rules
 _LEAST = 2_000  # tokens below which no batch is begun
@@ -136,9 +136,7 @@ class Ingesting:
                 self._queued[tx.user] = count
             return
         wait = 0.0 if count >= full else self._settings.batch_idle
-        from .graphs.ingest_batches import queue_batch
-
-        queue_batch(tx, KIND, _KEY, utc_now() + timedelta(seconds=wait))
+        enqueue_bare(tx, KIND, _KEY, utc_now() + timedelta(seconds=wait))
         with self._guard:
             self._queued[tx.user] = count
             while len(self._queued) > _KEPT_USERS:
@@ -352,7 +350,7 @@ class Ingesting:
         return IngestParts(
             ledger=memory.ledger,
             record=lambda user, messages, thread: memory.user(user).remember(messages, thread_id=thread).step_ids,
-            catch_up=memory.projector.catch_up,
+            catch_up=self._catch_up,
             nearest=partial(nearest_items, memory.ledger, memory.searcher, most=most, small=small),
             apply=partial(applier.apply, find_secrets=settings.find_secrets),
             meta_manager=meta,
@@ -362,6 +360,12 @@ class Ingesting:
             wrote=memory.wrote,
             **made,
         )
+
+    def _catch_up(self, user: str) -> None:
+        """Bring the labels and indexes up, and the pages too where the call that labels speaks of them."""
+        self._memory.projector.catch_up(user)
+        if self._settings.mode == "single_call" and self.by_model:
+            self._memory.paging.cut(user)
 
     def _embed(self, texts: Sequence[str]) -> Vectors:
         """The bundled embedder's vectors: they cost nothing, and this is called within a transaction."""

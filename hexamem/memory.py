@@ -6,28 +6,29 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
-from .agents.labelling.intent_labeler import IntentLabeling
 from .async_twins import AsyncMemory
 from .background import BackgroundWorker, JobContext, JobHandlers, JobOutcome, JobRunner
 from .calls import Calls, public
 from .config import DEFAULT_HOME, Settings
-from .errors import ConfigError, EmbedderMismatchError, HomeInUseError, HomeNotWritableError
+from .errors import ConfigError, EmbedderMismatchError
 from .files import MediaReader, MediaReaders
 from .ingesting import Ingesting, check_mode
-from .intent.contract import Embed, Labeler, Vectors
+from .intent.contract import Labeler, Vectors
 from .intent.query import QueryFilter
 from .memory_types.times import read_zone
 from .model_tier import ModelTier, check_models
 from .models.chat_models import Models
+from .opening import embedder_identity, hold_home, label_embedder, labelling_of, other_embedder, other_key
+from .paging import Paging
 from .retrieval import STRATEGIES, Searcher
 from .stores import privacy
 from .stores.embedders import Embedder, open_embedder
@@ -71,6 +72,7 @@ class Memory(AsyncMemory):
         model_tier: what the chat models do, and their budget.
         media_readers: what sees and hears.
         ingesting: what learns items from steps.
+        paging: what makes pages of steps.
         label_embed: makes the vectors that labelling sees; None with labels "off".
     """
 
@@ -88,10 +90,10 @@ class Memory(AsyncMemory):
         self._calls = Calls(f"the memory at {self.home} was closed; open it again with Memory.open({str(self.home)!r})")
         for notice in self.vectors.notices:
             self._notice(None, notice)
-        embed, same = _label_embedder(self)
+        embed, same = label_embedder(self)
         self.label_embed = embed
         self.model_tier = ModelTier(self.ledger, settings, stores["models"], embed, self._notice, self._look)
-        self.labelling = _labelling(self, stores["labeler"], embed, same)
+        self.labelling = labelling_of(self, stores["labeler"], embed, same)
         self.projector = Projector(
             self.ledger, self.vectors, self.lexical, embedder, self._notice, home_id(home), self.labelling
         )
@@ -104,6 +106,7 @@ class Memory(AsyncMemory):
         if self.model_tier.handler is not None:
             self.handlers.register(*self.model_tier.handler)
         self.ingesting = Ingesting(self)
+        self.paging = Paging(self)
         self.runner = JobRunner(
             self.ledger,
             self.handlers,
@@ -116,7 +119,7 @@ class Memory(AsyncMemory):
         job_queue.end_claims(self.ledger, home_key)
         self.media_readers = MediaReaders(self, describe=stores["describe"], transcribe=stores["transcribe"])
         if settings.background:
-            self._worker = BackgroundWorker(self.projector, self.runner, idle=self.projector.name_labels)
+            self._worker = BackgroundWorker(self.projector, self.runner, idle=self._tidy)
             self.handlers.registered = self._worker.wake
             # On a shared ledger there may be jobs of a home that died.
             if not self.ledger.embedded or job_queue.next_due(self.ledger, self.handlers.kinds()) is not None:
@@ -173,17 +176,17 @@ class Memory(AsyncMemory):
         check_models(settings, chat_models)
         check_mode(settings.mode, settings.labels, chat_models)
         folder = Path(home).expanduser()
-        lock = _hold(folder)
+        lock = hold_home(folder)
         opened: list[Any] = []
         try:
             embeds = open_embedder(embedder)
             ledger = Ledger.open(folder, ledger_url)
             opened.append(ledger)
-            mismatch = _other_embedder(ledger, embeds)
+            mismatch = other_embedder(ledger, embeds)
             if mismatch and not _reembed:
                 raise EmbedderMismatchError(mismatch)
             cipher = Cipher(load_key(folder).key)
-            other_key = _other_key(ledger, cipher)
+            strange_key = other_key(ledger, cipher)
             lexical = LexicalStore.open(folder / "lexical")
             opened.append(lexical)
             vectors = VectorStore.open(
@@ -209,8 +212,8 @@ class Memory(AsyncMemory):
                 transcribe=transcribe,
                 models=chat_models,
             )
-            if other_key:
-                memory._notice(None, other_key)
+            if strange_key:
+                memory._notice(None, strange_key)
             return memory
         except BaseException:
             for store in reversed(opened):
@@ -261,9 +264,7 @@ class Memory(AsyncMemory):
             return QueryFilter()
         with self.projector.lock(user):
             by_rules = self.labelling.query(user, query, vector)
-        if self.settings.query_intent != "model":
-            return by_rules
-        return self.model_tier.query(user, self._without_secrets(user, query), by_rules)
+        return self.model_tier.query(user, query, by_rules, self._without_secrets)
 
     def _without_secrets(self, user: str, query: str) -> str:
         """A question as a model may see it: secrets that it repeats, or tells for the first time, are taken out."""
@@ -361,7 +362,7 @@ class Memory(AsyncMemory):
         with cls.open(home, embedder=embedder, _reembed=True, **options) as memory:
             memory.ledger.set_settings({"embedder_fingerprint": f"changing to {memory.embedder.name}"})
             written = memory.reindex(progress=progress)
-            memory.ledger.set_settings(_identity(memory.embedder))
+            memory.ledger.set_settings(embedder_identity(memory.embedder))
         return written
 
     def check_open(self) -> None:
@@ -398,6 +399,11 @@ class Memory(AsyncMemory):
     ) -> None:
         self.close()
 
+    def _tidy(self, user: str) -> None:
+        """What nobody waits for, when there is nothing else to do."""
+        self.paging.tidy(user)
+        self.projector.name_labels(user)
+
     def _finish_redactions(self, job: JobContext) -> JobOutcome:
         privacy.finish_redactions(job.user.name, self.ledger, self.projector, self.media)
         return JobOutcome.done()
@@ -406,101 +412,3 @@ class Memory(AsyncMemory):
         self.notices.append(line)
         self.noticed.append((user, line))
         _log.warning(line)
-
-
-def _hold(folder: Path) -> FileLock:
-    """The lock of a home, made writable."""
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        folder.mkdir(mode=0o700, exist_ok=True)  # one that is there keeps its mode; `hexamem doctor` tells of it
-        lock = FileLock(folder / ".lock", timeout=0, thread_local=False)  # any thread may close what another opened
-        lock.acquire()
-    except Timeout:
-        raise HomeInUseError(
-            f"the home {folder} is held by another process: close it there, or give another home"
-        ) from None
-    except OSError as error:
-        raise HomeNotWritableError(
-            f"the home {folder} cannot be written ({error.strerror or error}): check its permissions, or give another with home= (--home)"
-        ) from None
-    if not os.access(folder, os.W_OK):
-        lock.release()
-        raise HomeNotWritableError(
-            f"the home {folder} is read-only: check its permissions, or give another with home= (--home)"
-        )
-    return lock
-
-
-def _label_embedder(memory: Memory) -> tuple[Embed | None, bool]:
-    """What makes the vectors that labelling sees, and whether it is the home's own: the bundled embedder, whichever the
-    home's is. It costs nothing, and the rules are made for it."""
-    if memory.settings.labels == "off":
-        return None, False
-    opened: list[Embedder] = [memory.embedder] if memory.embedder.name == "bundled" else []
-
-    def embed(texts: Sequence[str]) -> Vectors:
-        if not opened:
-            opened.append(open_embedder("bundled"))
-        return opened[0].embed_documents(texts)
-
-    return embed, bool(opened)
-
-
-def _labelling(
-    memory: Memory, make: Callable[[str], Labeler] | None, embed: Embed | None, same_embedder: bool
-) -> IntentLabeling | None:
-    """What labels steps by the settings."""
-    if embed is None:
-        return None
-
-    def by_rules(user: str) -> Labeler:
-        from .intent.rule_labeler import RuleLabeler
-
-        return RuleLabeler(user, embed)
-
-    return IntentLabeling(
-        memory.ledger,
-        make or by_rules,
-        embed,
-        memory._notice,
-        same_embedder=same_embedder,
-        queue=memory.model_tier.queue,
-        queued=memory.model_tier.queued,
-    )
-
-
-def _identity(embedder: Embedder) -> dict[str, str]:
-    return {
-        "embedder_name": embedder.name,
-        "embedder_dimension": str(embedder.dimension),
-        "embedder_fingerprint": embedder.fingerprint,
-    }
-
-
-def _other_embedder(ledger: Ledger, embedder: Embedder) -> str | None:
-    """Why this home's vectors do not fit the embedder; a new home takes the embedder as its own."""
-    known = ledger.settings()
-    if "embedder_fingerprint" not in known:
-        ledger.set_settings(_identity(embedder))
-        return None
-    if known["embedder_fingerprint"] == embedder.fingerprint:
-        return None
-    return (
-        f"the home {ledger.place} was indexed with embedder {known.get('embedder_name')!r} "
-        f"({known['embedder_fingerprint'][:16]}), not with {embedder.name!r} ({embedder.fingerprint[:16]}): "
-        f"open it with the first, or make its vectors anew with `hexamem reembed --embedder {embedder.name}`"
-    )
-
-
-def _other_key(ledger: Ledger, cipher: Cipher) -> str | None:
-    """What to say if the vault's key is not the one this home was last opened with; memory works all the same."""
-    known = ledger.settings().get("vault_key_id")
-    if known == cipher.key_id:
-        return None
-    if known is None:
-        ledger.set_settings({"vault_key_id": cipher.key_id})
-        return None
-    return (
-        f"the vault's key is {cipher.key_id}, the secrets of {ledger.place} were encrypted with {known}: they cannot be "
-        "revealed until HEXAMEM_VAULT_KEY or the file vault.key holds that key again; new ones are kept under this one"
-    )

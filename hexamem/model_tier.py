@@ -29,6 +29,11 @@ def check_models(settings: Settings, models: Models) -> None:
     Raises:
         ConfigError: naming the setting.
     """
+    if settings.memos == "model" and models.of("memorizer") is None:
+        raise ConfigError(
+            "Settings.memos = 'model' needs a model: open the memory with model='openai:…' (or "
+            "models={'memorizer': …}), or choose 'rules'"
+        )
     if models.of(_AGENT) is not None:
         return
     for name in ("labels", "query_intent"):
@@ -105,8 +110,16 @@ class ModelTier:
         """Make what waits for a batch to fill due now; whether there is anything to run."""
         return self.refining is not None and self.refining.hurry(user)
 
-    def query(self, user: str, text: str, by_rules: QueryFilter) -> QueryFilter:
-        """The labels that a question names, by model where the settings say so."""
+    def query(
+        self, user: str, text: str, by_rules: QueryFilter, without_secrets: Callable[[str, str], str]
+    ) -> QueryFilter:
+        """The labels that a question names, by model where the settings say so.
+
+        Args:
+            text: the question as it was asked.
+            by_rules: what the rules made of it.
+            without_secrets: gives (user, question) as a model may see it; only called where a model is.
+        """
         model = self.models.of(_AGENT) if self._settings.query_intent == "model" else None
         if model is None:
             return by_rules
@@ -116,7 +129,7 @@ class ModelTier:
             self._query = ModelQueryLabeler(
                 self._ledger, model, self._notices, method=self._settings.model_method, budget=self.budget
             )
-        return self._query.query(user, text, by_rules)
+        return self._query.query(user, without_secrets(user, text), by_rules)
 
     def drop(self, user: str) -> None:
         """Forget what is kept in memory of a user."""
@@ -125,6 +138,7 @@ class ModelTier:
 
     def _run(self, job: JobContext) -> JobOutcome:
         assert self.refining is not None
+        job.user.memory.paging.cut(job.user.name)  # the reply that labels steps speaks of their pages too
         outcome = self.refining.run(
             job.user.name,
             job.write,

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
-import threading
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from .arguments import check_count, check_text, check_texts, file_path, json_mapping, kinds_in
+from .arguments import check_count, check_message_size, check_text, check_texts, file_path, json_mapping, kinds_in
 from .async_twins import AsyncTwins
 from .calls import public
 from .errors import CorruptFileError, HexamemError, InvalidInputError, NotFoundError
@@ -20,25 +18,23 @@ from .memory_types import (
     EraseReceipt,
     Hit,
     ItemKind,
+    LightMemory,
     MemoryItem,
     Operation,
+    Page,
+    PageWithSteps,
     Recall,
     RedactReceipt,
     Remembered,
     Sensitivity,
     Step,
     Where,
-    new_id,
-    utc_now,
 )
 from .memory_types.files import AddedFile
-from .memory_types.messages import MessageDraft, read_messages
+from .memory_types.messages import read_messages
 from .memory_types.times import parse_time, read_zone, shown
-from .retrieval.packing import pack
-from .retrieval.permit import Request
-from .retrieval.strategies import Strategy, strategy_named
+from .recalling import Recalling
 from .stores import changing, privacy
-from .stores.known_secrets import replace_known
 from .stores.ledger import (
     Reveal,
     Transaction,
@@ -46,10 +42,8 @@ from .stores.ledger import (
     get_items,
     get_steps,
     history_of,
-    log_recalls,
     read_items,
     read_reveals,
-    recall_row,
     thread_steps,
     undo,
     user_key,
@@ -57,12 +51,10 @@ from .stores.ledger import (
 )
 from .stores.ledger import jobs as job_queue
 from .stores.ledger.jobs import Job
-from .stores.ledger.labels import get_intents, read_labels
 from .stores.media import carries_media
 from .stores.recording import record
-from .stores.redaction import Redactor, redact_texts
+from .stores.redaction import redact_texts
 from .stores.transfer import export_file, import_file
-from .stores.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from .labels import UserLabels
@@ -89,9 +81,7 @@ class UserMemory(AsyncTwins):
         self.key = user_key(name)
         read_zone(timezone)  # refuses an unknown one now, not at the first message
         self._calls = memory._calls
-        self._shown: list[dict[str, Any]] = []
-        self._erased = 0  # how often: what was shown before is not written afterwards
-        self._guard = threading.Lock()
+        self._recalling = Recalling(self)
         self._redacted = False  # whether it was seen that no redaction is left half done
 
     @property
@@ -138,7 +128,7 @@ class UserMemory(AsyncTwins):
         fields = json_mapping(metadata, "metadata")
         drafts = read_messages(messages, timezone=self.timezone, keep_reasoning=settings.keep_reasoning)
         for position, draft in enumerate(drafts, 1):
-            _check_size(draft, fields, position, settings.max_message_bytes)
+            check_message_size(draft, fields, position, settings.max_message_bytes)
             if draft.message_id is not None:
                 check_name(draft.message_id, "message id")
         if not drafts:
@@ -453,50 +443,16 @@ class UserMemory(AsyncTwins):
         Raises:
             InvalidInputError: for an argument that does not fit, with the rule.
         """
-        began = time.perf_counter()
-        erased = self._erased
-        settings = self.memory.settings
-        if not isinstance(query, str) or not query.strip():
-            raise InvalidInputError(f"query = {query!r}: ask something")
-        preset = strategy_named(settings.strategy if strategy is None else check_text(strategy, "strategy"))
-        k = preset.k or settings.k if k is None else check_count(k, "k", 1_000)
-        token_budget = preset.token_budget if token_budget is None else check_count(token_budget, "token_budget")
-        if min_probability is not None:
-            raise InvalidInputError(
-                f"min_probability = {min_probability!r}: strategy {preset.name!r} estimates no probability"
-            )
-        request = Request(
-            query=query,
-            k=k,
-            kinds=kinds_in(kinds),
+        return self._recalling.recall(
+            query,
+            k,
+            strategy,
+            kinds=kinds,
             where=self._where(where),
             as_of=self._time(as_of),
             known_at=self._time(known_at),
-        )
-        before = len(self.memory.noticed)
-        self._finish_redactions()
-        self.memory.projector.catch_up(self.name)
-        hits = self._labelled(self._search(request, preset))
-        # Of this user only: another's may be mended at the same time, in another thread.
-        degraded = [line for user, line in self.memory.noticed[before:] if user == self.name]
-        text, tokens = pack(hits, token_budget)
-        recall_id = new_id("recall")
-        try:
-            row = recall_row(recall_id, query, preset.name, [(hit.id, hit.score) for hit in hits], utc_now())
-            self._log(row, erased)
-        except HexamemError as error:  # the hits are right; the rows are kept for the next try
-            degraded.append(f"what was shown could not be noted: {error}")
-        return Recall.model_construct(
-            id=recall_id,
-            query=query,
-            strategy=preset.name,
-            hits=tuple(hits),
-            text=text,
-            tokens=tokens,
-            answerable=None,
-            gate=None,
-            degraded=tuple(degraded),
-            elapsed_ms=(time.perf_counter() - began) * 1_000,
+            token_budget=token_budget,
+            min_probability=min_probability,
         )
 
     @public
@@ -515,6 +471,91 @@ class UserMemory(AsyncTwins):
         verdicts: dict[str, Literal["helped", "hurt"]] = {**dict.fromkeys(good, "helped"), **dict.fromkeys(bad, "hurt")}
         with self.memory.ledger.write(self.name, create=False) as tx:
             write_feedback(tx, recall_id, verdicts)
+
+    # -- pages --------------------------------------------------------------------------------------------------
+
+    @public
+    def pages(self, thread_id: str | None = None, scope: str | None = None) -> list[Page]:
+        """The pages of a thread, or all: consecutive steps with a header and a memo, in the order of their first steps.
+
+        Joined in order, the pages of a thread give back its steps exactly. The last page of a thread is open and grows.
+
+        Args:
+            thread_id: of this conversation only.
+            scope: pages most of whose steps are in this scope or one under it; an id, a name or a path.
+
+        Raises:
+            NotFoundError: if there is no such scope. InvalidInputError: if several may be meant.
+        """
+        for value, what in ((thread_id, "thread_id"), (scope, "scope")):
+            if value is not None:
+                check_text(value, what)
+        return self.memory.paging.pages(self.name, thread_id, scope)
+
+    @public
+    def page(self, page_id: str) -> PageWithSteps:
+        """A page with its steps, and as one text behind its header.
+
+        Args:
+            page_id: its id, or that of one of its steps.
+
+        Raises:
+            NotFoundError: if this user has no such page, or all its steps are forgotten.
+        """
+        return self.memory.paging.page(self.name, check_text(page_id, "page_id"))
+
+    @public
+    def search_pages(
+        self,
+        query: str,
+        k: int = 5,
+        *,
+        thread_id: str | None = None,
+        since: Time | None = None,
+        until: Time | None = None,
+        scope: str | None = None,
+        exclude: Collection[str] = (),
+    ) -> list[Hit]:
+        """The k best pages for a query: half by the page as a whole (vector, words), half by its best step; a hit's text is its
+        header and memo.
+
+        Conditions narrow the search itself. No LLM call.
+
+        Args:
+            query: what is asked.
+            k: how many, at most 1,000.
+            thread_id: of this conversation only.
+            since, until: pages of which some part lies between.
+            scope: pages most of whose steps are in this scope or one under it.
+            exclude: ids of pages that were read already.
+        """
+        if not isinstance(query, str) or not query.strip():
+            raise InvalidInputError(f"query = {query!r}: ask something")
+        for value, what in ((thread_id, "thread_id"), (scope, "scope")):
+            if value is not None:
+                check_text(value, what)
+        return self.memory.paging.search(
+            self.name,
+            query,
+            check_count(k, "k", 1_000),
+            thread_id=thread_id,
+            since=self._time(since),
+            until=self._time(until),
+            scope=scope,
+            exclude=check_texts(exclude, "exclude"),
+        )
+
+    @public
+    def light_memory(self, token_budget: int = 1_500) -> LightMemory:
+        """The memos of all closed pages within a token budget: what a planner reads to know where to look.
+
+        Where they do not fit, memos of memos stand for the older ones; nothing is cut off. Each line has a handle,
+        by which :meth:`LightMemory.pages_of` names its pages.
+
+        Raises:
+            InvalidInputError: for a budget below 64 tokens.
+        """
+        return self.memory.paging.light_memory(self.name, check_count(token_budget, "token_budget"))
 
     # -- history ------------------------------------------------------------------------------------------------
 
@@ -621,15 +662,15 @@ class UserMemory(AsyncTwins):
         Returns:
             A receipt with what was erased where. The user may begin anew afterwards.
         """
-        with self._guard:
-            self._erased += 1
-            self._shown.clear()
+        self._recalling.forget()
         with self.memory.projector.lock(self.name):  # nobody labels meanwhile, nor keeps what was read before
             receipt = privacy.erase(self.name, self.memory.ledger, self.memory.projector, self.memory.media)
             if self.memory.labelling is not None:
                 self.memory.labelling.drop(self.name)
             self.memory.model_tier.drop(self.name)
+            self.memory.searcher.drop(self.name)
             self.memory.ingesting.drop(self.name)
+            self.memory.paging.drop(self.name)
         return receipt
 
     # -- moving -------------------------------------------------------------------------------------------------
@@ -718,21 +759,7 @@ class UserMemory(AsyncTwins):
 
     def write_recalls(self) -> None:
         """Write the recalls made since the last time to the ledger, without the secrets it knows by then."""
-        with self._guard:
-            erased = self._erased
-            rows, self._shown = self._shown, []
-        if rows:
-            try:
-                with self.memory.ledger.write(self.name, create=False) as tx:
-                    # Writers of a user wait for each other: a redaction or erasure is seen here, or still to come.
-                    if tx.user_id and erased == self._erased:
-                        queries = replace_known(tx, self.memory.cipher, [row["query"] for row in rows])
-                        log_recalls(tx, [{**row, "query": query} for row, query in zip(rows, queries, strict=True)])
-            except BaseException:
-                with self._guard:
-                    if erased == self._erased:
-                        self._shown[:0] = rows
-                raise
+        self._recalling.write()
 
     def _finish_redactions(self) -> None:
         """End, once a process, what a redaction that failed or was killed has left; what fails is noticed."""
@@ -750,48 +777,6 @@ class UserMemory(AsyncTwins):
         """Who and why, as they may stand in the history."""
         return redact_texts(tx, self.memory.cipher, self.memory.settings.find_secrets, *texts)
 
-    def _search(self, request: Request, strategy: Strategy) -> list[Hit]:
-        try:
-            return self.memory.searcher.search(self.name, request, strategy)
-        except CorruptFileError:  # an index that went bad since it was checked
-            if not self.memory.projector.mend(self.name):
-                raise
-            return self.memory.searcher.search(self.name, request, strategy)
-
-    def _labelled(self, hits: list[Hit]) -> list[Hit]:
-        """The hits with the labels of steps by name."""
-        if not any(hit.kind == "step" for hit in hits):
-            return hits
-        with self.memory.ledger.read(self.name) as tx:
-            intents = get_intents(tx, [hit.id for hit in hits if hit.kind == "step"])
-            if not intents:
-                return hits
-            vocabulary = Vocabulary(read_labels(tx, {one for intent in intents.values() for one in intent.label_ids}))
-        named = []
-        for hit in hits:
-            intent = intents.get(hit.id)
-            if intent is None:
-                named.append(hit)
-                continue
-            names = {
-                "scope": vocabulary.path(intent.scope_id),
-                "events": vocabulary.names(intent.event_ids),
-                "entities": vocabulary.names(intent.entity_ids),
-            }
-            named.append(hit.model_copy(update=names))
-        return named
-
-    def _log(self, row: dict[str, Any], erased: int) -> None:
-        looker = Redactor(None, self.memory.settings.find_secrets)
-        row["query"] = looker.clean(row["query"], looker.look(row["query"]))
-        with self._guard:
-            if erased != self._erased:  # erased while it was asked
-                return
-            self._shown.append(row)
-            full = len(self._shown) >= self.memory.settings.recall_log
-        if full:
-            self.write_recalls()
-
     def _time(self, value: Time | None) -> datetime | None:
         return None if value is None else parse_time(value, timezone=self.timezone).utc
 
@@ -807,19 +792,3 @@ class UserMemory(AsyncTwins):
 def _check_said(actor: object, reason: object) -> None:
     check_text(actor, "actor")
     check_text(reason, "reason")
-
-
-def _check_size(draft: MessageDraft, metadata: Mapping[str, Any], position: int, limit: int) -> None:
-    """Everything that is kept of a message counts, in UTF-8; what is searched only where it is not the text itself."""
-    texts = [draft.text, draft.reasoning or "", draft.name or ""]
-    texts += [draft.index_text] if draft.index_text != draft.text else []
-    values: list[Any] = [list(draft.blocks), {**metadata, **draft.metadata}]
-    values.append([[call.id, call.name, call.arguments] for call in draft.tool_calls])
-    texts += [json.dumps(value, ensure_ascii=False) for value in values if value]
-    size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
-    size += sum(len(one.data or b"") for one in draft.media)
-    if size > limit:
-        raise InvalidInputError(
-            f"message {position} has {size:,} bytes; the limit is {limit:,}: add it as a file, split it, or raise "
-            "Settings.max_message_bytes"
-        )

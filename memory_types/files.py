@@ -32,9 +32,10 @@ class ReadFile(Record):
     Attributes:
         title: what the file calls itself; empty if it does not.
         mime_type: told by its bytes, and by its name where these do not tell.
-        resource_type: ``text``, ``markdown``, ``html``, ``csv``, ``pdf``, ``docx``, ``image`` or ``audio``.
+        resource_type: ``text``, ``markdown``, ``html``, ``csv``, ``pdf``, ``docx``, ``image``, ``audio``; ``video``,
+            ``archive`` or ``file`` for what is only kept.
         content: the whole text: pages parted by form feeds, headings as Markdown's, one line a row of a table. Empty
-            for pictures and recordings.
+            for pictures, recordings and what is only kept.
         sections: the same in parts with their places.
         degraded: what could not be read, one line each.
     """

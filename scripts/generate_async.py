@@ -45,13 +45,17 @@ if TYPE_CHECKING:
     from .memory import Memory
     from .memory_types import (
         EraseReceipt,
+        Hit,
         InducedLabels,
         ItemKind,
         LabeledSnippet,
         LabelKind,
         LabelView,
+        LightMemory,
         MemoryItem,
         Operation,
+        Page,
+        PageWithSteps,
         Recall,
         RedactReceipt,
         Remembered,

@@ -10,68 +10,128 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import NestedTransaction, select
 
 from ..memory_types import ItemKind, MemoryItem, Operation, OperationKind, Source, VaultItem, utc_now
 from .known_secrets import find_known
-from .ledger import Transaction, get_items, history_of, item_change, read_items, record_operation
+from .ledger import Transaction, get_items, history_of
+from .ledger.operations import plan_operation, record_operations
 from .ledger.schema import items
 from .redaction import Redactor, keep_in_vault
-from .secrets import Cipher, SecretSpan
+from .secrets import Cipher, SecretSpan, find_references
 
-__all__ = ["Cleaned", "KnownItem", "KnownItems", "clean_values", "keyed_id", "left_before", "write_changes"]
+__all__ = ["Cleaned", "Cleaner", "KnownItem", "KnownItems", "keyed_id", "left_before", "write_changes"]
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
 class KnownItem(NamedTuple):
-    """What is read of every item of a kind, to choose the few that are read whole."""
+    """What is read of every item of a kind, to choose the few that are read whole; ``folded`` is its text in small."""
 
     id: str
     text: str
+    folded: str
     status: str
     metadata: Mapping[str, Any]
 
 
 class KnownItems:
-    """The items of a user that are active or superseded, as one transaction sees them and has changed them."""
+    """The items of a user as one transaction sees them and is going to leave them.
 
-    def __init__(self, tx: Transaction) -> None:
+    Operations are planned one after the other, each on what those before it leave, and written together at the end.
+
+    Args:
+        read: what another transaction had read, taken over if nothing was written since.
+    """
+
+    def __init__(self, tx: Transaction, read: KnownItems | None = None) -> None:
         self._tx = tx
-        self._kinds: dict[str, dict[str, KnownItem]] = {}
+        same = read is not None and read.at == tx.change and not read._planned
+        self._kinds: dict[str, dict[str, KnownItem]] = read._kinds if same and read else {}
+        self._whole: dict[str, MemoryItem | None] = read._whole if same and read else {}
+        self._planned: list[tuple[Operation, list[MemoryItem]]] = []
+        self.at = tx.change
 
     def of_kind(self, kind: ItemKind) -> list[KnownItem]:
-        """All of a kind, oldest first."""
+        """The active and superseded items of a kind, oldest first."""
+        return [item for item in self._all(kind).values() if item.status in ("active", "superseded")]
+
+    def holds(self, kind: ItemKind, item_id: str) -> bool:
+        """Whether there is, or ever was, such an item of the kind: undone ones count too."""
+        return item_id in self._all(kind)
+
+    def _all(self, kind: ItemKind) -> dict[str, KnownItem]:
         if kind not in self._kinds:
             statement = (
                 select(items.c.id, items.c.text, items.c.status, items.c.metadata)
-                .where(
-                    items.c.user_id == self._tx.user_id,
-                    items.c.kind == kind,
-                    items.c.status.in_(["active", "superseded"]),
-                )
+                .where(items.c.user_id == self._tx.user_id, items.c.kind == kind)
                 .order_by(items.c.created_at, items.c.id)
             )
             self._kinds[kind] = {
-                row.id: KnownItem(row.id, row.text, row.status, row._mapping["metadata"] or {})
+                row.id: KnownItem(row.id, row.text, row.text.casefold(), row.status, row._mapping["metadata"] or {})
                 for row in self._tx.all(statement)
             }
-        return list(self._kinds[kind].values())
+            self._note([one for _, left in self._planned for one in left if one.kind == kind])
+        return self._kinds[kind]
+
+    def get(self, item_id: str) -> MemoryItem | None:
+        """An item in whatever status, also one whose addition was undone (it then counts as removed)."""
+        if item_id not in self._whole:
+            self._whole[item_id] = get_items(self._tx, [item_id], undone=True).get(item_id)
+        return self._whole[item_id]
 
     def whole(self, item_ids: Sequence[str]) -> list[MemoryItem]:
         """Items by id, in the order given; unknown ones are left out."""
-        found = get_items(self._tx, item_ids)
-        return [found[item_id] for item_id in item_ids if item_id in found]
+        missing = [item_id for item_id in item_ids if item_id not in self._whole]
+        if missing:
+            self._whole |= dict.fromkeys(missing) | get_items(self._tx, missing, undone=True)
+        return [item for item_id in item_ids if (item := self._whole[item_id]) is not None]
 
-    def note(self, written: Sequence[MemoryItem]) -> None:
-        """Take up items as this transaction has just left them."""
-        for item in written:
+    def history(self, item_id: str) -> list[Operation]:
+        """The operations on an item, oldest first, those planned included."""
+        planned = [one for one, left in self._planned if any(item.id == item_id for item in left)]
+        return [*history_of(self._tx, item_id), *planned]
+
+    def plan(
+        self,
+        kind: OperationKind,
+        changes: Sequence[tuple[MemoryItem | None, MemoryItem]],
+        *,
+        actor: str,
+        reason: str,
+    ) -> Operation:
+        """Take up an operation, to be written by :meth:`write`."""
+        operation, left = plan_operation(self._tx, kind, changes, actor=actor, reason=reason)
+        self._planned.append((operation, left))
+        self._whole.update((item.id, item) for item in left)
+        self._note(left)
+        return operation
+
+    @property
+    def planned(self) -> int:
+        """How many operations wait to be written."""
+        return len(self._planned)
+
+    def back_to(self, planned: int) -> None:
+        """Give up the operations planned after so many."""
+        if len(self._planned) > planned:
+            del self._planned[planned:]
+            self._kinds = {}
+            self._whole = {item.id: item for _, left in self._planned for item in left}
+
+    def write(self) -> None:
+        """Write what was planned."""
+        planned, self._planned = self._planned, []
+        record_operations(self._tx, planned)
+        self.at = self._tx.change
+
+    def _note(self, left: Sequence[MemoryItem]) -> None:
+        for item in left:
             known = self._kinds.get(item.kind)
             if known is None:
                 continue
             known.pop(item.id, None)
-            if item.status in ("active", "superseded"):
-                known[item.id] = KnownItem(item.id, item.text, item.status, item.metadata)
+            known[item.id] = KnownItem(item.id, item.text, item.text.casefold(), item.status, item.metadata)
 
 
 def keyed_id(cipher: Cipher, user: str, prefix: str, *parts: str) -> str:
@@ -91,24 +151,59 @@ class Cleaned:
     found: Mapping[str, SecretSpan]
 
 
-def clean_values(tx: Transaction, cipher: Cipher, values: Mapping[str, Any], reason: str, *, find: bool) -> Cleaned:
-    """Take secrets out of what is to be written: those of the vault, and those that the rules find.
+class Cleaner:
+    """Takes secrets out of what is to be written: those of the vault, and those that the rules find.
 
-    What the rules find is kept in the vault. Times and numbers stay what they are.
+    What the rules find is kept in the vault, with its proposal or not at all: :meth:`settle` and :meth:`give_up` say
+    which. Times and numbers stay what they are. Texts that come again, such as labels, are looked at once.
+
+    Args:
+        find: whether the rules look for secrets.
+        texts: all that is going to be cleaned, in which the secrets of the vault are looked for.
     """
-    found: dict[str, SecretSpan] = {}
-    in_vault = keep_in_vault(tx, cipher)
 
-    def keep(plaintext: str, span: SecretSpan) -> str:
-        secret_id = in_vault(plaintext, span)
-        found[secret_id] = span
+    def __init__(self, tx: Transaction, cipher: Cipher, texts: Any, *, find: bool) -> None:
+        self._tx, self._find, self._in_vault = tx, find, keep_in_vault(tx, cipher)
+        self._known = find_known(tx, cipher, _strings(texts))
+        self._savepoint: NestedTransaction | None = None
+        self._change = tx.change
+        self._begin()
+
+    def _begin(self) -> None:
+        self._kept: dict[str, SecretSpan] = {}
+        self._redactor = Redactor(self._keep, self._find)
+        self._redactor.know(self._known)
+
+    def _keep(self, plaintext: str, span: SecretSpan) -> str:
+        if self._savepoint is None:
+            self._change, self._savepoint = self._tx.change, self._tx.connection.begin_nested()
+        secret_id = self._in_vault(plaintext, span)
+        self._kept[secret_id] = span
         return secret_id
 
-    redactor = Redactor(keep, find)
-    words = {name: value for name, value in values.items() if isinstance(value, (str, list, tuple, dict))}
-    redactor.know(find_known(tx, cipher, _strings([words, reason])))
-    near = redactor.look([words, reason])
-    return Cleaned({**values, **redactor.clean(words, near)}, redactor.clean(reason, near), found)
+    def settle(self) -> None:
+        """Keep the secrets found since the last proposal."""
+        if self._savepoint is not None:
+            self._savepoint.commit()
+            self._savepoint = None
+
+    def give_up(self) -> None:
+        """Take the secrets found since the last proposal out of the vault again."""
+        if self._savepoint is not None:
+            self._savepoint.rollback()
+            self._savepoint, self._tx.change = None, self._change
+            self._begin()
+
+    def clean(self, values: Mapping[str, Any], reason: str) -> Cleaned:
+        """The fields of a proposal and its reason without secrets."""
+        words = {name: value for name, value in values.items() if isinstance(value, (str, list, tuple, dict))}
+        near = self._redactor.look([words, reason])
+        clean, reason = self._redactor.clean(words, near), self._redactor.clean(reason, near)
+        found: dict[str, SecretSpan] = {}
+        if self._kept:
+            put = {one.id for text in _strings([clean, reason]) for one in find_references(text)}
+            found = {secret_id: span for secret_id, span in self._kept.items() if secret_id in put}
+        return Cleaned({**values, **clean}, reason, found)
 
 
 def _strings(value: Any) -> list[str]:
@@ -122,7 +217,7 @@ def _strings(value: Any) -> list[str]:
 
 
 def left_before(
-    tx: Transaction,
+    known: KnownItems,
     item_id: str,
     kind: OperationKind,
     sources: Sequence[Source],
@@ -139,7 +234,7 @@ def left_before(
         others: ids of other items that it changed too.
     """
     wanted = set(sources)
-    for operation in history_of(tx, item_id):
+    for operation in known.history(item_id):
         if operation.kind != kind or not set(others) <= {change.target_id for change in operation.changes}:
             continue
         for change in operation.changes:
@@ -163,14 +258,11 @@ def write_changes(
     reason: str,
     found: Mapping[str, SecretSpan] | None = None,
 ) -> Operation:
-    """Write items as one operation, and a vault item for each secret that was taken out of them and has none yet."""
-    written = [after for _, after in changes]
-    made = [item_change(before, after) for before, after in changes]
-    operation = record_operation(tx, kind, made, actor=actor, reason=reason)
-    known.note(written)
+    """Plan items as one operation, and a vault item for each secret that was taken out of them and has none yet."""
+    operation = known.plan(kind, changes, actor=actor, reason=reason)
     if found:
-        held = {getattr(item, "secret_id", None) for item in read_items(tx, kinds=["vault"], superseded=True)}
-        steps = dict.fromkeys(source.step_id for item in written for source in item.sources)
+        held = {getattr(item, "secret_id", None) for item in known.whole([one.id for one in known.of_kind("vault")])}
+        steps = dict.fromkeys(source.step_id for _, item in changes for source in item.sources)
         cited = tuple(Source(step_id=step_id) for step_id in steps)
         kept = [
             VaultItem(
@@ -186,12 +278,6 @@ def write_changes(
             if secret_id not in held
         ]
         if kept:
-            record_operation(
-                tx,
-                "add",
-                [item_change(None, one) for one in kept],
-                actor="rules",
-                reason="a secret was found and taken out",
-            )
-            known.note(kept)
+            added = [(None, item) for item in kept]
+            known.plan("add", added, actor="rules", reason="a secret was found and taken out")
     return operation

@@ -29,14 +29,16 @@ from .ledger import (
 )
 from .ledger.erase import erase_rows
 from .ledger.jobs import enqueue
+from .ledger.pages import read_pages
 from .ledger.schema import changes, files, items, jobs
 from .media import MediaStore, kept_files, text_of
+from .page_index import page_top
 from .projections import Projector
 from .redaction import Redactor, redact_texts
 from .secrets import Cipher, find_references
 from .vector_cache import keep_vectors
 
-__all__ = ["CLEANUP", "erase", "finish_redactions", "redact", "reveal"]
+__all__ = ["CLEANUP", "erase", "finish_redactions", "redact", "redact_in", "reveal"]
 
 CLEANUP = "redact_cleanup"
 """The job of :func:`finish_redactions`: what a redaction took out of the ledger still lies elsewhere."""
@@ -75,11 +77,39 @@ def redact(
     any later redaction, the user's next recall in a new process, or the job in the background.
     """
     with ledger.write(user, create=False) as tx, media.adding(user_key(user)) as keep:
-        redaction, kind, reason = _redaction(tx, cipher, words, caption, kind, sensitivity, reason, find)
-        done = rewrite_everywhere(tx, redaction, _rewrite_media(tx, media, redaction, keep))
-        receipt = _told(tx, redaction, done, kind, sensitivity, reason)
+        receipt = redact_in(
+            tx, media, keep, cipher, words,
+            caption=caption, kind=kind, sensitivity=sensitivity, reason=reason, find=find,
+        )  # fmt: skip
     finish_redactions(user, ledger, projector, media)
     return receipt
+
+
+def redact_in(
+    tx: Transaction,
+    media: MediaStore,
+    keep: Callable[[bytes], str],
+    cipher: Cipher,
+    words: str,
+    *,
+    caption: str,
+    kind: str,
+    sensitivity: Sensitivity,
+    reason: str,
+    find: bool,
+) -> RedactReceipt:
+    """Take words out of the ledger in this transaction, which writes down that :func:`finish_redactions` is due.
+
+    Args:
+        keep: writes a file of the user and gives its hash; from ``media.adding``, which encloses the transaction's end.
+
+    Raises:
+        InvalidInputError: for words that cannot be redacted, or stand in the caption, kind or reason.
+        NotFoundError: they stand nowhere.
+    """
+    redaction, kind, reason = _redaction(tx, cipher, words, caption, kind, sensitivity, reason, find)
+    done = rewrite_everywhere(tx, redaction, _rewrite_media(tx, media, redaction, keep))
+    return _told(tx, redaction, done, kind, sensitivity, reason)
 
 
 def finish_redactions(user: str, ledger: Ledger, projector: Projector, media: MediaStore) -> bool:
@@ -229,6 +259,7 @@ def _documents_holding(tx: Transaction, redaction: Redaction) -> set[str]:
 def _indexed_texts(tx: Transaction) -> Iterator[str]:
     yield from (step_document(step).text for _, step in changed_steps(tx, 0))
     yield from (one.text for item in read_items(tx, superseded=True) for one in item_documents(item))
+    yield from (page_top(page) for page in read_pages(tx))
 
 
 def erase(user: str, ledger: Ledger, projector: Projector, media: MediaStore) -> EraseReceipt:

@@ -36,6 +36,7 @@ from .ledger.labels import get_intents, read_labels, steps_to_name
 from .ledger.schema import items, steps
 from .lexical import LexicalDocument, LexicalStore
 from .memory_use import give_back
+from .page_index import PageIndex
 from .vector_cache import embed_texts
 from .vectors import VectorStore
 from .vocabulary import Vocabulary
@@ -107,6 +108,7 @@ class Projector:
         self.ledger, self.vectors, self.lexical, self.embedder = ledger, vectors, lexical, embedder
         self._notices = notices
         self._home = home
+        self.pages: PageIndex | None = None  # set by whoever makes pages; erased, purged and rebuilt with the others
         self._locks: dict[str, threading.RLock] = {}
         self._guard = threading.Lock()
         self._checked: set[str] = set()
@@ -165,6 +167,8 @@ class Projector:
                 self.labelling.label(user)
             written = self._advance_all(user, progress)
             self.name_labels(user)
+            if self.pages is not None:
+                written += self.pages.rebuild(user)
             return written
 
     def name_labels(self, user: str) -> int:
@@ -206,6 +210,8 @@ class Projector:
             if not self.lexical.purge(user_key(user)):  # too large to be cleaned in place
                 self._empty_lexical(user)
                 self._advance_all(user)
+            if self.pages is not None:
+                self.pages.purge(user, vectors_gone=labels)
 
     def drop_user(self, user: str) -> tuple[int, int]:
         """Erase the user's indexes physically, damaged or not; returns how many vectors and documents they held.
@@ -217,6 +223,9 @@ class Projector:
             suspects = set(self.vectors.suspects())
             vectors = sum(self.vectors.count(key, stream) for stream in _STREAMS if (key, stream) not in suspects)
             documents = 0 if self.lexical.damaged(key) else self.lexical.count(key)
+            if self.pages is not None:
+                of_pages = self.pages.drop_user(user)
+                vectors, documents = vectors + of_pages[0], documents + of_pages[1]
             self.vectors.drop_user(key)
             self.lexical.drop_user(key)
             self._checked.discard(user)

@@ -87,4 +87,4 @@ def answer(request: Request) -> Reply:
         return Reply(content=labels)
     assert request.name == "SingleReply", request.name
     lists = {kind: operations(request, kind) for kind in WORD.values()}
-    return Reply(content={**labels, "page_header": None, "page_memo": "What was told.", **lists})
+    return Reply(content={**labels, "pages": [], **lists})

@@ -18,9 +18,11 @@ from hexamem import Memory, Settings, UserMemory
 from hexamem.errors import HomeInUseError, NotFoundError
 from hexamem.memory_types import Step, utc_now
 from hexamem.stores.ledger import engine as ledger_engine
-from hexamem.stores.ledger import rows_left, user_key
+from hexamem.stores.ledger import user_key
 from hexamem.stores.ledger.schema import USER_TABLES, jobs
 from hexamem.stores.lexical.records import EXACT, LABEL, SPEAKER, STEMMED, THREAD, open_index
+
+from .ledger_rows import rows_left
 
 Traces = Callable[..., list[str]]
 CANARY = "zanzibarquokka"

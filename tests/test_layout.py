@@ -31,6 +31,7 @@ LAYERS = [
         "user",
         "labels",
         "background",
+        "job_outcomes",
         "ingesting",
         "async_twins",
         "arguments",
@@ -38,6 +39,9 @@ LAYERS = [
         "doctor",
         "files",
         "model_tier",
+        "paging",
+        "recalling",
+        "opening",
     },
     {"tools", "cli", "evals"},
 ]

@@ -45,7 +45,6 @@ from hexamem.stores.ledger import (
     known_messages,
     read_projections,
     record_operation,
-    rows_left,
     select_step_ids,
     set_projection,
 )
@@ -55,6 +54,7 @@ from hexamem.stores.ledger.schema import USER_TABLES, labelings, labels, metadat
 from hexamem.stores.ledger.steps import neighbours, set_step_status
 
 from .ledger_databases import NewDatabase, each_ledger, each_memory, each_user, new_database  # noqa: F401
+from .ledger_rows import rows_left
 
 FEW = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 ANY_TEXT = st.text(st.characters(codec=None) | st.sampled_from('\x00\ud800\udfff\ue0f0\ue0f1\n"\\0f😀我'))

@@ -383,7 +383,7 @@ def test_one_call_proposes_for_all_kinds_and_the_rules_do_what_cannot_be_used(sc
     task = SingleTask(batch=batch_of(*lines), instructions=(Instruction(kind="core"), Instruction(kind="semantic")))
     outcome = single.finish(single.call.invoke(single.prepare(task)))
     assert [one.kind for one in outcome.proposals] == ["core", "episodic", "semantic"]
-    assert (outcome.page_header, outcome.page_memo, outcome.degraded) == (None, "What was told.", ())
+    assert (outcome.pages, outcome.degraded) == ({}, ())
     good = answer(server.requests[0]).content
     server.follow([Reply(content={**good, "semantic": [{**GOOD, "quote": "never said"}]})])  # type: ignore[dict-item]
     outcome = single.finish(single.call.invoke(single.prepare(task)))

@@ -1,6 +1,6 @@
 """The ledger: what was said, what was made of it, and every change, in SQL (DESIGN section 6)."""
 
-from .erase import erase_rows, read_projections, rows_left, set_projection
+from .erase import erase_rows, read_projections, set_projection
 from .history import get_operation, history_of, item_change, record_operation, undo
 from .items import (
     changed_items,
@@ -66,7 +66,6 @@ __all__ = [
     "record_operation",
     "reveal_secret",
     "rewrite_everywhere",
-    "rows_left",
     "select_item_ids",
     "select_step_ids",
     "set_projection",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import bindparam, delete, insert, select, update
 
 from .ledger import Transaction
 from .schema import USER_TABLES, projections, users
@@ -21,24 +21,14 @@ def erase_rows(tx: Transaction) -> dict[str, int]:
     return counts
 
 
-def rows_left(tx: Transaction) -> dict[str, int]:
-    """How many rows of the user each table holds: for receipts and tests."""
-    found = {
-        table.name: int(
-            tx.connection.execute(
-                select(func.count()).select_from(table).where(table.c.user_id == tx.user_id)
-            ).scalar_one()
-        )
-        for table in USER_TABLES
-    }
-    return {name: count for name, count in found.items() if count}
+_PROJECTIONS = select(projections.c.name, projections.c.change).where(
+    projections.c.user_id == bindparam("user"), projections.c.home == bindparam("home")
+)
 
 
 def read_projections(tx: Transaction, home: str) -> dict[str, int]:
     """How far each index of a home has come: name → the last change number it holds."""
-    own = (projections.c.user_id == tx.user_id) & (projections.c.home == home)
-    rows = tx.all(select(projections.c.name, projections.c.change).where(own))
-    return {row.name: row.change for row in rows}
+    return {row.name: row.change for row in tx.all(_PROJECTIONS, user=tx.user_id, home=home)}
 
 
 def set_projection(tx: Transaction, home: str, name: str, change: int) -> None:

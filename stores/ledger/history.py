@@ -14,7 +14,8 @@ from sqlalchemy import Row, insert, select, update
 from ...errors import NotFoundError, UndoRefusedError
 from ...memory_types import Change, MemoryItem, Operation, OperationKind, item_from
 from .items import get_items, write_items
-from .labels import apply_intents, apply_labels, get_intents, label_conflict, label_state, mark_corrected
+from .label_changes import apply_intents, apply_labels, label_conflict, label_state
+from .labels import get_intents, mark_corrected
 from .ledger import Transaction
 from .schema import changes, operations
 from .schema import steps as steps_table

@@ -17,6 +17,7 @@ __all__ = [
     "changed_items",
     "count_items",
     "get_items",
+    "item_row",
     "item_statuses",
     "items_citing",
     "read_items",
@@ -30,7 +31,7 @@ def write_items(tx: Transaction, new: Sequence[MemoryItem], *, status: str | Non
     """Insert or replace items with their sources. ``status`` overrides the record's (for an undone addition)."""
     first = tx.next_change(max(1, len(new)))
     for offset, item in enumerate(new):
-        values = _row(item) | {"change": first + offset} | ({"status": status} if status else {})
+        values = item_row(item) | {"change": first + offset} | ({"status": status} if status else {})
         own = (items.c.user_id == tx.user_id) & (items.c.id == item.id)
         if tx.connection.execute(update(items).where(own).values(**values)).rowcount == 0:
             tx.connection.execute(insert(items).values(user_id=tx.user_id, id=item.id, **values))
@@ -43,7 +44,8 @@ def write_items(tx: Transaction, new: Sequence[MemoryItem], *, status: str | Non
             tx.connection.execute(insert(sources), rows)
 
 
-def _row(item: MemoryItem) -> dict[str, Any]:
+def item_row(item: MemoryItem) -> dict[str, Any]:
+    """The columns of an item, less its keys and change number."""
     return {
         "kind": item.kind,
         "payload": item.payload,

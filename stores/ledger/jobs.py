@@ -24,6 +24,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, and_, delete, fun
 
 from ...errors import InvalidInputError, NotFoundError
 from ...memory_types.base import Record, new_id, utc_now
+from ...memory_types.times import to_micros
 from .engine import plain_errors
 from .ledger import Ledger, Transaction, check_name, user_key
 from .schema import jobs, users
@@ -42,6 +43,7 @@ __all__ = [
     "drop",
     "end_claims",
     "enqueue",
+    "enqueue_bare",
     "extend",
     "fail",
     "is_kind",
@@ -156,6 +158,29 @@ def enqueue(
         )
     )  # fmt: skip
     return job_id
+
+
+_SAME = "user_id = ? AND kind = ? AND key = ?"
+_SOONER = f"UPDATE jobs SET due_at = min(due_at, ?) WHERE {_SAME} AND status = 'waiting' AND attempts = 0"
+_FIRST = (
+    "INSERT INTO jobs (user_id, id, kind, payload, status, attempts, created_at, due_at, key) "
+    "SELECT ?, ?, ?, '{}', 'waiting', 0, ?, ?, ? "
+    f"WHERE NOT EXISTS (SELECT 1 FROM jobs WHERE {_SAME} AND status IN ('waiting', 'deferred'))"
+)
+
+
+def enqueue_bare(tx: Transaction, kind: str, key: str, due: datetime) -> None:
+    """As :func:`enqueue` without a payload; on SQLite in a tenth of its time.
+
+    It is a part of every ``remember``, so that what SQLAlchemy spends on building statements would be felt.
+    """
+    if tx.connection.dialect.name != "sqlite":
+        enqueue(tx, kind, {}, key=key, due_at=due)
+        return
+    same, at = (tx.user_id, kind, key), to_micros(due)
+    if tx.connection.exec_driver_sql(_SOONER, (at, *same)).rowcount == 0:
+        values = (tx.user_id, new_id("job"), kind, to_micros(utc_now()), at, key, *same)
+        tx.connection.exec_driver_sql(_FIRST, values)
 
 
 def _json(payload: Mapping[str, Any], kind: str) -> dict[str, Any]:

@@ -1,54 +1,45 @@
-"""Labels and intents in the ledger: names with aliases and parents, and what each step was given.
+"""Labels and intents as the ledger holds them: names with aliases and parents, and what each step was given.
 
 Rows of ``intents`` hold the label ids as they were given. A merge or a renaming changes a label's row alone:
-:class:`~hexamem.stores.vocabulary.Vocabulary` tells what an id stands for now.
+:class:`~hexamem.stores.vocabulary.Vocabulary` tells what an id stands for now. What writes them is in
+``label_changes.py``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Select, and_, bindparam, delete, func, insert, select, update
+from sqlalchemy import Select, and_, bindparam, func, select
 
-from ...memory_types import Change, utc_now
 from ...memory_types.labels import Label, Tier
 from ...memory_types.times import to_micros
 from ..vocabulary import Vocabulary
 from .erase import read_projections, set_projection
-from .ledger import Transaction, chunks, insert_rows
+from .ledger import Transaction, chunks
 from .schema import intents, labelings, labels, projections, scopes, steps, users
 
 __all__ = [
     "LabelMarks",
+    "LabelVersion",
     "PendingStep",
     "StepIntent",
-    "add_intents",
-    "apply_intents",
-    "apply_labels",
-    "clear_gists",
+    "carried_labels",
     "count_labels",
     "furthest_index",
     "get_intents",
-    "insert_labels",
-    "intent_change",
-    "label_change",
-    "label_conflict",
-    "label_state",
+    "label_version",
     "labels_named",
     "mark_corrected",
     "read_intents",
     "read_label_marks",
     "read_labels",
     "recent_steps",
-    "set_gists",
     "set_labelled",
-    "settle_intents",
     "steps_carrying",
     "steps_to_name",
-    "touch_steps",
     "unlabelled_steps",
 ]
 
@@ -66,6 +57,17 @@ class LabelMarks(NamedTuple):
     corrected: int
     registered: int = 0
     """When the user was registered, in microseconds: another one of the same name, after an erasure, is told apart."""
+
+
+class LabelVersion(NamedTuple):
+    """When what is known of labels is out of date: all but labelling counts the user's change number up.
+
+    Unlike :class:`LabelMarks` it also tells a second look at steps that were given up from the first one.
+    """
+
+    change: int
+    reached: int
+    registered: int
 
 
 class PendingStep(NamedTuple):
@@ -123,10 +125,27 @@ class StepIntent:
 # ------------------------------------------------------------------------------------------------------------ marks
 
 
+_REGISTERED = select(users.c.created_at).where(users.c.id == bindparam("user"))
+_VERSION = (
+    select(users.c.created_at, projections.c.change)
+    .outerjoin(
+        projections,
+        and_(projections.c.user_id == users.c.id, projections.c.home == _EVERYWHERE, projections.c.name == _REACHED),
+    )
+    .where(users.c.id == bindparam("user"))
+)
+
+
+def label_version(tx: Transaction) -> LabelVersion:
+    """What changes whenever the user's labels do, or what any step carries, whichever process changed them."""
+    row = tx.first(_VERSION, user=tx.user_id)
+    return LabelVersion(tx.change, *((0, 0) if row is None else (row.change or 0, to_micros(row.created_at))))
+
+
 def read_label_marks(tx: Transaction) -> LabelMarks:
     """The marks of the user's labels, zeros for one who has none."""
     found = read_projections(tx, _EVERYWHERE)
-    row = tx.first(select(users.c.created_at).where(users.c.id == tx.user_id))
+    row = tx.first(_REGISTERED, user=tx.user_id)
     registered = 0 if row is None else to_micros(row.created_at)
     return LabelMarks(found.get(_REACHED, 0), found.get(_CORRECTED, 0), registered)
 
@@ -139,6 +158,16 @@ def set_labelled(tx: Transaction, reached: int) -> None:
 def mark_corrected(tx: Transaction) -> None:
     """Say that labels, or the text under them, were changed by something else than labelling."""
     set_projection(tx, _EVERYWHERE, _CORRECTED, tx.next_change())
+
+
+def furthest_index(tx: Transaction) -> int:
+    """The highest change number that any index of any home has come to."""
+    row = tx.first(
+        select(func.max(projections.c.change)).where(
+            projections.c.user_id == tx.user_id, projections.c.home != _EVERYWHERE
+        )
+    )
+    return 0 if row is None or row[0] is None else int(row[0])
 
 
 # ------------------------------------------------------------------------------------------------------------ reading
@@ -244,12 +273,30 @@ def _intent(row: Any) -> StepIntent:
     )
 
 
+_INTENTS = select(intents).where(  # built once: it costs more than the query
+    intents.c.user_id == bindparam("user"), intents.c.step_id.in_(bindparam("ids", expanding=True))
+)
+
+
 def get_intents(tx: Transaction, step_ids: Collection[str]) -> dict[str, StepIntent]:
     """The intents of these steps, forgotten ones too; a step that has none is left out."""
     found: dict[str, StepIntent] = {}
     for part in chunks(step_ids):
-        rows = tx.all(select(intents).where(intents.c.user_id == tx.user_id, intents.c.step_id.in_(part)))
-        found.update({row.step_id: _intent(row) for row in rows})
+        found.update({row.step_id: _intent(row) for row in tx.all(_INTENTS, user=tx.user_id, ids=part)})
+    return found
+
+
+_CARRIED = select(*(intents.c[name] for name in ("step_id", "scope_id", "event_ids", "entity_ids"))).where(
+    intents.c.user_id == bindparam("user"), intents.c.step_id.in_(bindparam("ids", expanding=True))
+)
+
+
+def carried_labels(tx: Transaction, step_ids: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """The label ids that each of these steps was given, each once; a step that has none is left out."""
+    found: dict[str, tuple[str, ...]] = {}
+    for part in chunks(step_ids):
+        for step_id, scope_id, event_ids, entity_ids in tx.all(_CARRIED, user=tx.user_id, ids=part):
+            found[step_id] = tuple(dict.fromkeys((scope_id, *(event_ids or ()), *(entity_ids or ()))))
     return found
 
 
@@ -342,204 +389,3 @@ def steps_to_name(tx: Transaction, since: int, reached: int) -> list[str]:
             carrying = select(labelings.c.target_id).where(own, labelings.c.label_id.in_(part))
             found.update(row.id for row in tx.all(active.where(steps.c.id.in_(carrying))))
     return sorted(found)
-
-
-# ------------------------------------------------------------------------------------------------------------ writing
-
-
-def insert_labels(tx: Transaction, new: Sequence[Label], *, made_from: str | None = None) -> None:
-    """Write labels that are not there yet, gists included."""
-    if not new:
-        return
-    rows = [
-        {
-            "user_id": tx.user_id,
-            "id": one.id,
-            "kind": one.kind,
-            "name": one.name,
-            "parent_id": one.parent_id,
-            "within": _within(one.kind, one.parent_id),
-            "alias_of": one.alias_of,
-            "made_from": made_from,
-            "pinned": one.pinned,
-            "undone": False,
-            "change": 0,  # no step has it yet
-            "created_at": one.created_at,
-        }
-        for one in new
-    ]
-    tx.connection.execute(insert(labels), rows)
-    set_gists(tx, {one.id: one.gist for one in new if one.gist})
-
-
-def _within(kind: str, parent_id: str | None) -> str:
-    return (parent_id or "") if kind == "scope" else ""
-
-
-def set_gists(tx: Transaction, gists: Mapping[str, str]) -> None:
-    """Write what scopes are about so far."""
-    if not gists:
-        return
-    for part in chunks(gists):
-        tx.connection.execute(delete(scopes).where(scopes.c.user_id == tx.user_id, scopes.c.label_id.in_(part)))
-    rows = [{"user_id": tx.user_id, "label_id": one, "gist": gist} for one, gist in gists.items() if gist]
-    if rows:
-        tx.connection.execute(insert(scopes), rows)
-
-
-def add_intents(tx: Transaction, new: Sequence[StepIntent]) -> None:
-    """Write the intents of steps that have none yet, in bulk."""
-    if not new:
-        return
-    user_id = tx.user_id
-    rows = [
-        (
-            user_id,
-            one.step_id,
-            one.scope_id,
-            one.event_ids,
-            one.entity_ids or None,
-            one.resolved_text,
-            one.summary,
-            one.antecedents or None,
-            one.confidence,
-            one.tier,
-            one.provisional,
-        )
-        for one in new
-    ]
-    insert_rows(tx.connection, intents, _INTENT_COLUMNS, rows)
-    carried = [(user_id, one.step_id, label_id, "step") for one in new for label_id in one.label_ids]
-    insert_rows(tx.connection, labelings, ("user_id", "target_id", "label_id", "target"), carried)
-
-
-_INTENT_COLUMNS = (
-    *("user_id", "step_id", "scope_id", "event_ids", "entity_ids", "resolved_text", "summary"),
-    *("antecedents", "confidence", "tier", "provisional"),
-)
-
-
-def touch_steps(tx: Transaction, step_ids: Collection[str]) -> None:
-    """Give steps new change numbers, so that every index takes them in again."""
-    if not step_ids:
-        return
-    first = tx.next_change(len(step_ids))
-    for offset, step_id in enumerate(sorted(step_ids)):
-        own = (steps.c.user_id == tx.user_id) & (steps.c.id == step_id)
-        tx.connection.execute(update(steps).where(own).values(change=first + offset))
-
-
-def furthest_index(tx: Transaction) -> int:
-    """The highest change number that any index of any home has come to."""
-    row = tx.first(
-        select(func.max(projections.c.change)).where(
-            projections.c.user_id == tx.user_id, projections.c.home != _EVERYWHERE
-        )
-    )
-    return 0 if row is None or row[0] is None else int(row[0])
-
-
-def clear_gists(tx: Transaction, step_ids: Collection[str]) -> None:
-    """Empty what the scopes of these steps are said to be about: it may repeat words that are not to be read again."""
-    for part in chunks(step_ids):
-        own = select(intents.c.scope_id).where(intents.c.user_id == tx.user_id, intents.c.step_id.in_(part))
-        tx.connection.execute(delete(scopes).where(scopes.c.user_id == tx.user_id, scopes.c.label_id.in_(own)))
-
-
-# ------------------------------------------------------------------------------------------------------------ changes
-
-
-def label_state(tx: Transaction, label_id: str) -> dict[str, Any] | None:
-    """A label in the form that changes keep: without its gist, which follows what is said."""
-    row = tx.first(select(labels).where(labels.c.user_id == tx.user_id, labels.c.id == label_id))
-    if row is None or row.undone:
-        return None
-    return {name: row._mapping[name] for name in ("kind", "name", "parent_id", "alias_of", "made_from", "pinned")}
-
-
-def label_change(label_id: str, before: dict[str, Any] | None, after: dict[str, Any] | None) -> Change:
-    """The change of one label, from states."""
-    return Change(target="label", target_id=label_id, before=before, after=after)
-
-
-def intent_change(before: StepIntent, after: StepIntent) -> Change:
-    """The change of what one step was given."""
-    return Change(target="intent", target_id=before.step_id, before=before.snapshot, after=after.snapshot)
-
-
-def label_conflict(tx: Transaction, restored: Mapping[str, Mapping[str, Any] | None]) -> str | None:
-    """Why labels cannot be brought to these states, in words: a name is another's now, or others hang on one that goes.
-
-    Args:
-        restored: label id → its state; None for one whose making is undone.
-    """
-    if not restored:
-        return None
-    rows = tx.all(select(labels).where(labels.c.user_id == tx.user_id, labels.c.undone.is_(False)))
-    others = [row for row in rows if row.id not in restored]
-    names = {row.id: row.name for row in rows}
-    for label_id, state in restored.items():
-        for other in others:
-            if state is None:
-                if label_id in (other.alias_of, other.parent_id):
-                    return f"label {other.name!r} ({other.id}) hangs on {names.get(label_id, label_id)!r} now"
-            elif state["alias_of"] is None and other.alias_of is None:
-                place = (state["kind"], _within(state["kind"], state["parent_id"]), state["name"])
-                if place == (other.kind, other.within, other.name):
-                    return f"another {other.kind} label is called {other.name!r} now ({other.id})"
-    return None
-
-
-def apply_labels(tx: Transaction, made: Sequence[Change]) -> None:
-    """Bring labels to what the changes leave. One whose making is undone keeps its row, which stands for its origin."""
-    final = {change.target_id: change for change in made if change.target == "label"}
-    if not final:
-        return
-    number = tx.next_change(len(final)) - 1
-    # Names that are given up first: two labels may trade theirs.
-    for label_id in final:
-        own = (labels.c.user_id == tx.user_id) & (labels.c.id == label_id)
-        tx.connection.execute(update(labels).where(own).values(undone=True))
-    for label_id, change in final.items():
-        number += 1
-        own = (labels.c.user_id == tx.user_id) & (labels.c.id == label_id)
-        state = change.after
-        if state is None:
-            tx.connection.execute(update(labels).where(own).values(undone=True, change=number))
-            continue
-        values = {**state, "within": _within(state["kind"], state["parent_id"]), "undone": False, "change": number}
-        if tx.connection.execute(update(labels).where(own).values(**values)).rowcount == 0:
-            row = {"user_id": tx.user_id, "id": label_id, "created_at": utc_now(), **values}
-            tx.connection.execute(insert(labels).values(**row))
-
-
-def apply_intents(tx: Transaction, made: Sequence[Change]) -> None:
-    """Bring the intents of steps to what the changes leave; the indexes take these steps in again."""
-    final = {c.target_id: c.after for c in made if c.target == "intent" and c.after is not None}
-    if not final:
-        return
-    held = get_intents(tx, final)
-    for part in chunks(final):
-        own = (labelings.c.user_id == tx.user_id) & (labelings.c.target == "step")
-        tx.connection.execute(delete(labelings).where(own, labelings.c.target_id.in_(part)))
-        tx.connection.execute(delete(intents).where(intents.c.user_id == tx.user_id, intents.c.step_id.in_(part)))
-    sure = {step_id: one.confidence for step_id, one in held.items()}
-    add_intents(tx, [_intent_from(step_id, state, sure.get(step_id, 1.0)) for step_id, state in final.items()])
-    touch_steps(tx, final)
-
-
-def settle_intents(tx: Transaction, intents_now: Sequence[StepIntent]) -> None:
-    """Write how sure labelling is of steps whose labels stay as they are: no change that anybody would undo."""
-    if intents_now:
-        own = (intents.c.user_id == tx.user_id) & (intents.c.step_id == bindparam("of_step"))
-        rows = [
-            {"of_step": one.step_id, "confidence": one.confidence, "provisional": one.provisional}
-            for one in intents_now
-        ]
-        tx.connection.execute(update(intents).where(own), rows)
-
-
-def _intent_from(step_id: str, state: Mapping[str, Any], confidence: float) -> StepIntent:
-    """The intent that a change keeps."""
-    lists = {name: tuple(state[name]) for name in ("event_ids", "entity_ids", "antecedents")}
-    return StepIntent(step_id=step_id, confidence=confidence, **{**state, **lists})

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, Insert, Row, Select, Table, func, insert, select, update
+from sqlalchemy import URL, Connection, Engine, Insert, Row, Select, Table, bindparam, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from ...errors import HomeInUseError, InvalidInputError, MissingUserError
@@ -56,6 +56,11 @@ def user_key(name: str) -> str:
     return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
+# Built once: what every recall asks costs more to put together than to answer.
+_USER = select(users.c.id, users.c.timezone, users.c.change).where(users.c.key == bindparam("key"))
+_LOCKED_USER = _USER.with_for_update()
+
+
 @dataclass(slots=True)
 class Transaction:
     """A database transaction bound to one user. ``user_id`` is 0 for a user who has stored nothing yet."""
@@ -66,13 +71,13 @@ class Transaction:
     timezone: str
     change: int
 
-    def all(self, statement: Select[Any]) -> list[Row[Any]]:
-        """Every row of a statement."""
-        return list(self.connection.execute(statement).all())
+    def all(self, statement: Select[Any], **values: Any) -> list[Row[Any]]:
+        """Every row of a statement; ``values`` are those of its named parameters."""
+        return list(self.connection.execute(statement, values).all())
 
-    def first(self, statement: Select[Any]) -> Row[Any] | None:
+    def first(self, statement: Select[Any], **values: Any) -> Row[Any] | None:
         """The first row of a statement, or None."""
-        return self.connection.execute(statement).first()
+        return self.connection.execute(statement, values).first()
 
     def next_change(self, count: int = 1) -> int:
         """Reserve ``count`` change numbers and return the first."""
@@ -161,8 +166,7 @@ class Ledger:
             yield bound
 
     def _bind(self, connection: Connection, user: str, *, lock: bool = False) -> Transaction:
-        statement = select(users.c.id, users.c.timezone, users.c.change).where(users.c.key == user_key(user))
-        row = connection.execute(statement.with_for_update() if lock else statement).first()
+        row = connection.execute(_LOCKED_USER if lock else _USER, {"key": user_key(user)}).first()
         return (
             Transaction(connection, user, row.id, row.timezone, row.change)
             if row

@@ -11,9 +11,25 @@ from sqlalchemy import ColumnElement, Table, select, update
 
 from ..secrets import clean_caption, find_references, reference
 from .columns import JsonText, LosslessText
-from .labels import clear_gists, mark_corrected, touch_steps
+from .label_changes import clear_gists, touch_steps
+from .labels import mark_corrected
 from .ledger import Transaction
-from .schema import USER_TABLES, changes, files, intents, items, labels, pages, recalls, scopes, secrets, sources, steps
+from .pages import blank_pages, next_page_change
+from .schema import (
+    USER_TABLES,
+    changes,
+    digests,
+    files,
+    intents,
+    items,
+    labels,
+    pages,
+    recalls,
+    scopes,
+    secrets,
+    sources,
+    steps,
+)
 from .steps import chunks
 
 __all__ = ["Redaction", "Rewritten", "rewrite_everywhere", "whole_words"]
@@ -28,7 +44,8 @@ _SPACED_LETTER = f"[^\\W_{_UNSPACED}]"
 # Names that other rows and the host point at; a reference in their place would break the link, not hide a secret.
 _KEPT = {
     steps: {"thread_id", "message_id", "agent_id", "tool_call_id"},
-    pages: {"thread_id", "step_ids"},
+    pages: {"thread_id"},
+    digests: {"covers"},
     recalls: {"hits"},
     intents: {"event_ids", "entity_ids", "antecedents"},
 }
@@ -180,8 +197,10 @@ class _Rewriter:
                 old = row.content
                 self._contents[row.id] = (old, values["content"], self._redaction.edits(old))
             self._labels |= "labels" in values or table is labels
-            if table in (steps, items, pages):
+            if table in (steps, items):
                 values["change"] = self._tx.next_change()
+            if table is pages:
+                values["change"] = next_page_change(self._tx)
             if table is labels and "name" in values:
                 values["name"] = self._free_name(row._mapping["id"], values["name"])
             own = [table.c[name] == row._mapping[name] for name in key]
@@ -191,11 +210,12 @@ class _Rewriter:
     def _parts(self, step_ids: set[str]) -> None:
         """Take out what labelling made of the rewritten steps: cut short, it may hold the words in part.
 
-        Their summaries and resolved texts go, the gists of their scopes too, and labels of theirs that are named with
-        one of the words get another name; so in the history.
+        Their summaries and resolved texts go, the gists of their scopes and the memos of their pages too, and labels of
+        theirs that are named with one of the words get another name; so in the history.
         """
         tx, words = self._tx, self._redaction.words.casefold()
         clear_gists(tx, step_ids)
+        blank_pages(tx, step_ids)
         for group in chunks(step_ids):
             own = (intents.c.user_id == tx.user_id) & intents.c.step_id.in_(group)
             tx.connection.execute(update(intents).where(own).values(summary="", resolved_text=None))
@@ -223,9 +243,16 @@ class _Rewriter:
             self._tx.connection.execute(update(changes).where(*own).values(**kept))
 
     def _free_name(self, label_id: str, name: str) -> str:
-        """The name, or one like it: with the words taken out it may have become that of another label."""
-        held = self._tx.all(select(labels.c.id, labels.c.name).where(labels.c.user_id == self._tx.user_id))
-        others = {row.name for row in held if row.id != label_id}
+        """The name, or one like it: with the words taken out it may have become that of another label.
+
+        An alias may have any name; its history, which has the same words taken out, must still fit it.
+        """
+        held = self._tx.all(
+            select(labels.c.id, labels.c.name, labels.c.alias_of).where(labels.c.user_id == self._tx.user_id)
+        )
+        if any(row.id == label_id and row.alias_of for row in held):
+            return name
+        others = {row.name for row in held if row.id != label_id and not row.alias_of}
         number, free = 1, name
         while free in others:
             number += 1

