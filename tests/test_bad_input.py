@@ -760,7 +760,7 @@ def test_a_recall_answers_although_it_cannot_be_noted_and_notes_it_later(
             raise StorageFullError("no room left")
 
         with monkeypatch.context() as patched:
-            patched.setattr("hexamem.user.log_recalls", full)
+            patched.setattr("hexamem.recalling.log_recalls", full)
             found = alice.recall("kingfisher")
         assert found.hits[0].text == "a kingfisher"
         assert found.degraded == ("what was shown could not be noted: no room left",)

@@ -175,6 +175,7 @@ REFUSED: dict[str, Callable[[UserMemory, Ids, Path], object]] = {
     "reveal a reference": lambda user, ids, _: user.reveal(ids.reference, reason="curious"),
     "redact": lambda user, ids, _: user.redact("walks the dog"),
     "media": lambda user, ids, _: user.media(hashlib.sha256(b"hi").hexdigest()),  # the photo of the other one
+    "a page": lambda user, ids, _: user.page(ids.step),
     "feedback": lambda user, ids, _: user.feedback(ids.recall, helped=[ids.step]),
     "feedback on an own recall": lambda user, ids, _: user.feedback(user.recall("dog").id, hurt=[ids.step]),
 }
@@ -188,6 +189,10 @@ FINDS_NOTHING: dict[str, Callable[[UserMemory, Ids, Path], object]] = {
     "history": lambda user, ids, _: user.history(),
     "history of a step": lambda user, ids, _: user.history(ids.step),
     "history of an item": lambda user, ids, _: user.history(ids.item),
+    "pages": lambda user, ids, _: user.pages(),
+    "pages of a thread": lambda user, ids, _: user.pages(thread_id=ids.thread),
+    "search of pages": lambda user, ids, _: user.search_pages("dog at dawn", k=50),
+    "light memory": lambda user, ids, _: user.light_memory(200).memos,
     "reveals": lambda user, ids, _: user.reveals(),
     "reveals of a secret": lambda user, ids, _: user.reveals(ids.secret),
     "export": lambda user, ids, folder: list(user.export(folder / "nothing.jsonl", passphrase=PASSPHRASE)),

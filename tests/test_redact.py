@@ -121,7 +121,8 @@ def test_the_words_are_gone_from_every_store_and_file(memory: Memory, alice: Use
     assert terms(alice, WORD) == []
     assert [row for row in rows(memory.home) if WORD in row] == []
     assert receipt.step_ids == tuple(sorted(ids["steps"][:3]))
-    assert receipt.item_ids == (ids["item"],)
+    assert ids["item"] in receipt.item_ids
+    assert all(WORD not in str(alice.get(item_id)) for item_id in receipt.item_ids)
     said = [*alice.steps(), *alice.items(), *alice.history()]
     assert not any(WORD in str(one) for one in said)
     memory.close()
@@ -423,9 +424,8 @@ def test_a_redaction_that_fails_changes_nothing(alice: UserMemory, traces: Trace
 
 
 def test_vectors_kept_for_a_paid_embedder_go_with_the_words(tmp_path: Path) -> None:
-    with Memory.open(
-        tmp_path, embedder=DeterministicFakeEmbedding(size=16), settings=Settings(background=False)
-    ) as memory:
+    quiet = Settings(background=False, mode="off")
+    with Memory.open(tmp_path, embedder=DeterministicFakeEmbedding(size=16), settings=quiet) as memory:
         alice = memory.user("alice")
         alice.remember([f"I live in {WORD}", "I like tea"])
         alice.flush()
@@ -443,7 +443,7 @@ def test_vectors_kept_for_a_paid_embedder_go_with_the_words(tmp_path: Path) -> N
 def test_a_redaction_that_fails_after_the_ledger_was_written_is_finished_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, traces: Traces, step_that_fails: str, then: str
 ) -> None:
-    home, quiet = tmp_path / "home", Settings(background=False)
+    home, quiet = tmp_path / "home", Settings(background=False, mode="off")
     memory = Memory.open(home, settings=quiet)
     alice = memory.user("alice")
     ids = fill(alice, WORD)

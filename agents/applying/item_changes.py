@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...errors import InvalidInputError, NotFoundError
-from ...memory_types import CoreItem, MemoryItem, OperationKind, Sensitivity, VaultItem, item_from
+from ...memory_types import ITEM_KINDS, CoreItem, MemoryItem, OperationKind, Sensitivity, VaultItem, item_from
 from ...memory_types.base import utc_now
 from ...memory_types.proposals import Outcome
 from ...stores.applying import keyed_id, left_before
@@ -90,6 +90,9 @@ class ItemChanges(ItemEdits):
                 held.append(target)
             if held:
                 verdicts = {item.id: self._same_value(item, new) for item in held}
+                for item in held:  # heard before: what was learned of this value since must not be put back
+                    if verdicts[item.id] == "same" and set(_spans(new)) <= set(_spans(item)):
+                        return Outcome(applied="noop", item_id=item.id)
                 return self._place(one, new, held, verdicts, extra, fixed=is_fixed(slot))
             return self.written(one, "add", [(None, new), *extra], new)
         if target is not None:
@@ -203,7 +206,7 @@ class ItemChanges(ItemEdits):
     ) -> Outcome:
         """Take a new item into one that states it already: its sources, and what it says beyond."""
         fields: dict[str, Any] = {"sources": join_sources(known.sources, new.sources)}
-        if verdict == "more":
+        if verdict == "more" and not self._worded_by_hand(known):
             fields |= self._detail(known, new)
         if placed is not None:
             fields |= {"valid_from": placed.begins} if placed.begins else {}
@@ -235,6 +238,11 @@ class ItemChanges(ItemEdits):
         if before := left_before(self.known, known.id, kind, new.sources, state):
             return Outcome(applied="noop", item_id=known.id, operation_id=before.id)
         return self.written(one, kind, [*changes, (known, after), *extra], after)
+
+    def _worded_by_hand(self, item: MemoryItem) -> bool:
+        """Whether what an item says was last put by a person: then managers add sources to it, and no words."""
+        words = [one for one in self.known.history(item.id) if one.kind in ("add", "update")]
+        return bool(words) and not words[-1].actor.startswith("rules") and words[-1].actor not in ITEM_KINDS
 
     @staticmethod
     def _detail(known: MemoryItem, new: MemoryItem) -> dict[str, Any]:
@@ -303,6 +311,10 @@ class ItemChanges(ItemEdits):
                 counted.append((shared, item.id))
         counted.sort(key=lambda pair: -pair[0])
         return [item_id for _, item_id in counted[:_NEAR]]
+
+
+def _spans(item: MemoryItem) -> list[tuple[str, str]]:
+    return [(source.step_id, source.quote) for source in item.sources]
 
 
 def _stricter(one: VaultItem, two: VaultItem) -> Sensitivity:
