@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Literal
 
 from ..errors import InvalidInputError
+from .hotpotqa import is_hotpotqa
+from .narrativeqa import is_narrativeqa
 from .records import FORMATS, Conversation, DataFormat, EvalMessage, Question, natural_key, read_json
 
 __all__ = ["Conversation", "EvalMessage", "Question", "detect_format", "load_conversations"]
@@ -88,6 +90,10 @@ def detect_format(path: Path) -> DataFormat | None:
         return None
     if "haystack_sessions" in first:
         return "longmemeval"
+    if is_hotpotqa(first):
+        return "hotpotqa"
+    if is_narrativeqa(first):
+        return "narrativeqa"
     talk = first.get("conversation", first)
     if isinstance(talk, dict) and any(re.fullmatch(r"session_\d+", key) for key in talk):
         return "locomo"
@@ -111,17 +117,21 @@ def _detect_lines(path: Path) -> DataFormat | None:
                 return "came"
             if {"role", "content"} <= record.keys():
                 return "jsonl"
+            if is_narrativeqa(record):
+                return "narrativeqa"
     return None if empty else "jsonl"
 
 
 def _loader(format: DataFormat) -> Callable[[Path, bool], list[Conversation]]:
     # Here and not at the top: each loader builds the records of this file.
-    from . import came_bench, jsonl, locomo, longmemeval
+    from . import came_bench, hotpotqa, jsonl, locomo, longmemeval, narrativeqa
 
     loaders: dict[DataFormat, Callable[[Path, bool], list[Conversation]]] = {
         "locomo": lambda path, skip_bad: locomo.load_locomo(path),
         "came": lambda path, skip_bad: came_bench.load_came_bench(path, skip_bad=skip_bad),
         "longmemeval": lambda path, skip_bad: longmemeval.load_longmemeval(path),
+        "hotpotqa": lambda path, skip_bad: hotpotqa.load_hotpotqa(path),
+        "narrativeqa": lambda path, skip_bad: narrativeqa.load_narrativeqa(path, skip_bad=skip_bad),
         "jsonl": lambda path, skip_bad: jsonl.load_jsonl(path, skip_bad=skip_bad),
     }
     return loaders[format]

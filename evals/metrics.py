@@ -122,7 +122,8 @@ class Aggregator:
             category: its category; not ``all`` and not the name of a range.
             ranked: turn ids, best first, without doubles.
             gold: ids of its evidence turns, at least one.
-            further: scores of other metrics by name and cut-off, averaged over the questions that have them.
+            further: scores of other metrics by name and cut-off, averaged over the questions that have them; a
+                metric has the same cut-offs in all of them, which need not be those of this object.
 
         Raises:
             InvalidInputError: no gold, doubles, or a category with the name of a group.
@@ -175,7 +176,8 @@ class Aggregator:
         having = [one.scores[metric] for one in members if metric in one.scores]
         if not having:
             return None
-        return {str(k): math.fsum(scores[k] for scores in having) / len(having) for k in self.k_values}
+        # A further metric may have cut-offs of its own.
+        return {str(k): math.fsum(scores[k] for scores in having) / len(having) for k in having[0]}
 
 
 @dataclass(frozen=True, slots=True)

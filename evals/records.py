@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from ..errors import CorruptFileError
 
@@ -29,8 +29,8 @@ __all__ = [
     "turn_time",
 ]
 
-DataFormat = Literal["locomo", "came", "longmemeval", "jsonl"]
-FORMATS: tuple[DataFormat, ...] = ("locomo", "came", "longmemeval", "jsonl")
+DataFormat = Literal["locomo", "came", "longmemeval", "hotpotqa", "narrativeqa", "jsonl"]
+FORMATS: tuple[DataFormat, ...] = get_args(DataFormat)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class Conversation:
         messages: every turn, oldest first, sessions one after the other.
         questions: all of them, also those without evidence (which a runner skips and counts).
         notes: what the loader left out or made up, in words, each with how many.
-        dataset: the format it came in; ``synthetic`` where it was made up (:mod:`.synthetic`).
+        dataset: the format it came in; ``synthetic`` or ``ruler`` where it was made up (:mod:`.synthetic`, :mod:`.ruler`).
         gold: annotations of turns by ``EvalMessage.id``; read by scorers, never given to a memory.
         metadata: facts on the file (``language``, ``license``, ``about``).
     """
@@ -123,7 +123,7 @@ class Conversation:
     messages: tuple[EvalMessage, ...]
     questions: tuple[Question, ...] = ()
     notes: tuple[str, ...] = ()
-    dataset: DataFormat | Literal["synthetic"] = "jsonl"
+    dataset: DataFormat | Literal["synthetic", "ruler"] = "jsonl"
     gold: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, compare=False, repr=False)
     metadata: Mapping[str, Any] = field(default_factory=dict, compare=False)
 

@@ -25,7 +25,8 @@ def print_report(results: Sequence[Mapping[str, Any]], console: Console | None =
 
     The first table has recall at every cut-off, nDCG and latency, for categories 1-4 where the data has them, else
     for all questions. The second has recall@10 (or at the cut-off next to it) by category. With several strategies
-    and conversations a third compares each with the first, by paired bootstrap. Where labels were compared with gold
+    and conversations a third compares each with the first, by paired bootstrap. LongMemEval's own metrics have a table
+    of their own. Where labels were compared with gold
     ones a last table says how far they agree. Below stand what was skipped, every note and every fallback.
 
     Args:
@@ -49,6 +50,8 @@ def print_report(results: Sequence[Mapping[str, Any]], console: Console | None =
         scored = [name for name, groups in first["by_conversation"].items() if group in groups]
         if len(scored) > 1:
             console.print(_differences(results, group, int(cut)))
+    if first.get("published"):
+        console.print(_published(results))
     if first.get("scope") or first.get("events"):
         console.print(_agreement(first))
     for line in _footer(results):
@@ -138,6 +141,19 @@ def _differences(results: Sequence[Mapping[str, Any]], group: str, cut: int) -> 
     for result in results[1:]:
         found = compare(result, base, k=cut, group=group)
         table.add_row(escape(result["strategy"]), f"{found.mean:+.3f}", f"{found.low:+.3f} … {found.high:+.3f}")
+    return table
+
+
+def _published(results: Sequence[Mapping[str, Any]]) -> Table:
+    table = Table(title="LongMemEval's own metrics (turns of the user)", title_justify="left")
+    cuts = ("5", "10", "50")
+    for heading in ("strategy", "level", "metric", *(f"@{k}" for k in cuts)):
+        table.add_column(heading, justify="right" if heading.startswith("@") else "left", no_wrap=True)
+    for result in results:
+        for level in ("session", "turn"):
+            for metric in ("recall_any", "recall_all", "ndcg_any"):
+                found = (result["published"] or {}).get(f"{level}_{metric}")
+                table.add_row(escape(result["strategy"]), level, metric, *(_share(found, "all", k) for k in cuts))
     return table
 
 

@@ -347,11 +347,12 @@ class Ingesting:
             made["embed"] = memory.label_embed if settings.labels != "off" else None
             made["single_call"] = single_tier(models, settings.model_method, managers, made["embed"])
         most, small = (_NEAR, _NEAR) if self.by_model else (_NEAR_BY_RULES, _SMALL)
+        near_by = "rrf" if self.by_model else "bm25"  # rules compare words
         return IngestParts(
             ledger=memory.ledger,
             record=lambda user, messages, thread: memory.user(user).remember(messages, thread_id=thread).step_ids,
             catch_up=self._catch_up,
-            nearest=partial(nearest_items, memory.ledger, memory.searcher, most=most, small=small),
+            nearest=partial(nearest_items, memory.ledger, memory.searcher, most=most, small=small, strategy=near_by),
             apply=partial(applier.apply, find_secrets=settings.find_secrets),
             meta_manager=meta,
             managers=managers,

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
+from types import SimpleNamespace, TracebackType
 from typing import Any, Self
 
 import pytest
@@ -47,12 +47,14 @@ class Hit:
     kind: str
     score: float = 0.0
     sources: tuple[Source, ...] = ()
+    text: str = ""
 
 
 @dataclass
 class Recall:
     hits: list[Hit]
     degraded: tuple[str, ...] = ()
+    text: str = ""
 
 
 @dataclass
@@ -383,3 +385,31 @@ def test_the_json_file_holds_the_list_of_results(tmp_path: Path) -> None:
     results = evaluate(FakeMemory, TALKS, ["oldest", "newest"], (1, 4))
     write_json(results, tmp_path / "out.json")
     assert json.loads((tmp_path / "out.json").read_text(encoding="utf-8")) == results
+
+
+class Researcher(FakeUser):
+    """Research that reads the last step and would read the first one next."""
+
+    def research(self, question: str, max_rounds: int, *, form: str) -> Any:
+        ids = [step_id for step_id, _, _ in self.steps]
+        self.asked.append(("research", question, max_rounds))
+        read, further = Hit(ids[-1], "step"), Hit(ids[0], "step")
+        return SimpleNamespace(
+            context="",
+            passages=(read,),
+            hits=(read, further),
+            answer="",
+            answerable=False,
+            usage=SimpleNamespace(calls=3, input_tokens=40, output_tokens=10),
+            degraded=("no plan",),
+        )
+
+
+def test_research_is_measured_beside_rankings_without_warming_up() -> None:
+    memory = FakeMemory({"one": Researcher("one")})
+    research, oldest = evaluate(lambda: memory, TALKS[:1], ["research", "oldest"], (1, 2), rounds=4)
+    assert research["recall"]["5"] == {"1": 1.0, "2": 1.0}
+    assert research["recall"]["1"] == {"1": 0.0, "2": 1.0}
+    assert (research["llm_calls"], research["llm_tokens"], research["degraded"]) == (6, 100, {"no plan": 2})
+    assert (oldest["llm_calls"], oldest["llm_tokens"]) == (0, 0)
+    assert memory.users["one"].asked[:2] == [("research", "question 1?", 4), ("research", "question 2?", 4)]

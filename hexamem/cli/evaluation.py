@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -12,7 +11,9 @@ import typer
 
 from ..errors import HomeNotWritableError, InvalidInputError
 from . import output
+from .evaluation_choices import OF_FILE, DataSet, FamilyChoice, FormChoice, SizeName, SplitChoice, check_options
 from .session import Session
+from .train import check_weights
 from .writepath import measure_write_path, print_write_path
 
 if TYPE_CHECKING:
@@ -23,60 +24,40 @@ if TYPE_CHECKING:
 __all__ = ["evaluate"]
 
 
-class DataSet(StrEnum):
-    """What can be measured on; all but ``synthetic`` are files, and all but ``writepath`` ask questions."""
-
-    locomo = "locomo"
-    came = "came"
-    longmemeval = "longmemeval"
-    synthetic = "synthetic"
-    writepath = "writepath"
-
-
-class SizeName(StrEnum):
-    """The lengths of a made-up trajectory."""
-
-    S = "S"
-    M = "M"
-    L = "L"
-
-
-class FamilyChoice(StrEnum):
-    """What a made-up trajectory may be about."""
-
-    travel = "travel"
-    project = "project"
-    debate = "debate"
-
-
-class SplitChoice(StrEnum):
-    """The two sets of sentences."""
-
-    dev = "dev"
-    test = "test"
-
-
-_MADE_UP = "Synthetic"
+_MADE_UP, _RULER, _ANSWERS = "Synthetic", "Ruler and HotpotQA", "Answers"
+_ROUNDS = 3
 
 
 def evaluate(
     session: Session,
     *,
     dataset: Annotated[
-        DataSet, typer.Argument(metavar="DATASET", help="locomo, came, longmemeval, synthetic or writepath.")
+        DataSet,
+        typer.Argument(
+            metavar="DATASET",
+            help="locomo, came, longmemeval, hotpotqa, narrativeqa, ruler, synthetic or writepath.",
+        ),
     ],
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="PATH...", exists=True, help="Files or folders; none for synthetic."),
+        typer.Argument(metavar="PATH...", exists=True, help="Files or folders; none for ruler and synthetic."),
     ] = None,
     strategy: Annotated[
         list[str] | None,
         typer.Option(
-            "--strategy", "-s", help="A ranking; repeat it to compare; all for every one, as came and synthetic do."
+            "--strategy",
+            "-s",
+            help="A ranking, or research; repeat it to compare; all for every ranking, as came and synthetic do.",
         ),
     ] = None,
     json_out: Annotated[
         str | None, typer.Option("--json", metavar="OUT", help="Write one JSON object a strategy there; - is stdout.")
+    ] = None,
+    weights: Annotated[
+        Path | None,
+        typer.Option(
+            "--weights", metavar="W", exists=True, dir_okay=False, help="Weights of `hexamem train`, for learned."
+        ),
     ] = None,
     size: Annotated[
         list[SizeName] | None,
@@ -88,10 +69,15 @@ def evaluate(
         list[FamilyChoice] | None,
         typer.Option("--family", help="What the trajectories are about; all by default.", rich_help_panel=_MADE_UP),
     ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="0 by default.", rich_help_panel=_MADE_UP)] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", help="0 by default; of ruler and hotpotqa too.", rich_help_panel=_MADE_UP),
+    ] = None,
     count: Annotated[
         int | None,
-        typer.Option("--count", help="Trajectories a family; 1 by default.", rich_help_panel=_MADE_UP),
+        typer.Option(
+            "--count", help="Trajectories a family, of ruler samples a task; 1 by default.", rich_help_panel=_MADE_UP
+        ),
     ] = None,
     split: Annotated[
         SplitChoice | None,
@@ -101,10 +87,57 @@ def evaluate(
         Path | None,
         typer.Option("--export", metavar="DIR", help="Also write them in CAME-Bench's form.", rich_help_panel=_MADE_UP),
     ] = None,
+    tokens: Annotated[
+        str | None,
+        typer.Option(
+            "--tokens",
+            metavar="N,…",
+            help="Lengths such as 8k,32k,128k,512k; for hotpotqa what the paragraphs come to.",
+            rich_help_panel=_RULER,
+        ),
+    ] = None,
+    task: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--task",
+            help="needle, variable_tracking, aggregation, or one task such as niah_multikey_2; all by default.",
+            rich_help_panel=_RULER,
+        ),
+    ] = None,
+    form: Annotated[
+        FormChoice | None,
+        typer.Option("--form", help="How ruler's text is told; conversation by default.", rich_help_panel=_RULER),
+    ] = None,
+    k: Annotated[
+        int | None, typer.Option("-k", min=1, help="Hits a recall in ruler; 10 by default.", rich_help_panel=_RULER)
+    ] = None,
+    rounds: Annotated[
+        int | None,
+        typer.Option("--rounds", min=1, help="Rounds of research at most; 3, in ruler 5.", rich_help_panel=_ANSWERS),
+    ] = None,
+    answers: Annotated[
+        bool,
+        typer.Option("--answers", help="Score the answers of research; needs --model.", rich_help_panel=_ANSWERS),
+    ] = False,
+    judge: Annotated[
+        str | None,
+        typer.Option("--judge", metavar="M", help="A chat model that judges the answers.", rich_help_panel=_ANSWERS),
+    ] = None,
+    questions: Annotated[
+        int | None,
+        typer.Option(
+            "--questions",
+            min=1,
+            help="With --answers, so many questions a conversation, evenly spread; of hotpotqa and narrativeqa the "
+            "first so many of the file.",
+            rich_help_panel=_ANSWERS,
+        ),
+    ] = None,
 ) -> None:
     """Measure recall on a data set, in an empty memory that is thrown away; with --home it is kept there.
 
     synthetic needs no file: it makes up trajectories with several interleaved goals, the same for the same --seed.
+    Nor does ruler: it hides needles, chains of variables and frequent words in long texts.
 
     writepath measures what is written instead: precision and recall of the stored items on JSON files of conversations
     with the items they should, may and must not yield, each miss and each wrong item by case.
@@ -117,22 +150,64 @@ def evaluate(
     if dataset is DataSet.writepath and strategy is not None:
         raise InvalidInputError("--strategy ranks answers, and writepath asks for none; leave it out")
     names = _strategies(strategy, dataset)
-    made_up = {"--size": size, "--family": family, "--seed": seed, "--count": count, "--split": split}
+    if weights is not None:
+        session.weights = check_weights(weights, session.embedder)
+    check_options(
+        dataset,
+        answers,
+        {
+            "--size": size,
+            "--family": family,
+            "--seed": seed,
+            "--count": count,
+            "--split": split,
+            "--export": export,
+            "--tokens": tokens,
+            "--task": task,
+            "--form": form,
+            "-k": k,
+            "--judge": judge,
+            "--questions": questions,
+            "--answers": answers or None,
+        },
+    )
+    if answers and strategy is not None:
+        raise InvalidInputError("--answers asks research, not a ranking; leave --strategy out")
+    if dataset in (DataSet.synthetic, DataSet.ruler) and paths:
+        raise InvalidInputError(f"{paths[0]}: {dataset.value} makes its own conversations; leave the path out")
+    if dataset is DataSet.ruler:
+        from .ruler import measure_ruler
+
+        measured = measure_ruler(
+            session,
+            names,
+            tokens=tokens,
+            tasks=task or (),
+            form="conversation" if form is None else form.value,
+            count=1 if count is None else count,
+            seed=seed or 0,
+            k=10 if k is None else k,
+            rounds=rounds,
+        )
+        return _report_ruler(measured, out)
     if dataset is not DataSet.synthetic:
-        given = [option for option, value in {**made_up, "--export": export}.items() if value is not None]
-        if given:
-            raise InvalidInputError(f"{given[0]} is for synthetic alone; leave it out with {dataset.value}")
         if not paths:
             raise InvalidInputError(f"Missing argument 'PATH...': {dataset.value} is measured on files; name them")
         if dataset is DataSet.writepath:
             return _report_written(measure_write_path(session, paths), out)
-        from ..evals import load_conversations
+        if dataset is DataSet.narrativeqa and not answers:
+            raise InvalidInputError(
+                "narrativeqa does not say where an answer stands; score answers: --answers --model M"
+            )
+        rounds = _ROUNDS if rounds is None else rounds
+        files = _load(dataset, paths, tokens, questions, seed or 0)
+        if answers:
+            from .answers import measure_answers
 
-        form = cast("DataFormat", dataset.value)
-        files = [one for path in paths for one in load_conversations(path, form)]
-        return _report(_measure(session, dataset, files, names), out)
-    if paths:
-        raise InvalidInputError(f"{paths[0]}: synthetic makes its own conversations; leave the path out")
+            of_each = None if dataset in OF_FILE else questions
+            scored = measure_answers(session, dataset.value, files, rounds=rounds, questions=of_each, judge=judge)
+            return _report_answers(scored, out)
+        return _report(_measure(session, dataset, files, names, rounds), out)
     from ..evals.synthetic import FAMILIES, SIZES, make_conversations, write_came
 
     families: list[FamilyName] = [one.value for one in family] if family else list(FAMILIES)
@@ -147,14 +222,38 @@ def evaluate(
             for conversation in made:
                 write_came(conversation, export)
         facts = {"size": one, "split": sentences, "families": families, "seed": seed or 0}
-        results += [{**result, **facts} for result in _measure(session, dataset, made, names)]
+        results += [{**result, **facts} for result in _measure(session, dataset, made, names, _ROUNDS)]
     return _report(results, out)
+
+
+def _load(
+    dataset: DataSet, paths: Sequence[Path], tokens: str | None, questions: int | None, seed: int
+) -> list[Conversation]:
+    from ..evals import load_conversations
+
+    if dataset is DataSet.hotpotqa:
+        from ..evals.hotpotqa import load_hotpotqa
+        from ..evals.ruler import parse_tokens
+
+        lengths = [None] if tokens is None else parse_tokens(tokens)
+        if len(lengths) > 1:
+            raise InvalidInputError(
+                f"--tokens {tokens}: give one length for hotpotqa, and measure the next one after it"
+            )
+        return [one for path in paths for one in load_hotpotqa(path, tokens=lengths[0], questions=questions, seed=seed)]
+    if dataset is DataSet.narrativeqa:
+        from ..evals.narrativeqa import load_narrativeqa
+
+        return [one for path in paths for one in load_narrativeqa(path, questions=questions)]
+    form = cast("DataFormat", dataset.value)
+    return [one for path in paths for one in load_conversations(path, form)]
 
 
 def _strategies(given: Sequence[str] | None, dataset: DataSet) -> list[str]:
     """The names to measure: those given, checked, or what the data set is measured with."""
     from ..config import Settings
     from ..evals.ablations import WRITTEN_ABLATIONS
+    from ..evals.asking import RESEARCH
     from ..retrieval.strategies import STRATEGIES, strategy_named
 
     every = [*STRATEGIES, *WRITTEN_ABLATIONS]
@@ -162,20 +261,22 @@ def _strategies(given: Sequence[str] | None, dataset: DataSet) -> list[str]:
         # Contextual intent is what these two are about: with the papers' ablations.
         return every if dataset in (DataSet.came, DataSet.synthetic) else [Settings().strategy]
     if "all" in given:
-        return every
-    return [name if name in WRITTEN_ABLATIONS else strategy_named(name).name for name in given]
+        return [*STRATEGIES] if dataset is DataSet.ruler else every
+    if dataset is DataSet.ruler and (written := [name for name in given if name in WRITTEN_ABLATIONS]):
+        raise InvalidInputError(f"--strategy {written[0]} needs a memory of its own, which ruler does not open")
+    return [name if name in WRITTEN_ABLATIONS or name == RESEARCH else strategy_named(name).name for name in given]
 
 
 def _measure(
-    session: Session, dataset: DataSet, conversations: Sequence[Conversation], names: Sequence[str]
+    session: Session, dataset: DataSet, conversations: Sequence[Conversation], names: Sequence[str], rounds: int
 ) -> list[dict[str, Any]]:
     from ..evals.ablations import WRITTEN_ABLATIONS
 
     plain = [name for name in names if name not in WRITTEN_ABLATIONS]
-    found = {one["strategy"]: one for one in _run(session, dataset, conversations, plain)} if plain else {}
+    found = {one["strategy"]: one for one in _run(session, dataset, conversations, plain, rounds)} if plain else {}
     for name in names:
         if (ablation := WRITTEN_ABLATIONS.get(name)) is not None:
-            (result,) = _run(session, dataset, conversations, [ablation.strategy], ablation)
+            (result,) = _run(session, dataset, conversations, [ablation.strategy], rounds, ablation)
             found[name] = {**result, "strategy": name}
     return [found[name] for name in names]
 
@@ -185,6 +286,7 @@ def _run(
     dataset: DataSet,
     conversations: Sequence[Conversation],
     names: Sequence[str],
+    rounds: int,
     ablation: WrittenAblation | None = None,
 ) -> list[dict[str, Any]]:
     from ..evals import evaluate as measure
@@ -201,6 +303,9 @@ def _run(
             progress=advance,
             dataset=dataset.value,
             embedder=session.embedder or "bundled",
+            weights=session.weights,
+            model=session.model,
+            rounds=rounds,
         )
 
 
@@ -216,6 +321,24 @@ def _report(results: list[dict[str, Any]], out: str | None) -> None:
     if len(sizes) > 1:
         print_sizes(results, console)
     return _write(results, out)
+
+
+def _report_ruler(results: list[dict[str, Any]], out: str | None) -> None:
+    from ..evals.ruler_report import print_ruler
+
+    if out == "-":
+        return output.write_json(results)
+    print_ruler(results, output.result())
+    return _write(results, out)
+
+
+def _report_answers(result: dict[str, Any], out: str | None) -> None:
+    from .answers import print_answers
+
+    if out == "-":
+        return output.write_json([result])
+    print_answers(result)
+    return _write([result], out)
 
 
 def _report_written(reports: list[dict[str, Any]], out: str | None) -> None:
