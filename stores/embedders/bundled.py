@@ -12,7 +12,7 @@ import hashlib
 import json
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, cached_property
+from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from itertools import chain
@@ -25,7 +25,7 @@ from safetensors.numpy import load
 from tokenizers import Tokenizer
 
 from ...errors import ConfigError, CorruptFileError
-from .base import Coverage, Embedder, FloatArray, normalize_rows, readable
+from .base import Coverage, Embedder, FloatArray, TokenModel, normalize_rows, readable
 from .late_interaction import Bags, distinct_rows, late_interaction
 from .lexicon import Lexicon, LexiconSettings
 from .segmentation import SPELLED, has_foreign_run
@@ -62,14 +62,13 @@ class BundledEmbedder(Embedder):
     def __init__(self, folder: Traversable | None = None, *, settings: LexiconSettings | None = None) -> None:
         self._data = _shipped() if folder is None else _Data(folder)
         self._settings = settings or LexiconSettings()
-        self._lock = threading.Lock()
         self._matrix, self._scales = self._data.matrix, self._data.scales
         self._tokenizer, self._unknown_id = self._data.tokenizer, self._data.unknown_id
         if self._matrix.shape[1] % 8:
             raise ConfigError(
                 f"The embedder in {self._data.folder} has {self._matrix.shape[1]} dimensions; use a multiple of 8."
             )
-        self._token_bags = TokenBags(len(self._matrix), self._tokenized)
+        self._token_bags = TokenBags(len(self._matrix), self.tokenize)
         parts = (_ALGORITHM, self._data.fingerprint, repr(self._settings), str(MAX_CHARACTERS))
         self._fingerprint = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
 
@@ -88,6 +87,15 @@ class BundledEmbedder(Embedder):
     @property
     def paid(self) -> bool:
         return False
+
+    @property
+    def token_model(self) -> TokenModel:
+        return self
+
+    @property
+    def pieces(self) -> int:
+        """How many word pieces there are."""
+        return len(self._matrix)
 
     def embed_documents(self, texts: Sequence[str]) -> FloatArray:
         out = np.zeros((len(texts), self.dimension), dtype=np.float32)
@@ -162,25 +170,23 @@ class BundledEmbedder(Embedder):
             rows = np.vstack([rows, self._lexicon.rows([tokens[number - size] for number in used[first:].tolist()])])
         return Bags(rows, places, np.array([len(bag) for bag in bags], np.int64))
 
-    def _tokenized(self, texts: Sequence[str]) -> list[tuple[list[int], list[str]]]:
+    def tokenize(self, texts: Sequence[str]) -> list[tuple[list[int], list[str]]]:
         """The known word pieces and the other tokens of each text."""
         parts = [self._split(text) for text in texts]
-        encodings = self._tokenizer.encode_batch_fast([part[0] for part in parts], add_special_tokens=False)
+        encodings = self._encoded([part[0] for part in parts])
         return [
             ([piece for piece in encoding.ids if piece != self._unknown_id], part[1])
             for encoding, part in zip(encodings, parts, strict=True)
         ]
 
-    @cached_property
-    def _loaded_lexicon(self) -> Lexicon:
-        return Lexicon(self._data.tensors("lexicon.safetensors"), self._matrix, self._scales, self._settings)
+    def token_rows(self, numbers: NDArray[np.integer], others: Sequence[str]) -> FloatArray:
+        """The rows of word pieces, then those of tokens of other scripts, as :meth:`tokenize` gives both."""
+        rows = self._piece_rows(np.asarray(numbers, np.int64))
+        return np.vstack([rows, self._lexicon.rows(others)]) if len(others) else rows
 
     @property
     def _lexicon(self) -> Lexicon:
-        if "_loaded_lexicon" in self.__dict__:
-            return self._loaded_lexicon
-        with self._lock:
-            return self._loaded_lexicon
+        return self._data.lexicon(self._settings)
 
     def _split(self, text: str) -> tuple[str, list[str], list[str]]:
         text = readable(text, MAX_CHARACTERS)
@@ -190,7 +196,7 @@ class BundledEmbedder(Embedder):
 
     def _add_pieces(self, texts: list[str], out: FloatArray) -> None:
         """Add the sum of each text's word-piece rows to its row of `out`."""
-        encodings = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
+        encodings = self._encoded(texts)
         pieces = [encoding.ids for encoding in encodings]
         lengths = np.fromiter(map(len, pieces), np.int64, len(pieces))
         for i in np.flatnonzero(lengths > _MANY_PIECES):
@@ -223,6 +229,11 @@ class BundledEmbedder(Embedder):
     def _without_unknown(self, ids: Iterable[int]) -> NDArray[np.int64]:
         return np.fromiter((i for i in ids if i != self._unknown_id), np.int64)
 
+    def _encoded(self, texts: Sequence[str]) -> list[Any]:
+        if len(texts) == 1:  # a batch wakes threads, which takes longer than one text does
+            return [self._tokenizer.encode(texts[0], add_special_tokens=False)]
+        return list(self._tokenizer.encode_batch_fast(texts, add_special_tokens=False))
+
     def _piece_rows(self, ids: NDArray[np.int64]) -> FloatArray:
         rows = self._matrix[ids].astype(np.float32)
         rows *= self._scales[ids][:, None]
@@ -253,6 +264,19 @@ class _Data:
                 "Reinstall hexamem or run scripts/distil_embedder.py."
             )
         self.unknown_id: int = unknown_id
+        self._lexicons: dict[LexiconSettings, Lexicon] = {}
+        self._lock = threading.Lock()
+
+    def lexicon(self, settings: LexiconSettings) -> Lexicon:
+        """The rows for other scripts, read when a text first needs them."""
+        found = self._lexicons.get(settings)
+        if found is None:
+            with self._lock:
+                found = self._lexicons.get(settings)
+                if found is None:
+                    found = Lexicon(self.tensors("lexicon.safetensors"), self.matrix, self.scales, settings)
+                    self._lexicons[settings] = found
+        return found
 
     def tensors(self, name: str) -> dict[str, NDArray[Any]]:
         """The arrays of one file."""
