@@ -1076,3 +1076,50 @@ def test_scopes_do_not_depend_on_the_seed_of_string_hashes() -> None:
     }
     assert len(printed) == 1
     assert printed.pop().startswith(b"[(")
+
+
+def test_places_listed_for_the_days_of_a_trip_tell_its_days() -> None:
+    lines: list[Line] = [
+        "A three-day trip through Galicia, 4 to 6 May: Vigo, Pontevedra, Lugo. Where do we sleep on the first night?",
+        ("assistant", "Hotel Compostela costs €90."),
+        "Fine, book it.",
+        ("assistant", "Booked: Hotel Compostela."),
+        "Now the Lugo day: are the Roman walls free?",
+    ]
+    assert named(lines)[-1] == "Galicia trip / Day 3"
+
+
+def test_a_date_told_with_its_weekday_tells_the_weekdays_of_all_trips() -> None:
+    lines: list[Line] = [
+        "Two trips: Porto with the kids May 2-4, and then Ghent for our anniversary May 16-18. Porto first, day 1: a hotel?",
+        ("assistant", "Hotel Norte is free on Friday, May 2, for €80."),
+        "Take it.",
+        ("assistant", "Booked: Hotel Norte."),
+        "Day 1 of Ghent: a romantic dinner?",
+        ("assistant", "Restaurant Leie has a table at eight."),
+        "Good. And Sunday there, a boat?",
+    ]
+    assert named(lines, minutes=0)[-1] == "Ghent trip / Day 3"
+
+
+def test_the_other_trip_is_the_one_not_in_hand() -> None:
+    lines: list[Line] = [
+        "Please plan two trips: three days in Kansai from 4 to 6 April, and three days in Tuscany from 23 to 25 May. "
+        "For Kansai, begin with day 1: a hotel?",
+        ("assistant", "The Cross Hotel costs ¥21,800."),
+        "Now let us turn to the other trip. On its first day we land at ten.",
+    ]
+    assert named(lines)[-1] == "Tuscany trip / Day 1"
+
+
+def test_the_next_day_in_a_subordinate_clause_is_no_second_day() -> None:
+    lines: list[Line] = [
+        "帮我排一下10月2日到5日的成都之行。先说第一天，住哪里？",
+        ("assistant", "春熙路的酒店，400元。"),
+        "第二天去看熊猫。",
+        ("assistant", "好的，八点半出发。"),
+        "第三天去乐山。",
+        ("assistant", "好的，坐高铁。"),
+        "晚上住乐山，第二天再回成都。",
+    ]
+    assert named(lines)[-1].endswith("第3天")

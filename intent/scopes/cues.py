@@ -109,6 +109,10 @@ _DONE = re.compile(
     r"ready|heavy|intense|planned|closed|"
     r"merged|shipped|tight|hectic|fun|amazing|expensive|cheap|already)\b"
 )
+_PUT_OFF = re.compile(
+    r"\W*(?:can wait|could wait|(?:we|i)(?:['’]ll| will| can)? (?:leave|do|plan|see) (?:for )?later|later\b|aside\b|for now\b)|"
+    r"(?:先|暂时)(?:放|搁|不)|回头再|以后再|待会|稍后|晚点再"
+)
 _DONE_BEFORE = re.compile(
     r"\b(?:done with|finished|happy with|settled|wrapped up|that's|that is|that was|completes|concludes|covers|"
     r"wraps up|so much for|enough of|that does it for)\W*(?:for|with)?\W*$"
@@ -203,7 +207,7 @@ _RETURN = re.compile(
     r"talking|on about|add|ask)\b|\bas (?:i|we) (?:was|were) saying\b"
     r"|\b(?:left|leave|put) (?:it |that |this |us )?(?:lying|hanging|open|unfinished|aside|a moment ago|earlier|just now|behind us)\b|"
     r"\bleft (?:it |that |this |us )?off\b"
-    r"|\bwhere (?:was i|were we|i was|we were|i left|we left|i stopped|we stopped|we broke)\b"
+    r"|\bwhere (?:was i|were we|i was|we were|i left|we left|i stopped|we stopped|we broke)\b(?! (?:\w+ing|supposed|to)\b)"
     r"|\binterrupt(?:ed|ion|ing)\b|\bdigress\w*|\bsidetrack\w*|\bgot distracted\b|\bdetour\b(?= over| aside|,)"
     r"|\b(?:one|a|two) steps? back\b|\brewind\b|\bback up a (?:bit|little)\b|\bback-?track\w*"
     r"|\b(?:let me|let's|let us|i(?:'m|'ve|'ll| have| will| am|'d like to)?|we(?:'re|'ve|'ll)?|to|sorry for) (?:just )?"
@@ -342,7 +346,7 @@ def judge_goals(words: Words, goals: list[Goal]) -> None:
         stop = ends[index + 1] if index + 1 < len(ends) else min(len(lower), _HEAD)
         before, sentence, after = lower[begin : goal.start], lower[begin:stop], lower[goal.end : stop + 1]
         goal.sentence = index
-        score = 2.2 if corrected else _lead(before[-120:], goal)
+        score = 2.2 if corrected else -2.0 if _PUT_OFF.match(after[:40]) else _lead(before[-120:], goal)
         goal.question = "?" in sentence or "？" in sentence
         if score > 0:
             if _REQUEST.search(sentence):

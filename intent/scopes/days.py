@@ -13,10 +13,11 @@ from datetime import datetime
 from .anchor import company_after
 from .calendar import aligned, day_of, set_dates, tell_day
 from .cues import SWITCH, Cues
+from .hints import list_places, telling
 from .itinerary import COMES, LEAVES, Stay, read_stays
 from .named import find_named
 from .numbers import MONTHS, Goal
-from .places import country_words
+from .places import OTHER_TRIP, country_words
 from .registry import Key, Registry, Scope
 from .roots import Place
 from .switch import PLANNING, Switch, goal_name
@@ -130,6 +131,7 @@ def _open_trips(
     if root is None and not (thread.seen < 3 and (planned or stays[0].place)) and not (thread.answered and planned):
         return []
     opened: list[Scope] = []
+    by_stay: list[tuple[Stay, Scope]] = []
     before = 0
     for stay in stays:
         begin, before = before, stay.end
@@ -157,7 +159,10 @@ def _open_trips(
         if trip is not None and trip in opened and len(stays) > 1:
             trip.company |= _company(words, stays, stay, begin) - registry.towns
         if trip is not None:
+            by_stay.append((stay, trip))
             set_dates(trip, stay, at, registry)
+            list_places(_clause(words.text, stays, stay, begin), trip)
+    _tell_apart(words, stays, by_stay)
     if root is None and opened:  # "…, then three days in Porto": no dates, but a stay as well
         for goal in find_named(words):
             if goal.kind == "trip" and goal.opens and goal.length > 1:
@@ -172,6 +177,32 @@ def _open_trips(
         if before_move.rfind(first.tokens[0]) > len(before_move) - 90:
             opened.sort(key=lambda trip: trip is not first)
     return opened
+
+
+def _clause(text: str, stays: Sequence[Stay], stay: Stay, begin: int) -> str:
+    """What a text says of one of its stays: up to its dates and what stands in brackets after them."""
+    end = stay.end or stay.start
+    if text[end : end + 2].strip().startswith(("(", "（")):
+        end = max(end, text.find(")", end) + 1, text.find("）", end) + 1)
+    if len(stays) == 1:
+        return text[:600]
+    if begin and text[begin : begin + 2].strip().startswith(("(", "（")):  # in brackets after the stay before
+        begin = max(begin, text.find(")", begin) + 1, text.find("）", begin) + 1)
+    return text[begin:end]
+
+
+def _tell_apart(words: Words, stays: Sequence[Stay], found: Sequence[tuple[Stay, Scope]]) -> None:
+    """Where several trips are told at once, keep the words that are said of each alone."""
+    if len({trip.index for _, trip in found}) < 2:
+        return
+    begin = 0
+    said: list[tuple[Scope, set[str]]] = []
+    for stay, trip in found:
+        clause = _clause(words.text, stays, stay, begin)
+        begin += len(clause)
+        said.append((trip, telling(clause)))
+    for trip, terms in said:
+        trip.own_words |= terms - set().union(*(other for one, other in said if one is not trip))
 
 
 def _company(words: Words, stays: Sequence[Stay], stay: Stay, begin: int) -> set[str]:
@@ -206,6 +237,8 @@ def _named_trip(words: Words, trips: Sequence[Scope], here: Scope | None) -> Sco
         found = [trip for trip in trips if trip.month and MONTHS[trip.month - 1] in words.tokens]
         if here in found:
             return here
+    if not found and len(trips) == 2 and here is not None and OTHER_TRIP.search(words.lower[:300]):
+        found = [trip for trip in trips if trip is not here]
     return found[0] if len(found) == 1 else None
 
 

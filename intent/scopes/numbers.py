@@ -82,10 +82,21 @@ _AMONG = re.compile(
     rf"\b(?P<num>{_ORD}|last|final)[ ](?:one[ ])?(?:of|among|in)[ ](?:the|our|my|your|their|these|those)[ ](?:[\w'’-]+[ ])?"
     rf"(?P<kind>day|contention|phase|stage|sprint)s\b"
 )
+_OTHER_WORDS = frozenset(("there", "trip", "stay", "holiday", "visit", "journey", "vacation", "first", "one", "them"))
 _PARTS = frozenset(("evening", "afternoon", "morning", "night"))
 _ARRIVE = re.compile(
     r"\b(?:the )?(?:day|evening|night|morning|afternoon) (?:that |when |on which )?(?:we|i) (?P<verb>arrive|land|"
     r"get (?:in|there)|touch down|leave|fly (?:home|back|out)|depart|go home|check out)\b"
+)
+_ENDS = re.compile(
+    r"\b(?:the )?(?:day|morning|evening|night|afternoon) of (?:our |my |the |your )?(?P<of>arrival|"
+    r"departure|return|flight home|journey home)\b|"
+    r"\b(?:the )?(?P<end>(?:very )?(?:end|beginning|start) of (?:the|our|my|this) (?:trip|stay|holiday|visit|journey|vacation|week))\b|"
+    r"\b(?:begin|start|open|starting|beginning) with the (?P<first>first) (?:of (?:them|these|those)|one)\b"
+)
+_NOW_THE = re.compile(
+    rf"^\W*(?:(?:right|ok|okay|so|now|next|then|and|alright)\W+)+(?:for |to |on to |"
+    rf"about )?the (?P<num>{_ORD}|last|final) (?:one|of (?:them|these|those))\b"
 )
 _WEEKDAY = re.compile(rf"\b(?P<weekday>{'|'.join(WEEKDAYS)})(?P<many>s)?\b")
 _DATE = re.compile(
@@ -122,11 +133,16 @@ _CHINESE = re.compile(
     rf"|(?P<last>最后一(?:个)?|末|最后那)(?P<lkind>{_CK})|(?P<first>头一|首|抵达|到达)(?P<fkind>天|日|周|期)"
     r"|(?P<pkind>任务|阶段|里程碑|步骤|冲刺|迭代|论点|模块|部分)[ ]?(?P<pnum>[一二三四五六七八九十]{1,3}|\d{1,3}|[A-Ha-h])(?![\w一-鿿])"
     r"|(?P<go>(?:走|离开|回家|回程|回去|返程|回来|最后)(?:的)?(?:那|当)(?:一)?天)"
-    r"|(?P<come>(?:到|抵达|刚到|到达|落地|入住)(?:的)?(?:那|当)(?:一)?(?:天|晚)|第一(?:个)?(?:晚上?|夜)|头(?:一|天)(?:个)?(?:晚上?|夜))"
+    r"|(?P<come>(?:刚到|抵达|到达|落地|刚落地)(?:[一-鿿]{2,3})?(?:的)?(?:那|当)(?:一)?(?:天|晚)|(?:到|入住)(?:的)?(?:那|"
+    r"当)(?:一)?(?:天|晚)|第一(?:个)?(?:晚上?|夜)|头(?:一|天)(?:个)?(?:晚上?|夜))"
     r"|(?P<next>下一|次)(?P<nkind>天|日|阶段|步|章|部分|站)"
     r"|(?:周|星期|礼拜)(?P<cwday>[一二三四五六日天])"
     r"|(?P<cmonth>\d{1,2})月(?P<cdom>\d{1,2})[日号]|(?P<cdom2>\d{1,2})号(?!线|楼|店|馆|院|门|口)"
 )
+
+
+_CN_NEXT_DAY = re.compile(r"(?:早上|一早|上午)?(?:我们|咱们)?(?:再|还|就|又|才|得|要)")
+_CN_PAUSE = frozenset("，,；。？?！ ")
 
 
 @dataclass(slots=True)
@@ -250,6 +266,14 @@ def _ordered(words: Words, goals: list[Goal]) -> None:
         num = match["num"]
         number = int(num) if num.isdigit() else _VALUE[num]
         goals.append(Goal(match["kind"], number, match.start(), match.end(), plain=False))
+    for match in _NOW_THE.finditer(lower):  # "Now the third one."
+        num = match["num"]
+        number = -1 if num in ("last", "final") else _VALUE[num] if num in _VALUE else int(num[:-2])
+        goals.append(Goal("day", number, match.start("num"), match.end(), plain=False))
+    for match in _ENDS.finditer(lower):
+        said = match["of"] or match["end"] or match["first"]
+        first = said in ("arrival", "first") or "beginning of" in said or "start of" in said
+        goals.append(Goal("day", 1 if first else -1, match.start(), match.end(), plain=False))
     for match in _ARRIVE.finditer(lower):
         arrives = match["verb"].startswith(("arr", "lan", "get", "tou"))
         goals.append(Goal("day", 1 if arrives else -1, match.start(), match.end(), plain=False))
@@ -289,6 +313,15 @@ def _chinese(words: Words, goals: list[Goal]) -> None:
         start, end = match.span()
         if num := match["num"]:
             kind = _CN_KIND[match["kind"]]
+            if (
+                match[0] == "第二天"
+                and _CN_NEXT_DAY.match(words.text, end)
+                and words.text[start - 1 : start] in _CN_PAUSE
+            ):
+                goals.append(
+                    Goal("day", 0, start, end, step=1, plain=False, many=True, chinese=True)
+                )  # "…, back the next day"
+                continue
             goals.append(
                 Goal(
                     kind,
@@ -327,7 +360,7 @@ def find_goals(words: Words) -> list[Goal]:
     """The enumerated goals that a text names, in its order."""
     goals: list[Goal] = []
     tokens = words.tokens
-    if not tokens.isdisjoint(KIND_WORDS) or "there" in tokens or not tokens.isdisjoint(_PARTS):
+    if not tokens.isdisjoint(KIND_WORDS) or not tokens.isdisjoint(_OTHER_WORDS) or not tokens.isdisjoint(_PARTS):
         _numbered(words, goals)
         _ordered(words, goals)
     if (

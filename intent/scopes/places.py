@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
-__all__ = ["country_words"]
+__all__ = ["OTHER_TRIP", "country_words"]
+
+OTHER_TRIP = re.compile(
+    r"\b(?:the|our|my) other (?:trip|city|place|holiday|getaway|journey|vacation)\b|另(?:外)?一(?:个|趟|次)(?:行程|旅行|地方|城市)|另一趟"
+)
+"""Where there are two trips: the one that is not in hand."""
 
 _COUNTRIES_TEXT = """
 greece greek: athens thessaloniki crete santorini rhodes corfu heraklion

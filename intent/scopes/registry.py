@@ -43,6 +43,9 @@ class Scope:
         dated: of a trip, its days are told by weekday and date; ``numbered`` counts days that were set by number.
         dom_one: day of the month of day 1 where its month is not known; 0 while unknown.
         weekday_real: the weekday of day 1 by the calendar of the year in which it was said, -1 while unknown.
+        weekday_votes: how often what was said on its days speaks for each weekday of day 1.
+        hints: what was said of its days before their turn, by the key of the day: words and how often.
+        own_words: of a trip, words that were said of it alone where several trips were told at once.
     """
 
     id: str
@@ -65,6 +68,9 @@ class Scope:
     numbered: int = 0
     dom_one: int = 0
     weekday_real: int = -1
+    weekday_votes: dict[int, int] = field(default_factory=dict)
+    hints: dict[Key, dict[str, int]] = field(default_factory=dict)
+    own_words: set[str] = field(default_factory=set)
 
     @property
     def month(self) -> int:
@@ -108,6 +114,8 @@ class Registry:
         self.roots: list[Scope] = []
         self.towns: set[str] = set()
         self.cjk_names: list[tuple[str, Scope]] = []
+        self.new_year = -1  # weekday of the first day of the year that is planned, as told; -1 while unknown
+        self.clocked = True  # steps come at times of their own, which tell the year
         self._names: set[str] = set()
         self._counters: dict[str, int] = {}
         self._changed: dict[str, Label] = {}
@@ -249,6 +257,18 @@ class Registry:
         if source in self.roots:
             self.roots.remove(source)
         self.cjk_names = [(name, scope) for name, scope in self.cjk_names if scope is not source]
+
+    def forget(self, scope: Scope, instead: Scope) -> None:
+        """Take back a goal that was opened by the step in hand and is not meant after all."""
+        if scope.steps or scope.children or scope is instead:
+            return
+        label = self.labels.pop(scope.id)
+        self._names.discard(label.name)
+        self._changed.pop(scope.id, None)
+        del self.scopes[scope.id]
+        self.by_index[scope.index] = instead
+        if scope.parent is not None and scope.key is not None and scope.parent.children.get(scope.key) is scope:
+            del scope.parent.children[scope.key]
 
     def load(self, labels: Iterable[Label]) -> None:
         """Take in stored labels: new ones, and those a person or a model changed since."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from .identity import EMPTY_SIGNS
 from .numbers import KIND_WORDS
 from .text import stem
 
-__all__ = ["CN_COMMON", "COMMON"]
+__all__ = ["CN_COMMON", "COMMON", "tells"]
 
 _COMMON_TEXT = """
 breakfast lunch luncheon dinner supper brunch meal coffee tea table room hotel hostel flight train taxi bus tram metro
@@ -48,8 +49,16 @@ COMMON = frozenset(stem(word) for word in _COMMON_TEXT.split()) | KIND_WORDS
 _CN_COMMON_TEXT = """
 早餐 早饭 午餐 午饭 晚餐 晚饭 酒店 宾馆 客栈 民宿 房间 几点 时间 多少 门票 地铁 打车 公交 司机 机场 航班 高铁 火车 预订 订好 预约 安排 行程
 推荐 附近 下午 上午 晚上 早上 中午 今天 明天 第一 第二 第三 第四 第五 一天 二天 三天 四天 最后 后一 可以 建议 每晚 人均 评分 入住 退房 行李
-餐厅 饭店 好的 小时 分钟 方便 合适 免费 孩子 老人 妈妈 爸爸 阿姨 我妈 左右
+餐厅 饭店 好的 小时 分钟 方便 合适 免费 孩子 老人 妈妈 爸爸 阿姨 我妈 左右 我爸 爸妈
 需要 要不 有没 没有 什么 怎么 哪个 哪家 那家 这家 大概 出发 回来 那天 当天 天气
 换成 取消 改成 改到 走路 开车 公里 起床 吃饭 好吃 想吃 喜欢 不用 一起 两个 两位 三位 一位 一点 再去 然后 还有 对了 问一 一下 直接
 """
 CN_COMMON = frozenset(_CN_COMMON_TEXT.split())
+_CN_EMPTY = EMPTY_SIGNS | frozenset("一二两三四五六七八九十半点分元块号几多少不没可以会能先早晚好")
+
+
+def tells(term: str) -> bool:
+    """Whether a term may tell one day of a trip from another: no figure, no word that is said of every day."""
+    if term[0] > "\u2e80":
+        return len(term) > 1 and term not in CN_COMMON and _CN_EMPTY.isdisjoint(term)
+    return term not in COMMON and not term[0].isdigit()

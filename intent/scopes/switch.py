@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 
-from .calendar import aligned, learn_dates, settle_days
+from .calendar import aligned, learn_dates, settle_days, spread_year
 from .cues import SWITCH, Cues
 from .itinerary import month_day
 from .numbers import MONTHS, WEEKDAYS, Goal, may_open
@@ -292,7 +292,9 @@ def learn(words: Words, cues: Cues, root: Scope, seen: int, registry: Registry, 
     """Take in a text's word on the length and dates of a trip, and settle what stood open until then."""
     if root.kind != "trip":
         return
-    learn_dates(words, cues, root, seen, at)
+    learn_dates(words, cues, root, seen, at, clocked=registry.clocked)
+    if cues.goals and len(registry.roots) > 1:
+        spread_year(registry)
     if any(kind in ("weekday", "date") for kind, _ in root.children):
         settle_days(root, registry)
     last = root.children.get(("day", -1))

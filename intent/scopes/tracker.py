@@ -6,12 +6,12 @@ stays, unless what it speaks of belongs to another scope that is known, or what 
 The latter is decided on blocks of steps as in TextTiling (Hearst 1997), with a margin in favour of staying: steps in
 doubt are *provisional* until a few more have been seen, and the decision that settles them names them as revised.
 
-Where things are: ``text`` reads words, ``numbers`` numbered goals, ``named`` named ones, ``anchor`` "day 2 of Dublin with my
-parents", ``itinerary`` stays with dates, ``cues`` what leads to them; ``days`` and ``calendar`` know days by weekday and date,
-``weighing`` and ``returns`` tell which day is spoken of without its name; ``identity`` knows what scopes were introduced
-with, ``evidence`` weighs it,
-``introduction`` opens scopes by it; ``switch`` and ``roots`` resolve numbered and named goals, ``likeness`` and ``profiles``
-say what is like what; ``registry`` keeps the scopes.
+Where things are: ``text`` reads words, ``numbers`` numbered goals, ``named`` named ones, ``anchor`` "day 2 of Dublin
+with my parents", ``itinerary`` stays with dates, ``cues`` what leads to them; ``days`` and ``calendar`` know days by
+weekday and date, ``weighing`` and ``returns`` tell which day is spoken of, by ``hints`` too of what was said before
+its turn; ``identity`` knows what scopes were introduced with, ``evidence`` weighs it, ``introduction`` opens scopes
+by it; ``switch`` and ``roots`` resolve numbered and named goals, ``likeness`` and ``profiles`` say what is like what;
+``registry`` keeps the scopes.
 """
 
 from __future__ import annotations
@@ -26,21 +26,22 @@ import numpy as np
 from ...memory_types.labels import Label
 from ..contract import Embed, LabeledStep, StepView, Vectors
 from .anchor import read_anchor
-from .calendar import restore_dates
+from .calendar import learn_weekdays, restore_dates, unclock, vote_weekday
 from .choice import choose
 from .cues import Cues, offered, read_cues
 from .days import calendar_day
 from .decision import ScopeDecision, ScopeSettings
+from .hints import learn_hints
 from .identity import read_features
 from .introduction import introduce, name_topic, take_up, topic_name
 from .likeness import NEUTRAL, likeness, nearest, recall, typical
 from .registry import Registry, Scope
 from .returns import read_standing
 from .roots import Place
-from .switch import goal_within, learn, resolve
+from .switch import goal_name, goal_within, learn, resolve
 from .text import Words, read_words
 from .thread import Pending, Thread, cohesion
-from .weighing import weigh_days, weighs_days, which_trip
+from .weighing import weigh_days, weighs_days
 
 __all__ = ["ScopeDecision", "ScopeSettings", "ScopeTracker"]
 
@@ -109,6 +110,8 @@ class ScopeTracker:
         for name in self._speaker_words & signs.keys():
             del signs[name]
         registry = self._registry
+        if cues.goals:
+            learn_weekdays(words, cues, thread.current, registry)
         if user:
             switch = choose(thread, words, cues, signs, place, registry, self._speaker_words, step.occurred_at)
         else:
@@ -121,8 +124,13 @@ class ScopeTracker:
         doubt, thread.doubt = thread.doubt, None
         if switch is not None:
             scope, confidence = switch.scope, switch.confidence
-            if user and place.weighed:
-                scope, thread.doubt = which_trip(thread, scope, words, cues, vector, registry)
+            told = switch.introduces or not cues.goals  # by its company, or by consent to what was offered
+            if user and place.weighed and not told and scope.kind == "goal" and scope.root.kind == "trip":
+                weighed = weigh_days(thread, words, cues, vector, registry, None, scope, user=True)
+                if weighed is not None:
+                    if weighed.scope is not scope and scope.id in list(registry.labels)[before:]:
+                        registry.forget(scope, weighed.scope)
+                    scope, confidence, thread.doubt = weighed.scope, weighed.confidence, weighed.doubt
                 provisional = thread.doubt is not None
             self._settle(thread, None)  # what was in doubt came before the switch
             if scope is not thread.current:
@@ -141,6 +149,9 @@ class ScopeTracker:
             created = self._registry.labels[scope.id]
         learn(words, cues, scope.root, thread.seen, self._registry, step.occurred_at)
         scope = self._registry.scopes[scope.id]
+        learn_hints(words, cues, scope, thread.seen, registry)
+        if cues.goals and not provisional:
+            vote_weekday(cues, scope, registry)
         if not scope.steps and user and (scope.kind != "topic" or not thread.seen):
             whole = scope.kind != "goal" or (switch is not None and switch.introduces)
             introduce(scope, words, signs, registry, whole=whole)
@@ -194,7 +205,10 @@ class ScopeTracker:
             self._settle(thread, None)
         if scope is not thread.current:
             thread.local.clear()
+        if cues.goals:
+            learn_weekdays(words, cues, thread.current, self._registry)
         learn(words, cues, scope.root, thread.seen, self._registry, step.occurred_at)
+        learn_hints(words, cues, self._registry.scopes[scope.id], thread.seen, self._registry)
         if step.role not in _ANSWERING and (anchor := read_anchor(words, cues, self._registry.towns)) is not None:
             thread.anchors += bool(anchor.company)
         self._registry.identities.hear(read_features(words.text), scope.index, sure=False)
@@ -242,6 +256,8 @@ class ScopeTracker:
             self._settle(thread, None)
             thread.open = True
             thread.offer = None
+        elif thread.seen == 1 and thread.last_at is not None and abs((at - thread.last_at).total_seconds()) < 1.0:
+            unclock(self._registry)  # nobody answers and is answered within a second: these times were made up
         thread.last_at = at
 
     def _earlier(self, thread: Thread) -> Scope | None:
@@ -260,6 +276,9 @@ class ScopeTracker:
         """The day that a text without a named goal speaks of; an answer decides together with what it answers."""
         current = thread.current
         assert current is not None
+        if user and current.kind == "trip" and current.length > 1 and not current.children and current.steps > 1:
+            day = self._registry.open("goal", goal_name(("day", 1), words.has_cjk), parent=current, key=("day", 1))
+            return day, 0.6, False, self._opening(thread, day)  # planning goes on: it began with the first day
         weighed = weigh_days(thread, words, cues, vector, self._registry, doubt, user=user)
         if weighed is None:
             return current, 0.9, False, ()

@@ -8,16 +8,14 @@ from ..contract import Vectors
 from .calendar import tell_day
 from .cues import Cues
 from .registry import Registry, Scope
-from .returns import TRIP_NAMED, Candidate, candidates, chosen, features, same_elsewhere, scores
+from .returns import Candidate, candidates, chosen, features, scores
 from .switch import goal_name
 from .text import Words
 from .thread import Thread
 
-__all__ = ["Weighed", "weigh_days", "weighs_days", "which_trip"]
+__all__ = ["Weighed", "weigh_days", "weighs_days"]
 
 _NAMED_DAYS = 2  # steps that named their day with town and company; after more, every change of day is named
-_CALENDAR = ("weekday", "date")
-_TOLD_LEAD = 0.5  # what speaks for the trip in hand, beside all else, where a day's number alone is told
 _REVISE_LEAD = 0.2  # log-odds from which an answer moves its question to another day
 _UNTOLD = -1.0  # the score of a day that only the answer names
 _SURE_LEAD = 5.0  # log-odds from which the answer to a text is not waited for to tell its day
@@ -55,24 +53,26 @@ def weigh_days(
     vector: Vectors | None,
     registry: Registry,
     doubt: dict[int, float] | None,
+    ruled: Scope | None = None,
     *,
     user: bool,
 ) -> Weighed | None:
-    """The day that a text without a named goal speaks of; None where nothing is to be decided.
+    """The day that a text speaks of; None where nothing is to be decided.
 
     Args:
         thread: where it is said; its current scope is a day of a trip, or a trip.
         doubt: what the text that this one answers left open.
+        ruled: the day that rules say the text names, if any.
         user: whether it is a person's text. Another's answer is weighed together with what it answers, or not at all.
     """
     current = thread.current
     assert current is not None
     if not user and doubt is None:
         return None
-    days = candidates(registry, current, words, cues, user=user)
+    days = candidates(registry, current, words, cues, ruled, user=user)
     if len(days) < 2:
         return None
-    scored = scores(features(days, words, cues, vector, thread, registry, user=user), user=user)
+    scored = scores(features(days, words, cues, vector, thread, registry, ruled, user=user), user=user)
     if not user and doubt is not None:
         scored = {index: score + doubt.get(index, _UNTOLD) for index, score in scored.items()}
     best, lead = chosen(scored, current)
@@ -83,34 +83,6 @@ def weigh_days(
         scored[target.index] = scored.pop(best)
     confidence = max(0.5, min(0.95, 0.5 + 0.1 * lead))
     return Weighed(target, confidence, scored if user and lead < _SURE_LEAD else None)
-
-
-def which_trip(
-    thread: Thread, told: Scope, words: Words, cues: Cues, vector: Vectors | None, registry: Registry
-) -> tuple[Scope, dict[int, float] | None]:
-    """The day of which trip is meant where only its number is told ("the first night").
-
-    Args:
-        told: the day of that number in the trip in hand.
-
-    Returns:
-        The day, and the scores of the days in question where the answer may still decide.
-    """
-    current = thread.current
-    numbered = told.key is not None and told.key[0] == "day" and not any(g.kind in _CALENDAR for g in cues.goals)
-    if current is None or not numbered or not told.steps or told.root.kind != "trip":
-        return told, None
-    found = candidates(registry, current, words, cues, user=True)
-    rivals = same_elsewhere(found, told)
-    if len(rivals) < 2:
-        return told, None
-    features(found, words, cues, vector, thread, registry, user=True)
-    if any(one.values[TRIP_NAMED] for one in found) or all(one.index != told.index for one in rivals):
-        return told, None
-    scored = scores([one for one in rivals if one.index >= 0], user=True)
-    scored[told.index] += _TOLD_LEAD
-    best, lead = chosen(scored, told)
-    return registry.by_index[best], scored if lead < _SURE_LEAD else None
 
 
 def _open_day(day: Candidate, words: Words, registry: Registry) -> Scope:
