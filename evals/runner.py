@@ -18,34 +18,23 @@ import numpy as np
 
 from ..errors import InvalidInputError
 from .agreement import AgreementTally, Induced, induced_labels
+from .asking import RESEARCH, AskedHit, AskedUser, ask, steps_of
+from .longmemeval_metrics import PUBLISHED_DEPTH, PUBLISHED_NAMES, published_metrics
 from .metrics import DEFAULT_K_VALUES, METRICS, Aggregator, Interval, paired_bootstrap
-from .records import Conversation, Question
+from .records import Conversation, EvalMessage, Question
 
-__all__ = ["WARM_UP_CALLS", "MemoryLike", "compare", "evaluate", "paired_bootstrap", "ranked_turns"]
+__all__ = [
+    "WARM_UP_CALLS",
+    "MemoryLike",
+    "compare",
+    "evaluate",
+    "paired_bootstrap",
+    "ranked_turns",
+    "store_conversation",
+]
 
 WARM_UP_CALLS = 3
 _RANGES = {"1-4": ("1", "2", "3", "4")}
-
-
-class _Source(Protocol):
-    @property
-    def step_id(self) -> str: ...
-
-
-class _Hit(Protocol):
-    @property
-    def id(self) -> str: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def sources(self) -> Sequence[_Source]: ...
-
-
-class _Recall(Protocol):
-    @property
-    def hits(self) -> Sequence[_Hit]: ...
-    @property
-    def degraded(self) -> Sequence[str]: ...
 
 
 class _Receipt(Protocol):
@@ -55,10 +44,9 @@ class _Receipt(Protocol):
     def degraded(self) -> Sequence[str]: ...
 
 
-class _User(Protocol):
+class _User(AskedUser, Protocol):
     def remember(self, messages: list[dict[str, Any]], *, thread_id: str) -> _Receipt: ...
     def flush(self) -> Any: ...
-    def recall(self, query: str, *, k: int, strategy: str) -> _Recall: ...
 
 
 class MemoryLike(Protocol):
@@ -74,6 +62,8 @@ class _Measured:
     scores: Aggregator
     latencies: list[float] = field(default_factory=list)
     degraded: Counter[str] = field(default_factory=Counter)
+    calls: int = 0
+    tokens: int = 0
 
 
 @dataclass(slots=True)
@@ -96,13 +86,14 @@ def evaluate(
     model: str | None = None,
     usage: Callable[[], tuple[int, int]] | None = None,
     induced: Induced = induced_labels,
+    rounds: int = 3,
 ) -> list[dict[str, Any]]:
     """Store the conversations and measure each strategy on their questions.
 
     Args:
         memory_factory: opens an empty memory; called once, closed at the end.
         conversations: with ids of their own; those without questions are stored too.
-        strategies: names that ``recall`` knows.
+        strategies: names that ``recall`` knows, or ``research``, whose ranking is that of its evidence.
         k_values: cut-offs; ``recall`` is asked for the largest.
         progress: called as ``progress(what, done, total)`` after every session stored and question answered.
         dataset: name in the results; by default the conversations' formats, joined by ``+``.
@@ -111,6 +102,7 @@ def evaluate(
         model: see ``embedder``; None says that the memory has none, hence 0 calls.
         usage: gives (LLM calls, tokens) spent so far; without it they are 0 if ``model`` is None, else unknown.
         induced: gives the labels that a user's memory induced, read after storing; None where it induces none.
+        rounds: of research, at most.
 
     Returns:
         One JSON-ready object a strategy, in the order given, with the keys of DESIGN section 9 (None where one does
@@ -122,6 +114,9 @@ def evaluate(
         - ``scope``, ``events``: agreement of induced labels with gold ones (:class:`~.agreement.AgreementTally`), all
           strategies share it; None where the data has no gold or the memory no labels;
         - ``session_recall``: fraction of gold sessions among those of the top k turns, where the data names them;
+        - ``published``: LongMemEval's own metrics (:mod:`.longmemeval_metrics`): ``turn_recall_any``,
+          ``turn_recall_all``, ``turn_ndcg_any``, ``turn_ndcg`` (the standard one) and the same for ``session``, each
+          ``{group: {"1": …, "3": …}}``; None for other data;
         - ``by_conversation``: what :func:`compare` reads;
         - ``latency_ms``: of ``recall`` alone, wall time, after 3 warm-up calls a conversation whose words are no
           question's; ``ingest_steps_per_s``: ``remember`` and ``flush`` together, all strategies share it;
@@ -146,7 +141,7 @@ def evaluate(
             if conversation.gold and (labels := induced(user)) is not None:
                 tally.add(conversation, turn_of, labels)
             for name, one in measured.items():
-                _ask(user, conversation, name, turn_of, measured=one, advance=advance)
+                _ask(user, conversation, name, turn_of, rounds, measured=one, advance=advance)
         after = usage() if usage else (0, 0)
     known = usage is not None or model is None
     shared = {
@@ -167,15 +162,16 @@ def evaluate(
     return [_result(name, one, ingest, shared, locomo) for name, one in measured.items()]
 
 
-def ranked_turns(hits: Sequence[_Hit], turn_of: Mapping[str, str]) -> list[str]:
+def ranked_turns(hits: Sequence[AskedHit], turn_of: Mapping[str, str]) -> list[str]:
     """The turns that hits stand for, best first, each once.
 
     A hit of kind ``step`` is its own turn; any other is the turns its sources cite, in their order. A step that is
     not of this conversation keeps its own id: it takes a place and is never right.
     """
-    steps = itertools.chain.from_iterable(
-        [hit.id] if hit.kind == "step" else [source.step_id for source in hit.sources] for hit in hits
-    )
+    return _turns(steps_of(hits), turn_of)
+
+
+def _turns(steps: Sequence[str], turn_of: Mapping[str, str]) -> list[str]:
     return list(dict.fromkeys(turn_of.get(step, f"unknown:{step}") for step in steps))
 
 
@@ -254,20 +250,38 @@ def _counter(
     return advance
 
 
-def _sessions(conversation: Conversation) -> Iterator[tuple[str, list[Any]]]:
+def _sessions(conversation: Conversation) -> Iterator[tuple[str, list[EvalMessage]]]:
     # Consecutive turns of a thread together: a thread that is taken up again later comes again, in order.
     for thread, turns in itertools.groupby(conversation.messages, key=lambda m: m.thread_id or conversation.id):
         yield thread, list(turns)
 
 
-def _store(user: _User, conversation: Conversation, ingest: _Ingest, advance: Callable[[str], None]) -> dict[str, str]:
-    """Store one conversation; which turn each step id is."""
+def store_conversation(
+    user: _User,
+    conversation: Conversation,
+    stored: Callable[[Sequence[EvalMessage], _Receipt, float], None] | None = None,
+) -> dict[str, str]:
+    """Store a conversation, one ``remember`` a session, and flush.
+
+    Args:
+        user: whose memory.
+        conversation: its messages are all that the memory sees.
+        stored: called after each session with its turns, the receipt and the seconds it took; at last, for the flush,
+            with no turns and the last receipt.
+
+    Returns:
+        Which turn each step id is; turns without an id are left out.
+
+    Raises:
+        InvalidInputError: ``remember`` does not give one step id a message.
+    """
     turn_of: dict[str, str] = {}
+    receipt: _Receipt | None = None
     for thread, turns in _sessions(conversation):
         messages = [turn.as_message() for turn in turns]
         started = time.perf_counter()
         receipt = user.remember(messages, thread_id=thread)
-        ingest.seconds += time.perf_counter() - started
+        seconds = time.perf_counter() - started
         if len(receipt.step_ids) != len(turns):
             raise InvalidInputError(
                 f"{conversation.id}, {thread}: remember gave {len(receipt.step_ids)} step ids for {len(turns)} "
@@ -276,13 +290,26 @@ def _store(user: _User, conversation: Conversation, ingest: _Ingest, advance: Ca
         for step_id, turn in zip(receipt.step_ids, turns, strict=True):
             if turn.id is not None:
                 turn_of.setdefault(step_id, turn.id)
-        ingest.steps += len(turns)
-        ingest.degraded.update(receipt.degraded)
-        advance(f"store {conversation.id}")
+        if stored:
+            stored(turns, receipt, seconds)
     started = time.perf_counter()
     user.flush()
-    ingest.seconds += time.perf_counter() - started
+    if stored and receipt is not None:
+        stored((), receipt, time.perf_counter() - started)
     return turn_of
+
+
+def _store(user: _User, conversation: Conversation, ingest: _Ingest, advance: Callable[[str], None]) -> dict[str, str]:
+    """Store one conversation; which turn each step id is."""
+
+    def stored(turns: Sequence[EvalMessage], receipt: _Receipt, seconds: float) -> None:
+        ingest.seconds += seconds
+        if turns:
+            ingest.steps += len(turns)
+            ingest.degraded.update(receipt.degraded)
+            advance(f"store {conversation.id}")
+
+    return store_conversation(user, conversation, stored)
 
 
 def _ask(
@@ -290,6 +317,7 @@ def _ask(
     conversation: Conversation,
     strategy: str,
     turn_of: Mapping[str, str],
+    rounds: int,
     *,
     measured: _Measured,
     advance: Callable[[str], None],
@@ -299,15 +327,19 @@ def _ask(
         return
     depth = max(measured.scores.k_values)
     thread_of = {message.id: message.thread_id or conversation.id for message in conversation.messages}
-    for number in range(WARM_UP_CALLS):
-        user.recall(f"warm-up call {number + 1}", k=depth, strategy=strategy)
+    for number in range(0 if strategy == RESEARCH else WARM_UP_CALLS):
+        ask(user, f"warm-up call {number + 1}", k=depth, strategy=strategy)
     for question in questions:
-        started = time.perf_counter()
-        recall = user.recall(question.text, k=depth, strategy=strategy)
-        measured.latencies.append((time.perf_counter() - started) * 1000)
-        measured.degraded.update(recall.degraded)
-        ranked = ranked_turns(recall.hits, turn_of)
+        asked = ask(user, question.text, k=depth, strategy=strategy, rounds=rounds)
+        measured.latencies.append(asked.seconds * 1_000)
+        measured.calls, measured.tokens = measured.calls + asked.calls, measured.tokens + asked.tokens
+        measured.degraded.update(asked.degraded)
+        ranked = _turns(asked.steps, turn_of)
         further = _session_recall(question, ranked, thread_of, measured.scores.k_values)
+        if conversation.dataset == "longmemeval":
+            # A ranking of its own: the published cut-offs count the user's turns alone, and sessions of many turns.
+            deep = ask(user, question.text, k=PUBLISHED_DEPTH, strategy=strategy) if strategy != RESEARCH else asked
+            further |= published_metrics(conversation, _turns(deep.steps, turn_of))
         measured.scores.add(conversation.id, question.category, ranked, question.evidence, further=further)
         advance(f"{strategy} on {conversation.id}")
 
@@ -329,6 +361,7 @@ def _result(
     tables = {name: measured.scores.means(name) for name in (*METRICS, "session_recall")}
     if not locomo:
         tables = {name: {**table, "1-4": None} if table else table for name, table in tables.items()}
+    published = measured.scores.means(PUBLISHED_NAMES[0]) is not None
     return {
         "dataset": shared["dataset"],
         "strategy": strategy,
@@ -337,8 +370,13 @@ def _result(
         "skipped_questions": shared["skipped_questions"],
         "counts": measured.scores.counts(),
         **tables,
+        "published": {name: measured.scores.means(name) for name in PUBLISHED_NAMES} if published else None,
         "latency_ms": {"p50": p50, "p95": p95},
-        **{key: shared[key] for key in ("ingest_steps_per_s", "llm_calls", "llm_tokens", "scope", "events")},
+        "ingest_steps_per_s": shared["ingest_steps_per_s"],
+        # What `usage` counts holds the calls of research too.
+        "llm_calls": measured.calls or shared["llm_calls"],
+        "llm_tokens": measured.tokens or shared["llm_tokens"],
+        **{key: shared[key] for key in ("scope", "events")},
         "degraded": dict(ingest.degraded + measured.degraded),
         "notes": shared["notes"],
         "by_conversation": measured.scores.by_conversation(),

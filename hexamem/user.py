@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -32,8 +32,10 @@ from .memory_types import (
 )
 from .memory_types.files import AddedFile
 from .memory_types.messages import read_messages
+from .memory_types.research import AnswerForm, Lane, Research
 from .memory_types.times import parse_time, read_zone, shown
 from .recalling import Recalling
+from .researching import Researching
 from .stores import changing, privacy
 from .stores.ledger import (
     Reveal,
@@ -58,6 +60,7 @@ from .stores.transfer import export_file, import_file
 
 if TYPE_CHECKING:
     from .labels import UserLabels
+    from .learning import UserExperience
     from .memory import Memory
 
 __all__ = ["UserMemory"]
@@ -90,6 +93,13 @@ class UserMemory(AsyncTwins):
         from .labels import UserLabels
 
         return UserLabels(self)
+
+    @property
+    def experience(self) -> UserExperience:
+        """Runs of the user's agents and what they teach: see :class:`~hexamem.learning.UserExperience`."""
+        from .learning import UserExperience
+
+        return UserExperience(self)
 
     def __repr__(self) -> str:
         return f"UserMemory({self.name!r}, home={str(self.memory.home)!r})"
@@ -472,6 +482,54 @@ class UserMemory(AsyncTwins):
         with self.memory.ledger.write(self.name, create=False) as tx:
             write_feedback(tx, recall_id, verdicts)
 
+    @public
+    def research(
+        self,
+        question: str,
+        max_rounds: int = 3,
+        *,
+        tier: Literal["auto", "recall", "one_shot", "deep"] = "deep",
+        form: AnswerForm = "text",
+        passages: int | None = None,
+        lanes: Collection[Lane] | None = None,
+        calls: int | None = None,
+        tokens: int | None = None,
+        seconds: float | None = None,
+        on_event: Callable[[Mapping[str, Any]], object] | None = None,
+    ) -> Research:
+        """Answer a question by rounds of planning, searching, integrating and reflecting (GAM, arXiv 2511.18423).
+
+        With a model for the agents ``planner``, ``integrator`` and ``reflector`` a round costs at most 3 calls; without
+        one, rules do the work and the answer is the sentences that carry it. More rounds only add to what is read.
+
+        Args:
+            question: what is asked, in any words or language.
+            max_rounds: from 1 to 20.
+            tier: ``deep``; ``one_shot``, one search and one call; ``recall``, one search and none; or ``auto``, as deep
+                as the first search leaves doubts.
+            form: what ``context`` holds: the answer as ``text``, with the ``passages`` that carry it, or whole ``pages``.
+            passages: how many are read a round at most; 14 when None.
+            lanes: ways to search that may be used; all when None.
+            calls, tokens, seconds: what it may cost; None for no limit but the memory's own.
+            on_event: told of every plan, search and decision as it is made.
+
+        Raises:
+            InvalidInputError: for an argument that does not fit, with the rule.
+        """
+        return Researching.of(self.memory).research(
+            self,
+            question,
+            max_rounds,
+            tier=tier,
+            form=form,
+            passages=passages,
+            lanes=lanes,
+            calls=calls,
+            tokens=tokens,
+            seconds=seconds,
+            on_event=on_event,
+        )
+
     # -- pages --------------------------------------------------------------------------------------------------
 
     @public
@@ -671,6 +729,7 @@ class UserMemory(AsyncTwins):
             self.memory.searcher.drop(self.name)
             self.memory.ingesting.drop(self.name)
             self.memory.paging.drop(self.name)
+            Researching.of(self.memory).drop(self.name)
         return receipt
 
     # -- moving -------------------------------------------------------------------------------------------------

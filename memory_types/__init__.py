@@ -1,7 +1,7 @@
 """The records of Hexamem: steps, intents, pages, items of six kinds, experience, operations, and results."""
 
 from .base import Record, UtcTime, new_id, utc_now
-from .experience import Experience, Run, RunStep
+from .experience import Experience, Outcome, Run, RunStep
 from .intent import ContextualIntent, Snippet
 from .items import (
     ITEM_KINDS,
@@ -19,7 +19,7 @@ from .items import (
 )
 from .labels import Label, LabelKind, Tier
 from .operations import Change, Operation, OperationKind
-from .page import Page
+from .page import LightMemory, Memo, Page, PageWithSteps
 from .results import (
     EraseReceipt,
     Hit,
@@ -51,11 +51,15 @@ __all__ = [
     "LabelKind",
     "LabelView",
     "LabeledSnippet",
+    "LightMemory",
     "Media",
+    "Memo",
     "MemoryItem",
     "Operation",
     "OperationKind",
+    "Outcome",
     "Page",
+    "PageWithSteps",
     "ProceduralItem",
     "Recall",
     "Record",

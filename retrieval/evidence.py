@@ -16,7 +16,7 @@ from ..memory_types import MemoryItem
 from ..stores.documents import searchable
 from ..stores.embedders import Embedder
 from ..stores.ledger import Transaction, get_items, neighbours
-from ..stores.ledger.steps import ShownStep, shown_steps
+from ..stores.ledger.said_steps import SaidStep, said_steps
 
 __all__ = ["EvidenceWeights", "Need", "Ranked", "RankedNeed", "rank_evidence"]
 
@@ -35,6 +35,7 @@ class EvidenceWeights:
         spread_from: how many of the best pass on.
         worth: how much a sentence that says something gains, a unit of its worth.
         weighed: how many of the best are weighed so.
+        likeness: how much of its score a candidate loses that late interaction finds nothing in.
     """
 
     lanes: Mapping[str, float] = field(
@@ -47,6 +48,7 @@ class EvidenceWeights:
     neighbours: tuple[float, ...] = (0.6, 0.3)
     spread_from: int = 40
     worth: float = 0.4
+    likeness: float = 0.8
     weighed: int = 100
 
 
@@ -89,7 +91,7 @@ def rank_evidence(
     weights: EvidenceWeights,
     *,
     exclude: Collection[str] = (),
-) -> tuple[list[RankedNeed], dict[str, ShownStep], dict[str, MemoryItem]]:
+) -> tuple[list[RankedNeed], dict[str, SaidStep], dict[str, MemoryItem]]:
     """Rank the candidates of every need in one read of the ledger.
 
     Args:
@@ -99,7 +101,7 @@ def rank_evidence(
         The needs in order, and the records of all candidates by id: steps, and items that are not removed.
     """
     ids = list(dict.fromkeys(one for need in needs for ranking in need.rankings.values() for one in ranking))
-    steps = shown_steps(tx, [one for one in ids if one.startswith("step_")])
+    steps = said_steps(tx, [one for one in ids if one.startswith("step_")])
     items = {
         one.id: one
         for one in get_items(tx, [one for one in ids if not one.startswith("step_")]).values()
@@ -127,23 +129,19 @@ def rank_evidence(
 
 def _fused(
     need: Need,
-    steps: Mapping[str, ShownStep],
+    steps: Mapping[str, SaidStep],
     items: Mapping[str, MemoryItem],
     embedder: Embedder,
     weights: EvidenceWeights,
 ) -> tuple[dict[str, float], dict[str, list[str]]]:
     """The candidates' scores, and the lanes that found each."""
-    known = {
-        lane: [one for one in ranking if one in steps or one in items] for lane, ranking in need.rankings.items()
-    }
+    known = {lane: [one for one in ranking if one in steps or one in items] for lane, ranking in need.rankings.items()}
     lanes: dict[str, list[str]] = {}
     for lane, ranking in known.items():
         for one in ranking:
             lanes.setdefault(one, []).append(lane)
     theirs = {
-        one
-        for one in lanes
-        if one in items or not need.speakers or steps[one].speaker.casefold() in need.speakers
+        one for one in lanes if one in items or not need.speakers or steps[one].speaker.casefold() in need.speakers
     }
     scores: dict[str, float] = {}
     trust = {"vector": embedder.known_share(need.text)}
@@ -155,6 +153,11 @@ def _fused(
     if values is not None and values.any():
         order = sorted(range(len(pool)), key=lambda at: (-float(values[at]), pool[at]))
         _add(scores, [pool[at] for at in order], weights.lanes["late"], theirs, need, weights)
+        if weights.likeness:  # ranks do not tell a plain match from the best of poor ones
+            most = float(values.max())
+            near = {one: max(0.0, float(value)) / most for one, value in zip(pool, values, strict=True)}
+            for one in scores:
+                scores[one] *= 1 - weights.likeness * (1 - near.get(one, 0.0))
     return scores, lanes
 
 
@@ -174,9 +177,7 @@ def _add(
         scores[one] = scores.get(one, 0.0) + weight / (weights.rank_k + rank)
 
 
-def _spread(
-    tx: Transaction, scores: dict[str, float], steps: dict[str, ShownStep], weights: EvidenceWeights
-) -> None:
+def _spread(tx: Transaction, scores: dict[str, float], steps: dict[str, SaidStep], weights: EvidenceWeights) -> None:
     """Add to each step the most that one beside it passes on."""
     best = sorted(scores, key=lambda one: (-scores[one], one))[: weights.spread_from]
     beside = neighbours(tx, [one for one in best if one in steps], len(weights.neighbours))
@@ -186,7 +187,7 @@ def _spread(
             given = weights.neighbours[distance - 1] * scores[origin]
             received[other] = max(received.get(other, 0.0), given)
     new = [one for one in received if one not in steps]
-    steps.update(shown_steps(tx, new))
+    steps.update(said_steps(tx, new))
     for one, given in received.items():
         if one in steps:
             scores[one] = scores.get(one, 0.0) + given

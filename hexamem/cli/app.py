@@ -18,7 +18,22 @@ import typer
 
 from .. import __version__
 from ..errors import HexamemError
-from . import demo, evaluation, jobs, labels, moving, output, pages, privacy, reading, upkeep, writing
+from . import (
+    ask,
+    demo,
+    evaluation,
+    experience,
+    jobs,
+    labels,
+    moving,
+    output,
+    pages,
+    privacy,
+    reading,
+    train,
+    upkeep,
+    writing,
+)
 from .session import AsJson, Debug, EmbedderName, Home, LabelsBy, ModelName, Session, shared
 
 __all__ = ["COMMANDS", "app", "run"]
@@ -32,6 +47,7 @@ COMMANDS: Mapping[str, Mapping[str, Command | Mapping[str, Command]]] = {
     "Start": {"demo": shared(demo.demo), "ingest": shared(moving.ingest)},
     "Read": {
         "recall": shared(reading.recall),
+        "ask": shared(ask.ask),
         "items": shared(reading.items),
         "show": shared(reading.show),
         "steps": shared(reading.steps),
@@ -47,6 +63,7 @@ COMMANDS: Mapping[str, Mapping[str, Command | Mapping[str, Command]]] = {
         "undo": shared(writing.undo),
         "feedback": shared(writing.feedback),
         "labels": {name: shared(command) for name, command in labels.COMMANDS.items()},
+        "experience": {name: shared(command) for name, command in experience.COMMANDS.items()},
     },
     "Keep private": {
         "redact": shared(privacy.redact),
@@ -60,6 +77,7 @@ COMMANDS: Mapping[str, Mapping[str, Command | Mapping[str, Command]]] = {
         "reindex": shared(upkeep.reindex),
         "reembed": shared(upkeep.reembed),
         "eval": shared(evaluation.evaluate, without=("as_json",)),
+        "train": shared(train.train),
     },
 }
 """Every command, or group of commands, by the panel of ``hexamem --help`` in which it stands."""
@@ -67,6 +85,7 @@ _GROUPS = {
     "pages": "Show the pages of a user's conversations, and the memory of them in a few lines.",
     "labels": "Show the labels of a user's steps, and correct them by hand. Each correction is told as an operation; "
     "`hexamem undo OPERATION` reverses it.",
+    "experience": "Show what a user's agents learned from their runs, retire it, or let it hold everywhere.",
     "jobs": "Show queued work that is not done, run it again, or drop it.",
 }
 

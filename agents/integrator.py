@@ -1,0 +1,201 @@
+"""The integrator: what the passages of a round say on the question, each claim with its quote (GAM, arXiv 2511.18423, 3.2).
+
+Nothing is believed of a claim but its quote: one that does not stand in the passage it cites is dropped and counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from pydantic import Field
+
+from ..memory_types.labels import Tier
+from ..memory_types.research import Claim, Passage
+from ..models import Budget, CallInput, Method, ModelReply, StructuredCall, StructuredResult, UsageMeter
+from ..prompts import load_prompt
+from .applying.evidence import find_quote
+from .research_rules.integrating import NOT_HELD, Integrated, integrate_by_rules
+from .research_rules.question import Question, content_words
+from .research_showing import shown_claims, shown_passages
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from ..models import RetryPolicy
+
+__all__ = ["ClaimReply", "IntegrateTask", "IntegrationReply", "ModelIntegrator", "Outcome"]
+
+AGENT = "integrator"
+_MOST, _QUESTION, _CLAIMS, _TEXT, _ANSWER = 16, 2_000, 40, 600, 4_000
+
+
+class ClaimReply(ModelReply):
+    """One fact with the words that carry it."""
+
+    text: str = Field(description="The fact, as one sentence that can be read alone.")
+    passage: str = Field(description="The handle of the passage that says it, such as P3.")
+    quote: str = Field(description="Words of that passage, copied exactly.")
+
+
+class IntegrationReply(ModelReply):
+    """What the passages say on the question."""
+
+    claims: list[ClaimReply] = Field(description="New facts.")
+    answer: str = Field(description="The answer from all claims, or empty.")
+    answerable: bool = Field(description="Whether passages and claims hold the answer.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntegrateTask:
+    """What is to be integrated.
+
+    Attributes:
+        fresh: passages of this round, the best first. passages: all that were read, in the order of reading.
+        parts: page id → (step id, text) of its steps, for quotes of whole pages.
+        claims: found in earlier rounds. answer: as it stood.
+        number: of the round.
+        asked: needs that were looked for so far.
+        tokens: what the passages may take in the prompt.
+    """
+
+    question: Question
+    fresh: tuple[Passage, ...]
+    passages: tuple[Passage, ...]
+    claims: tuple[Claim, ...]
+    answer: str
+    answerable: bool
+    number: int
+    now: datetime
+    zone: tzinfo
+    tokens: int
+    count: Callable[[str], int]
+    parts: dict[str, tuple[tuple[str, str], ...]]
+    asked: tuple[str, ...] = ()
+    budget: Budget | None = None
+    usage: UsageMeter | None = None
+
+    def by_rules(self) -> Integrated:
+        """What the rules make of it."""
+        return integrate_by_rules(self.question, self.passages, self.zone, number=self.number, asked_for=self.asked)
+
+
+class Outcome(NamedTuple):
+    """What a round's integration led to: all claims so far, those that are new, the answer, and what was dropped."""
+
+    claims: tuple[Claim, ...]
+    new: tuple[Claim, ...]
+    answer: str
+    answerable: bool
+    dropped: int
+    tier: Tier
+    degraded: tuple[str, ...]
+
+
+class ModelIntegrator:
+    """Integrates with a chat model. It keeps nothing between calls.
+
+    Args:
+        model: the chat model.
+        method: how the reply's form is asked for.
+        retries: what to do about failures on the way.
+    """
+
+    def __init__(
+        self, model: BaseChatModel, *, method: Method = "json_schema", retries: RetryPolicy | None = None
+    ) -> None:
+        self._prompt = load_prompt(AGENT)
+        self.call: StructuredCall[IntegrationReply] = StructuredCall(
+            model, IntegrationReply, agent=AGENT, method=method, retries=retries
+        )
+
+    def prepare(self, task: IntegrateTask) -> CallInput | StructuredResult[IntegrationReply]:
+        """The call that a task needs; with nothing new to read there is none, and all stays as it was."""
+        if not task.fresh:
+            kept = IntegrationReply(claims=[], answer=task.answer, answerable=task.answerable)
+            return StructuredResult(value=kept, carry=(task, {}, 0))
+        text, handles, short = shown_passages(task.fresh, task.zone, task.tokens, task.count)
+        messages = self._prompt.render(
+            question=task.question.text[:_QUESTION],
+            found=shown_claims(task.claims[-_CLAIMS:], task.zone),
+            passages=text,
+            today=f"{task.now.astimezone(task.zone):%a %Y-%m-%d}",
+            most=_MOST,
+        )
+        return CallInput(
+            messages=messages,
+            budget=task.budget,
+            usage=task.usage,
+            operation="research",
+            carry=(task, handles, short),
+        )
+
+    def finish(self, result: StructuredResult[IntegrationReply]) -> Outcome:
+        """The claims that hold, and the answer on them; the rules' where the model brings nothing."""
+        task, handles, short = cast("tuple[IntegrateTask, dict[str, Passage], int]", result.carry)
+        told = list(result.degraded)
+        if short:
+            told.append(
+                f"{AGENT}: {short} passages were cut or left out, since the prompt has room for {task.tokens} tokens"
+            )
+        if result.value is None:
+            told.append(f"{AGENT}: the rules did the work")
+            return from_rules(task, tuple(told))
+        reply = result.value
+        new: list[Claim] = []
+        dropped = 0
+        for one in reply.claims:
+            claim = self._claim(one, handles, task)
+            if claim is None or len(new) >= _MOST:
+                dropped += 1
+            elif all(claim.text != known.text for known in (*task.claims, *new)):
+                new.append(claim)
+        if dropped:
+            told.append(
+                f"{AGENT}: {dropped} of {len(reply.claims)} claims were dropped, since their quotes do not stand in what they cite"
+            )
+        claims = (*task.claims, *new)
+        answer = self._prompt.restore(reply.answer).strip()[:_ANSWER]
+        answerable = reply.answerable and bool(answer) and bool(claims)
+        if reply.answerable and answer and not claims:
+            told.append(f"{AGENT}: the answer was dropped, since no claim with a quote carries it")
+        if not answerable and task.answerable and task.fresh:  # what was found before stands
+            answer, answerable = task.answer, True
+        return Outcome(
+            claims, tuple(new), answer if answerable else NOT_HELD, answerable, dropped, "model", tuple(told)
+        )
+
+    def _claim(self, one: ClaimReply, handles: dict[str, Passage], task: IntegrateTask) -> Claim | None:
+        """The claim with its quote as it stands in the passage; None where it does not."""
+        passage = handles.get(one.passage.strip().strip("[]()").upper())
+        quote = self._prompt.restore(one.quote).strip()
+        text = " ".join(self._prompt.restore(one.text).split())[:_TEXT]
+        if passage is None or not text or not (content_words(quote) or any(map(str.isdigit, quote))):
+            return None
+        parts = task.parts.get(passage.id) or ((passage.sources[0].step_id if passage.sources else "", passage.text),)
+        for step_id, said in parts:
+            place = find_quote(quote, said)
+            if place is not None:
+                return Claim(
+                    text=text,
+                    quote=said[place[0] : place[1]],
+                    passage_id=passage.id,
+                    step_ids=(step_id,) if step_id else (),
+                    speaker=passage.speaker,
+                    occurred_at=passage.occurred_at,
+                    round=task.number,
+                )
+        return None
+
+
+def from_rules(task: IntegrateTask, degraded: tuple[str, ...] = ()) -> Outcome:
+    """What the rules make of everything that was read; claims of a model that were found before stay."""
+    found = task.by_rules()
+    kept = tuple(one for one in task.claims if one.text != one.quote and one not in found.claims) if degraded else ()
+    known = {one.quote for one in task.claims}
+    new = tuple(one for one in found.claims if one.quote not in known)
+    if degraded and kept and task.answerable:
+        return Outcome((*kept, *new), new, task.answer, True, 0, "rules", degraded)
+    return Outcome((*kept, *found.claims), new, found.answer, found.answerable, 0, "rules", degraded)

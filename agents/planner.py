@@ -1,0 +1,201 @@
+"""The planner: which searches answer a question, by one structured call (GAM, arXiv 2511.18423, section 3.2).
+
+The question itself is always searched as the rules would, so a plan can only add. What of a plan cannot be carried out
+(unknown tools and pages, empty or surplus queries, times that are none) is left out and counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, time, tzinfo
+from typing import TYPE_CHECKING, cast
+
+from pydantic import Field
+
+from ..memory_types import ITEM_KINDS, LightMemory
+from ..memory_types.research import LANES, Claim, Lane, ResearchPlan, SearchRequest
+from ..models import Budget, CallInput, Method, ModelReply, StructuredCall, StructuredResult, UsageMeter
+from ..prompts import load_prompt
+from .research_rules.planning import plan_by_rules
+from .research_rules.question import Question
+from .research_showing import listed, shown_claims
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from ..models import RetryPolicy
+
+__all__ = ["ModelPlanner", "PlanReply", "PlanTask", "PlannedSearch"]
+
+AGENT = "planner"
+_QUERY, _QUESTION, _LABELS, _CLAIMS = 300, 2_000, 80, 24
+
+
+class PlannedSearch(ModelReply):
+    """One search."""
+
+    tool: str = Field(description="vector, keyword, page, intent, time or kind.")
+    query: str = Field(description="What to look for; for page the handle of a memo.")
+    since: str | None = Field(description="For time: the first day, YYYY-MM-DD.")
+    until: str | None = Field(description="For time: the last day, YYYY-MM-DD.")
+    kinds: list[str] = Field(description="For kind: which kinds of notes; all when empty.")
+
+
+class PlanReply(ModelReply):
+    """What must be known, and the searches for it."""
+
+    needs: list[str] = Field(description="What must be known to answer, one short phrase each.")
+    searches: list[PlannedSearch] = Field(description="The searches.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanTask:
+    """What is to be planned.
+
+    Attributes:
+        needs: what reflection found missing; empty in the first round.
+        number: of the round.
+        memory: the light memory. page_ids: all pages that there are, as far as they are known.
+        labels: names of scopes that may be searched.
+        lanes: those that may be used.
+        most: searches of the model, at most.
+        seen_pages: pages that were read already.
+    """
+
+    question: Question
+    needs: tuple[str, ...]
+    number: int
+    claims: tuple[Claim, ...]
+    memory: LightMemory
+    labels: tuple[str, ...]
+    lanes: tuple[Lane, ...]
+    kinds: tuple[str, ...]
+    most: int
+    now: datetime
+    zone: tzinfo
+    seen_pages: frozenset[str] = frozenset()
+    budget: Budget | None = None
+    usage: UsageMeter | None = None
+
+    def by_rules(self) -> tuple[SearchRequest, ...]:
+        """What the rules would search."""
+        return plan_by_rules(self.question, self.needs, first=self.number == 1, lanes=self.lanes, kinds=self.kinds)
+
+
+class ModelPlanner:
+    """Plans with a chat model. It keeps nothing between calls.
+
+    Args:
+        model: the chat model.
+        method: how the reply's form is asked for.
+        retries: what to do about failures on the way.
+    """
+
+    def __init__(
+        self, model: BaseChatModel, *, method: Method = "json_schema", retries: RetryPolicy | None = None
+    ) -> None:
+        self._prompt = load_prompt(AGENT)
+        self.call: StructuredCall[PlanReply] = StructuredCall(
+            model, PlanReply, agent=AGENT, method=method, retries=retries
+        )
+
+    def prepare(self, task: PlanTask) -> CallInput:
+        """The call that a task needs."""
+        messages = self._prompt.render(
+            question=task.question.text[:_QUESTION],
+            needs=listed(task.needs),
+            found=shown_claims(task.claims[-_CLAIMS:], task.zone),
+            memory=task.memory.text or "none",
+            labels=listed(task.labels[:_LABELS]),
+            today=f"{task.now.astimezone(task.zone):%a %Y-%m-%d}",
+            most=task.most,
+            round=task.number,
+        )
+        return CallInput(messages=messages, budget=task.budget, usage=task.usage, operation="research", carry=task)
+
+    def finish(self, result: StructuredResult[PlanReply]) -> ResearchPlan:
+        """The plan: the model's searches as far as they can be carried out, beside those of the rules for the question."""
+        task = cast("PlanTask", result.carry)
+        told = list(result.degraded)
+        if result.value is None:
+            told.append(f"{AGENT}: the rules did the work")
+            return ResearchPlan(requests=task.by_rules(), degraded=tuple(told))
+        requests, dropped = read_searches(result.value.searches, task)
+        if dropped:
+            told += [f"{AGENT}: {count} {what}" for what, count in dropped.items()]
+        if task.number == 1:
+            requests = [*plan_by_rules(task.question, (), first=True, lanes=task.lanes, kinds=task.kinds), *requests]
+        elif not requests:
+            told.append(f"{AGENT}: the plan has no search that can be carried out; the rules planned this round")
+            return ResearchPlan(requests=task.by_rules(), degraded=tuple(told))
+        return ResearchPlan(requests=tuple(requests), tier="model", degraded=tuple(told))
+
+
+def read_searches(searches: Sequence[PlannedSearch], task: PlanTask) -> tuple[list[SearchRequest], dict[str, int]]:
+    """The searches that can be carried out, and how many others there were, by what stands against them."""
+    found: dict[tuple[str, str], SearchRequest] = {}
+    dropped: dict[str, int] = {}
+
+    def drop(what: str) -> None:
+        dropped[what] = dropped.get(what, 0) + 1
+
+    pages = {one for memo in task.memory.memos for one in memo.page_ids}
+    for one in searches:
+        tool, query = one.tool.strip().casefold(), " ".join(one.query.split())[:_QUERY]
+        if tool not in LANES or tool not in task.lanes:
+            drop("searches named a tool that there is not and were left out")
+        elif not query:
+            drop("searches without a query were left out")
+        elif (tool, query.casefold()) in found:
+            drop("searches were planned twice and made once")
+        elif len(found) >= task.most:
+            drop(f"searches beyond {task.most} were left out")
+        else:
+            request, problem = _request(tool, query, one, task, pages)
+            if request is None:
+                drop(problem)
+            else:
+                found[tool, query.casefold()] = request
+    return list(found.values()), dropped
+
+
+def _request(
+    lane: Lane, query: str, one: PlannedSearch, task: PlanTask, pages: Collection[str]
+) -> tuple[SearchRequest | None, str]:
+    if lane == "page":
+        ids = _pages(query, task.memory, pages)
+        if not ids:
+            return None, "searches named a page that there is not and were left out"
+        fresh = tuple(page_id for page_id in ids if page_id not in task.seen_pages)
+        if not fresh:
+            return None, "searches named pages that were read already and were left out"
+        return SearchRequest(lane=lane, query=query, need=query, pages=fresh), ""
+    if lane == "time":
+        since, until = _moment(one.since, task.zone, time.min), _moment(one.until, task.zone, time.max)
+        if since is None and until is None:
+            return None, "searches by time named no time and were left out"
+        if since is not None and until is not None and until < since:
+            since, until = until, since
+        return SearchRequest(lane=lane, query=query, need=query, since=since, until=until), ""
+    if lane == "kind":
+        kinds = tuple(kind for kind in ITEM_KINDS if kind in {given.strip().casefold() for given in one.kinds})
+        return SearchRequest(lane=lane, query=query, need=query, kinds=kinds or tuple(ITEM_KINDS)), ""
+    return SearchRequest(lane=lane, query=query, need=query), ""
+
+
+def _pages(query: str, memory: LightMemory, known: Collection[str]) -> tuple[str, ...]:
+    """The pages that a handle or an id names."""
+    words: Mapping[str, None] = dict.fromkeys(query.replace(",", " ").split())
+    found: dict[str, None] = {}
+    for word in words:
+        found.update(dict.fromkeys(memory.pages_of(word.strip("[]().").upper()) or ((word,) if word in known else ())))
+    return tuple(found)
+
+
+def _moment(text: str | None, zone: tzinfo, at: time) -> datetime | None:
+    try:
+        day = datetime.fromisoformat((text or "").strip())
+    except ValueError:
+        return None
+    return datetime.combine(day.date(), at, tzinfo=zone)

@@ -1,0 +1,117 @@
+"""The reflector: whether the evidence is enough, and what is missing as new requests (GAM, arXiv 2511.18423, section 3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import tzinfo
+from typing import TYPE_CHECKING, cast
+
+from pydantic import Field
+
+from ..memory_types.research import Claim, Passage, Reflection
+from ..models import Budget, CallInput, Method, ModelReply, StructuredCall, StructuredResult, UsageMeter
+from ..prompts import load_prompt
+from .research_rules.question import Question
+from .research_rules.reflecting import reflect_by_rules
+from .research_showing import listed, shown_claims
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from ..models import RetryPolicy
+
+__all__ = ["ModelReflector", "ReflectTask", "ReflectionReply"]
+
+AGENT = "reflector"
+_MOST, _QUESTION, _CLAIMS, _NEED, _ASKED = 6, 2_000, 60, 300, 40
+
+
+class ReflectionReply(ModelReply):
+    """Whether what was found is enough, and what is not there yet."""
+
+    enough: bool = Field(description="Whether the question is answered, or cannot be from this memory.")
+    missing: list[str] = Field(description="What is still to be looked for, each a request of its own.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReflectTask:
+    """What is to be judged.
+
+    Attributes:
+        asked: what was looked for so far.
+        last: whether no round follows.
+    """
+
+    question: Question
+    passages: tuple[Passage, ...]
+    claims: tuple[Claim, ...]
+    answer: str
+    answerable: bool
+    asked: tuple[str, ...]
+    last: bool
+    zone: tzinfo
+    budget: Budget | None = None
+    usage: UsageMeter | None = None
+
+    def by_rules(self) -> Reflection:
+        """What the rules say."""
+        return reflect_by_rules(self.question, self.passages, self.asked, answerable=self.answerable, last=self.last)
+
+
+class ModelReflector:
+    """Reflects with a chat model. It keeps nothing between calls.
+
+    Args:
+        model: the chat model.
+        method: how the reply's form is asked for.
+        retries: what to do about failures on the way.
+    """
+
+    def __init__(
+        self, model: BaseChatModel, *, method: Method = "json_schema", retries: RetryPolicy | None = None
+    ) -> None:
+        self._prompt = load_prompt(AGENT)
+        self.call: StructuredCall[ReflectionReply] = StructuredCall(
+            model, ReflectionReply, agent=AGENT, method=method, retries=retries
+        )
+
+    def prepare(self, task: ReflectTask) -> CallInput:
+        """The call that a task needs."""
+        messages = self._prompt.render(
+            question=task.question.text[:_QUESTION],
+            found=shown_claims(task.claims[-_CLAIMS:], task.zone, task.answer if task.answerable else ""),
+            asked=listed(task.asked[-_ASKED:]),
+            most=_MOST,
+            last="yes" if task.last else "no",
+        )
+        return CallInput(messages=messages, budget=task.budget, usage=task.usage, operation="research", carry=task)
+
+    def finish(self, result: StructuredResult[ReflectionReply]) -> Reflection:
+        """The reflection; the rules' where the model brings nothing."""
+        task = cast("ReflectTask", result.carry)
+        if result.value is None:
+            found = task.by_rules()
+            told = (*result.degraded, f"{AGENT}: the rules did the work")
+            return found.model_copy(update={"degraded": told})
+        reply = result.value
+        missing = _needs(reply.missing, task.asked)
+        notes = list(result.degraded)
+        if len(reply.missing) > _MOST:
+            notes.append(f"{AGENT}: {len(reply.missing) - _MOST} requests beyond {_MOST} were left out")
+        enough = reply.enough
+        if not enough and not missing and not task.last:
+            missing = task.by_rules().missing
+            notes.append(f"{AGENT}: not enough, and nothing new to look for; the rules said what is missing")
+        return Reflection(enough=enough, missing=() if enough else missing[:_MOST], tier="model", degraded=tuple(notes))
+
+
+def _needs(given: Sequence[str], asked: Sequence[str]) -> tuple[str, ...]:
+    """The requests that say something, each once, none that was made before."""
+    known = {one.casefold() for one in asked}
+    found: dict[str, str] = {}
+    for one in given:
+        text = " ".join(one.split())[:_NEED]
+        if text and text.casefold() not in known:
+            found.setdefault(text.casefold(), text)
+    return tuple(found.values())

@@ -1,0 +1,193 @@
+"""Integration by rules: the sentences that carry the answer, whole and quoted, in order of time with their dates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from functools import lru_cache
+
+from ...intent.dates.relative import find_dates
+from ...intent.page_sentences import SPLIT, size_of, weigh
+from ...memory_types.research import Claim, Passage
+from .question import CODE, Question, stems
+from .reflecting import coverage
+
+__all__ = ["NOT_HELD", "Integrated", "integrate_by_rules", "joined"]
+
+NOT_HELD = "Memory does not hold an answer to this."
+_FEW, _MANY = 3, 8
+_READ, _FIRST = 100, 14
+_CODE_WEIGHT = 4.0
+_LEAST = 0.34
+"""Share of the question's words that the best passages must hold for an answer."""
+_OTHERS = 0.3
+"""How many more of them somebody else's words may hold than those of whom the question asks about."""
+_NUMBER = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|dozen|once|twice|both)\b|[一二两三四五六七八九十]",
+    re.I,
+)
+_NAME = re.compile(r"(?<![.!?…] )(?<!^)\b[A-Z][\w'’-]+")
+_PLACE = re.compile(r"\b(?:in|at|to|from|near|around|of) (?:the )?[A-Z]|[在到去从]", re.UNICODE)
+_REASON = re.compile(
+    r"\b(?:because|since|so that|to (?:help|make|be|get)|in order|inspired|motivat\w+|reason)\b|因为|为了|所以", re.I
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Integrated:
+    """What a round's passages add up to."""
+
+    claims: tuple[Claim, ...]
+    answer: str
+    answerable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    passage: Passage
+    text: str
+    score: float
+    held: frozenset[str]
+
+
+def integrate_by_rules(
+    question: Question, passages: Sequence[Passage], zone: tzinfo, *, number: int = 1, asked_for: Sequence[str] = ()
+) -> Integrated:
+    """Choose the sentences that carry the answer from everything that was read.
+
+    Args:
+        passages: all that were read so far, in the order of reading.
+        zone: the user's, in which days are told.
+        number: of the round.
+        asked_for: needs that were looked for: where the question names an identifier, those among them led on from it.
+    """
+    exact = any(CODE.fullmatch(word) for word in question.words)  # else a number that was met by chance leads away
+    led = [code for need in asked_for for code in CODE.findall(need)] if exact else []
+    scored = _sentences(question, passages[:_READ], led)
+    best = frozenset().union(*(stems(part) for one in passages[: 2 * _FEW] for part in (one.speaker or "", one.text)))
+    weights = {word: _CODE_WEIGHT if CODE.fullmatch(word) else 1.0 for word in question.words}
+    held = sum(weight for word, weight in weights.items() if stems(word) <= best)
+    share = held / sum(weights.values()) if weights else (1.0 if passages else 0.0)
+    every = frozenset().union(*(stems(one.text) for one in passages)) if question.names else frozenset()
+    strange = [name for name in question.names if not stems(name) & every]
+    unheld = share < _LEAST or (bool(strange) and len(strange) == len(question.names))
+    if not scored or unheld or _said_by_another(question, passages):
+        return Integrated((), NOT_HELD, False)
+    chosen: list[_Sentence] = []
+    for one in scored:
+        if len(chosen) == (_MANY if question.many else _FEW):
+            break
+        if any(_alike(one, other) for other in chosen):
+            continue
+        chosen.append(one)
+    claims = tuple(sorted((_claim(one.passage, one.text, zone, number) for one in chosen), key=_when))
+    return Integrated(claims, joined(claims, zone), True)
+
+
+def _alike(one: _Sentence, other: _Sentence) -> bool:
+    """Whether two sentences say the same: nearly the same words, and the same names of things and numbers."""
+    if len(one.held & other.held) <= 0.8 * len(one.held | other.held):
+        return False
+    return set(CODE.findall(one.text)) == set(CODE.findall(other.text))
+
+
+def _said_by_another(question: Question, passages: Sequence[Passage]) -> bool:
+    """Whether what is asked about one person was plainly said by another, and not by that one."""
+    if len(question.speakers) != 1 or question.many:
+        return False
+    theirs, others = 0.0, 0.0
+    for one in passages[:_FIRST]:
+        share, _ = coverage(question, [one])
+        if (one.speaker or "").casefold() in question.speakers or one.speaker is None:
+            theirs = max(theirs, share)
+        else:
+            others = max(others, share)
+    return others - theirs >= _OTHERS
+
+
+def joined(claims: Sequence[Claim], zone: tzinfo) -> str:
+    """Claims as lines, each with its local day and speaker."""
+    lines = []
+    for one in claims:
+        day = f"[{one.occurred_at.astimezone(zone):%Y-%m-%d}] " if one.occurred_at else ""
+        lines.append(f"{day}{one.speaker + ': ' if one.speaker else ''}{one.text}")
+    return "\n".join(lines)
+
+
+def _when(claim: Claim) -> tuple[bool, datetime | None, str]:
+    return (claim.occurred_at is None, claim.occurred_at, claim.passage_id)
+
+
+def _sentences(question: Question, passages: Sequence[Passage], codes: Sequence[str] = ()) -> list[_Sentence]:
+    asked = [stems(word) for word in question.words]
+    every = [stems(one.text) for one in passages]
+    # A word that every passage holds tells little about any of them.
+    rarity = [1 / (1 + sum(word <= held for held in every)) ** 0.5 for word in asked]
+    whole = sum(rarity) or 1.0
+    led = {code: 1 / (1 + sum(stems(code) <= held for held in every)) ** 0.5 for code in dict.fromkeys(codes)}
+    found: list[_Sentence] = []
+    for rank, (one, around) in enumerate(zip(passages, every, strict=True)):
+        theirs = not question.speakers or (one.speaker or "").casefold() in question.speakers
+        near = sum(weight for word, weight in zip(asked, rarity, strict=True) if word <= around) / whole
+        best: tuple[float, str, frozenset[str]] | None = None
+        for bare, worth, has_day in sentences(one.text):
+            held = stems(bare)
+            inside = sum(weight for word, weight in zip(asked, rarity, strict=True) if word <= held) / whole
+            score = inside + 0.4 * near + 0.15 * worth + 0.6 / (1 + rank) ** 0.5
+            score += 2 * max((weight for code, weight in led.items() if stems(code) <= held), default=0.0)
+            score += 0.25 if _answers(question, bare, has_day) else 0.0
+            score *= 1.0 if theirs else 0.5
+            if best is None or score > best[0]:
+                best = (score, bare, held)
+        if best is not None:
+            found.append(_Sentence(one, best[1], best[0], best[2]))
+    return sorted(found, key=lambda each: (-each.score, each.passage.id))
+
+
+@lru_cache(maxsize=8_192)
+def sentences(text: str) -> tuple[tuple[str, float, bool], ...]:
+    """The sentences of a text, each with what it is worth (3 at most) and whether it names a day."""
+    found = []
+    for sentence in SPLIT.split(text[:2_000]):
+        bare = sentence.strip(" \t-*•–—#>|")
+        size = size_of(bare)
+        if len(bare) > 3 and size >= 2:
+            look = weigh(bare, size)
+            found.append((bare, min(3.0, look.weight), look.has_day))
+    return tuple(found)
+
+
+def _answers(question: Question, sentence: str, has_day: bool) -> bool:
+    """Whether a sentence holds the kind of thing that is asked for."""
+    match question.wants:
+        case "number":
+            return _NUMBER.search(sentence) is not None
+        case "person":
+            return _NAME.search(sentence) is not None
+        case "place":
+            return _PLACE.search(sentence) is not None
+        case "reason":
+            return _REASON.search(sentence) is not None
+        case "time":
+            return has_day
+        case _:
+            return False
+
+
+def _claim(passage: Passage, sentence: str, zone: tzinfo, number: int) -> Claim:
+    text = sentence
+    if passage.occurred_at is not None and weigh(sentence, size_of(sentence)).has_day:
+        for span in reversed(find_dates(sentence, passage.occurred_at, zone)):
+            if span.told and not any(character.isdigit() for character in span.text):
+                text = f"{text[: span.end]} ({span.iso}){text[span.end :]}"
+    return Claim(
+        text=text,
+        quote=sentence,
+        passage_id=passage.id,
+        step_ids=tuple(one.step_id for one in passage.sources[:1]),
+        speaker=passage.speaker,
+        occurred_at=passage.occurred_at,
+        round=number,
+    )

@@ -1,0 +1,85 @@
+"""Reflection by rules: which words of the question no passage covers yet, and what the best passages lead on to.
+
+Pseudo-relevance feedback (Rocchio, 1971) as needs of their own: a word alone finds what the whole question buries, and a
+name that the best passages share leads from one of them to the next.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+
+from ...intent.references.cues import FUNCTION_WORDS
+from ...memory_types.research import Passage, Reflection
+from .question import CODE, Question, stems
+
+__all__ = ["coverage", "reflect_by_rules"]
+
+_NAME = re.compile(r"(?<![.!?…] )(?<!^)\b[A-Z][\w'’-]{2,}(?: [A-Z][\w'’-]+)*")
+_LOOSE = re.compile(r"I['’]|[A-Z][a-z]+['’](?:s|t|ll|re|ve|d|m)$")
+_BEST, _NEEDS, _BRIDGES = 5, 4, 2
+
+
+def coverage(question: Question, passages: Sequence[Passage]) -> tuple[float, tuple[str, ...]]:
+    """The share of the question's words that the passages hold, from 0 to 1, and the words that they do not."""
+    if not question.words:
+        return (1.0 if passages else 0.0), ()
+    held = frozenset().union(*(stems(part) for one in passages for part in (one.speaker or "", one.text)))
+    missing = tuple(word for word in question.words if not stems(word) <= held)
+    return 1 - len(missing) / len(question.words), missing
+
+
+def reflect_by_rules(
+    question: Question, passages: Sequence[Passage], asked: Collection[str], *, answerable: bool, last: bool
+) -> Reflection:
+    """Whether what was read is enough, and what to look for next.
+
+    It is enough where one of the best passages, of somebody whom the question asks about, holds all its words, and one
+    passage is what an answer needs.
+
+    Args:
+        passages: all that were read, in the order of reading.
+        asked: needs that were searched before.
+        last: whether no round follows: then nothing is asked for.
+    """
+    share, missing = coverage(question, passages)
+    theirs = [
+        one for one in passages[:_BEST] if not question.speakers or (one.speaker or "").casefold() in question.speakers
+    ]
+    whole = any(coverage(question, [one])[0] == 1.0 for one in theirs[:3])
+    enough = answerable and share == 1.0 and (last or (whole and not question.many and not question.parts))
+    told = missing or (() if enough else tuple(question.words))
+    if enough or last:
+        return Reflection(enough=enough, missing=() if enough else told)
+    known = {one.casefold() for one in asked}
+    rest = sorted((one for one in question.words if one not in missing), key=len, reverse=True)
+    words = [one for one in dict.fromkeys((*missing, *rest)) if one.casefold() not in known]
+    latest = max((one.round for one in passages), default=0)
+    lately = [one for one in passages if one.round == latest][:_BEST]
+    speakers = {one.speaker for one in passages if one.speaker}
+    trail = [one for one in (*question.words, *asked) if CODE.fullmatch(one)]
+    bridges = [one for one in _bridges(question, [*lately, *theirs], speakers, trail) if one.casefold() not in known]
+    bridges = bridges[:_BRIDGES]
+    needs = [*words[: _NEEDS - len(bridges)], *bridges]
+    return Reflection(enough=False, missing=tuple(needs))
+
+
+def _bridges(
+    question: Question, passages: Sequence[Passage], speakers: Collection[str], trail: Collection[str]
+) -> list[str]:
+    """Identifiers and names in the passages that the question does not hold, identifiers first.
+
+    Those count most that stand with an identifier of the question, or one that led here: the ``trail``.
+    """
+    own = stems(question.text) | {one for name in question.speakers for one in stems(name)}
+    own |= {one for name in speakers for one in stems(name)}
+    found: Counter[str] = Counter()
+    for passage in {one.id: one for one in passages}.values():
+        led = sum(stems(one) <= stems(passage.text) for one in trail)
+        names = {match.group() for match in _NAME.finditer(passage.text)}
+        for name in names | set(CODE.findall(passage.text)):
+            held = stems(name)
+            if held and not held <= own and not _LOOSE.match(name) and name.casefold() not in FUNCTION_WORDS:
+                found[name] += 1 + 4 * led
+    return [name for name, _ in sorted(found.items(), key=lambda pair: (not CODE.search(pair[0]), -pair[1], pair[0]))]

@@ -1,0 +1,71 @@
+"""What the researcher's models are shown, within a budget of tokens: passages by handle, claims, lists of needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import tzinfo
+
+from ..memory_types.research import Claim, Passage
+
+__all__ = ["listed", "shown_claims", "shown_passages"]
+
+_TEXT = 2_400
+_CUT = " …[cut]"
+
+
+def shown_passages(
+    passages: Sequence[Passage], zone: tzinfo, budget: int, count: Callable[[str], int]
+) -> tuple[str, dict[str, Passage], int]:
+    """The passages as lines in order of time, with handles, and what the handles stand for.
+
+    The best get the room first. A passage of which not even the beginning fits is left out.
+
+    Args:
+        passages: the best first.
+        budget: tokens.
+
+    Returns:
+        The text, handle → passage, and how many were left out or cut.
+    """
+    chosen: list[tuple[int, Passage, str]] = []
+    left, short = budget, 0
+    for rank, one in enumerate(passages):
+        text = " ".join(one.text.split()) if one.kind != "page" else one.text
+        line = text if len(text) <= _TEXT or one.kind == "page" else text[:_TEXT] + _CUT
+        cost = count(line) + 20
+        if cost > left:
+            fits = max(0, int(len(line) * (left - 20) / cost)) if left > 80 else 0
+            if fits < 80:
+                short += 1
+                continue
+            line, cost = line[:fits] + _CUT, left
+        short += line.endswith(_CUT)
+        left -= cost
+        chosen.append((rank, one, line))
+    chosen.sort(key=lambda each: (each[1].occurred_at is None, each[1].occurred_at, each[0]))
+    handles = {f"P{number}": one for number, (_, one, _) in enumerate(chosen, 1)}
+    lines = [
+        f"{handle} {_head(one, zone)}{text}"
+        for (handle, one), (_, _, text) in zip(handles.items(), chosen, strict=True)
+    ]
+    return "\n".join(lines) or "none", handles, short
+
+
+def _head(passage: Passage, zone: tzinfo) -> str:
+    when = f"[{passage.occurred_at.astimezone(zone):%a %Y-%m-%d %H:%M}] " if passage.occurred_at else ""
+    who = f"{passage.speaker}: " if passage.speaker else "" if passage.kind == "page" else f"({passage.kind} note) "
+    return f"{when}{who}"
+
+
+def shown_claims(claims: Sequence[Claim], zone: tzinfo, answer: str = "") -> str:
+    """Claims as a list, with when they were said."""
+    lines = [f"Answer so far: {answer}"] if answer else []
+    for one in claims:
+        when = f" (said {one.occurred_at.astimezone(zone):%Y-%m-%d})" if one.occurred_at else ""
+        lines.append(f"- {one.text}{when}")
+    return "\n".join(lines) or "nothing"
+
+
+def listed(texts: Sequence[str]) -> str:
+    """Texts as a list."""
+    return "\n".join(f"- {' '.join(one.split())}" for one in texts) or "none"

@@ -1,0 +1,212 @@
+"""The nodes that begin a round: the plan, and the lanes that search."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+
+from langgraph.types import Overwrite, Send
+
+from ..agents.research_rules.planning import MAIN_NEED, plan_by_rules
+from ..agents.research_rules.question import Question
+from ..errors import CorruptFileError, InvalidInputError
+from ..memory_types import utc_now
+from ..memory_types.research import AnswerForm, Lane, ResearchPlan, ResearchTier, SearchRequest
+from .research_lanes import SearchFound
+from .research_parts import ResearchNode, claims_in, run_context, say, spend
+from .research_state import LaneFound, LaneInput, ResearchContext, ResearchSettings, ResearchState
+
+if TYPE_CHECKING:
+    from ..models import StructuredResult
+
+__all__ = ["TIERS", "PlanNodes"]
+
+TIERS = (*get_args(ResearchTier), "auto")
+
+
+class PlanNodes(ResearchNode):
+    """Plan and search."""
+
+    def plan(self, state: ResearchState) -> dict[str, Any]:
+        """The searches of a round, by rules."""
+        context, update, question = self._begun(state)
+        return self._planned(context, update, self._by_rules(context, update, question))
+
+    def plan_prepare(self, state: ResearchState) -> Any:
+        """The planner's call; none for a tier that does without a plan of its own."""
+        from ..agents.planner import PlanTask
+        from ..models import StructuredResult
+
+        context, update, question = self._begun(state)
+        planner, settings = self.parts.planner, self.settings(context)
+        assert planner is not None
+        if update["chosen"] != "deep":
+            return StructuredResult(value=None, carry=(update, question, None))
+        memory = self.parts.light_memory(context.user, settings.memory_tokens)
+        read = update.get("read") or []
+        task = PlanTask(
+            question=question,
+            needs=tuple(update["needs"]),
+            number=update["number"],
+            claims=claims_in(update),
+            memory=memory,
+            labels=self.parts.scopes(context.user),
+            lanes=_lanes(settings),
+            kinds=self.parts.kinds(context.user) if "kind" in settings.lanes else (),
+            most=settings.searches,
+            now=datetime.fromisoformat(update["now"]),
+            zone=self.zone(context),
+            seen_pages=frozenset(one["id"] for one in read if one["kind"] == "page"),
+            budget=self.budget(context, update),
+            usage=context.usage,
+        )
+        call = planner.prepare(task)
+        return replace(call, carry=(update, question, call.carry))
+
+    def plan_finish(self, result: StructuredResult[Any]) -> dict[str, Any]:
+        """The plan that the call led to."""
+        context = run_context()
+        update, question, carried = cast("tuple[dict[str, Any], Question, object]", result.carry)
+        if carried is None:
+            return self._planned(context, update, self._by_rules(context, update, question))
+        planner = self.parts.planner
+        assert planner is not None
+        plan = planner.finish(replace(result, carry=carried))
+        spend(update, result)
+        return self._planned(context, update, plan)
+
+    def _begun(self, state: ResearchState) -> tuple[ResearchContext, dict[str, Any], Question]:
+        """The state as it is when a round begins."""
+        context = run_context()
+        fields: dict[str, Any] = dict(state)
+        fields.pop("found", None)
+        fields.pop("degraded", None)
+        text = fields.get("question")
+        fields["anew"] = not fields.get("number") or fields.get("done") or fields.get("begun_for") != text
+        if fields["anew"]:  # perhaps in the thread of another question
+            if not isinstance(text, str) or not text.strip():
+                raise InvalidInputError(f"question = {text!r}: ask something")
+            tier, form = fields.get("tier") or "deep", fields.get("form") or "text"
+            if tier not in TIERS:
+                raise InvalidInputError(f"tier = {tier!r}: use one of {', '.join(TIERS)}")
+            if form not in get_args(AnswerForm):
+                raise InvalidInputError(f"form = {form!r}: use one of {', '.join(get_args(AnswerForm))}")
+            self.parts.catch_up(context.user)
+            fields.update(
+                begun_for=text,
+                asked_as=self.parts.clean(context.user, text),
+                now=utc_now().isoformat(),
+                began=time.time(),
+                number=0,
+                needs=[],
+                asked=[],
+                pool=[],
+                read=[],
+                claims=[],
+                answer="",
+                answerable=False,
+                rounds=[],
+                chosen=tier,
+                why_tier="",
+                done=False,
+                spent={},
+                research={},
+                context="",
+            )
+        else:
+            fields["rounds"] = [*fields["rounds"], fields["current"]]
+        fields["number"] += 1
+        fields["round_calls"] = 0
+        fields["asked"] = [*fields["asked"], *fields["needs"]]
+        return context, fields, self.question(context, fields)
+
+    def _by_rules(self, context: ResearchContext, update: Mapping[str, Any], question: Question) -> ResearchPlan:
+        settings = self.settings(context)
+        kinds = self.parts.kinds(context.user) if update["number"] == 1 and "kind" in settings.lanes else ()
+        return ResearchPlan(
+            requests=plan_by_rules(
+                question, update["needs"], first=update["number"] == 1, lanes=_lanes(settings), kinds=kinds
+            )
+        )
+
+    def _planned(self, context: ResearchContext, update: dict[str, Any], plan: ResearchPlan) -> dict[str, Any]:
+        most = self.settings(context).requests
+        degraded: list[str] = list(plan.degraded)
+        if len(plan.requests) > most:
+            degraded.append(f"plan: {len(plan.requests) - most} searches beyond {most} were left out")
+        requests = [one.model_dump(mode="json") for one in plan.requests[:most]]
+        update["requests"] = requests
+        update["current"] = {
+            "number": update["number"],
+            "needs": update["needs"],
+            "plan": {"requests": requests, "tier": plan.tier, "degraded": degraded},
+            "tiers": {"plan": plan.tier},
+        }
+        say("plan", context, update, requests=requests, needs=update["needs"], tier=plan.tier)
+        return {**update, "degraded": Overwrite(degraded) if update.pop("anew") else degraded}
+
+    def send(self, state: ResearchState) -> list[Send] | Literal["integrate"]:
+        """To each lane that has something to search; straight on where none has."""
+        by_lane: dict[str, list[dict[str, Any]]] = {}
+        for one in state.get("requests") or ():
+            by_lane.setdefault(one["lane"], []).append(one)
+        if not by_lane:
+            return "integrate"
+        return [
+            Send(lane, LaneInput(number=state["number"], began=state["began"], requests=requests))
+            for lane, requests in by_lane.items()
+        ]
+
+    def lane(self, name: str, state: LaneInput) -> dict[str, Any]:
+        """One lane: a failure is told and holds up no other."""
+        context = run_context()
+        settings = self.settings(context)
+        began = time.time() - state["began"]
+        rankings: dict[str, list[str]] = {}
+        pages: list[str] = []
+        degraded: list[str] = []
+        failed: str | None = None
+        for values in state["requests"]:
+            request = SearchRequest(**values)
+            try:
+                found = self._search(context.user, name, request, settings)
+            except Exception as error:  # noqa: BLE001 - the other searches and lanes answer; this becomes `degraded`
+                failed = f"{type(error).__name__}: {str(error).splitlines()[0][:200] if str(error) else ''}".rstrip(
+                    ": "
+                )
+                degraded.append(f"lane {name}: a search failed ({failed})")
+                continue
+            if found.amiss:
+                degraded.append(f"lane {name}: {found.amiss}")
+            rankings[request.need] = list(dict.fromkeys((*rankings.get(request.need, ()), *found.ids)))
+            pages += found.pages
+        one = LaneFound(
+            round=state["number"],
+            lane=name,
+            queries=[each["query"] for each in state["requests"]],
+            rankings=rankings,
+            pages=pages,
+            failed=failed,
+            began=began,
+            ended=time.time() - state["began"],
+        )
+        told = {"queries": one["queries"], "found": sum(map(len, rankings.values())) + len(pages), "failed": failed}
+        say("search", context, {"number": state["number"]}, lane=name, **told)
+        return {"found": [one], "degraded": list(dict.fromkeys(degraded))}
+
+    def _search(self, user: str, name: str, request: SearchRequest, settings: ResearchSettings) -> SearchFound:
+        search = self.parts.lanes[name]
+        pool = settings.pool if request.need == MAIN_NEED else settings.narrow_pool
+        try:
+            return search(user, request, pool)
+        except CorruptFileError:  # an index that went bad since it was checked
+            if not self.parts.mend(user):
+                raise
+            return search(user, request, pool)
+
+
+def _lanes(settings: ResearchSettings) -> tuple[Lane, ...]:
+    return tuple(one for one in get_args(Lane) if one in settings.lanes)

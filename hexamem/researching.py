@@ -1,0 +1,264 @@
+"""Deep research as a user's memory offers it: the graph over a memory's stores, and one question through it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast, get_args
+
+from sqlalchemy import select
+
+from .arguments import check_count
+from .errors import HexamemError, InvalidInputError
+from .memory_types import LightMemory, utc_now
+from .memory_types.research import LANES, AnswerForm, Lane, Research, ResearchTier
+from .stores.ledger import Transaction, recall_row
+from .stores.ledger.labels import read_labels
+from .stores.ledger.schema import steps
+from .stores.ledger.usage import add_usage
+from .stores.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from langgraph.graph.state import CompiledStateGraph
+
+    from .graphs.research_parts import ResearchParts
+    from .graphs.research_state import ResearchSettings
+    from .memory import Memory
+    from .user import UserMemory
+
+__all__ = ["Researching", "research_graph"]
+
+_KEPT_USERS = 1_024
+_SCOPES = 80
+_MOST_ROUNDS, _MOST_PASSAGES = 20, 200
+_TIERS = (*get_args(ResearchTier), "auto")
+
+
+def research_graph(memory: Memory) -> CompiledStateGraph[Any, Any, Any, Any]:
+    """Deep research as a compiled LangGraph subgraph over a memory.
+
+    It takes ``question`` (and ``max_rounds``, ``passages``, ``tier``, ``form``) and gives ``answer``, ``context`` and
+    ``research``, the :class:`~hexamem.memory_types.research.Research` as JSON. The user comes from ``runtime.context``:
+    any object or mapping with a ``user``. As a node of a parent graph it inherits that one's checkpointer.
+
+    Args:
+        memory: an open memory; the graph is of use while it is open.
+    """
+    return Researching.of(memory).graph()
+
+
+class Researching:
+    """What a memory does to research. Safe to use from several threads; nothing is loaded until it is used."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self._graph: CompiledStateGraph[Any, Any, Any, Any] | None = None
+        self._building = threading.Lock()
+        self._speakers: dict[str, tuple[int, frozenset[str]]] = {}
+        self._guard = threading.Lock()
+
+    @classmethod
+    def of(cls, memory: Memory) -> Researching:
+        """The one of a memory, made when first asked for."""
+        kept: Researching = vars(memory).setdefault("_researching", cls(memory))
+        return kept
+
+    def graph(self) -> CompiledStateGraph[Any, Any, Any, Any]:
+        """The compiled research graph of this memory, made when first needed."""
+        with self._building:
+            if self._graph is None:
+                from .graphs.research import build_research_graph
+
+                self._graph = build_research_graph(self.parts())
+            return self._graph
+
+    def drop(self, user: str) -> None:
+        """Forget what is kept in memory of a user."""
+        with self._guard:
+            self._speakers.pop(user, None)
+
+    def research(
+        self,
+        user: UserMemory,
+        question: str,
+        max_rounds: int,
+        *,
+        tier: str,
+        form: str,
+        passages: int | None,
+        lanes: Collection[str] | None,
+        calls: int | None,
+        tokens: int | None,
+        seconds: float | None,
+        on_event: Callable[[Mapping[str, Any]], object] | None,
+    ) -> Research:
+        """As :meth:`UserMemory.research`."""
+        from .graphs.research_state import ResearchContext, ResearchInput, ResearchSettings
+
+        if not isinstance(question, str) or not question.strip():
+            raise InvalidInputError(f"question = {question!r}: ask something")
+        for value, choices, what in ((tier, _TIERS, "tier"), (form, get_args(AnswerForm), "form")):
+            if value not in choices:
+                raise InvalidInputError(f"{what} = {value!r}: use one of {', '.join(choices)}")
+        given = ResearchInput(
+            question=question, max_rounds=check_count(max_rounds, "max_rounds", _MOST_ROUNDS), tier=tier, form=form
+        )
+        if passages is not None:
+            given["passages"] = check_count(passages, "passages", _MOST_PASSAGES)
+        settings = replace(ResearchSettings(), calls=calls, tokens=tokens, seconds=seconds)
+        _check_limits(settings)
+        if lanes is not None:
+            settings = replace(settings, lanes=_lanes(lanes))
+        memory = self._memory
+        before = len(memory.noticed)
+        user._finish_redactions()
+        usage = self._meter()
+        context = ResearchContext(user=user.name, usage=usage, settings=settings)
+        output: dict[str, Any] = {}
+        try:
+            if on_event is None:
+                output = self.graph().invoke(given, context=context)
+            else:
+                for mode, what in self.graph().stream(given, context=context, stream_mode=["custom", "values"]):
+                    if mode == "values":
+                        output = cast("dict[str, Any]", what)
+                    else:
+                        on_event(cast("Mapping[str, Any]", what))
+        finally:
+            degraded = self._keep_usage(user.name, usage)
+        degraded += [line for whose, line in memory.noticed[before:] if whose == user.name]
+        values = output["research"]
+        degraded = list(dict.fromkeys((*values["degraded"], *degraded)))
+        try:  # what was shown is not learned anew
+            shown = [(one["id"], one["score"]) for one in values["passages"]]
+            row = recall_row(values["id"], values["question"], "research", shown, utc_now())
+            user._recalling._log(row, user._recalling._erased)
+        except HexamemError as error:
+            degraded.append(f"what was shown could not be noted: {error}")
+        return Research(**{**values, "degraded": tuple(degraded)})
+
+    def parts(self) -> ResearchParts:
+        """What the graph works with."""
+        from .graphs.research_lanes import ResearchLanes
+        from .graphs.research_parts import ResearchParts
+        from .graphs.research_state import ResearchSettings
+
+        memory = self._memory
+        lanes = ResearchLanes(
+            ledger=memory.ledger,
+            vectors=memory.vectors,
+            lexical=memory.lexical,
+            embedder=memory.embedder,
+            search_pages=memory.paging.search,
+            query_intent=memory._query_intent,
+        )
+        return ResearchParts(
+            ledger=memory.ledger,
+            embedder=memory.embedder,
+            lanes=lanes.by_name(),
+            catch_up=memory.projector.catch_up,
+            speakers=self.speakers,
+            kinds=lanes.item_kinds,
+            light_memory=self._light_memory,
+            scopes=self._scopes,
+            clean=memory._without_secrets,
+            mend=memory.projector.mend,
+            cut_pages=memory.paging.cut,
+            settings=ResearchSettings(),
+            budget=memory.model_tier.budget,
+            **self._models(),
+        )
+
+    def _models(self) -> dict[str, Any]:
+        models, method = self._memory.model_tier.models, self._memory.settings.model_method
+        found: dict[str, Any] = {}
+        if not models:
+            return found
+        from .agents.integrator import ModelIntegrator
+        from .agents.planner import ModelPlanner
+        from .agents.reflector import ModelReflector
+
+        for name, agent in (
+            ("planner", ModelPlanner),
+            ("integrator", ModelIntegrator),
+            ("reflector", ModelReflector),
+        ):
+            model = models.of(name)
+            if model is not None:
+                found[name] = agent(model, method=method)
+        return found
+
+    def speakers(self, user: str) -> frozenset[str]:
+        """Who speaks in a user's memory: names, or roles where there is none. Only what is new is read again."""
+        with self._guard:
+            since, known = self._speakers.get(user, (-1, frozenset()))
+        with self._memory.ledger.read(user) as tx:
+            if not tx.user_id:
+                return frozenset()
+            if tx.change == since:
+                return known
+            if tx.change < since:  # erased, and begun anew
+                since, known = -1, frozenset()
+            found = known | _speakers_since(tx, since)
+            change = tx.change
+        with self._guard:
+            self._speakers[user] = (change, found)
+            while len(self._speakers) > _KEPT_USERS:
+                del self._speakers[next(iter(self._speakers))]
+        return found
+
+    def _light_memory(self, user: str, tokens: int) -> LightMemory:
+        if not self._memory.settings.pages:
+            return LightMemory()
+        return self._memory.paging.light_memory(user, tokens)
+
+    def _scopes(self, user: str) -> tuple[str, ...]:
+        with self._memory.ledger.read(user) as tx:
+            if not tx.user_id:
+                return ()
+            labels = [one for one in read_labels(tx) if one.kind == "scope"]
+        vocabulary = Vocabulary(labels)
+        own = dict.fromkeys(vocabulary.canonical(one.id) for one in reversed(labels))
+        return tuple(vocabulary.path(one) for one in list(own)[:_SCOPES])
+
+    def _meter(self) -> Any:
+        if not self._memory.model_tier.models:
+            return None
+        from .models import UsageMeter
+
+        return UsageMeter("research")
+
+    def _keep_usage(self, user: str, usage: Any) -> list[str]:
+        rows = usage.drain() if usage is not None else []
+        if not rows:
+            return []
+        try:
+            with self._memory.ledger.write(user, create=False) as tx:
+                if tx.user_id:
+                    add_usage(tx, rows)
+        except HexamemError as error:  # the answer is right all the same
+            return [f"the cost of this research could not be noted: {error}"]
+        return []
+
+
+def _speakers_since(tx: Transaction, since: int) -> frozenset[str]:
+    own = (steps.c.user_id == tx.user_id) & (steps.c.change > since)
+    rows = tx.all(select(steps.c.name, steps.c.role).where(own).distinct())
+    return frozenset(row.name or row.role for row in rows)
+
+
+def _check_limits(settings: ResearchSettings) -> None:
+    for name in ("calls", "tokens", "seconds"):
+        value = getattr(settings, name)
+        if value is None:
+            continue
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not value >= 0 or (name != "seconds" and int(value) != value):
+            raise InvalidInputError(f"{name} = {value!r}: give a number of at least 0, or None for no limit")
+
+
+def _lanes(lanes: Collection[str]) -> tuple[Lane, ...]:
+    if isinstance(lanes, str) or not lanes or set(lanes) - set(LANES):
+        raise InvalidInputError(f"lanes = {lanes!r}: give some of {', '.join(LANES)}")
+    return tuple(one for one in LANES if one in lanes)

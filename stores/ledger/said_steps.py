@@ -1,0 +1,46 @@
+"""What was said, by whom and when: as little of a step as ranking hundreds of them needs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import NamedTuple
+
+from sqlalchemy import bindparam, func, select
+
+from .ledger import Transaction, chunks
+from .schema import steps
+
+__all__ = ["SaidStep", "said_steps"]
+
+
+class SaidStep(NamedTuple):
+    """A step without its labels; ``text`` is what is searched of it."""
+
+    id: str
+    thread_id: str
+    speaker: str
+    text: str
+    occurred_at: datetime
+
+
+_SAID = select(
+    steps.c.id,
+    steps.c.thread_id,
+    func.coalesce(func.nullif(steps.c.name, ""), steps.c.role),
+    func.coalesce(steps.c.index_text, steps.c.content),
+    steps.c.occurred_at,
+).where(
+    steps.c.user_id == bindparam("user"),
+    steps.c.id.in_(bindparam("ids", expanding=True)),
+    steps.c.status == "active",
+)
+
+
+def said_steps(tx: Transaction, step_ids: Collection[str]) -> dict[str, SaidStep]:
+    """Active steps by id; unknown and forgotten ids are left out."""
+    found: dict[str, SaidStep] = {}
+    for part in chunks(step_ids):
+        for row in tx.all(_SAID, user=tx.user_id, ids=part):
+            found[row.id] = SaidStep._make(row)
+    return found

@@ -1,0 +1,483 @@
+"""Deep research without a model: what it finds, says, refuses and records, on small talks and on real ones."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import threading
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hexamem import Memory, Settings, UserMemory
+from hexamem.agents.research_rules.integrating import NOT_HELD
+from hexamem.agents.research_rules.question import content_words, read_question
+from hexamem.errors import InvalidInputError, MissingUserError, NotFoundError
+from hexamem.graphs.research import build_research_graph
+from hexamem.graphs.research_lanes import SearchFound
+from hexamem.graphs.research_state import ResearchContext
+from hexamem.memory_types import utc_now
+from hexamem.memory_types.research import LANES, Research
+from hexamem.memory_types.research_rollouts import rollout
+from hexamem.memory_types.times import read_zone
+from hexamem.researching import Researching, research_graph
+
+TALKS = {
+    "one": [
+        ("Nora", "2025-03-01T10:00:00Z", "I adopted a grey cat from the shelter, her name is Pixel."),
+        ("Theo", "2025-03-01T10:00:20Z", "Lovely! I am more of a dog person, my beagle is called Bruno."),
+        ("Nora", "2025-03-01T10:00:40Z", "I also signed up for a ceramics course yesterday."),
+        ("Theo", "2025-03-01T10:01:00Z", "Thanks for telling me, that sounds great!"),
+    ],
+    "two": [
+        ("Nora", "2025-04-10T09:00:00Z", "My sister moved to Lisbon last month to work at a hospital."),
+        ("Theo", "2025-04-10T09:00:20Z", "I went climbing in the Alps with my brother Emil."),
+        ("Nora", "2025-04-10T09:00:40Z", "In Lisbon she found a flat near the river."),
+        ("Theo", "2025-04-10T09:01:00Z", "Emil broke his wrist there, poor man."),
+    ],
+    "three": [
+        ("Nora", "2025-06-05T18:00:00Z", "We got a second cat named Comet, he plays with Pixel all day."),
+        ("Theo", "2025-06-05T18:00:20Z", "I started a pottery class after you told me about ceramics."),
+        ("Nora", "2025-06-05T18:00:40Z", "I ran a half marathon in Porto last Saturday."),
+        ("Theo", "2025-06-05T18:01:00Z", "I am reading a book about glaciers."),
+    ],
+}
+
+
+def tell(user: UserMemory, talks: Mapping[str, list[tuple[str, str, str]]] = TALKS) -> list[str]:
+    ids: list[str] = []
+    for thread, turns in talks.items():
+        messages = [{"role": "user", "name": who, "timestamp": at, "content": text} for who, at, text in turns]
+        ids += user.remember(messages, thread_id=thread).step_ids
+    return ids
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UserMemory]:
+    """A memory of three short talks of two people, without learned items."""
+    home = tmp_path_factory.mktemp("research")
+    with Memory.open(home, settings=Settings(background=False, mode="off")) as memory:
+        user = memory.user("nora")
+        tell(user)
+        yield user
+
+
+# Reading a question.
+
+
+def read(text: str, *speakers: str) -> Any:
+    return read_question(text, speakers or ("Nora", "Theo"), utc_now(), read_zone("UTC"))
+
+
+def test_a_question_names_speakers_by_their_first_names_and_is_searched_without_them() -> None:
+    question = read("What are Nora's cats called?", "Nora Quinn", "Theo")
+    assert question.speakers == {"nora quinn"}
+    assert "Nora" not in question.bare
+    assert question.words == ("cats", "called")
+    assert question.many
+
+
+def test_a_question_of_the_user_about_themselves_asks_about_the_user() -> None:
+    assert read("Where did I park my bike?", "user", "assistant").speakers == {"user"}
+    assert read("What did you recommend me?", "user", "assistant").speakers == frozenset()
+
+
+def test_a_question_in_parts_is_read_part_by_part() -> None:
+    assert read("Where did Theo climb and who broke a wrist?").parts == ("Where did Theo climb", "who broke a wrist")
+    assert read("Where did Theo climb?").parts == ()
+
+
+def test_a_time_in_a_question_bounds_a_search() -> None:
+    question = read("What did Theo do in April 2025?")
+    assert question.since is not None
+    assert question.until is not None
+    assert (question.since.date().isoformat(), question.until.date().isoformat()) == ("2025-04-01", "2025-04-30")
+
+
+def test_a_chinese_question_has_words_too() -> None:
+    assert content_words("诺拉的猫叫什么名字？")
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=300))
+def test_any_text_can_be_read_as_a_question(text: str) -> None:
+    question = read(text)
+    assert len(question.parts) != 1
+    assert len(set(question.words)) == len(question.words)
+
+
+# Answers.
+
+
+def test_evidence_of_a_question_comes_from_several_talks_in_order_of_time(told: UserMemory) -> None:
+    found = told.research("What are the names of Nora's cats?")
+    assert found.answerable
+    assert "Pixel" in found.answer
+    assert "Comet" in found.answer
+    times = [one.occurred_at for one in found.evidence]
+    assert times == sorted(times)
+    assert found.usage.calls == 0
+
+
+def test_every_quote_stands_in_the_step_that_it_cites(told: UserMemory) -> None:
+    found = told.research("What did Nora do in Porto and where does her sister live?")
+    assert found.evidence
+    for one in found.evidence:
+        assert one.quote in told.get(one.step_ids[0]).index_text  # type: ignore[union-attr]
+
+
+def test_days_in_words_are_told_by_date(told: UserMemory) -> None:
+    found = told.research("When did Nora run a half marathon?")
+    assert "2025-05-31" in found.answer
+
+
+def test_what_one_person_is_asked_about_the_other_does_not_answer_first(told: UserMemory) -> None:
+    assert told.research("What pet does Theo have?").passages[0].speaker == "Theo"
+    assert told.research("What pet does Nora have?").passages[0].speaker == "Nora"
+
+
+@pytest.mark.parametrize("question", ["Which submarine did Zebulon buy?", "quantum chromodynamics lecture Helsinki"])
+def test_it_abstains_where_memory_does_not_hold_the_answer(told: UserMemory, question: str) -> None:
+    found = told.research(question)
+    assert (found.answerable, found.answer, found.evidence) == (False, NOT_HELD, ())
+    assert found.context == NOT_HELD
+
+
+def test_the_three_forms_hold_answer_passages_and_whole_pages(told: UserMemory) -> None:
+    question = "Who broke his wrist?"
+    text, passages, pages = (told.research(question, form=form) for form in ("text", "passages", "pages"))  # type: ignore[arg-type]
+    assert text.context == text.answer
+    assert passages.context.startswith(passages.answer)
+    assert "Emil broke his wrist" in passages.context[len(text.answer) :]
+    assert "In Lisbon she found a flat" in pages.context  # said beside it, no evidence
+    assert pages.pages
+
+
+def test_an_empty_memory_answers_that_it_holds_nothing(memory: Memory) -> None:
+    found = memory.user("nobody").research("Where is my key?")
+    assert (found.answerable, found.passages, found.degraded) == (False, (), ())
+
+
+def test_another_users_talk_is_never_read(told: UserMemory) -> None:
+    found = told.memory.user("theo").research("What are the names of Nora's cats?")
+    assert not found.passages
+
+
+def test_a_secret_comes_back_as_its_caption_alone(alice: UserMemory) -> None:
+    secret = "hunter2-Zx81-quetzal"
+    alice.remember([{"role": "user", "content": f"My wifi password is {secret} and the router stands in the hall."}])
+    found = alice.research(f"Where is the router with the wifi password {secret}?")
+    assert found.passages
+    assert secret not in found.model_dump_json()
+
+
+def test_items_are_found_by_kind(memory: Memory) -> None:
+    user = memory.user("kim")
+    user.add({"kind": "semantic", "name": "Bluebird", "summary": "Bluebird is the code name of the spring release"})
+    found = user.research("What is Bluebird?")
+    assert [one.kind for one in found.passages] == ["semantic"]
+    assert "spring release" in found.answer
+
+
+# Rounds, passages, tiers.
+
+
+def test_more_rounds_only_add_to_what_was_read(told: UserMemory) -> None:
+    question = "What hobbies have Nora and Theo taken up?"
+    read = [[one.id for one in told.research(question, rounds, passages=2).passages] for rounds in (1, 2, 3, 4)]
+    for fewer, more in itertools.pairwise(read):
+        assert more[: len(fewer)] == fewer
+    assert len(read[-1]) > len(read[0])
+
+
+def test_nothing_is_read_twice(told: UserMemory) -> None:
+    found = told.research("What did Theo and Nora do and where?", 5, passages=3)
+    ids = [one.id for one in found.hits]
+    assert len(ids) == len(set(ids))
+    assert [one for done in found.rounds for one in done.read] == [one.id for one in found.passages]
+
+
+def test_no_search_is_planned_after_the_last_round(told: UserMemory) -> None:
+    found = told.research("What did Theo and Nora do and where?", 2, passages=1)
+    assert [one.number for one in found.rounds] == [1, 2]
+    assert found.rounds[0].missing
+    assert found.rounds[1].needs == found.rounds[0].missing
+
+
+def test_a_second_round_looks_for_what_the_first_did_not_cover(told: UserMemory) -> None:
+    found = told.research("Which river city did Nora's sister move to, and who is Bruno?", 2, passages=1)
+    assert found.rounds[0].enough is False
+    queries = {one.query for one in found.rounds[1].plan.requests}
+    assert queries == set(found.rounds[1].needs)
+
+
+def test_a_chain_of_codes_is_followed_link_by_link(memory: Memory) -> None:
+    user = memory.user("links")
+    noise = [f"Report {number} was filed at the desk on the {number % 7 + 1}th floor." for number in range(60)]
+    chain = ["Case QX77 belongs to folder LMN4.", "Folder LMN4 lies in box TRV9.", "Box TRV9 stands in room KPW2."]
+    user.remember([*noise[:20], chain[2], *noise[20:40], chain[0], *noise[40:], chain[1]])
+    found = user.research("To which room does case QX77 lead?", 4, passages=3)
+    assert set(chain) <= {one.text for one in found.passages}
+
+
+@pytest.mark.parametrize("tier", ["recall", "one_shot"])
+def test_the_lower_tiers_search_once_and_do_not_reflect(told: UserMemory, tier: str) -> None:
+    found = told.research("Where does Nora's sister live?", tier=tier)  # type: ignore[arg-type]
+    assert (found.tier, len(found.rounds), found.enough) == (tier, 1, None)
+
+
+def test_the_automatic_tier_is_recall_for_what_is_plain_and_deep_for_lists(told: UserMemory) -> None:
+    plain = told.research("Emil broke his wrist", tier="auto")
+    wide = told.research("What are all the names of Nora's cats?", tier="auto")
+    assert (plain.tier, wide.tier) == ("recall", "deep")
+    assert plain.why_tier
+    assert wide.why_tier
+
+
+@pytest.mark.parametrize("lane", ["vector", "keyword", "page", "intent"])
+def test_each_lane_works_alone(told: UserMemory, lane: Any) -> None:
+    found = told.research("Where did Theo go climbing with his brother?", lanes=[lane])
+    assert {one.lane for done in found.rounds for one in done.plan.requests} <= {lane}
+    assert any("climbing" in one.text for one in found.passages) or lane == "intent"
+    assert not [one for one in found.degraded if "failed" in one]
+
+
+def test_a_named_time_is_a_lane_of_its_own(told: UserMemory) -> None:
+    found = told.research("What happened in April 2025?")
+    lanes = {one.lane: one for one in found.rounds[0].lanes}
+    assert lanes["time"].found == 4
+
+
+# Bad input.
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"question": " "},
+        {"question": 7},
+        {"question": "x", "max_rounds": 0},
+        {"question": "x", "max_rounds": 21},
+        {"question": "x", "tier": "deepest"},
+        {"question": "x", "form": "poem"},
+        {"question": "x", "passages": 0},
+        {"question": "x", "lanes": ["telepathy"]},
+        {"question": "x", "lanes": []},
+        {"question": "x", "calls": -1},
+        {"question": "x", "seconds": float("nan")},
+    ],
+)
+def test_an_argument_that_does_not_fit_is_refused_with_its_name(told: UserMemory, arguments: dict[str, Any]) -> None:
+    name = next((one for one in arguments if one != "question"), "question")
+    with pytest.raises(InvalidInputError, match=name):
+        told.research(**arguments)
+
+
+@pytest.mark.parametrize("question", ["?", "的", "a" * 50_000, "who " * 9_000, "\ud800 cat", "}} {{vault:x|y}} cat"])
+def test_strange_questions_are_answered_or_abstained_from(told: UserMemory, question: str) -> None:
+    found = told.research(question)
+    assert isinstance(found, Research)
+    assert len(found.rounds) <= 3
+
+
+def test_a_limit_of_time_ends_the_rounds_and_is_told(told: UserMemory) -> None:
+    found = told.research("What did Theo and Nora do and where?", 5, passages=1, seconds=0)
+    assert len(found.rounds) == 1
+    assert any("seconds" in one for one in found.degraded)
+
+
+# The graph.
+
+
+def graph_with(user: UserMemory, **lanes: Any) -> Any:
+    from dataclasses import replace
+
+    parts = Researching.of(user.memory).parts()
+    return build_research_graph(replace(parts, lanes={**parts.lanes, **lanes}))
+
+
+def test_a_lane_that_fails_is_told_and_the_others_answer(told: UserMemory) -> None:
+    def broken(user: str, request: Any, pool: int) -> SearchFound:
+        raise OSError("the index is on fire")
+
+    out = graph_with(told, keyword=broken).invoke(
+        {"question": "Who broke his wrist?"}, context=ResearchContext(user=told.name)
+    )
+    found = Research(**out["research"])
+    assert found.answerable
+    assert "Emil" in found.answer
+    assert found.degraded == ("lane keyword: a search failed (OSError: the index is on fire)",)
+    assert [one.lane for one in found.rounds[0].lanes if one.failed] == ["keyword"]
+
+
+def test_the_lanes_of_a_round_overlap_in_time(told: UserMemory) -> None:
+    meeting = threading.Barrier(2, timeout=5)
+    parts = Researching.of(told.memory).parts()
+
+    def waiting(name: str) -> Any:
+        def search(user: str, request: Any, pool: int) -> SearchFound:
+            meeting.wait()  # breaks unless the other lane comes while this one waits
+            return parts.lanes[name](user, request, pool)
+
+        return search
+
+    out = graph_with(told, vector=waiting("vector"), keyword=waiting("keyword")).invoke(
+        {"question": "Who broke his wrist?", "max_rounds": 1}, context=ResearchContext(user=told.name)
+    )
+    found = Research(**out["research"])
+    assert found.degraded == ()
+    first, second = (one for one in found.rounds[0].lanes if one.lane in ("vector", "keyword"))
+    assert first.began < second.ended
+    assert second.began < first.ended
+
+
+def test_the_user_comes_from_any_context_that_has_one(told: UserMemory) -> None:
+    for context in ({"user": told.name}, SimpleNamespace(user=told.name)):
+        out = research_graph(told.memory).invoke({"question": "Who broke his wrist?"}, context=context)
+        assert "Emil" in out["answer"]
+        assert set(out) == {"answer", "context", "research"}
+    with pytest.raises(MissingUserError):
+        research_graph(told.memory).invoke({"question": "Who?"}, context={"user": " "})
+
+
+def test_the_graph_runs_asynchronously_too(told: UserMemory) -> None:
+    question = "Who broke his wrist?"
+    out = asyncio.run(research_graph(told.memory).ainvoke({"question": question}, context={"user": told.name}))
+    twin = asyncio.run(told.aresearch(question))
+    assert out["answer"] == twin.answer == told.research(question).answer
+
+
+def test_the_output_is_plain_json(told: UserMemory) -> None:
+    out = research_graph(told.memory).invoke({"question": "Who broke his wrist?"}, context={"user": told.name})
+    assert Research(**json.loads(json.dumps(out["research"]))) == Research(**out["research"])
+
+
+def test_events_tell_each_plan_search_and_decision(told: UserMemory) -> None:
+    heard: list[Mapping[str, Any]] = []
+    found = told.research("Who broke his wrist?", 1, on_event=heard.append)
+    stages = [one["stage"] for one in heard]
+    assert stages == ["plan", "search", "search", "integrate", "reflect", "finish"]
+    assert all(one["user"] == told.name and one["round"] == 1 for one in heard)
+    assert heard[-1]["answer"] == found.answer
+    assert json.dumps(heard)
+
+
+def test_the_trace_has_a_record_of_every_round(told: UserMemory) -> None:
+    found = told.research("What did Theo and Nora do and where?", 3, passages=2)
+    assert [one.number for one in found.rounds] == list(range(1, len(found.rounds) + 1))
+    for one in found.rounds:
+        assert one.plan.requests
+        assert one.lanes
+        assert one.read
+        assert one.tiers == {"plan": "rules", "integrate": "rules", "reflect": "rules"}
+
+
+def test_a_rollout_rewards_each_round_by_the_gold_that_it_read(told: UserMemory) -> None:
+    found = told.research("What did Theo and Nora do and where?", 3, passages=2)
+    gold = {found.rounds[0].read[0], found.rounds[1].read[1], "step_elsewhere"}
+    rows = rollout(found, gold)
+    assert [row["reward"] for row in rows[:2]] == [1 / 3, 1 / 3]
+    assert rows[-1]["return"] == pytest.approx(2 / 3)
+    assert rows[-1]["done"]
+    assert rows[1]["state"]["read"] == list(found.rounds[0].read)
+    assert all(row["reward"] is None for row in rollout(found))
+    assert json.dumps(rows)
+
+
+def test_what_research_read_is_kept_as_shown(memory: Memory) -> None:
+    user = memory.user("kept")
+    tell(user)
+    found = user.research("Who broke his wrist?")
+    user.feedback(found.id, helped=[found.passages[0].id])
+    with pytest.raises(NotFoundError):
+        user.feedback("research_of_nobody", helped=[found.passages[0].id])
+
+
+def test_what_was_forgotten_is_not_read(memory: Memory) -> None:
+    user = memory.user("forgets")
+    ids = tell(user)
+    user.forget([ids[7]])
+    found = user.research("Who broke his wrist?", form="pages")
+    assert ids[7] not in {one.id for one in found.hits}
+    assert "wrist" not in found.context
+
+
+def test_a_new_speaker_is_known_at_once(memory: Memory) -> None:
+    user = memory.user("grows")
+    tell(user)
+    user.research("What does Yusuf play?")
+    user.remember([{"role": "user", "name": "Yusuf", "content": "I play the oboe in an orchestra."}])
+    assert user.research("What does Yusuf play?").passages[0].speaker == "Yusuf"
+
+
+def test_every_lane_has_a_node() -> None:
+    assert len(set(LANES)) == 6
+
+
+# On real conversations.
+
+
+@pytest.fixture(scope="module")
+def locomo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[UserMemory, Any, dict[str, str]]]:
+    from hexamem.evals.locomo import load_locomo
+
+    path = Path(__file__).resolve().parents[2] / "shared" / "data" / "locomo" / "26.json"
+    if not path.is_file():
+        pytest.skip(f"needs the real conversation {path}")
+    (conversation,) = load_locomo(path)
+    with Memory.open(tmp_path_factory.mktemp("locomo"), settings=Settings(background=False, mode="off")) as memory:
+        user, turn_of = memory.user("locomo"), {}
+        threads: dict[str, list[Any]] = {}
+        for message in conversation.messages:
+            threads.setdefault(message.thread_id or "", []).append(message)
+        for thread, messages in threads.items():
+            ids = user.remember([one.as_message() for one in messages], thread_id=thread).step_ids
+            turn_of.update(zip(ids, (one.id for one in messages), strict=True))
+        yield user, conversation, turn_of
+
+
+def recall_at(hits: Any, turn_of: Mapping[str, str], question: Any, k: int | None) -> float:
+    ranked = [turn_of[one.id] for one in hits if one.id in turn_of][:k]
+    return len(set(ranked) & set(question.evidence)) / len(question.evidence)
+
+
+def test_research_finds_more_of_scattered_evidence_than_recall(locomo: Any) -> None:
+    user, conversation, turn_of = locomo
+    questions = [one for one in conversation.questions if one.evidence and one.category == "1"]
+    recalled = np.mean([recall_at(user.recall(q.text, 20, "rrf").hits, turn_of, q, 20) for q in questions])
+    researched = np.mean([recall_at(user.research(q.text).hits, turn_of, q, 20) for q in questions])
+    assert researched >= recalled + 0.10
+
+
+def test_more_rounds_and_passages_find_no_less(locomo: Any) -> None:
+    user, conversation, turn_of = locomo
+    questions = [one for one in conversation.questions if one.evidence and one.category == "1"][::3]
+
+    def read(rounds: int, passages: int) -> list[float]:
+        found = [user.research(one.text, rounds, passages=passages).passages for one in questions]
+        return [recall_at(each, turn_of, one, None) for each, one in zip(found, questions, strict=True)]
+
+    by_rounds = [read(rounds, 6) for rounds in (1, 2, 4)]
+    for fewer, more in itertools.pairwise(by_rounds):
+        assert all(less <= well for less, well in zip(fewer, more, strict=True))
+    by_passages = [float(np.mean(read(2, passages))) for passages in (3, 8, 16)]
+    assert by_passages == sorted(by_passages)
+    assert np.mean(by_rounds[-1]) > np.mean(by_rounds[0])
+
+
+def test_a_date_in_a_question_need_not_stand_in_the_words_of_the_answer(told: UserMemory) -> None:
+    found = told.research("Who went climbing with Theo on 10 April 2025?")
+    assert found.answerable
+    assert "Emil" in found.answer
+
+
+def test_it_abstains_where_somebody_else_said_it(told: UserMemory) -> None:
+    assert told.research("When did Theo run a half marathon in Porto?").answerable is False
+    assert told.research("When did Nora run a half marathon in Porto?").answerable is True
