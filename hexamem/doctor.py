@@ -73,6 +73,7 @@ def examine(memory: Memory, *, progress: Callable[[str], object] = lambda user: 
         *_indexes(memory, progress),
         _labels(memory),
         *_media(memory),
+        *_distilling(memory),
         _managing(memory),
         *_jobs(memory),
         *(Finding(name="repaired", status="note", detail=line) for line in memory.notices),
@@ -254,6 +255,20 @@ def _media(memory: Memory) -> list[Finding]:
         )
         for kind, count in sorted(counts.items())
     ]
+
+
+def _distilling(memory: Memory) -> list[Finding]:
+    """How many runs wait for a model that makes experience of them."""
+    from .distilling import KIND, WAITS
+    from .stores.ledger.jobs import list_jobs
+    from .stores.media_texts import NEVER
+
+    waiting = sum(job.kind == KIND and job.due_at >= NEVER for job in list_jobs(memory.ledger))
+    return (
+        [Finding(name="experience", detail=f"{waiting:,} run{'' if waiting == 1 else 's'} kept; {WAITS}")]
+        if waiting
+        else []
+    )
 
 
 def _managing(memory: Memory) -> Finding:

@@ -19,6 +19,7 @@ from .async_twins import AsyncMemory
 from .background import BackgroundWorker, JobContext, JobHandlers, JobOutcome, JobRunner
 from .calls import Calls, public
 from .config import DEFAULT_HOME, Settings
+from .distilling import Distilling
 from .errors import ConfigError, EmbedderMismatchError
 from .files import MediaReader, MediaReaders
 from .ingesting import Ingesting, check_mode
@@ -71,6 +72,7 @@ class Memory(AsyncMemory):
         handlers: who does the jobs of the queue, by kind; see :mod:`hexamem.background`.
         model_tier: what the chat models do, and their budget.
         media_readers: what sees and hears.
+        distilling: what makes experience of runs.
         ingesting: what learns items from steps.
         paging: what makes pages of steps.
         label_embed: makes the vectors that labelling sees; None with labels "off".
@@ -97,7 +99,9 @@ class Memory(AsyncMemory):
         self.projector = Projector(
             self.ledger, self.vectors, self.lexical, embedder, self._notice, home_id(home), self.labelling
         )
-        self.searcher = Searcher(self.ledger, self.vectors, self.lexical, embedder, self._query_intent)
+        self.searcher = Searcher(
+            self.ledger, self.vectors, self.lexical, embedder, self._query_intent, weights=settings.weights
+        )
         self._users: dict[str, UserMemory] = {}
         self._guard = threading.Lock()
         home_key = home_id(home)
@@ -118,6 +122,7 @@ class Memory(AsyncMemory):
         )
         job_queue.end_claims(self.ledger, home_key)
         self.media_readers = MediaReaders(self, describe=stores["describe"], transcribe=stores["transcribe"])
+        self.distilling = Distilling(self)
         if settings.background:
             self._worker = BackgroundWorker(self.projector, self.runner, idle=self._tidy)
             self.handlers.registered = self._worker.wake

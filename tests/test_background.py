@@ -787,17 +787,17 @@ def findings(memory: Memory) -> dict[str, Finding]:
 
 def test_doctor_tells_parked_deferred_and_unknown_jobs_and_what_to_do(memory: Memory) -> None:
     memory.handlers.register("label", ending(JobOutcome.park("the model is gone")))
-    memory.handlers.register("distil", ending(JobOutcome.defer("the budget is used up")))
+    memory.handlers.register("polish", ending(JobOutcome.defer("the budget is used up")))
     parked = put_now(memory, "alice", "label")
-    put_now(memory, "alice", "distil")
-    put_now(memory, "bob", "distil")
+    put_now(memory, "alice", "polish")
+    put_now(memory, "bob", "polish")
     put_now(memory, "bob", "juggle")
     memory.flush()
     found = findings(memory)
     assert found["job"].status == "wrong"
     for part in ("label", "'alice'", "1 attempts", "the model is gone", f"hexamem jobs retry {parked}"):
         assert part in found["job"].detail
-    assert found["deferred jobs"].detail.startswith("2 of kind distil deferred: the budget is used up")
+    assert found["deferred jobs"].detail.startswith("2 of kind polish deferred: the budget is used up")
     assert "'juggle'" in found["unknown jobs"].detail
     assert found["jobs"].detail == "1 waiting, 2 deferred, 1 parked"
 

@@ -325,10 +325,15 @@ runs = Table(
     Column("status", String(16), nullable=False),
     Column("outcome", Boolean),
     Column("outcome_source", String(16)),
+    Column("confidence", Float),
+    Column("reason", LosslessText),
     Column("evidence", LosslessText, nullable=False, default=""),
+    Column("shown", JsonText),  # ids of the experience that it was given
+    Column("distilled", Boolean),
     Column("started_at", Micros, nullable=False),
     Column("finished_at", Micros),
     Column("metadata", JsonText, nullable=False, default=dict),
+    Index("ix_runs_started", "user_id", "started_at"),
 )
 
 run_steps = Table(

@@ -1,0 +1,160 @@
+"""Recall before a task: what earlier runs have to say about it (ReasoningBank, section 3.1; CFGM, section 3.3).
+
+Runs are what is ranked, so that k counts experiences and not items: a run is as near as its task or the best of its
+items, whichever is nearer. Of the k nearest runs the items are shown; a run of which no model has made any yet is
+shown by its digest. Below the floor there is nothing, since most talk has no experience that belongs to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ..memory_types.experience import Advice, AdvicePart, Experience, Facet, Run, RunStep
+from ..models.tokens import count_tokens
+from ..prompts import load_prompt
+from .digest import abridged_run, clipped, digest_of, digest_text, normal_task
+from .settings import ExperienceSettings
+from .similarity import EmbedTexts, nearness
+
+__all__ = ["Include", "Lore", "advise"]
+
+Include = Literal["items", "trajectories", "both"]
+_LONGEST = 1_200  # characters of one item's content
+_LOOKED_AT = 10  # successful runs among which the shortest are chosen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lore:
+    """What there is to recall from.
+
+    Attributes:
+        runs: finished runs of the environment, the newest first.
+        experience: active experience of the environment, or promoted.
+        lengths: how many steps each run has.
+        read_steps: reads the steps of runs by id.
+    """
+
+    runs: Sequence[Run]
+    experience: Sequence[Experience]
+    lengths: Mapping[str, int]
+    read_steps: Callable[[Sequence[str]], Mapping[str, Sequence[RunStep]]]
+
+
+def advise(
+    task: str,
+    lore: Lore,
+    embed: EmbedTexts | None,
+    *,
+    k: int = 1,
+    include: Include = "items",
+    facet: Facet | None = None,
+    same_task: bool = True,
+    settings: ExperienceSettings,
+) -> Advice:
+    """The advice of earlier runs for a task.
+
+    Args:
+        task: what is to be done; a tool's name or an error does as well.
+        embed: makes vectors; None where there are none.
+        k: from how many earlier runs at most.
+        include: items (and digests), abridged successful runs, or both.
+        facet: only items of this facet; no digests then.
+        same_task: whether runs of the very same task count; an evaluation leaves them out.
+    """
+    asked = normal_task(task)
+    left_out = set() if same_task else {run.id for run in lore.runs if normal_task(run.task) == asked}
+    runs = [run for run in lore.runs if run.id not in left_out]
+    items = [one for one in lore.experience if not one.run_ids or set(one.run_ids) - left_out]
+    texts = [*(run.task for run in runs), *(f"{one.title}. {one.description}" for one in items)]
+    scores = nearness(task, texts, embed)
+    of_task = {run.id: 1.0 if normal_task(run.task) == asked else s for run, s in zip(runs, scores, strict=False)}
+    of_item = dict(zip((one.id for one in items), scores[len(runs) :], strict=True))
+    parts: list[AdvicePart] = []
+    if include != "trajectories":
+        parts += _item_parts(runs, items, of_task, of_item, k, facet, lore, settings)
+    if include != "items":
+        parts += _trajectories(runs, of_task, k, lore, settings)
+    return Advice(parts=tuple(parts), text=_fenced(parts), tokens=sum(count_tokens(part.text) for part in parts))
+
+
+def _item_parts(
+    runs: Sequence[Run],
+    items: Sequence[Experience],
+    of_task: Mapping[str, float],
+    of_item: Mapping[str, float],
+    k: int,
+    facet: Facet | None,
+    lore: Lore,
+    settings: ExperienceSettings,
+) -> list[AdvicePart]:
+    learned = {run_id for one in items for run_id in one.run_ids}
+    if facet is not None:
+        items = [one for one in items if one.facet == facet]
+    # An item belongs to the nearest of its runs; one whose runs are gone, or lie elsewhere, stands for itself.
+    groups: dict[str, list[Experience]] = {}
+    for one in items:
+        known = [run_id for run_id in one.run_ids if run_id in of_task]
+        groups.setdefault(max(known, key=of_task.__getitem__, default=one.id), []).append(one)
+    near = {
+        group: max(of_task.get(group, 0.0), *(of_item[one.id] for one in members)) for group, members in groups.items()
+    }
+    if facet is None:
+        # Of a distilled run nothing is shown but its items: where there are none, a model found nothing to learn.
+        telling = [run for run in runs if not run.distilled and (run.outcome is not None or lore.lengths.get(run.id))]
+        near |= {run.id: of_task[run.id] for run in telling if run.id not in learned}
+    chosen = sorted((one for one in near if near[one] >= settings.floor), key=lambda one: -near[one])[:k]
+    digested = [one for one in chosen if one not in groups]
+    steps = lore.read_steps(digested) if digested else {}
+    by_id = {run.id: run for run in runs}
+    found: list[AdvicePart] = []
+    for group in chosen:
+        if group not in groups:
+            text = digest_text(digest_of(by_id[group], steps.get(group, ())))
+            found.append(AdvicePart(id=group, kind="digest", run_id=group, score=near[group], text=text))
+            continue
+        for one in sorted(groups[group], key=lambda one: -of_item[one.id]):
+            source = group if group in by_id else ""
+            found.append(AdvicePart(id=one.id, kind="item", run_id=source, score=near[group], text=_item_text(one)))
+    return _within(found, settings.items, settings.item_tokens)
+
+
+def _item_text(one: Experience) -> str:
+    lines = [f"{clipped(one.title, 160)} — {clipped(one.description, 400)}", one.content.strip()[:_LONGEST]]
+    return "\n".join(lines)
+
+
+def _within(parts: Sequence[AdvicePart], most: int, budget: int) -> list[AdvicePart]:
+    """The parts that fit, in order; one that does not is left out whole, so that none says half of what it means."""
+    kept: list[AdvicePart] = []
+    for part in parts:
+        cost = count_tokens(part.text)
+        if len(kept) < most and cost <= budget:
+            kept.append(part)
+            budget -= cost
+    return kept
+
+
+def _trajectories(
+    runs: Sequence[Run], of_task: Mapping[str, float], k: int, lore: Lore, settings: ExperienceSettings
+) -> list[AdvicePart]:
+    """The shortest successful runs of similar tasks, abridged to the budget that they share."""
+    done = [run for run in runs if run.outcome is not None and run.outcome.label and lore.lengths.get(run.id)]
+    near = sorted((run for run in done if of_task[run.id] >= settings.floor), key=lambda run: -of_task[run.id])
+    shortest = sorted(near[:_LOOKED_AT], key=lambda run: (lore.lengths[run.id], -of_task[run.id]))[:k]
+    steps = lore.read_steps([run.id for run in shortest]) if shortest else {}
+    found = []
+    for run in shortest:
+        text = abridged_run(run, steps[run.id], settings.trajectory_tokens // len(shortest))
+        if text:
+            found.append(AdvicePart(id=run.id, kind="trajectory", run_id=run.id, score=of_task[run.id], text=text))
+    return found
+
+
+def _fenced(parts: Sequence[AdvicePart]) -> str:
+    """The parts as quoted data: whatever stands in them, none can end the fence or pass for a control token."""
+    if not parts:
+        return ""
+    ((_, text),) = load_prompt("experience_advice").render(experience="\n\n".join(part.text for part in parts))
+    return text

@@ -1,0 +1,88 @@
+"""Experience as procedural items: procedural memory is the home of what is learned.
+
+An item of entry type ``experience`` has the title as summary, and as steps the description (when to use it and when
+not) and the content; where it holds and what it was learned from stand in ``metadata["experience"]``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple, get_args
+
+from ..memory_types.experience import Experience, Facet, Origin, Run
+from ..memory_types.items import ProceduralItem
+
+__all__ = ["ENTRY_TYPE", "Uses", "experience_of", "item_values", "metadata_of", "uses_of"]
+
+ENTRY_TYPE = "experience"
+_KEY = "experience"
+
+
+class Uses(NamedTuple):
+    """How many runs were given something, and how many of those did their task or failed."""
+
+    retrieved: int = 0
+    helped: int = 0
+    hurt: int = 0
+
+
+def uses_of(runs: Iterable[Run]) -> dict[str, Uses]:
+    """The uses of everything that runs were given, by its id. Counted from the runs, so that a forgotten one is not."""
+    shown: Counter[str] = Counter()
+    helped: Counter[str] = Counter()
+    hurt: Counter[str] = Counter()
+    for run in runs:
+        ids = set(run.shown)
+        shown.update(ids)
+        if run.outcome is not None:
+            (helped if run.outcome.label else hurt).update(ids)
+    return {one: Uses(shown[one], helped[one], hurt[one]) for one in shown}
+
+
+def metadata_of(experience: Experience) -> dict[str, Any]:
+    """What of an experience stands in the metadata of its item."""
+    own = {
+        "environment": experience.environment,
+        "facet": experience.facet,
+        "origin": experience.origin,
+        "runs": list(experience.run_ids),
+    }
+    return {_KEY: own}
+
+
+def item_values(experience: Experience) -> dict[str, Any]:
+    """The fields of the item that keeps an experience; without an id, which the item makes itself."""
+    return {
+        "kind": "procedural",
+        "entry_type": ENTRY_TYPE,
+        "summary": experience.title,
+        "steps": (experience.description, experience.content),
+        "tree_path": (ENTRY_TYPE, *([experience.environment] if experience.environment else [])),
+        "metadata": metadata_of(experience),
+    }
+
+
+def experience_of(item: ProceduralItem, uses: Mapping[str, Uses]) -> Experience:
+    """The experience that an item keeps; a person may have edited the item, so nothing in it is taken for granted."""
+    held = item.metadata.get(_KEY)
+    own: Mapping[str, Any] = held if isinstance(held, Mapping) else {}
+    used = uses.get(item.id, Uses())
+    description, *content = item.steps
+    runs = own.get("runs")
+    return Experience(
+        id=item.id,
+        user=item.user,
+        environment=str(own.get("environment", "")),
+        title=item.summary,
+        description=description or item.summary,
+        content="\n".join(content) or description or item.summary,
+        facet=own["facet"] if own.get("facet") in get_args(Facet) else "environment",
+        origin=own["origin"] if own.get("origin") in get_args(Origin) else "success",
+        run_ids=tuple(map(str, runs)) if isinstance(runs, list) else (),
+        retrieved=used.retrieved,
+        helped=used.helped,
+        hurt=used.hurt,
+        status="active" if item.status == "active" else "retired",
+        created_at=item.created_at,
+    )

@@ -1,0 +1,67 @@
+"""Care for what was learned: reading it with its counts, retiring what hurts, and what goes when a run is forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from ..memory_types.experience import Experience
+from ..memory_types.operations import Operation
+from ..stores.changing import remove_item
+from ..stores.ledger import Transaction, history_of
+from ..stores.ledger.runs import delete_runs, read_experience_items, read_runs
+from .as_items import ENTRY_TYPE, experience_of, uses_of
+from .settings import ExperienceSettings
+
+__all__ = ["ACTOR", "forget_runs", "read_experience", "retire_hurting", "retire_mistaken"]
+
+ACTOR = "experience"
+"""Who stands in the history for what is learned and retired without a person."""
+
+
+def read_experience(tx: Transaction, environment: str | None = None, *, retired: bool = False) -> list[Experience]:
+    """The user's experience with its counts, in the order in which it was learned.
+
+    Args:
+        environment: what holds there, promoted experience with it; all when None.
+        retired: whether what was retired is among it.
+    """
+    items = read_experience_items(tx, ENTRY_TYPE, removed=retired)
+    uses = uses_of(read_runs(tx)) if items else {}
+    found = [experience_of(item, uses) for item in items]
+    return [one for one in found if environment is None or one.environment in ("", environment)]
+
+
+def retire_hurting(tx: Transaction, shown: Collection[str], settings: ExperienceSettings) -> list[Operation]:
+    """Retire what of this experience does harm: so many runs that were given it failed, and hardly any did their task.
+
+    What was retired before, and brought back by ``undo``, stays: a person has decided.
+    """
+    done: list[Operation] = []
+    for one in read_experience(tx):
+        if one.id not in shown or one.hurt < settings.retire_after or one.hurt < 4 * one.helped:
+            continue
+        if any(made.actor == ACTOR and made.kind == "remove" for made in history_of(tx, one.id)):
+            continue
+        reason = f"{one.hurt} of {one.retrieved} runs that were given it failed, {one.helped} did their task"
+        done.append(remove_item(tx, one.id, actor=ACTOR, reason=reason))
+    return done
+
+
+def retire_mistaken(tx: Transaction, run_id: str) -> list[Operation]:
+    """Retire what was learned from this run alone: its outcome turned out to be the other one."""
+    mistaken = [one for one in read_experience(tx) if one.run_ids == (run_id,)]
+    reason = "the outcome of the run that it was learned from was put right"
+    return [remove_item(tx, one.id, actor=ACTOR, reason=reason) for one in mistaken]
+
+
+def forget_runs(tx: Transaction, run_ids: Collection[str]) -> tuple[int, int]:
+    """Delete runs for good, and take out the experience that rests on nothing else.
+
+    Returns:
+        How many runs and how many experiences went.
+    """
+    gone = set(run_ids)
+    resting = [one for one in read_experience(tx) if one.run_ids and set(one.run_ids) <= gone]
+    for one in resting:
+        remove_item(tx, one.id, reason="the runs that it was learned from were forgotten")
+    return delete_runs(tx, gone), len(resting)

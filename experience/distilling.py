@@ -1,0 +1,251 @@
+"""Making experience of runs with a chat model (ReasoningBank, arXiv 2509.25140, section 3.1; CFGM's contrast tips).
+
+From a success at most three strategies, from a failure at most three lessons by other instructions, and where the same
+task has both outcomes at most five items by contrast. A run whose outcome nobody has told is judged first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from ..memory_types.experience import Experience, Facet, Origin, Outcome, Run, RunStep
+from ..models import Budget, CallInput, Method, ModelReply, StructuredCall, StructuredResult, UsageMeter
+from ..prompts import Prompt, load_prompt
+from .digest import abridged_run, normal_task
+from .settings import ExperienceSettings
+from .similarity import EmbedTexts, nearness
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from ..models import RetryPolicy
+
+__all__ = ["DistilledItem", "DistilledReply", "Distiller", "JudgeReply", "Merged", "OutcomeJudge", "merge", "plan"]
+
+_RULES = "experience_rules"
+_SURE = 0.5
+_KNOWN = 12
+_DISTIL = "distil"
+_NEGATION = re.compile(r"\b(?:not|no|never|don't|avoid|without|cannot|can't|doesn't)\b|[不别勿莫]", re.I)
+
+
+class JudgeReply(ModelReply):
+    """Whether the agent did its task."""
+
+    success: bool = Field(description="true only if the run shows that the task was done; false where unsure")
+    confidence: float = Field(ge=0.0, le=1.0, description="how sure the label is")
+    reason: str = Field(description="one short sentence")
+
+
+class DistilledItem(ModelReply):
+    """One thing to learn."""
+
+    title: str = Field(description="a few words that name the strategy")
+    description: str = Field(description="one sentence: when to use it and when not")
+    content: str = Field(description="one to three sentences: what to do or to avoid, and why")
+    facet: Literal["tool", "environment", "observation"]
+
+
+class DistilledReply(ModelReply):
+    """What the runs teach, the most useful first."""
+
+    items: list[DistilledItem]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Which runs a distilling looks at, and by which instructions."""
+
+    origin: Literal["success", "failure", "contrast"]
+    runs: tuple[Run, ...]
+    most: int
+
+    @property
+    def prompt(self) -> str:
+        """The name of the prompt."""
+        return f"distil_{self.origin}"
+
+
+def plan(run: Run, others: Sequence[Run], settings: ExperienceSettings) -> Plan:
+    """How to distil a run that has an outcome.
+
+    Args:
+        others: runs of the environment, the newest first. Those of the same task with the other outcome make a contrast.
+    """
+    assert run.outcome is not None
+    asked = normal_task(run.task)
+    same = [one for one in others if one.id != run.id and one.outcome is not None and normal_task(one.task) == asked]
+    opposite = [one for one in same if one.outcome is not None and one.outcome.label != run.outcome.label]
+    if opposite:
+        alike = [one for one in same if one not in opposite]
+        chosen = [run, opposite[0], *opposite[1:], *alike][: settings.contrasted]
+        return Plan(origin="contrast", runs=tuple(chosen), most=settings.from_contrast)
+    if run.outcome.label:
+        return Plan(origin="success", runs=(run,), most=settings.from_success)
+    return Plan(origin="failure", runs=(run,), most=settings.from_failure)
+
+
+class OutcomeJudge:
+    """Says of a run whether it did its task, at temperature 0 where the model has one; unsure means that it did not.
+
+    Args:
+        model: the chat model. It is not changed.
+        method: how the reply's form is asked for.
+        retries: what to do about failures of requests.
+    """
+
+    def __init__(
+        self, model: BaseChatModel, *, method: Method = "json_schema", retries: RetryPolicy | None = None
+    ) -> None:
+        def asking(one: BaseChatModel) -> StructuredCall[JudgeReply]:
+            return StructuredCall(one, JudgeReply, agent="judge", method=method, retries=retries)
+
+        exact = "temperature" in type(model).model_fields
+        self._call = asking(model.model_copy(update={"temperature": 0.0}) if exact else model)
+        self._as_it_is = asking(model) if exact else None
+
+    def judge(
+        self,
+        run: Run,
+        steps: Sequence[RunStep],
+        settings: ExperienceSettings,
+        *,
+        budget: Budget | None = None,
+        usage: UsageMeter | None = None,
+    ) -> tuple[Outcome | None, StructuredResult[JudgeReply]]:
+        """The outcome of a run; None where the model gave no usable reply."""
+        messages = load_prompt("outcome_judge").render(
+            task=run.task,
+            evidence=run.evidence or "none",
+            run=abridged_run(run, steps, settings.run_tokens, thoughts=True) or "no step was recorded",
+        )
+        asked = CallInput(messages=messages, budget=budget, usage=usage, operation=_DISTIL)
+        result = self._call.invoke(asked)
+        if result.value is None and self._as_it_is is not None and "temperature" in " ".join(result.degraded):
+            self._call, self._as_it_is = self._as_it_is, None  # reasoning models take no temperature
+            result = self._call.invoke(asked)
+        said = result.value
+        if said is None:
+            return None, result
+        sure = said.confidence >= _SURE
+        reason = said.reason if sure or not said.success else f"unsure, which counts as a failure: {said.reason}"
+        label = said.success and sure
+        return Outcome(label=label, source="judge", confidence=said.confidence, reason=reason[:500]), result
+
+
+class Distiller:
+    """Makes experience of runs with a chat model.
+
+    Args:
+        model: the chat model. It is not changed.
+        method: how the reply's form is asked for.
+        retries: what to do about failures of requests.
+    """
+
+    def __init__(
+        self, model: BaseChatModel, *, method: Method = "json_schema", retries: RetryPolicy | None = None
+    ) -> None:
+        self._call: StructuredCall[DistilledReply] = StructuredCall(
+            model, DistilledReply, agent="distiller", method=method, retries=retries
+        )
+
+    def distil(
+        self,
+        planned: Plan,
+        steps: Mapping[str, Sequence[RunStep]],
+        known: Sequence[Experience],
+        settings: ExperienceSettings,
+        *,
+        budget: Budget | None = None,
+        usage: UsageMeter | None = None,
+    ) -> tuple[list[Experience] | None, StructuredResult[DistilledReply]]:
+        """What the planned runs teach, at most ``planned.most`` items; None where the model gave no usable reply.
+
+        Args:
+            steps: of each run, by its id.
+            known: experience of the environment, the nearest first.
+        """
+        share = settings.run_tokens * (2 if len(planned.runs) > 1 else 1) // len(planned.runs)
+        shown = [abridged_run(run, steps.get(run.id, ()), share, thoughts=True) for run in planned.runs]
+        first = planned.runs[0]
+        messages = distiller_prompt(planned.prompt).render(
+            task=first.task,
+            runs="\n\n".join(shown),
+            known="\n".join(f"- {one.title}: {one.description}" for one in known[:_KNOWN]) or "nothing",
+            most=planned.most,
+        )
+        result = self._call.invoke(CallInput(messages=messages, budget=budget, usage=usage, operation=_DISTIL))
+        if result.value is None:
+            return None, result
+        origin: Origin = planned.origin
+        run_ids = tuple(run.id for run in planned.runs)
+        items = [
+            one for one in result.value.items if one.title.strip() and one.description.strip() and one.content.strip()
+        ]
+        made = [_experience(one, first, origin, one.facet, run_ids) for one in items[: planned.most]]
+        return made, result
+
+
+def _experience(one: DistilledItem, run: Run, origin: Origin, facet: Facet, run_ids: tuple[str, ...]) -> Experience:
+    return Experience(
+        user=run.user,
+        environment=run.environment,
+        title=one.title.strip(),
+        description=one.description.strip(),
+        content=one.content.strip(),
+        facet=facet,
+        origin=origin,
+        run_ids=run_ids,
+    )
+
+
+@cache
+def distiller_prompt(name: str) -> Prompt:
+    """The prompt of one way of distilling: its own instructions, followed by the rules that all share."""
+    own, shared = load_prompt(name), load_prompt(_RULES)
+    told = "\n\n".join(text for prompt in (own, shared) for role, text in prompt.sections if role == "system")
+    rest = tuple((role, text) for role, text in shared.sections if role != "system")
+    return Prompt(name, shared.inputs, shared.values, (("system", told), *rest))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merged:
+    """What becomes of distilled items: ``new`` ones, and known ones (by id) that ``again`` were learned from runs."""
+
+    new: tuple[Experience, ...]
+    again: Mapping[str, tuple[str, ...]]
+
+
+def merge(
+    made: Sequence[Experience], known: Sequence[Experience], embed: EmbedTexts | None, settings: ExperienceSettings
+) -> Merged:
+    """Take what says the same as a known item, or as one before it, together with that one.
+
+    Two items that differ in a negation are never the same, however alike their words are.
+    """
+    new: list[Experience] = []
+    again: dict[str, tuple[str, ...]] = {}
+    for one in made:
+        others = [other for other in (*known, *new) if _negations(other) == _negations(one)]
+        near = nearness(_whole(one), [_whole(other) for other in others], embed)
+        best = max(range(len(others)), key=near.__getitem__, default=None)
+        if best is None or near[best] < settings.same:
+            new.append(one)
+        elif all(others[best] is not other for other in new):
+            runs = again.get(others[best].id, others[best].run_ids)
+            again[others[best].id] = tuple(dict.fromkeys([*runs, *one.run_ids]))
+    return Merged(new=tuple(new), again=again)
+
+
+def _whole(one: Experience) -> str:
+    return f"{one.title}. {one.description} {one.content}"
+
+
+def _negations(one: Experience) -> int:
+    return len(_NEGATION.findall(_whole(one)))

@@ -1,0 +1,39 @@
+"""Every default of learning from experience, in one place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["ExperienceSettings"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExperienceSettings:
+    """How experience is recalled, distilled and cared for.
+
+    Attributes:
+        floor: how near (0 to 1) an earlier task or an experience must be to be shown at all. With the bundled embedder
+            tasks of the same sort are at 0.55 and above, chat beside a home of tasks at 0.27 and below.
+        items: most items and digests shown, whatever k is.
+        item_tokens, trajectory_tokens: budgets of the two parts of an advice.
+        most_runs: of a user's runs in an environment, so many of the newest are looked at.
+        from_success, from_failure, from_contrast: most items that one distilling may bring (ReasoningBank, section 3).
+        same: how alike (0 to 1) two experiences must be to be one.
+        retire_after: an experience is retired once so many runs that were given it failed, and these are at least
+            four times those that did their task.
+        run_tokens: to how many tokens a run is abridged for a model; in a contrast that is shared by the runs.
+        contrasted: most runs of the same task that one contrast looks at.
+    """
+
+    floor: float = 0.42
+    items: int = 3
+    item_tokens: int = 400
+    trajectory_tokens: int = 800
+    most_runs: int = 2_000
+    from_success: int = 3
+    from_failure: int = 3
+    from_contrast: int = 5
+    same: float = 0.88
+    retire_after: int = 4
+    run_tokens: int = 4_000
+    contrasted: int = 4

@@ -1,0 +1,190 @@
+"""The durable job ``distil``: a finished run becomes experience. It waits where no model is set, until one is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .background import JobContext, JobOutcome
+from .experience.as_items import item_values, metadata_of
+from .experience.care import ACTOR, read_experience, retire_hurting
+from .experience.settings import ExperienceSettings
+from .experience.similarity import EmbedTexts, nearness
+from .memory_types.experience import Experience, Outcome, Run, RunStep
+from .stores.changing import add_item, edit_item
+from .stores.ledger import Transaction, get_items
+from .stores.ledger.jobs import enqueue
+from .stores.ledger.runs import read_run_steps, read_runs, set_run
+from .stores.ledger.usage import add_usage
+from .stores.media_texts import NEVER, make_due
+from .stores.redaction import redact_texts
+from .stores.vector_cache import embed_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .experience.distilling import Merged
+    from .memory import Memory
+    from .models import StructuredResult, UsageMeter
+
+__all__ = ["KIND", "WAITS", "Distilling"]
+
+KIND = "distil"
+WAITS = "distilling waits for a model: open the memory with model='openai:…' (or models={'distiller': …, 'judge': …})"
+
+
+class Distilling:
+    """Does a memory's ``distil`` jobs. Nothing of a model is loaded until one is run.
+
+    Attributes:
+        settings: the defaults of learning from experience.
+    """
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self.settings = ExperienceSettings()
+        memory.handlers.register(KIND, self.run)
+        if self.ready:
+            make_due(memory.ledger, {KIND})
+
+    @property
+    def ready(self) -> bool:
+        """Whether there is a model to distil with."""
+        models = self._memory.model_tier.models
+        return models.of("distiller") is not None and models.of("judge") is not None
+
+    def queue(self, tx: Transaction, run_id: str) -> str:
+        """Ask for a run to be distilled, in this transaction; returns why that waits, or ""."""
+        enqueue(tx, KIND, {"run": run_id}, key=run_id, due_at=None if self.ready else NEVER)
+        return "" if self.ready else WAITS
+
+    def embed_for(self, user: str) -> EmbedTexts:
+        """What makes vectors for a user."""
+        memory = self._memory
+        return lambda texts: embed_texts(memory.ledger, user, memory.embedder, texts)
+
+    def run(self, job: JobContext) -> JobOutcome:
+        """Judge a run if nobody has said how it ended, and distil it; what is learned and the job's end are one write."""
+        if not self.ready:  # made due by a memory that had a model
+            with job.write() as tx:
+                job.complete(tx)
+                enqueue(tx, KIND, job.payload, key=str(job.payload["run"]), due_at=NEVER)
+            return JobOutcome.done()
+        from .models import UsageMeter
+
+        usage = UsageMeter(KIND)
+        try:
+            outcome = self._run(job, usage)
+        finally:
+            rows = usage.drain()
+            if rows:
+                with job.write() as tx:
+                    add_usage(tx, rows)
+        return outcome
+
+    def _run(self, job: JobContext, usage: UsageMeter) -> JobOutcome:
+        run = self._read(job)
+        if run is None or run.distilled or run.status != "finished":
+            return JobOutcome.done()  # forgotten since, or done by another attempt
+        if run.outcome is None:
+            said, result = self._judged(job, run, usage)
+            if said is None:
+                return _unusable("judge", result)
+            run = self._decided(job, run.id, said)
+            if run is None or run.outcome is None:
+                return JobOutcome.done()
+        return self._distilled(job, run, usage)
+
+    def _read(self, job: JobContext) -> Run | None:
+        with self._memory.ledger.read(job.user.name) as tx:
+            found = [one for one in read_runs(tx) if one.id == job.payload["run"]]
+        return found[0] if found else None
+
+    def _judged(self, job: JobContext, run: Run, usage: UsageMeter) -> tuple[Outcome | None, StructuredResult[Any]]:
+        from .experience.distilling import OutcomeJudge
+
+        tier, settings = self._memory.model_tier, self._memory.settings
+        model = tier.models.of("judge")
+        assert model is not None
+        with self._memory.ledger.read(job.user.name) as tx:
+            steps = read_run_steps(tx, [run.id])[run.id]
+        judge = OutcomeJudge(model, method=settings.model_method)
+        said, result = judge.judge(run, steps, self.settings, budget=tier.budget, usage=usage)
+        if said is None and result.usage.calls and job.attempt >= settings.max_job_attempts:
+            said = Outcome(
+                label=False,
+                source="judge",
+                confidence=0.0,
+                reason="the judge gave no usable reply; what nobody vouches for counts as a failure",
+            )
+        return said, result
+
+    def _decided(self, job: JobContext, run_id: str, said: Outcome) -> Run | None:
+        """Write a judge's word, unless somebody has said better meanwhile."""
+        memory = self._memory
+        with job.write() as tx:
+            run = next((one for one in read_runs(tx) if one.id == run_id), None)
+            if run is not None and run.outcome is None:
+                (reason,) = redact_texts(tx, memory.cipher, memory.settings.find_secrets, said.reason)
+                run = run.changed(outcome=said.changed(reason=reason))
+                set_run(tx, run)
+                retire_hurting(tx, run.shown, self.settings)
+        return run
+
+    def _distilled(self, job: JobContext, run: Run, usage: UsageMeter) -> JobOutcome:
+        from .experience.distilling import Distiller, merge, plan
+
+        memory = self._memory
+        model = memory.model_tier.models.of("distiller")
+        assert model is not None
+        with memory.ledger.read(job.user.name) as tx:
+            planned = plan(run, read_runs(tx, run.environment, finished=True), self.settings)
+            steps: dict[str, list[RunStep]] = read_run_steps(tx, [one.id for one in planned.runs])
+            known = read_experience(tx, run.environment)
+        embed = self.embed_for(job.user.name)
+        distiller = Distiller(model, method=memory.settings.model_method)
+        made, result = distiller.distil(
+            planned,
+            steps,
+            _nearest(run.task, known, embed),
+            self.settings,
+            budget=memory.model_tier.budget,
+            usage=usage,
+        )
+        if made is None:
+            return _unusable("distiller", result)
+        merged = merge(made, known, embed, self.settings)
+        with job.write() as tx:
+            held = read_runs(tx)
+            kept = next((one for one in held if one.id == run.id), None)
+            # Forgotten meanwhile, nothing is learned from it; decided otherwise, it has another job.
+            if kept is not None and kept.outcome == run.outcome:
+                self._write(tx, merged)
+                set_run(tx, kept.changed(distilled=True))
+            job.complete(tx)
+        memory.wrote(job.user.name)
+        return JobOutcome.done()
+
+    def _write(self, tx: Transaction, merged: Merged) -> None:
+        memory = self._memory
+        find = memory.settings.find_secrets
+        for one in merged.new:
+            reason = f"distilled from {len(one.run_ids)} run{'' if len(one.run_ids) == 1 else 's'} ({one.origin})"
+            add_item(tx, item_values(one), memory.cipher, actor=ACTOR, reason=reason, find=find)
+        known = {one.id: one for one in read_experience(tx)}  # as it is now: a person may have retired some
+        held = get_items(tx, known.keys() & merged.again.keys())
+        for item_id, item in held.items():
+            runs = tuple(dict.fromkeys([*known[item_id].run_ids, *merged.again[item_id]]))
+            if runs != known[item_id].run_ids:
+                fields = {"metadata": {**item.metadata, **metadata_of(known[item_id].changed(run_ids=runs))}}
+                edit_item(tx, item_id, fields, memory.cipher, actor=ACTOR, reason="learned again", find=find)
+
+
+def _nearest(task: str, known: Sequence[Experience], embed: EmbedTexts) -> list[Experience]:
+    scores = nearness(task, [f"{one.title}. {one.description}" for one in known], embed)
+    return [known[at] for at in sorted(range(len(known)), key=lambda at: -scores[at])]
+
+
+def _unusable(agent: str, result: StructuredResult[Any]) -> JobOutcome:
+    if not result.usage.calls:
+        return JobOutcome.defer(f"the {agent} could not be asked: the budget is used up, or its server does not answer")
+    return JobOutcome.retry(f"the {agent} gave no usable reply")

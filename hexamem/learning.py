@@ -1,0 +1,496 @@
+"""``user.experience``: runs are recorded, what they teach is recalled before the next task, and looked after."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, get_args
+
+from .arguments import check_count, check_text, json_mapping
+from .async_twins import AsyncExperience, AsyncRun
+from .calls import public
+from .errors import HexamemError, InvalidInputError, NotFoundError
+from .experience.advising import Include, Lore, advise
+from .experience.as_items import ENTRY_TYPE, metadata_of
+from .experience.care import forget_runs, read_experience, retire_hurting, retire_mistaken
+from .experience.digest import digest_of
+from .memory_types import Operation, utc_now
+from .memory_types.experience import (
+    Advice,
+    Experience,
+    ExperienceStats,
+    Facet,
+    Outcome,
+    OutcomeSource,
+    Run,
+    RunDigest,
+    RunReceipt,
+    RunStep,
+)
+from .stores.changing import edit_item, remove_item
+from .stores.known_secrets import find_known
+from .stores.ledger import Transaction, get_items
+from .stores.ledger.runs import (
+    add_run,
+    append_run_step,
+    count_run_steps,
+    get_run,
+    read_run_steps,
+    read_runs,
+    set_run,
+)
+from .stores.redaction import Redactor, keep_in_vault
+
+if TYPE_CHECKING:
+    from .distilling import Distilling
+    from .user import UserMemory
+
+__all__ = ["RunRecorder", "UserExperience"]
+
+_MOST_K = 20
+_SOURCES = tuple(one for one in get_args(OutcomeSource) if one != "judge")
+
+
+class UserExperience(AsyncExperience):
+    """What a user's agents learned by doing. Reached as ``user.experience``.
+
+    Everything is of one user and within one environment (``env``; "" where nothing is said) until a person promotes it.
+    Without a model, runs are recorded and recalled by their digests; with one, experience is distilled of them by the
+    durable job ``distil``. Secrets are taken out before anything is written, and ``redact``, ``erase``, ``export`` and
+    ``import_`` of the user reach runs and experience alike. Each method has an ``a…`` twin that runs it in a thread.
+    """
+
+    def __init__(self, user: UserMemory) -> None:
+        self._user = user
+        self._calls = user._calls
+
+    # -- recording ----------------------------------------------------------------------------------------------
+
+    @public
+    def start(
+        self,
+        task: str,
+        *,
+        env: str = "",
+        k: int = 1,
+        include: Include = "items",
+        recall: bool = True,
+        same_task: bool = True,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> RunRecorder:
+        """Begin to record a run, and recall what earlier runs have to say about its task.
+
+        The run is in the ledger when this returns. Until it is finished it is "unfinished"; so it stays if its process
+        is killed.
+
+        Args:
+            task: what is to be done.
+            env: where: experience is learned and recalled within it.
+            k, include, same_task: as for :meth:`recall`.
+            recall: False records without advice, so that the gain can be measured.
+            metadata: of the run; JSON values.
+
+        Raises:
+            InvalidInputError: for a blank task, or arguments that do not fit.
+        """
+        _check_task(task)
+        _check_env(env)
+        fields = json_mapping(metadata, "metadata")
+        advice = self._advice(task, env, k, include, None, same_task) if recall else Advice()
+        with self._user.memory.ledger.write(self._user.name, timezone=self._user.timezone) as tx:
+            said = self._clean(tx, {"task": task, "environment": env, "metadata": fields}, "the task")
+            run = Run(user=self._user.name, shown=advice.ids, **said)
+            add_run(tx, run)
+        return RunRecorder(self, run, advice)
+
+    @public
+    def resume(self, run_id: str) -> RunRecorder:
+        """Go on recording a run that is unfinished.
+
+        Raises:
+            NotFoundError: if there is no such run. InvalidInputError: if it is finished.
+        """
+        run = self._run(run_id)
+        if run.status == "finished":
+            raise InvalidInputError(f"run {run_id} is finished: start another, or say how it ended with decide()")
+        return RunRecorder(self, run, Advice())
+
+    @public
+    def decide(self, run_id: str, outcome: bool, *, evidence: str = "", source: OutcomeSource = "user") -> RunReceipt:
+        """Say how a run ended, after it was finished or left; what was said or judged before is replaced.
+
+        Where that was the other outcome, what was learned from this run alone is retired, and the run distilled anew.
+
+        Raises:
+            NotFoundError: if there is no such run.
+        """
+        return self._finish(run_id, outcome, evidence, source, again=True)
+
+    def _step(self, run_id: str, values: Mapping[str, str | None]) -> RunStep:
+        for name, value in values.items():
+            if value is not None:
+                check_text(value, name)
+        if not any(value and value.strip() for value in values.values()):
+            raise InvalidInputError("the step is empty: give a thought, an action, an observation or an error")
+        with self._user.memory.ledger.write(self._user.name, create=False) as tx:
+            if get_run(tx, run_id).status == "finished":
+                raise InvalidInputError(f"run {run_id} is finished and takes no more steps; start another run")
+            said = self._clean(tx, dict(values), "the step")
+            return append_run_step(tx, RunStep(run_id=run_id, position=0, **said))
+
+    def _finish(
+        self, run_id: str, outcome: bool | None, evidence: str, source: OutcomeSource, *, again: bool = False
+    ) -> RunReceipt:
+        check_text(run_id, "run_id")
+        check_text(evidence, "evidence")
+        if outcome is not None and not isinstance(outcome, bool):
+            raise InvalidInputError(f"outcome = {outcome!r}: give True, False, or None where nobody knows yet")
+        if source not in _SOURCES:
+            raise InvalidInputError(f"source = {source!r}: use one of {', '.join(_SOURCES)}")
+        learning = self._distilling
+        with self._user.memory.ledger.write(self._user.name, create=False) as tx:
+            run = get_run(tx, run_id)
+            if run.status == "finished" and not again:
+                raise InvalidInputError(f"run {run_id} is finished already; say how it ended with decide()")
+            said = self._clean(tx, {"evidence": evidence}, "the evidence")["evidence"]
+            label = None if outcome is None else Outcome(label=outcome, source=source)
+            new = run.changed(
+                status="finished",
+                outcome=label,
+                evidence=said or run.evidence,
+                finished_at=run.finished_at or utc_now(),
+                distilled=run.distilled and run.outcome is not None and run.outcome.label == outcome,
+            )
+            set_run(tx, new)
+            if run.distilled and not new.distilled:
+                retire_mistaken(tx, run_id)
+            if label is not None and not label.label:
+                retire_hurting(tx, new.shown, learning.settings)
+            waits = "" if new.distilled else learning.queue(tx, run_id)
+            steps = read_run_steps(tx, [run_id])[run_id]
+        self._user.memory.wrote(self._user.name)
+        return RunReceipt(run=new, digest=digest_of(new, steps), distilling=waits)
+
+    # -- recalling ----------------------------------------------------------------------------------------------
+
+    @public
+    def recall(
+        self,
+        task: str,
+        *,
+        env: str = "",
+        k: int = 1,
+        include: Include = "items",
+        facet: Facet | None = None,
+        same_task: bool = True,
+    ) -> Advice:
+        """What earlier runs have to say about a task, or about a tool or an error. No LLM call.
+
+        Found by the task's text against the tasks of earlier runs and against title and description of experience; a
+        run without experience is shown by its digest. Nothing that is not near enough is returned.
+
+        Args:
+            task: what is to be done, which tool is to be called, or what went wrong.
+            env: where; promoted experience counts everywhere.
+            k: from how many earlier runs, at most 20; of all of them at most 3 items within 400 tokens.
+            include: "items", "trajectories" (the shortest successful runs of similar tasks, within 800 tokens), "both".
+            facet: only items about a "tool", the "environment" or an "observation".
+            same_task: False leaves out what was learned from the very same task alone: for evaluations.
+
+        Returns:
+            The advice; ``text`` is for a prompt, fenced off as material.
+
+        Raises:
+            InvalidInputError: for a blank task, or arguments that do not fit.
+        """
+        _check_task(task)
+        _check_env(env)
+        return self._advice(task, env, k, include, facet, same_task)
+
+    def _advice(self, task: str, env: str, k: int, include: Include, facet: Facet | None, same_task: bool) -> Advice:
+        check_count(k, "k", _MOST_K)
+        for value, name, known in ((include, "include", get_args(Include)), (facet, "facet", (*get_args(Facet), None))):
+            if value not in known:
+                raise InvalidInputError(f"{name} = {value!r}: use one of {', '.join(map(str, known))}")
+        memory, name, settings = self._user.memory, self._user.name, self._distilling.settings
+        with memory.ledger.read(name) as tx:
+            runs = read_runs(tx, env, finished=True, limit=settings.most_runs)
+            experience = read_experience(tx, env)
+            lengths = count_run_steps(tx, [run.id for run in runs])
+        if not runs and not experience:
+            return Advice()
+
+        def read_steps(run_ids: Any) -> Mapping[str, list[RunStep]]:
+            with memory.ledger.read(name) as tx:
+                return read_run_steps(tx, run_ids)
+
+        lore = Lore(runs=runs, experience=experience, lengths=lengths, read_steps=read_steps)
+        told: tuple[str, ...] = ()
+        embed = self._distilling.embed_for(name)
+        options: dict[str, Any] = {"k": k, "include": include, "facet": facet, "same_task": same_task}
+        asked = memory._without_secrets(name, task)
+        try:
+            found = advise(asked, lore, embed, **options, settings=settings)
+        except HexamemError:
+            raise
+        except Exception as error:  # noqa: BLE001 - a remote embedder's own errors; words alone serve meanwhile
+            told = (f"the embedder failed ({type(error).__name__}): what is near was found by words alone",)
+            found = advise(asked, lore, None, **options, settings=settings)
+        return found.changed(degraded=told) if told else found
+
+    # -- looking ------------------------------------------------------------------------------------------------
+
+    @public
+    def runs(self, env: str | None = None, *, limit: int | None = None) -> list[Run]:
+        """The recorded runs, the newest first.
+
+        Args:
+            env: only those in it; all when None.
+            limit: at most so many.
+        """
+        if env is not None:
+            _check_env(env)
+        if limit is not None:
+            check_count(limit, "limit")
+        with self._user.memory.ledger.read(self._user.name) as tx:
+            return read_runs(tx, env, limit=limit)
+
+    @public
+    def steps(self, run_id: str) -> tuple[RunStep, ...]:
+        """The steps of a run, in order.
+
+        Raises:
+            NotFoundError: if there is no such run.
+        """
+        check_text(run_id, "run_id")
+        with self._user.memory.ledger.read(self._user.name) as tx:
+            get_run(tx, run_id)
+            return tuple(read_run_steps(tx, [run_id])[run_id])
+
+    @public
+    def digest(self, run_id: str) -> RunDigest:
+        """A run in a few lines, made without a model.
+
+        Raises:
+            NotFoundError: if there is no such run.
+        """
+        return digest_of(self._run(run_id), self.steps(run_id))
+
+    @public
+    def items(self, env: str | None = None, *, retired: bool = False) -> tuple[Experience, ...]:
+        """What was learned, in the order of learning, with its counts.
+
+        Args:
+            env: what holds there, promoted experience with it; all when None.
+            retired: whether what was retired is among it.
+        """
+        if env is not None:
+            _check_env(env)
+        with self._user.memory.ledger.read(self._user.name) as tx:
+            return tuple(read_experience(tx, env, retired=retired))
+
+    @public
+    def show(self, experience_id: str) -> Experience:
+        """One experience, retired or not.
+
+        Raises:
+            NotFoundError: if there is none of this id.
+        """
+        check_text(experience_id, "experience_id")
+        found = [one for one in self.items(retired=True) if one.id == experience_id]
+        if not found:
+            raise NotFoundError(
+                f"no experience {experience_id!r} for user {self._user.name!r}; `hexamem experience list` shows it"
+            )
+        return found[0]
+
+    @public
+    def stats(self, env: str | None = None) -> ExperienceStats:
+        """How many runs there are, how they ended with and without advice, and what was learned from them."""
+        runs = self.runs(env)
+        learned = self.items(env, retired=True)
+        judged = [run for run in runs if run.outcome is not None]
+        done = [run for run in runs if run.status == "finished"]
+        waiting = [run for run in done if not run.distilled]
+
+        def ended(with_advice: bool) -> tuple[int, int]:
+            chosen = [run.outcome for run in judged if bool(run.shown) == with_advice]
+            return sum(one.label for one in chosen if one is not None), len(chosen)
+
+        from .distilling import WAITS
+
+        return ExperienceStats(
+            environment=env,
+            runs=len(runs),
+            unfinished=len(runs) - len(done),
+            succeeded=sum(run.outcome.label for run in judged if run.outcome),
+            failed=sum(not run.outcome.label for run in judged if run.outcome),
+            unjudged=sum(run.outcome is None for run in done),
+            undistilled=len(waiting),
+            active=sum(one.status == "active" for one in learned),
+            retired=sum(one.status == "retired" for one in learned),
+            with_advice=ended(True),
+            without_advice=ended(False),
+            waiting=WAITS if waiting and not self._distilling.ready else "",
+        )
+
+    # -- caring -------------------------------------------------------------------------------------------------
+
+    @public
+    def retire(self, experience_id: str, *, reason: str = "") -> Operation:
+        """Recall an experience no more; ``user.undo`` of the returned operation brings it back.
+
+        Raises:
+            NotFoundError: if there is no such experience, or it is retired already.
+        """
+        check_text(reason, "reason")
+        self.show(experience_id)
+        with self._user.memory.ledger.write(self._user.name, create=False) as tx:
+            said = self._clean(tx, {"reason": reason}, "the reason")["reason"]
+            done = remove_item(tx, experience_id, reason=said or "retired")
+        self._user.memory.wrote(self._user.name)
+        return done
+
+    @public
+    def promote(self, experience_id: str, *, reason: str = "") -> Experience:
+        """Let an experience hold in every environment of the user; ``user.undo`` takes that back.
+
+        Raises:
+            NotFoundError: if there is no such experience, or it is retired.
+        """
+        check_text(reason, "reason")
+        one = self.show(experience_id)
+        if not one.environment:
+            return one
+        memory = self._user.memory
+        with memory.ledger.write(self._user.name, create=False) as tx:
+            item = get_items(tx, [experience_id])[experience_id]
+            kept = {**item.metadata, **metadata_of(one.changed(environment=""))}
+            fields = {"metadata": kept, "tree_path": (ENTRY_TYPE,)}
+            find = memory.settings.find_secrets
+            edit_item(tx, experience_id, fields, memory.cipher, reason=reason or "promoted", find=find)
+        memory.wrote(self._user.name)
+        return self.show(experience_id)
+
+    @public
+    def forget(self, run_id: str) -> int:
+        """Delete a run with its steps for good, and take out the experience that rests on it alone.
+
+        What was taken out stays in the history until the user is erased; words are taken out of it by ``user.redact``.
+
+        Returns:
+            How many experiences went with it.
+
+        Raises:
+            NotFoundError: if there is no such run.
+        """
+        check_text(run_id, "run_id")
+        with self._user.memory.ledger.write(self._user.name, create=False) as tx:
+            get_run(tx, run_id)
+            _, learned = forget_runs(tx, [run_id])
+        self._user.memory.ledger.checkpoint()
+        self._user.memory.wrote(self._user.name)
+        return learned
+
+    @public
+    def distil(self, env: str | None = None) -> int:
+        """Queue the finished runs of which no experience was made yet, such as those of an import; returns how many."""
+        if env is not None:
+            _check_env(env)
+        with self._user.memory.ledger.write(self._user.name, create=False) as tx:
+            waiting = [run for run in read_runs(tx, env, finished=True) if not run.distilled]
+            for run in reversed(waiting):
+                self._distilling.queue(tx, run.id)
+        self._user.memory.wrote(self._user.name)
+        return len(waiting)
+
+    # -- inside -------------------------------------------------------------------------------------------------
+
+    @property
+    def _distilling(self) -> Distilling:
+        return self._user.memory.distilling
+
+    def _run(self, run_id: str) -> Run:
+        check_text(run_id, "run_id")
+        with self._user.memory.ledger.read(self._user.name) as tx:
+            return get_run(tx, run_id)
+
+    def _clean(self, tx: Transaction, values: dict[str, Any], what: str) -> dict[str, Any]:
+        """The values without secrets, as they may be written; each secret is kept in the vault."""
+        memory = self._user.memory
+        limit = memory.settings.max_message_bytes
+        texts = list(_strings(values))
+        size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+        if size > limit:
+            raise InvalidInputError(f"{what} has {size:,} bytes; the limit is {limit:,}: shorten what came back")
+        redactor = Redactor(keep_in_vault(tx, memory.cipher), memory.settings.find_secrets)
+        near = redactor.look(values)
+        if memory.settings.find_secrets:
+            redactor.know(find_known(tx, memory.cipher, texts))
+        return dict(redactor.clean(values, near))
+
+
+class RunRecorder(AsyncRun):
+    """A run that is being recorded. Made by :meth:`UserExperience.start`; safe to use from several threads.
+
+    Attributes:
+        id: of the run.
+        run: as it was when it began.
+        advice: what earlier runs have to say about its task.
+    """
+
+    def __init__(self, experience: UserExperience, run: Run, advice: Advice) -> None:
+        self._experience, self.run, self.advice, self.id = experience, run, advice, run.id
+        self._calls = experience._calls
+
+    def __repr__(self) -> str:
+        return f"RunRecorder({self.id!r})"
+
+    @public
+    def step(self, *, thought: str = "", action: str = "", observation: str = "", error: str | None = None) -> RunStep:
+        """Write one turn of the agent to the ledger, at once and without an LLM call.
+
+        Args:
+            thought, action, observation: what it thought and did, and what came back; any may be left out.
+            error: what went wrong, if something did.
+
+        Raises:
+            InvalidInputError: for a step without anything in it, or a run that is finished.
+            NotFoundError: if the run was forgotten.
+        """
+        values = {"thought": thought, "action": action, "observation": observation, "error": error}
+        return self._experience._step(self.id, values)
+
+    @public
+    def finish(
+        self, outcome: bool | None = None, *, evidence: str = "", source: OutcomeSource = "environment"
+    ) -> RunReceipt:
+        """End the run, and queue what it teaches.
+
+        Args:
+            outcome: whether the task was done; None where nobody knows: a model judges it, where there is one.
+            evidence: what that rests on, such as a reward or the output of a test.
+            source: who says so: the "environment", a "test" or the "user".
+
+        Raises:
+            InvalidInputError: if it is finished already.
+            NotFoundError: if it was forgotten.
+        """
+        return self._experience._finish(self.id, outcome, evidence, source)
+
+
+def _check_task(task: object) -> None:
+    if not check_text(task, "task").strip():
+        raise InvalidInputError(f"task = {task!r} is blank; say what is to be done")
+
+
+def _check_env(env: object) -> None:
+    if len(check_text(env, "env")) > 200:
+        raise InvalidInputError("env has more than 200 characters; give the environment a short name")
+
+
+def _strings(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, Mapping):
+        return [text for pair in value.items() for part in pair for text in _strings(part)]
+    return [text for part in value for text in _strings(part)] if isinstance(value, list | tuple) else []
