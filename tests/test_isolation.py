@@ -192,6 +192,7 @@ FINDS_NOTHING: dict[str, Callable[[UserMemory, Ids, Path], object]] = {
     "pages": lambda user, ids, _: user.pages(),
     "pages of a thread": lambda user, ids, _: user.pages(thread_id=ids.thread),
     "search of pages": lambda user, ids, _: user.search_pages("dog at dawn", k=50),
+    "research": lambda user, ids, _: user.research("when does the dog walk at dawn?").hits,
     "light memory": lambda user, ids, _: user.light_memory(200).memos,
     "reveals": lambda user, ids, _: user.reveals(),
     "reveals of a secret": lambda user, ids, _: user.reveals(ids.secret),

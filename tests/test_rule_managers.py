@@ -300,3 +300,86 @@ def test_a_text_of_megabytes_is_read_in_part_and_kept_whole(piece: str) -> None:
     text = piece * (1_000_000 // len(piece))
     for one in proposed(batch(text)):
         assert one.kind != "resource" or len(one.values["content"]) > 900_000
+
+
+@pytest.mark.parametrize(
+    ("text", "held"),
+    [
+        ("Team lead is Shalini.", "Shalini"),
+        ("The spare key is under the blue pot.", "under the blue pot"),
+        ("rent is 1,150 excluding bills", "1,150"),
+        ("The settlement service, code name Heron, keeps its ledger in MySQL.", "MySQL"),
+        ("Hafiz doesn't eat pork, Joanne is vegan.", "Hafiz doesn't eat pork"),
+        ("My therapist moved. Her name's Dr Marchetti.", "Marchetti"),
+        ("Nana lives in Porthcawl.", "Porthcawl"),
+        ("Never on time, my boss Camila.", "Camila"),
+        ("另外对方采购负责人是周总监，周启航。", "周启航"),
+        ("QA 那边现在是 Yolanda 负责", "Yolanda"),
+        ("我们的日志用的是 Loki，不是 ELK", "Loki"),
+    ],
+)
+def test_plain_statements_about_definite_things_are_kept(text: str, held: str) -> None:
+    assert any(held in each for each in summaries("semantic", text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The weather is 20 degrees today",
+        "The bus is late again",
+        "TIMESTAMP: 2025-05-02T20:04",
+        "Let's start with Day 2",
+        "The food was so good at Nando's",
+        "What is the rent in Leeds?",
+        "If the rent is 900 I'd take it",
+        "今天天气三十度",
+        "老师群里发的",
+    ],
+)
+def test_news_of_the_day_opinions_and_questions_are_no_statements(text: str) -> None:
+    assert summaries("semantic", text) == []
+
+
+@pytest.mark.parametrize(
+    ("turns", "held"),
+    [
+        (("If the boiler shows E133, turn the knob left and wait a minute.",), "turn the knob"),
+        (("and never release on a friday, my boss will kill me",), "friday"),
+        (
+            ("my supervisor only reads PDFs with line numbers, so remind me of that whenever I send him something",),
+            "line",
+        ),
+        (
+            (
+                "I want to save how my gran made the bread",
+                "so you put a tablespoon of molasses in, bake it for 45 minutes",
+            ),
+            "molasses",
+        ),
+        (("我背单词的办法：早上看三十个，晚上默写，错的抄到红本子上",), "红本子"),
+        (("我这个红烧肉的做法你记一下", "五花肉切块先焯水，冰糖小火炒到枣红色，放一罐黄酒"), "黄酒"),
+    ],
+)
+def test_how_to_is_kept_in_whatever_form_it_is_told(turns: tuple[str, ...], held: str) -> None:
+    found = [one.values for one in proposed(batch(*turns)) if one.kind == "procedural"]
+    assert any(held in f"{each['summary']} {each['steps']}" for each in found)
+    assert not any("kill" in f"{each['summary']} {each['steps']}" for each in found)
+
+
+def test_what_stands_in_a_quote_or_is_looked_up_is_no_event() -> None:
+    assert summaries("episodic", '那 "我下周一要去火星开会" 英文咋说', "帮我看看明天 calendar 有什么") == []
+
+
+def test_notes_without_a_subject_are_about_the_user() -> None:
+    assert core("note: based in Leeds.") == ["Lives in Leeds"]
+
+
+def test_the_last_fact_is_put_right_after_a_slip() -> None:
+    found = proposed(batch("I'm allergic to walnuts", "oh wait no, its hazelnuts"))
+    assert [one.values["value"] for one in found if one.kind == "core"] == ["Is allergic to hazelnuts"]
+
+
+def test_codes_are_taken_to_the_vault_and_out_of_all_else() -> None:
+    found = proposed(batch("the wifi is Brindle-Otter-58 and the key safe outside is 4471"))
+    assert {one.secret for one in found if one.kind == "vault"} == {"Brindle-Otter-58", "4471"}
+    assert not any("4471" in str(one.values) or "Brindle" in str(one.values) for one in found)

@@ -44,6 +44,15 @@ _ADDRESS = re.compile(
     r"|\b[A-ZÄÖÜ][a-zäöüß]+(?:straße|strasse|str\.|weg|platz|allee"
     r"|gasse)\s\d{1,4}[a-z]?(?:,\s(?:\d{4,5}\s)?[A-ZÄÖÜ][a-zäöüß]+)?"
 )
+_POSTCODE = r"(?:[A-Z]{1,2}\d[A-Z\d]?\s?\d[A-Z]{2}|[A-Z]\d\d\s?[A-Z\d]{4}|[A-Z]{2}\s\d{5})"
+_ADDRESS_TOLD = re.compile(
+    rf"(?<![\w.])(?P<one>\d{{1,4}}[A-Za-z]?\s(?:[A-Z][\w']+\s?){{1,4}}(?:,\s[A-Z][\w' ]{{2,24}}){{0,2}},?\s{_POSTCODE})"
+    r"|(?i:\b(?:address(?:\sis|'s)?|new place|place is|live at|living at|based at|staying at|we're at|deliver(?:ed|y)? to|shipped to"
+    r"|post (?:it|them) to|send (?:it|them|post|mail|parcels) to|office is at|find (?:us|me) at|moved to"
+    r"|now at)[:,]?\s(?:is\s|at\s|now\s)?)"
+    r"(?P<two>(?:(?:Flat|Apt|Unit)\.?\s\w{1,4},\s)?\d{1,4}[A-Za-z]?,?\s(?:[A-Z][\w']+)(?:\s[A-Z][\w']+){0,3}"
+    rf"(?:,\s(?:[A-Z][\w']*(?:\s[A-Z][\w']*){{0,2}}|{_POSTCODE})){{0,3}})"
+)
 _ADDRESS_ZH = re.compile(
     rf"(?:[{HAN}]{{2,8}}?(?:省|自治区))?(?:[{HAN}]{{2,6}}?市)?(?:[{HAN}]{{1,6}}?(?:区|區|县|縣|镇|鎮|乡"
     rf"|鄉))?[{HAN}]{{1,10}}(?:路|街|道|巷|弄|大道|胡同|村|段)\s?"
@@ -145,6 +154,8 @@ def _phones(text: str, zone: tzinfo) -> Iterator[tuple[int, int]]:
 def _addresses(text: str) -> Iterator[tuple[int, int]]:
     for match in _ADDRESS.finditer(text):
         yield match.span()
+    for match in _ADDRESS_TOLD.finditer(text):
+        yield match.span("one" if match["one"] else "two")
     if "号" in text or "號" in text or "弄" in text:
         for match in _ADDRESS_ZH.finditer(text):
             lead = _LEAD_ZH.match(match[0])

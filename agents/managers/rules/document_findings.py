@@ -26,7 +26,8 @@ _OWNS = re.compile(
 
 def resource_finding(document: Document, step: Step) -> Finding:
     """A document as an item to be kept whole."""
-    first = document.content.strip().split("\n")[0][:200] if document.start >= 0 else ""
+    lines = (line.strip() for line in document.content.split("\n"))
+    first = next((line[:200] for line in lines if re.search(r"\w{2}", line)), "") if document.start >= 0 else ""
     quote = first if first and first in step.content else step.content.strip()[:200] or document.title
     return Finding(
         kind="resource",

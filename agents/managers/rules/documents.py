@@ -42,6 +42,8 @@ _CODE = re.compile(
     re.MULTILINE,
 )
 _DEFINED = re.compile(r"^[ \t]*(?:async\s+)?(?:def|class|function|fn|func)\s+(?P<name>\w+)", re.MULTILINE)
+_HEADED = re.compile(r"^\s*(?:【[^】]{2,40}】|[《〈][^》〉]{2,40}[》〉]|#+\s.{3,60}|[A-Z][A-Z '&,-]{7,80})\s*$")
+"""A first line that titles what follows, as in a notice."""
 _LONG = 900
 _DESCRIBED = 160  # characters from which a caption is a description to keep
 _LOOKED_AT = 20_000  # characters of a document in which its form is looked for
@@ -88,6 +90,8 @@ def pasted_document(text: str) -> Document | None:
     bullets = sum(1 for line in lines if _BULLET.match(line))
     triggered = bool(_TRIGGER.search(text[:intro_end])) if intro_end else False
     numbered = sum(1 for line in lines if re.match(r"\s*(?:\d{1,2}[.)、]|step\s\d)", line, re.IGNORECASE))
+    if numbered >= 2 and _HEADED.match(lines[0]) and len(lines) >= 3:
+        return _document(text, intro_end, len(text), "notice", body)
     if numbered >= 2 and numbered >= 0.6 * len(lines) and len(text) < 4_000:
         return None  # a procedure
     if len(lines) >= 4 and len(_CODE.findall(body[:_LOOKED_AT])) >= 2:
@@ -112,6 +116,8 @@ def _intro(text: str) -> int:
     if blank >= 0 and (_TRIGGER.search(head[:blank]) or head[:blank].rstrip().endswith((":", "："))):
         return blank + 2
     line = head.find("\n")
+    if line >= 0 and _HEADED.match(head[line + 1 :].split("\n")[0]):
+        return line + 1
     if line >= 0 and head[:line].rstrip().endswith((":", "：")) and _TRIGGER.search(head[:line]):
         return line + 1
     return 0

@@ -7,20 +7,24 @@ import re
 from .people import KIN_PATTERN, KIN_ZH_PATTERN
 
 __all__ = [
+    "ANY_SUCH_DAY",
     "ASKS_WHEN",
     "CHANGED_RANGE",
     "CHANGED_ZH",
+    "DATE_WORDS",
     "DUE",
     "FUTURE",
     "FUTURE_ZH",
     "IT_STARTS",
     "LEAD",
+    "LOOK_UP",
     "MOST",
     "MOVED",
     "OFF",
     "PAST",
     "PAST_ZH",
     "PERSON_MOVED",
+    "RECURS",
     "REQUEST",
     "SELF",
     "SLIP",
@@ -48,7 +52,7 @@ PAST = re.compile(
     r"|embed|red|bed|shed|wed|hundred)[a-z]{2,}ed)\b",
     re.IGNORECASE,
 )
-PAST_ZH = re.compile(r"了|过|刚|昨|上周|上个?月|前天|之前|去年")
+PAST_ZH = re.compile(r"了|啦|过(?!来|去|年|节|生日|敏|期|几|两|会儿|马路|滤)|刚|昨|上周|上个?月|前天|之前|去年")
 FUTURE_ZH = re.compile(
     r"要|会|将|打算|准备|明|下周|下个?月|后天|提醒|记得|约|预定|订了|截止|之前|前(?:交|完成)|改到|推到|定在"
 )
@@ -160,4 +164,24 @@ DUE = re.compile(
     r"|dying)[a-z]+ing\b|\b(?:has to|have to|must|needs? to|should be|due)\b[^.]{0,40}\b(?:by"
     r"|before|on|in)\b|\b(?:is|are) due\b",
     re.IGNORECASE,
+)
+RECURS = re.compile(
+    r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\s(?:to|through|till|until|-|–)\s(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
+    r"\b(?!\s(?:the\s)?\d)|\bdays?\soff\s(?:is|are|was)\b|\b\w+day\s(?:night|morning|evening|afternoon)s\b|\b(?:is|are)\s(?:now\s)?(?:on\s)?(?:mon|tues|wednes|thurs|fri|satur|sun)days\b",
+    re.IGNORECASE,
+)
+ANY_SUCH_DAY = re.compile(
+    r"\b(?:on|by|for|until|before|after|of|never|any|every|each)\s(?:an?|any|every|each)\s$", re.IGNORECASE
+)
+LOOK_UP = re.compile(
+    r"^\W*(?:(?:can|could|please|pls|hey|hi|ok)[\s,]+(?:you\s)?)*(?:show|check|look up|find out|tell me|list|search|translate|pull up|see)"
+    r"\s(?:me\s)?(?:what|which|my|the|if|whether|how|when|who)\b.{0,40}\b(?:calendar|diary|schedule|weather|forecast|agenda|flights?|trains?)\b"
+    r"|^(?:帮我|给我|你)?(?:看看?一?下?|查一?下?|查查|看一下|翻译|算一?下?|搜一?下?|找找?).{0,20}(?:有什么|有啥|天气|日程|安排|怎么|什么|哪|多少|calendar|schedule)"
+    r"|(?:英文|中文|英语|日语|法语|翻译)(?:怎么|咋)[说写讲]|怎么翻译|(?:什么|啥)意思",
+    re.IGNORECASE,
+)
+DATE_WORDS = re.compile(
+    r"\d|day|week|month|year|night|morning|afternoon|evening|tomorrow| ago\b|end of|from now|fortnight"
+    r"|christmas|valentine|halloween|spring|summer|autumn|winter|decade|\bthe \w+(?:first|second|third|th)\b"
+    r"|\b(?:first|second|third|jan|feb|mar|apr|may|june?|july?|aug|sep|oct|nov|dec)"
 )

@@ -10,19 +10,23 @@ from datetime import datetime, tzinfo
 from ....intent.dates.relative import find_dates
 from ....intent.dates.spans import DateSpan, Prefer
 from .event_words import (
+    ANY_SUCH_DAY,
     ASKS_WHEN,
     CHANGED_ZH,
+    DATE_WORDS,
     DUE,
     FUTURE,
     FUTURE_ZH,
     IT_STARTS,
     LEAD,
+    LOOK_UP,
     MOST,
     MOVED,
     OFF,
     PAST,
     PAST_ZH,
     PERSON_MOVED,
+    RECURS,
     REQUEST,
     SELF,
     SLIP,
@@ -34,23 +38,13 @@ from .event_words import (
     TRIVIAL,
     TYPE_RULES,
 )
-from .sentences import Clause, Reading, Sentence
+from .sentences import MASK, Clause, Reading, Sentence
 from .words import NAME, content_words
 
 __all__ = ["Event", "find_events", "tense"]
 
 
 _NO_TOPICS = frozenset({"afraid", "cancelled", "naturally", "unfortunately", "sadly", "again", "取消", "消了"})
-_RECURS = re.compile(
-    r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\s(?:to|through|till|until|-|–)\s(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
-    r"\b(?!\s(?:the\s)?\d)|\bdays?\soff\s(?:is|are|was)\b|\b\w+day\s(?:night|morning|evening|afternoon)s\b|\b(?:is|are)\s(?:now\s)?(?:on\s)?(?:mon|tues|wednes|thurs|fri|satur|sun)days\b",
-    re.IGNORECASE,
-)
-_DATE_WORDS = re.compile(
-    r"\d|day|week|month|year|night|morning|afternoon|evening|tomorrow| ago\b|end of|from now|fortnight"
-    r"|christmas|valentine|halloween|spring|summer|autumn|winter|decade|\bthe \w+(?:first|second|third|th)\b"
-    r"|\b(?:first|second|third|jan|feb|mar|apr|may|june?|july?|aug|sep|oct|nov|dec)"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,13 +104,19 @@ def find_events(reading: Reading, said_at: datetime, zone: tzinfo, *, before: st
     slipped = False
     for sentence in reading.sentences:
         request = bool(REQUEST.search(sentence.text))
-        inside = [span for span in dated if sentence.start <= span.start < sentence.end]
+        inside = [
+            span
+            for span in dated
+            if sentence.start <= span.start < sentence.end
+            and sentence.text[span.start - sentence.start] != MASK  # in a quote: nobody's plan
+            and not ANY_SUCH_DAY.search(sentence.text[: span.start - sentence.start])
+        ]
         slipped = (
             slipped
             or bool(SLIP.search(sentence.text))
             or (bool(SLIP_START.search(sentence.text)) and len(sentence.text) < (60 if inside else 14))
         )
-        if sentence.supposed or (sentence.asked and not request):
+        if sentence.supposed or (sentence.asked and not request) or LOOK_UP.search(sentence.text):
             continue
         off = calls_off and bool(OFF.search(sentence.text)) and not STILL_ON.search(sentence.text)
         if off and not (inside and not _off_clause_dated(sentence, inside)):
@@ -137,7 +137,7 @@ def find_events(reading: Reading, said_at: datetime, zone: tzinfo, *, before: st
 
 def _may_date(reading: Reading) -> bool:
     """Whether a text holds any word or digit with which dates are told."""
-    return reading.has_han or bool(_DATE_WORDS.search(reading.raw.lower()))
+    return reading.has_han or bool(DATE_WORDS.search(reading.raw.lower()))
 
 
 def _off_clause_dated(sentence: Sentence, spans: Sequence[DateSpan]) -> bool:
@@ -292,7 +292,7 @@ def _event(
     personal = bool(SELF.search(text)) or bool(SOMEBODY.search(text)) or request
     if when.precision in ("year", "season"):
         return None
-    if not change and _RECURS.search(sentence.text):
+    if not change and RECURS.search(sentence.text):
         return None
     if not change:
         if TRIVIAL.search(clause.text) and not re.search(r"\b(?:birthday|wedding|appointment|meeting)\b", clause.text):

@@ -9,7 +9,7 @@ from ....intent.phrases.tokens import word_set
 from .english_grammar import Fact
 from .family_english import FAMILY_WORDS, english_family, named_next
 from .likes_english import LIKES_RULES
-from .people import People
+from .people import People, is_name
 from .person_english import PERSON_RULES
 from .sentences import Clause, Reading, words_of
 from .words import NAME
@@ -27,7 +27,8 @@ _ANSWER_WORDS = re.compile(
     r"|surname|jargon|sentences?|paragraphs?|explanations?|apologi[sz]e"
     r"|exclamation|small talk|simple words|plain (?:english|language|text)|markdown|tables?|units"
     r"|spelling|tone|call me|address me|talk to me|explain|sources"
-    r"|examples first|step by step|write code|type hints|code comments)\b",
+    r"|prices?|currency|in (?:rupees|euros|dollars|pounds|kilos|miles)|(?:under|in|at most|max) \w+ (?:lines|words)|lists?|summary first"
+    r"|(?:american|british) (?:english|spelling)|temperatures|examples first|step by step|write code|type hints|code comments)\b",
     re.IGNORECASE,
 )
 
@@ -47,6 +48,8 @@ _STANDING = re.compile(
 
 
 _WISH_WORDS = word_set(
+    "price prices currency rupees euros dollars pounds lines words list lists summary spellings american british temperatures dates"
+    " kilometre kilos "
     "answer answers reply replies respond responds response responses emoji emojis bullet bullets concise brief briefly"
     " short shorter formal formally informal informally english chinese french german spanish italian portuguese dutch"
     " mandarin japanese korean polish irish welsh hindi arabic russian turkish metric celsius fahrenheit imperial"
@@ -83,13 +86,102 @@ def english_facts(reading: Reading, people: People, *, household: bool = False) 
         if wish:
             yield wish
             continue
+        previous = ""
+        yield from _names(sentence.text, sentence.clauses)
+        yield from _liked_it(sentence.text, sentence.clauses)
         for clause in sentence.clauses:
             if not clause.holds:
+                previous = clause.text
                 continue
-            words = words_of(clause.text)
+            spoken = _with_subject(clause, previous)
+            previous = spoken.text
+            words = words_of(spoken.text)
             for needed, pattern, make in _ALL_RULES:
-                if not words.isdisjoint(needed) and (match := pattern.search(clause.text)):
-                    yield from make(match, clause)
+                if not words.isdisjoint(needed) and (match := pattern.search(spoken.text)):
+                    yield from make(match, spoken)
+
+
+_DROPPED = re.compile(
+    r"^(?:(?:currently|now|still|just|also|recently|btw|fyi|note|ok|and|but|so|well|update|hi|hey|hello|yeah|yep|oh)[\s,:]+)*"
+    r"(?:(?P<be>(?:based|living|allergic|vegetarian|vegan|coeliac|lactose|married|engaged|divorced|retired|pregnant|left-handed"
+    r"|working|starting (?:at|as|with)|joining|studying|learning|training for|fluent|originally from)\b"
+    r"|from (?=[A-Z][a-z]+(?:,|$))|an? (?:\w+\s){1,3}?(?:at|for|in) (?=[A-Z]))"
+    r"|(?P<do>(?:moved|relocated|live|work|started|joined|left|quit|studied|study|grew up|turned \d|speak|drive|can't stand|cannot stand"
+    r"|hate|don't eat|don't drink|don't like|do not eat|never eat|teach|got (?:engaged|married|promoted)|have (?:an?|two|three|four)\b"
+    r"|play)\b|born (?=in|on)))"
+)
+_CHATTER = re.compile(r"[\s,]+(?:btw|lol|haha|tbh|fyi|lmao|tho|ngl|by the way)$", re.IGNORECASE)
+_OWN_TOPIC = re.compile(r"\b(?:I|I'm|I've|Im|we|we're|we've|my|our|me)\b", re.IGNORECASE)
+_OF_SELF = re.compile(r"\b(?:I|I'm|I've|Im|we|we're|we've)\b")
+
+
+def _with_subject(clause: Clause, previous: str) -> Clause:
+    """The clause with the "I" that notes and messages leave out: "based in Leeds", "moved to Sheffield on Saturday"."""
+    said = _CHATTER.sub("", clause.text)
+    dropped = None if _OF_SELF.search(said) else _DROPPED.match(said[:1].lower() + said[1:])
+    goes_on = len(previous.split()) <= 2 or _OWN_TOPIC.search(previous) or _DROPPED.match(previous)
+    if not dropped or not goes_on:
+        if said == clause.text:
+            return clause
+        end = clause.start + len(said)
+        return Clause(start=clause.start, end=end, text=said, raw=said, holds=clause.holds, sentence=clause.sentence)
+    group = "be" if dropped["be"] else "do"
+    subject = "I'm " if group == "be" else "I was " if dropped["do"].startswith("born") else "I "
+    text = subject + said[dropped.start(group) :]
+    return Clause(start=clause.start, end=clause.end, text=text, raw=text, holds=clause.holds, sentence=clause.sentence)
+
+
+_GREETED = re.compile(
+    rf"^(?i:hi|hey|hello|hiya|morning|evening|good \w+)(?i:\sthere)?[,!]?\s(?i:it's|its"
+    rf"|this is)\s(?P<name>{NAME})(?=$|[.,!]|\s(?:here|again|from)\b)"
+)
+_SPELT = re.compile(
+    rf"\b(?i:it's|its|it is)\s(?P<name>{NAME})(?:\s[a-z][\w' ]{{2,30}})?,\s(?i:not|never)\s(?P<other>{NAME})(?=$|[.,!;)]|\s)"
+)
+
+
+def _names(text: str, clauses: tuple[Clause, ...]) -> Iterator[Fact]:
+    """ "Hey, it's Pip", "it's Una, not Uma": the user's name, where the other is much like it."""
+    match = _GREETED.match(text) or _SPELT.search(text)
+    if match is None or not is_name(match["name"]):
+        return
+    other = match.groupdict().get("other")
+    if other and (
+        other[:1] != match["name"][:1]
+        or abs(len(other) - len(match["name"])) > 5
+        or re.search(r"\b(?:his|her|their|my \w+)\b", text)
+    ):
+        return
+    yield Fact(label="name", value=match["name"], clause=clauses[0], slot="name")
+
+
+_LIKED_IT = re.compile(
+    r"^(?:(?:oh|and|but|except|apart from|not|no|anything but|everything except|also"
+    r"|as for)\s)*(?P<what>[A-Za-z][a-z-]+(?:\s[a-z-]+){0,2}),?\s(?:-\s)?(?:I\s)?"
+    r"(?P<verb>can't stand|cannot stand|can't bear|hate|detest|loathe|love|adore|don't like|am allergic to"
+    r"|'m allergic to) (?:it|them|those|that stuff)\b",
+    re.IGNORECASE,
+)
+
+
+def _liked_it(text: str, clauses: tuple[Clause, ...]) -> Iterator[Fact]:
+    """ "Except coriander, can't stand it": what is liked or disliked stands before the verb."""
+    match = _LIKED_IT.match(text)
+    if match is None or re.match(
+        r"(?:well|yes|yeah|so|honestly|ok|lol|haha|oh|this|that|thanks|wow|god|you|i|we|he|she)\b",
+        match["what"],
+        re.IGNORECASE,
+    ):
+        return
+    verb = match["verb"].lower()
+    liked = verb in ("love", "adore")
+    shown = "Is allergic to" if "allergic" in verb else "Loves" if liked else "Dislikes"
+    yield Fact(
+        label="allergy" if "allergic" in verb else "preference" if liked else "dislike",
+        value=f"{shown} {match['what'].lower()}",
+        clause=clauses[0],
+        confidence=0.75,
+    )
 
 
 def is_answer_wish(text: str) -> bool:

@@ -8,7 +8,10 @@ from collections.abc import Iterator
 from .others_chinese import chinese_others_facts
 from .people import KIN_PATTERN, People, Person, is_name
 from .sentences import Clause, Reading, Sentence
+from .stated_chinese import chinese_statements
+from .stated_english import continues_statement, labelled_statement, stated_whole, statement
 from .told import Told
+from .told_in_passing import told_in_passing
 from .words import NAME
 
 __all__ = ["others_facts"]
@@ -34,6 +37,9 @@ _SURELY = re.compile(
     r"|diabetic|pregnant|deaf|blind)|lives in|works (?:at|as|for))\b"
 )
 _ASIDE = re.compile(rf"(?P<name>{NAME})(?P<aside>\s\((?i:my|our)\s(?:[\w-]+\s)?(?P<kin>(?i:{KIN_PATTERN}))\))")
+_BARE_KIN = re.compile(
+    rf"{_LEAD}(?P<kin>Dad|Mum|Mom|Mam|Nana|Nanna|Nan|Gran|Grandma|Grandad|Granddad|Grandpa|Granny)(?P<rest>(?:'s|\s).*)$"
+)
 _PRONOUN = re.compile(rf"{_LEAD}(?P<who>(?i:she|he))(?P<rest>(?:'s|\s).*)$")
 _THING = re.compile(
     rf"{_LEAD}(?P<thing>(?i:the|our|my)\s(?!(?i:(?:own|home|work|new|old)\s)?(?i:name|e-?mail"
@@ -156,18 +162,40 @@ def others_facts(reading: Reading, people: People, thing: str = "") -> Iterator[
                 yield Told(name=term[:80], summary=sentence.raw.strip(), start=sentence.start, end=sentence.end)
                 continue
         if reading.has_latin:
-            for clause in sentence.clauses:
+            yield from told_in_passing(sentence, people)
+            whole = stated_whole(sentence) or labelled_statement(sentence)
+            if whole:
+                yield whole
+            for clause in () if whole else sentence.clauses:
                 if clause.holds:
-                    told = _english(
-                        _with_tail(clause, sentence), people, place, thing, first=clause.start == sentence.start
+                    tailed = _with_tail(clause, sentence)
+                    told = _english(tailed, people, place, thing, first=clause.start == sentence.start) or statement(
+                        tailed, sentence, people
                     )
                     if told:
+                        thing = told.name
+                        people.told_of(told.name)
                         yield told
                 for match in _PLACE.finditer(clause.text):
                     if is_name(match["place"]):
                         place = match["place"]
         if reading.has_han:
-            yield from chinese_others_facts(sentence, people)
+            told_here = list(chinese_others_facts(sentence, people))
+            for told in told_here:
+                people.told_of(told.name)
+            yield from told_here
+            yield from chinese_statements(sentence, people, told_here)
+    for person in people.introduced():
+        relation = person.relation
+        yield Told(
+            name=person.name,
+            summary=f"{person.name} is the user's {relation}"
+            if relation.isascii()
+            else f"{person.name}是用户的{relation}",
+            start=max(0, reading.raw.find(person.name)),
+            end=max(0, reading.raw.find(person.name)) + len(person.name),
+            confidence=0.65,
+        )
 
 
 def _with_tail(clause: Clause, sentence: Sentence) -> Clause:
@@ -175,7 +203,7 @@ def _with_tail(clause: Clause, sentence: Sentence) -> Clause:
     following = [other for other in sentence.clauses if other.start > clause.start]
     end = clause.end
     for other in following:
-        if not other.holds or not _HANGS_ON.match(other.text):
+        if not other.holds or not (_HANGS_ON.match(other.text) or continues_statement(other.text)):
             break
         end = other.end
     if end == clause.end:
@@ -228,6 +256,11 @@ def _english(clause: Clause, people: People, place: str, thing: str, *, first: b
             )
         if re.match(rf"'s\s(?:name|birthday)\b|\s(?:is|are)(?:\scalled)?\s{NAME}\W*$", rest):
             return _introduced(person, rest, clause)
+    elif match := _BARE_KIN.match(text):
+        person = people.add(match["kin"].casefold(), "")
+        rest = match["rest"]
+        if rest.startswith("'s") and re.match(r"'s\s(?:\w+\s){1,4}?(?:is|was|are|were)\b", rest):
+            return None
     elif match := _PRONOUN.match(text):
         person = people.meant(match["who"])
         rest = match["rest"]
@@ -251,6 +284,8 @@ def _english(clause: Clause, people: People, place: str, thing: str, *, first: b
     elif match := _THING.match(text):
         rest = match["rest"]
         name = re.sub(r"^(?:the|our|my)\s", "", match["thing"], flags=re.IGNORECASE)
+        if re.search(r"n't$|\b(?:first|second|third|\d+(?:st|nd|rd|th))$", name):
+            return None
         if (
             re.search(rf"\b{KIN_PATTERN}\b", name, re.IGNORECASE)
             or len(rest) < 8

@@ -13,8 +13,8 @@ from .words import ANIMALS_ZH, CHILDREN, HAN, NAME, PARTNERS, SURNAME_ZH
 __all__ = ["chinese_family"]
 
 _KIN_NAME = re.compile(
-    rf"(?P<kin>{KIN_ZH_PATTERN})\s?(?:的?名字?)?(?:叫做?|名叫|名字叫|是|就是)?\s?(?P<name>[小老阿][{HAN}](?=今年"
-    rf"|[，。、；\s]|$|\d|在|刚|已)|[{HAN}]{{2,3}}?(?=今年|[，。、；]|$|\d)"
+    rf"(?P<kin>{KIN_ZH_PATTERN})\s?(?:的?名字?)?(?:叫做?|名叫|名字叫|是|就是)?\s?(?P<name>(?P<twice>[{HAN}])(?P=twice)(?!的)|[小老阿][{HAN}](?=今年"
+    rf"|[，。、；\s]|$|\d|[在刚已不对喜很每上去考学爱也都会要])|[{HAN}]{{2,3}}?(?=今年|[，。、；]|$|\d)"
     rf"|{NAME})(?P<age>(?:今年)?\s?(?:\d{{1,2}}|[一二三四五六七八九十两]{{1,3}})\s?岁(?:半)?)?"
 )
 _BAD_NAME = re.compile(
@@ -49,6 +49,7 @@ def chinese_family(text: str, raw: str, clauses: tuple[Clause, ...]) -> Iterator
             and "叫" not in between
             and not re.match(SURNAME_ZH, match["name"])
             and not match["age"]
+            and not match["twice"]
             and not text[match.end() :].startswith("今年")
         ):
             continue
@@ -56,6 +57,13 @@ def chinese_family(text: str, raw: str, clauses: tuple[Clause, ...]) -> Iterator
         shown = f"{kin}：{name}" + (f"，{age}" if age else "")
         slot = "partner.name" if kin in PARTNERS else f"child.{name.lower()}"
         yield Fact(label="partner" if kin in PARTNERS else "child", value=shown, stated=name, clause=whole, slot=slot)
+    named = re.search(
+        rf"(?:名字|大名)(?:终于|已经|都)?(?:定了|起好了|取好了|想好了)[，,\s]*(?:就)?叫做?(?P<name>[{HAN}]{{2,4}}|{NAME})(?=$|[，。！])",
+        text,
+    )
+    if named and not re.search(r"公司|店|项目|产品|猫|狗|品牌|app", text, re.IGNORECASE):
+        name = raw[named.start("name") : named.end("name")]
+        yield Fact(label="child", value=f"孩子：{name}", stated=name, clause=whole, slot=f"child.{name.lower()}")
     if re.search(rf"(?:我|我们家?|家里)(?:还)?(?:养|有).{{0,8}}{ANIMALS_ZH}", text):
         for match in re.finditer(rf"一[只条个]叫做?(?P<name>[{HAN}]{{1,4}}?(?=[，。、；\s和]|$)|{NAME})", text):
             pet = raw[match.start("name") : match.end("name")]

@@ -27,6 +27,13 @@ _KIN_NAME = re.compile(
 )
 
 
+_ASIDE = re.compile(
+    rf"(?P<name>{NAME})(?:\s\(|,\s)(?i:my"
+    rf"|our)\s(?i:\w+\s)?(?P<kin>(?i:{'|'.join(sorted({w for w in PARTNERS | CHILDREN if w.isascii()}, key=len, reverse=True))}"
+    rf"|eldest|oldest|youngest|firstborn|little one|middle one))(?=[),.]|$|\s(?:is|has|will|and)\b)"
+)
+
+
 _CHILD_INTRO = re.compile(
     r"\b(?P<word>girls?|boys?|kids?|children|sons?|daughters?|twins|child|baby|toddler)\b", re.IGNORECASE
 )
@@ -118,6 +125,19 @@ def english_family(text: str, clauses: tuple[Clause, ...], people: People, house
                     clause=whole,
                     slot=slot,
                 )
+    for match in _ASIDE.finditer(text):
+        kin, name = match["kin"].lower(), match["name"]
+        if is_name(name) and name not in done:
+            done.add(name)
+            partner = kin in PARTNERS
+            kin = kin if kin in PARTNERS or kin in CHILDREN else "child"
+            yield Fact(
+                label="partner" if partner else "child",
+                value=f"{kin.capitalize()}: {name}",
+                stated=name,
+                clause=whole,
+                slot="partner.name" if partner else f"child.{name.lower()}",
+            )
     intro = _CHILD_INTRO.search(text)
     if intro and re.search(
         r"\b(?:my|our|we|i|we've|i've|have|got)\b|\bthe (?:kids|boys|girls|children) are\b", lowered

@@ -72,9 +72,9 @@ def _takes(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
-    "allergic intolerant allergy intolerance",
+    "allergic alergic intolerant allergy intolerance",
     rf"(?i:\b(?:I'm|I\sam|I've always been|I\s(?:turned out"
-    rf"|seem) to be)\b[^,]{{0,40}}?\b(?P<not>not\s)?(?:allergic"
+    rf"|seem) to be)\b[^,]{{0,40}}?\b(?P<not>not\s)?(?:all?ergic"
     rf"|intolerant)\sto\s){PHRASE}(?=\s(?i:so|but|because|since|which|that|though|as|when|now)\b"
     rf"|\s*$)|(?i:\bI\s(?:have|'ve got"
     rf"|got)\s(?:an?\s)?(?:\w+\s)?)(?P<of>[\w ]{{2,25}}?)\s(?i:allergy|intolerance)\b",
@@ -199,9 +199,9 @@ def _favourite(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
-    "always usually normally generally mostly typically never",
+    "always usually normally generally mostly typically never only",
     r"(?i:^(?:and\s|but\s|so\s)?I\s(?P<how>always|usually|normally|generally|mostly|typically"
-    r"|never)\s(?P<act>(?!thought|said|knew|wanted|wondered|forget|forgot|find|found|feel|felt"
+    r"|never|only(?=\s(?:eat|drink|run|ride|wear|use|read|fly|travel|work|buy|cook|shop|cycle|swim|listen|take|sleep|write|shower)\b))\s(?P<act>(?!thought|said|knew|wanted|wondered|forget|forgot|find|found|feel|felt"
     r"|mean|remember|liked|had|was|been|loved|get the|seem|hear|heard|saw|went|got|did|tell|say"
     r"|know)[a-z]+(?!ed\b)(?:\s[^\ue000,.;:!?()]{2,60})?)$)",
 )
@@ -232,6 +232,28 @@ def _switched(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     yield Fact(
         label="uses", value=f"Uses {clean(match['new'])}{old}", clause=clause, slot=slot, starts=True, confidence=0.75
     )
+
+
+@_rule(
+    "on take taking",
+    r"(?i:\b(?:I'm|I\sam|I)\s(?:also\s|now\s|still\s)?(?:on|taking|take)\s)(?P<what>(?:(?:\d+\s?mg\s(?:of\s)?)?[a-z]{4,}(?:ol|in|ine|ide|one|pril|tan|mab|zole|pam"
+    r"|ate|cin|xone|ium)\b(?:,?\s\d+\s?mg)?)(?:\sand\s(?:a\s)?[a-z ]{4,30})?)(?=$|\s(?:for|every|once|twice|with|at|in|daily|now|since)\b)",
+)
+def _medicine(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    if not re.match(
+        r"(?i:\w*(?:train|plane|line|phone|routine|wine|caffeine|machine|magazine|cabin|everyone|someone|one|date|gone|certain|main|rain|skin|again"
+        r"|captain|holiday|medicine|mine|nine|fine|time|plate|late|side|ride|guide|protein|vitamin|online|offline|cocaine|basin)\b)",
+        match["what"],
+    ):
+        yield Fact(label="health", value=f"Takes {clean(match['what'])}", clause=clause, confidence=0.75)
+
+
+@_rule(
+    "drums bass guitar vocals keys keyboards sax trumpet violin cello piano",
+    r"(?i:\b(?:I'm|I\sam)\son\s(?P<what>drums|bass|(?:lead |rhythm )?guitar|vocals|keys|keyboards|sax|trumpet|violin|cello|piano)\b)",
+)
+def _instrument(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    yield Fact(label="hobby", value=f"Plays {match['what'].lower()}", clause=clause, confidence=0.75)
 
 
 @_rule("drive ride", rf"(?i:\bI\s(?:drive|ride)\s(?:an?\s))(?P<what>[^\ue000,.;:!?()]{{2,35}}?){STOP}")

@@ -9,17 +9,21 @@ __all__ = ["missed_secrets"]
 
 _CUE = re.compile(
     r"password|passcode|passphrase|\bpin\b|\bcode\b|\bkey\b|token|secret|opens? with|combination"
-    r"|密码|口令|密钥|暗号|密匙",
+    r"|密码|口令|密钥|暗号|密匙|wi-?fi|\bsafe\b|\block|\bgate\b|alarm|keypad|门禁|保险[箱柜]|门锁",
 )
 _TOLD = re.compile(
-    r"(?P<what>password|passcode|passphrase|pin(?: code)?|密码|口令|密钥)(?:\s?(?:is|are|'s|=|:|：|是|为"
-    r"|就是))?\s?(?P<value>[!-~]{4,60})",
+    r"(?P<what>(?:wi-?fi\s)?(?:password|passcode|passphrase|pin(?: code)?|密码|口令|密钥))(?:\s(?:for|of|to|on)\s(?:the|my|our)"
+    r"\s[\w' -]{2,24}?)?(?:\s?(?:(?:is|are)(?:\s(?:now|still|just))?(?=[\s:])|'s\s|was changed to|changed to"
+    r"|set to|=|:|：|现在是|还是|是|为"
+    r"|就是|我?(?:给)?[设改换][成为]?了?))?\s?(?P<value>[!-~]{4,60})"
+    r"|(?P<wifi>wi-?fi(?:\s(?:key|code|network key))?)\s?(?:is|=|:|：|是)\s?(?P<value2>[!-~]{6,60})",
     re.IGNORECASE,
 )
 _OPENS = re.compile(
     r"(?P<what>\b(?:\w+\s){0,2}?(?:box|safe|lock|gate|door|garage|alarm|shed|locker"
-    r"|suitcase)\b)[^.\n]{0,25}?(?:opens? with|code is"
-    r"|combination is|combination[,:]?|code[,:]|密码)\s?(?P<value>\d{1,3}(?:-\d{1,3}){2,3}|\d{3,8})\b",
+    r"|suitcase|keypad|padlock|entrance|building|intercom|cabinet|mailbox|postbox)\b|门禁|保险[箱柜]|门锁|单元门|大门)"
+    r"[^.,\n]{0,25}?(?:opens? with|code is(?: now)?|combination is|is now|is(?=\s\d{4})|combination[,:]?|code[,:]?|密码是?[：:]?|是)"
+    r"\s?(?P<value>\d{1,3}(?:-\d{1,3}){2,3}|[*#]?\d{3,8}[*#]?)(?![\w%]|\s?(?:cm|mm|kg|pounds?|euros?|dollars?|quid|metres?|years?|am|pm|号|元|块|年|月|楼|点|[€£$]))",
     re.IGNORECASE,
 )
 _TOKEN = re.compile(
@@ -38,8 +42,9 @@ def missed_secrets(text: str) -> Iterator[tuple[int, int, str, str]]:
     taken: list[tuple[int, int]] = []
     for pattern, kind in ((_TOLD, "password"), (_OPENS, "code"), (_TOKEN, "key")):
         for match in pattern.finditer(text):
-            start, end = match.span("value")
-            value = match["value"].rstrip(".,;:!?)'\"”")
+            group = "value2" if match.groupdict().get("value2") else "value"
+            start, end = match.span(group)
+            value = match[group].rstrip(".,;:!?)'\"”")
             end = start + len(value)
             if (
                 "{{" in value
@@ -55,5 +60,11 @@ def missed_secrets(text: str) -> Iterator[tuple[int, int, str, str]]:
             if kind == "password" and value.isdigit() and len(value) < 4:
                 continue
             taken.append((start, end))
-            what = match["what"].strip().lower() if kind != "key" else "access key"
+            what = (
+                "wifi password"
+                if group == "value2"
+                else match["what"].strip().lower()
+                if kind != "key"
+                else "access key"
+            )
             yield start, end, kind, f"code of the {what}" if kind == "code" else what

@@ -37,7 +37,7 @@ _TITLED_ZH = re.compile(
     rf"|工|处长|科长|主管|助理|小姐|教授|师傅|姐|哥))(?![{HAN}]{{3}})"
 )
 _SAID_ZH = re.compile(
-    r"^(?:最近|刚才?|昨天|今天|总|老|又|还|一直|常常?|就"
+    r"^(?:群里|在群里)|^(?:最近|刚才?|昨天|今天|总|老|又|还|一直|常常?|就"
     r"|也)*(?:说|讲|问|觉得|以为|认为|告诉|喊|叫我|让我|要我|骂|吐槽|建议|劝|想)"
 )
 _EMPTY_ZH = re.compile(
@@ -65,7 +65,12 @@ def _subject(clause: Clause, people: People) -> tuple[str, int]:
         if known is not None:
             people.mention(known)
             return _shown_zh(known), start
-        if name.isascii() and is_name(name) and re.search(r"[\u4e00-\u9fff]{2}|[A-Za-z]{3}", by_name["rest"]):
+        if (
+            name.isascii()
+            and not name.isupper()
+            and is_name(name)
+            and re.search(r"[\u4e00-\u9fff]{2}|[A-Za-z]{3}", by_name["rest"])
+        ):
             people.add("", name)
             return name, start
     thing = _CODE_ZH.match(text)

@@ -10,21 +10,24 @@ from .words import CAPITALISED_NOT_NAMES, CHILDREN, FEMALE, HAN, KIN, KIN_ZH, MA
 __all__ = ["KIN_PATTERN", "KIN_ZH_PATTERN", "ZH_NAME", "People", "Person", "is_name"]
 
 KIN_PATTERN = r"(?:" + "|".join(sorted(KIN, key=lambda word: (-len(word), word))) + r")"
-KIN_ZH_PATTERN = r"(?:" + "|".join(KIN_ZH) + r")"
+KIN_ZH_PATTERN = (
+    r"(?:" + "|".join(rf"(?<![A-Za-z]){word}(?![A-Za-z])" if word.isascii() else word for word in KIN_ZH) + r")"
+)
 ZH_NAME = rf"(?:[小老阿][{HAN}]|[{HAN}]{{2,3}}?|{NAME})"
 _OWN_CASED = re.compile(
     rf"(?i:\b(?:my|our)\s(?:(?!{KIN_PATTERN}\b)[\w-]+\s){{0,2}}(?P<kin>{KIN_PATTERN})\b)(?:"
-    rf"(?i:'s\sname\sis|\sis\s(?:called|named)|,?\s(?:called|named)|\sis)?,?\s(?P<name>{NAME}))?"
+    rf"(?i:'s\sname\sis|\sis\s(?:called|named)|,?\s(?:called|named)|\sis)?,?\s(?:(?:Prof|Dr|Mr|Mrs|Ms)\.?\s)?(?P<name>{NAME}))?"
 )
 _THE_CASED = re.compile(
     rf"(?i:\bthe\s(?P<kin>plumber|electrician|builder|landlord|landlady|vet|cleaner|nanny"
     rf"|childminder|gardener)\b)\s(?i:is(?:\scalled)?)\s(?P<name>{NAME})"
 )
+_BARE_KIN = re.compile(r"\b(?:Dad|Mum|Mom|Mam|Nana|Nanna|Nan|Gran|Grandma|Grandad|Granddad|Grandpa|Granny)\b")
 _OWN_ZH = re.compile(
     rf"(?:我们?家?的?|咱们?家?|^|(?<=[，。：、；！\s])|和|跟|看|陪"
-    rf"|给)\s?(?P<kin>{KIN_ZH_PATTERN})\s?(?:(?:的名字)?(?:名?叫|名字叫|是|就是)\s?)?(?P<name>{ZH_NAME})?(?=今年"
+    rf"|给)\s?(?P<kin>{KIN_ZH_PATTERN})\s?(?:(?:(?:的名字)?(?:名?叫|名字叫|是|就是)\s?)?(?P<name>{ZH_NAME})(?=今年"
     rf"|[，。！、；：\s\d]|在|是|的|对|上|去|说|有|刚|也|喜|爱|从|最|住"
-    rf"|做|每|带|明|后|昨|周|养|读|考|买|开|跑|搬|想|准|结|生|摔|病|$)"
+    rf"|做|每|带|明|后|昨|周|养|读|考|买|开|跑|搬|想|准|结|生|摔|病|一|$))?"
 )
 _INSIDE = re.compile(r"(?<=[a-z,] )[A-Z][a-z]\w+")
 _NOT_ZH_NAMES = re.compile(
@@ -83,6 +86,7 @@ class People:
         self._by_relation: dict[str, Person] = {}
         self._recent: list[Person] = []
         self._capitalised: set[str] = set()
+        self._told: set[str] = set()
 
     def seen(self, name: str) -> bool:
         """Whether the word stood capitalised within a sentence, so that it is a name."""
@@ -109,6 +113,20 @@ class People:
         self._recent = [*[other for other in self._recent if other.title != person.title][-5:], person]
         return person
 
+    def told_of(self, name: str) -> None:
+        """Note that something is stored of this person, which says who they are."""
+        self._told.add(name.casefold())
+
+    def introduced(self) -> list[Person]:
+        """Those named with their relation of whom nothing is stored yet; partners and children apart. Each is given once."""
+        new = [
+            person
+            for person in self._by_name.values()
+            if person.relation and not person.close and person.name.casefold() not in self._told
+        ]
+        self._told.update(person.name.casefold() for person in new)
+        return new
+
     def named(self, name: str) -> Person | None:
         """Whoever has this name, whole or its first part."""
         found = self._by_name.get(name.casefold())
@@ -125,7 +143,7 @@ class People:
     def meant(self, pronoun: str) -> Person | None:
         """Whom "she", "he", 她 or 他 stands for: the last one named whose gender fits; None where it is open."""
         gender = "f" if pronoun.casefold() in ("she", "her", "她") else "m"
-        fitting = [person for person in self._recent if person.gender in ("", gender)]
+        fitting = [person for person in self._recent if person.gender in ("", gender) and not person.name.isupper()]
         return fitting[-1] if fitting else None
 
     def read(self, text: str, has_han: bool) -> None:
@@ -143,6 +161,8 @@ class People:
         if "the " in text.lower():
             for match in _THE_CASED.finditer(text):
                 spans.append((match.start(), self.add(match["kin"], match["name"])))
+        for match in _BARE_KIN.finditer(text):
+            spans.append((match.start(), self.add(match[0], "")))
         if has_han:
             for match in _OWN_ZH.finditer(text):
                 name = match["name"] or ""

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from .facts_english import is_answer_wish
+from .how_to import announces_how_to, condition_steps, kitchen_steps, method_steps
 from .sentences import MASK, Reading, Sentence
 
 __all__ = ["Procedure", "find_procedures"]
@@ -20,7 +21,7 @@ _VERBS = (
     r"|screw|unscrew|tighten|loosen|replace|reset|reboot|flush|clean|wipe|spray|feed|water|lock"
     r"|unlock|bring|get|use|find|give|ask|tell|email|e-mail|approve|submit|attach|tag|drop|delete"
     r"|enable|disable|verify|test|back up|unpack|apply|rub|do|keep|keep|draw|mark|drill|sand|paint"
-    r"|glue|ping|tidy|tick|book)"
+    r"|glue|top up|squeeze|trim|bleed|ping|tidy|tick|book|release|commit|schedule|ship|touch|share|reply|forward|order|buy|change|iron)"
 )
 _NUMBERED = re.compile(
     r"^[ \t]*(?:(?:step\s?)?\d{1,2}[.):、．]|第[一二三四五六七八九十]{1,2}步[:：,，]?"
@@ -59,18 +60,32 @@ _KEEP = re.compile(
 _ALWAYS = re.compile(
     r"\b(?:from now on|in future|going forward|every time|each time|whenever (?:I|we|you|there|the"
     r"|a)|always (?!been|had|was|wanted|thought|loved|liked|the|a\b|so|my)|never (?:deploy|push"
-    r"|merge|run|use|touch|send|delete|restart|book|schedule|commit|release|share|call|reply"
+    r"|merge|run|use|touch|send|delete|restart|book|schedule|commit|release|share|call|reply|put|ship|change|add|add|cut|wash|iron"
     r"|forward|order|buy|open))",
     re.IGNORECASE,
 )
 _LASTING = re.compile(r"[Ff]rom now|[Ii]n future|[Gg]oing f|[Ee](?:very|ach) time|[Ww]henever|[Aa]lways|[Nn]ever")
 _PARTS = re.compile(r"[,;]|\band\b|\bthen\b|\.\s")
 _DO_ALWAYS = re.compile(
-    r"(?:^|[,:]\s*)(?:please\s|and\s)?(?:never|always)\s" + _VERBS + r"\b(?!\s(?:going|it up))", re.IGNORECASE
+    r"(?:^|[,:;]\s*|\band\s|\bso\s|\bbut\s)(?:please\s|and\s)?(?:never|always)\s" + _VERBS + r"\b(?!\s(?:going|it up))",
+    re.IGNORECASE,
+)
+_NEVER_DO = re.compile(
+    r"(?:^|[,;:]\s*)(?:and\s|but\s|so\s|please\s)?(?:never|don't ever|do not ever)\s(?!mind\b|been\b|ever\b"
+    r"|again\b|had\b|an?\b|the\b|my\b|knew\b|thought\b|heard\b"
+    r"|seen\b|said\b|really\b|got\b|in\b|have\b|would\b|will\b|could\b|gonna\b|felt\b|saw\b|did\b|was\b|is\b|too\b|not\b|to\b|once\b|even\b|know\b|have\b)[a-z]{2,}(?<!ed)(?<!ing)(?<!s)\b\s\w+",
+    re.IGNORECASE,
+)
+_EACH_TIME = re.compile(
+    rf"(?:^|[,;:]\s*|\bso\s|\band\s|\bplease\s)(?:please\s)?(?:remind me|cc|copy|include|convert|{_VERBS})\b[^.]*"
+    r"\b(?:whenever|every time|each time|any ?time)\b|\b(?:whenever|every time|each time|any ?time)\b[^,]{3,60},\s(?:please\s)?"
+    rf"(?:remind me|cc|include|convert|{_VERBS})\b",
+    re.IGNORECASE,
 )
 _ALWAYS_ZH = re.compile(
     r"(?:以后|今后|往后|从现在起|每次)[^，。]{0,24}(?:都?要|都得|必须|一律"
     r"|先|不要|别|记得|请|务必)|(?:以后|每次).{0,16}(?:先.{2,30}再)"
+    r"|[^，。]{1,16}(?:之前|以前|之后|的时候|完成?后)[，\s]?(?:一定|必须|务必|千万|都得|记得|都要)[^，。]{2,}"
     r"|(?:记住|注意|切记)[，：,: ].{0,24}(?:必须|一定要|要先|务必|不能|千万)"
 )
 _PAST = re.compile(
@@ -107,13 +122,16 @@ class Procedure:
     confidence: float
 
 
-def find_procedures(reading: Reading, before: str, *, in_document: bool = False) -> list[Procedure]:
+def find_procedures(
+    reading: Reading, before: str, *, in_document: bool = False, announced: str = ""
+) -> list[Procedure]:
     """The procedures of a user's step.
 
     Args:
         reading: the step's own words.
         before: what the user said last before it; it may name what the steps are for.
         in_document: whether the step brings a document, whose own lists are none of the user's instructions.
+        announced: what the user said when they announced, a little before, that they would tell how something is done.
     """
     text = reading.raw
     found: list[Procedure] = []
@@ -142,17 +160,48 @@ def find_procedures(reading: Reading, before: str, *, in_document: bool = False)
             return found
     if in_document:
         return found
+    here = announces_how_to(text)
+    kitchen = kitchen_steps(reading, announced=here or bool(announced))
+    if kitchen is not None:
+        start, end, steps = kitchen
+        title = text[:140] if here else announced or before
+        return [
+            Procedure(
+                start=start,
+                end=end,
+                summary=_title("" if here else title, title if here else "", steps[0]),
+                steps=steps,
+                entry_type="recipe",
+                confidence=0.75,
+            )
+        ]
     asked_before = bool(_KEEP.search(before))
     lasting = reading.has_han or bool(_LASTING.search(text))
     for number, sentence in enumerate(reading.sentences):
         if sentence.asked:
             continue
         prose = _prose(reading, number, sentence, before, asked_before)
+        told = None if prose else method_steps(sentence) or condition_steps(sentence)
         if prose:
             found.append(prose)
+        elif told and not is_answer_wish(sentence.text):
+            found.append(
+                Procedure(
+                    start=sentence.start,
+                    end=sentence.end,
+                    summary=told[0][:300],
+                    steps=told[1],
+                    entry_type="instruction",
+                    confidence=0.7,
+                )
+            )
         elif (
             lasting
-            and (_ALWAYS.search(sentence.text) or (reading.has_han and _ALWAYS_ZH.search(sentence.text)))
+            and (
+                _ALWAYS.search(sentence.text)
+                or _NEVER_DO.search(sentence.text)
+                or (reading.has_han and _ALWAYS_ZH.search(sentence.text))
+            )
             and not _ANSWERS.search(sentence.text)
             and not is_answer_wish(sentence.text)
         ):
@@ -166,13 +215,14 @@ def find_procedures(reading: Reading, before: str, *, in_document: bool = False)
             ):
                 continue
             if reading.has_han or _DO_ALWAYS.search(sentence.text) or _wished(sentence.text):
-                body = sentence.raw.strip()
+                end = _rule_end(sentence)
+                body = sentence.raw[: end - sentence.start].strip()
                 found.append(
                     Procedure(
                         start=sentence.start,
-                        end=sentence.end,
+                        end=end,
                         summary=body[:200],
-                        steps=_steps(sentence) or (body,),
+                        steps=_steps(body) or (body,),
                         entry_type="instruction",
                         confidence=0.75,
                     )
@@ -180,12 +230,30 @@ def find_procedures(reading: Reading, before: str, *, in_document: bool = False)
     return found[:4]
 
 
+def _rule_end(sentence: Sentence) -> int:
+    """Where a standing rule ends: what follows with a subject of its own, such as "my boss will kill me", is no part of it."""
+    end = sentence.end
+    begun = False
+    for clause in sentence.clauses:
+        if begun and re.match(
+            r"(?:my|i|i'm|i'll|he|she|it|it's|they|you'll|otherwise|or else|lol|haha|no exceptions)\b",
+            clause.text,
+            re.IGNORECASE,
+        ):
+            return end
+        begun = begun or bool(
+            _ALWAYS.search(clause.text) or _NEVER_DO.search(clause.text) or _EACH_TIME.search(clause.text)
+        )
+        end = clause.end
+    return sentence.end
+
+
 def _wished(text: str) -> bool:
     """Whether a sentence asks for something to be done each time: an imperative, or a rule from now on."""
     rest = re.sub(_ALWAYS, "", text).strip(" ,")
     if re.match(r"(?:let me know|have a|take care|keep (?:it up|up|going|me posted|on)|thank)", rest, re.IGNORECASE):
         return False
-    if _IMPERATIVE.match(rest):
+    if _IMPERATIVE.match(rest) or _NEVER_DO.search(text) or _EACH_TIME.search(text):
         return True
     return bool(
         re.search(r"\b(?:from now on|in future|going forward|please)\b", text, re.IGNORECASE)
@@ -198,7 +266,7 @@ def _prose(reading: Reading, number: int, sentence: Sentence, before: str, asked
     text = sentence.text
     if len(text) < 16 or (not reading.has_han and len(_PARTS.findall(text)) < 2) or _PAST.search(text):
         return None
-    steps = _steps(sentence)
+    steps = _steps(sentence.raw)
     told = len(_SEQUENCE.findall(text)) + (len(_SEQUENCE_ZH.findall(text)) if reading.has_han else 0)
     acting = sum(1 for step in steps if _IMPERATIVE.match(step)) + (
         sum(
@@ -239,8 +307,8 @@ def _prose(reading: Reading, number: int, sentence: Sentence, before: str, asked
     return None
 
 
-def _steps(sentence: Sentence) -> tuple[str, ...]:
-    raw = sentence.raw.strip()
+def _steps(raw: str) -> tuple[str, ...]:
+    raw = raw.strip()
     body = re.sub(
         r"^(?:then\s|so\s|and\s)?(?:remember\s)?(?:for (?:every|each|the next)[^:]{2,60}"
         r"|.{0,60}\b(?:steps|routine|how|this|做法|流程|步骤)[^:：]{0,20}|(?:to|when|before|after"

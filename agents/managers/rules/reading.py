@@ -7,28 +7,28 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime, timedelta
 
-from ....intent.dates.relative import find_dates
-from ....intent.dates.spans import DateSpan
 from ...contract import Batch, HeardStep
 from .contact_findings import contact_findings
 from .document_findings import document_findings, resource_finding
 from .documents import attached_documents, pasted_document
 from .english_grammar import Fact
-from .events import Event, find_events, tense
+from .event_findings import EventFindings
+from .fact_corrections import swapped_facts
+from .fact_dates import fact_since, told_since
 from .facts_chinese import chinese_facts
 from .facts_english import english_facts
 from .facts_others import others_facts
 from .family_english import FAMILY_WORDS
 from .finding import Finding, day_start, quote_of
-from .moved_days import NO_SUBJECT, of_that_week
-from .people import People
+from .how_to import announces_how_to
 from .procedures import find_procedures
 from .sentences import Reading, read_text
+from .so_far import SoFar, hidden
+from .told import Told
 from .tool_findings import booking_findings
-from .words import NAME, content_words
+from .words import content_words
 
 __all__ = ["RuleReader", "read_batch"]
 
@@ -38,16 +38,10 @@ _HOUSEHOLD = re.compile(
     r"|boys|wife|husband|partner|at home)\b|家|老公|老婆|孩子",
     re.IGNORECASE,
 )
-_THAT_DAY = re.compile(
-    r"(?P<what>[\u4e00-\u9fff]{2,4})的?那一?天|\b(?:on|for) (?:the day of (?:the |our "
-    r"|my )?(?P<of>\w+)|(?:the )?(?P<day>launch|wedding|exam|race|match|moving) day)\b",
+_OF_SECRETS = re.compile(
+    r"\b(?:passwords?|passcode|pin|codes?|wi-?fi|key ?safe|number is|phone|mobile|e-?mail|address|combination"
+    r"|locker)\b|密码|口令|门禁|地址|邮箱|手机",
     re.IGNORECASE,
-)
-_NOT_BUT = re.compile(
-    rf"不是\s?(?P<old>{NAME}|[\u4e00-\u9fff]{{2,4}}?)\s?[，,]?\s?(?:而)?是\s?(?P<new>{NAME}"
-    rf"|[\u4e00-\u9fff]{{2,3}}?)(?=\s|[，。！]|$|过|对|在|不|才)"
-    rf"|(?P<new2>{NAME}),?\snot\s(?P<old2>{NAME})|\bnot\s(?P<old3>{NAME}),?\s(?:but|it's|it\swas"
-    rf"|I\smeant)\s(?P<new3>{NAME})"
 )
 _MOST = 60  # findings of one step
 
@@ -84,15 +78,14 @@ def read_batch(batch: Batch) -> tuple[Finding, ...]:
 
 class _BatchReading:
     def __init__(self, batch: Batch) -> None:
-        self._batch, self._people = batch, People()
-        self._events: list[Finding] = []
-        self._found: list[Finding] = []
-        self._earlier: list[Finding] = []
+        self._batch, self._so_far = batch, SoFar(zone=batch.zone)
+        self._people, self._dated = self._so_far.people, EventFindings(self._so_far)
         self._said_before: list[str] = []
         self._thing = ""
         self._game_until: datetime | None = None
         self._user_name = ""
         self._asked = ""
+        self._how_to: tuple[str, datetime] | None = None
 
     def run(self) -> Iterator[Finding]:
         new = {heard.step.id for heard in self._batch.steps}
@@ -104,12 +97,12 @@ class _BatchReading:
                 else []
             )
             if heard.step.id in new:
-                self._found += found
+                self._so_far.found += found
             else:
-                self._earlier += found
+                self._so_far.earlier += found
         seen: set[tuple[str, str, str]] = set()
-        replaced = {id(finding) for finding in self._found if finding.former}
-        for finding in self._found:
+        replaced = {id(finding) for finding in self._so_far.found if finding.former}
+        for finding in self._so_far.found:
             key = (
                 finding.kind,
                 finding.slot,
@@ -150,10 +143,15 @@ class _BatchReading:
             self._thing = document.title
             if document.prose:
                 told = document_findings(document, step, self._batch.zone)
-                self._events += [each for each in told if each.kind == "episodic"]
+                self._so_far.events += [each for each in told if each.kind == "episodic"]
                 found += told
         before = self._said_before[-1] if self._said_before else ""
-        procedures = find_procedures(reading, before, in_document=document is not None)
+        announced = self._how_to[0] if self._how_to and step.occurred_at <= self._how_to[1] else ""
+        procedures = find_procedures(reading, before, in_document=document is not None, announced=announced)
+        if own and announces_how_to(text):
+            self._how_to = (" ".join(text.split())[:140], step.occurred_at + _GAME * 2)
+        elif procedures and announced:
+            self._how_to = (announced, step.occurred_at + _GAME * 2)
         found += [
             Finding(
                 kind="procedural",
@@ -161,8 +159,8 @@ class _BatchReading:
                 reason="steps told",
                 values={
                     "entry_type": p.entry_type,
-                    "summary": self._hide(p.summary, contacts),
-                    "steps": tuple(self._hide(s, contacts) for s in p.steps),
+                    "summary": hidden(p.summary, contacts),
+                    "steps": tuple(hidden(s, contacts) for s in p.steps),
                 },
                 evidence=(quote_of(text, p.start, p.end, step.id),),
                 topics=content_words(p.summary),
@@ -171,9 +169,11 @@ class _BatchReading:
         ]
         if not game and not reading.kidding:
             inside = [(p.start, p.end) for p in procedures]
-            found += self._facts(reading, heard, text, speaker, contacts, inside)
-            found += self._dated(reading, heard, text, before, speaker, contacts, inside)
+            steps = [(p.start, p.end) for p in procedures if p.entry_type != "instruction"]
+            found += self._facts(reading, heard, text, speaker, contacts, steps)
+            found += self._dated.read(reading, heard, text, before, speaker, contacts, inside, asked=self._asked)
         self._asked = ""
+        self._so_far.before = step.id
         plain = " ".join(s.raw for s in reading.sentences if not s.text.startswith("\ue000"))[:300]
         if plain:
             self._said_before = [*self._said_before[-3:], plain]
@@ -188,12 +188,6 @@ class _BatchReading:
         return self._game_until is not None
 
     # What managers get
-
-    def _hide(self, text: str, contacts: list[Finding]) -> str:
-        for contact in contacts:
-            if contact.secret and contact.secret in text:
-                text = text.replace(contact.secret, f"({contact.values['caption']})")
-        return text
 
     def _facts(
         self,
@@ -220,9 +214,9 @@ class _BatchReading:
                 or (fact.slot or fact.label, fact.value.casefold()) in taken
             ):
                 continue
-            value = self._hide(fact.value, contacts)
+            value = hidden(fact.value, contacts)
             taken.add((fact.slot or fact.label, fact.value.casefold()))
-            since = self._since(fact, reading, heard)
+            since = fact_since(fact, reading, heard, self._so_far)
             if fact.slot == "name" and not speaker:
                 self._user_name = fact.value
             if since and fact.starts:
@@ -255,214 +249,33 @@ class _BatchReading:
                     topics=content_words(value),
                 )
             )
+        own = [(fact.clause.start, fact.clause.end) for fact in facts]
         for told in others_facts(reading, self._people, self._thing):
-            if any(a <= told.start < b for a, b in inside) or any(
-                c.secret and c.secret in text[told.start : told.end + 2] for c in contacts
-            ):
+            if any(a <= told.start < b for a, b in inside) or not self._worth_telling(told, text, contacts):
                 continue
+            if told.confidence < 0.7 and any(
+                a <= told.start < b and b - a <= told.end - told.start + 12 for a, b in own
+            ):
+                continue  # it says of the user what a core fact says already
             found.append(
                 Finding(
                     kind="semantic",
-                    values={"name": told.name[:120], "summary": self._hide(told.summary, contacts)[:600]},
+                    values={"name": told.name[:120], "summary": hidden(told.summary, contacts)[:600]},
                     evidence=(quote_of(text, told.start, told.end, heard.step.id),),
+                    valid_from=told_since(told, heard, reading, self._batch.zone),
                     confidence=told.confidence,
                     reason="told of others",
                     topics=content_words(f"{told.name} {told.summary}"),
                 )
             )
-        return self._swapped(reading, heard, text, found)
+        return swapped_facts(reading, heard, text, found, self._so_far)
 
-    def _since(self, fact: Fact, reading: Reading, heard: HeardStep) -> DateSpan | None:
-        """The day since which a fact holds: a date in its clause, else the only one of its sentence, else that of an event it names."""
-        if not (fact.starts or "since" in fact.clause.text):
-            return None
-        said, zone = heard.step.occurred_at, self._batch.zone
-        sentence = reading.sentences[fact.clause.sentence] if fact.clause.sentence < len(reading.sentences) else None
-        for text in (fact.clause.raw, sentence.raw if sentence else ""):
-            spans = find_dates(text, said, zone, prefer=tense(text, reading.has_han))
-            spans = tuple(span for span in spans if span.precision in ("day", "month", "week", "year"))
-            if len(spans) == 1 or (spans and text == fact.clause.raw):
-                return spans[0]
-        named = re.search(r"\bsince (?:the|our|my) (?P<what>\w+)", sentence.text if sentence else "")
-        if named:
-            for event in reversed(self._events):
-                if event.when and named["what"].lower() in event.topics:
-                    return event.when
-        return None
-
-    def _swapped(self, reading: Reading, heard: HeardStep, text: str, found: list[Finding]) -> list[Finding]:
-        """ "Not Priscilla but Bonnie": the fact told of the one becomes a fact of the other."""
-        if "not" not in reading.words and not (reading.has_han and "是" in text):
-            return found
-        for sentence in reading.sentences:
-            match = _NOT_BUT.search(sentence.text)
-            if not match:
-                continue
-            old = match["old"] or match["old2"] or match["old3"]
-            new = match["new"] or match["new2"] or match["new3"]
-            for earlier in reversed([*self._earlier, *self._found]):
-                if (
-                    earlier.kind not in ("semantic", "core")
-                    or earlier.former
-                    or old not in json.dumps(earlier.values, ensure_ascii=False)
-                ):
-                    continue
-                values = {
-                    key: value.replace(old, new) if isinstance(value, str) else value
-                    for key, value in earlier.values.items()
-                }
-                here = any(each is earlier for each in self._found)
-                swapped = replace(
-                    earlier,
-                    values=values,
-                    replaces="" if here else str(earlier.values.get("summary") or earlier.values.get("value") or ""),
-                    evidence=(*earlier.evidence, quote_of(text, sentence.start, sentence.end, heard.step.id)),
-                    corrects=True,
-                    topics=content_words(json.dumps(values, ensure_ascii=False)),
-                )
-                self._found = [each for each in self._found if each is not earlier]
-                found = [each for each in found if each.values.get("summary") != values.get("summary")]
-                known = self._people.named(old)
-                self._people.add(known.relation if known else "", new)
-                return [*found, swapped]
-        return found
-
-    def _dated(
-        self,
-        reading: Reading,
-        heard: HeardStep,
-        text: str,
-        before: str,
-        speaker: str,
-        contacts: list[Finding],
-        inside: list[tuple[int, int]],
-    ) -> list[Finding]:
-        found: list[Finding] = []
-        step = heard.step
-        for event in find_events(reading, step.occurred_at, self._batch.zone, before=before, asked=self._asked):
-            if any(a <= event.start < b for a, b in inside):
-                continue
-            finding = self._event(event, heard, text, speaker, contacts, found)
-            if finding is not None:
-                found.append(finding)
-                self._events.append(finding)
-        for sentence in reading.sentences:
-            match = _THAT_DAY.search(sentence.text) if sentence.holds and sentence.clauses else None
-            if match is None or any(a <= sentence.start < b for a, b in inside):
-                continue
-            what = content_words(match["what"] or match["of"] or match["day"] or "")
-            known = next((each for each in reversed(self._events) if each.when and what & each.topics), None)
-            if known is None or known.when is None or known in found:
-                continue
-            day = Event(
-                start=sentence.start,
-                end=sentence.end,
-                summary=f"{sentence.raw.strip()} ({known.when.day.isoformat()})",
-                when=replace(known.when, start=sentence.start, end=sentence.start, clock=None),
-                event_type="event",
-                topics=content_words(sentence.text),
-                confidence=0.7,
-            )
-            finding = self._event(day, heard, text, speaker, contacts, found)
-            if finding is not None:
-                found.append(finding)
-                self._events.append(finding)
-        return found
-
-    def _event(
-        self, event: Event, heard: HeardStep, text: str, speaker: str, contacts: list[Finding], here: list[Finding]
-    ) -> Finding | None:
-        step, zone = heard.step, self._batch.zone
-        slot = f"event:{step.id}:{event.when.start if event.when else event.start}"
-        occurred = event.when.moment(zone) if event.when else step.occurred_at
-        evidence = quote_of(text, event.start, event.end, step.id)
-        values: dict[str, object] = {
-            "occurred_at": occurred,
-            "actor": speaker or "user",
-            "event_type": event.event_type,
-            "summary": self._hide(event.summary, contacts),
-        }
-        plain = Finding(
-            kind="episodic",
-            values=values,
-            evidence=(evidence,),
-            said_by="other" if speaker else "",
-            slot=slot,
-            confidence=event.confidence,
-            reason="dated event",
-            topics=event.topics,
-            when=event.when,
-            stated=event.when.iso if event.when else "",
-        )
-        if not event.change:
-            return plain
-        earlier = self._meant(event, here)
-        if earlier is not None and earlier.when is not None and event.when is not None:
-            event = replace(
-                event, when=of_that_week(event.when, earlier.when, step.occurred_at.astimezone(zone).date())
-            )
-        if event.change == "off":
-            if earlier is None:
-                # Known to the managers, perhaps, from before these steps.
-                return replace(plain, slot="", reason="called off", topics=event.topics) if event.topics else None
-            summary = f"{event.summary} (called off: {earlier.values['summary']})"
-            return replace(
-                plain,
-                values={**values, "summary": self._hide(summary, contacts)[:500], "event_type": "cancellation"},
-                slot=earlier.slot,
-                valid_from=step.occurred_at,
-                evidence=(evidence,),
-                reason="called off",
-                stated="called off",
-                topics=earlier.topics | event.topics,
-                when=None,
-            )
-        if earlier is None or event.when is None:
-            return replace(plain, reason="moved", slot=slot) if event.change == "moved" and event.when else plain
-        slip = event.change == "slip"
-        when = event.when
-        if when.clock is None and earlier.when is not None and earlier.when.clock is not None:
-            when = replace(when, clock=earlier.when.clock)
-        summary = str(earlier.values["summary"])
-        if earlier.when is not None:
-            summary = summary.replace(earlier.when.iso, when.iso).replace(
-                earlier.when.day.isoformat(), when.day.isoformat()
-            )
-        if not slip and len(event.topics) > 2 and event.topics & earlier.topics:
-            summary = event.summary
-        if when.day.isoformat() not in summary:
-            summary += f" ({when.iso})"
-        moved = replace(
-            plain,
-            values={
-                **values,
-                "occurred_at": when.moment(zone),
-                "summary": summary,
-                "event_type": earlier.values["event_type"],
-            },
-            slot=earlier.slot,
-            evidence=(*earlier.evidence, evidence) if slip else (evidence,),
-            topics=earlier.topics | event.topics,
-            when=when,
-            corrects=slip,
-            stated=when.iso,
-            reason="corrected" if slip else "moved",
-            valid_from=None if slip else step.occurred_at,
-        )
-        if slip:
-            self._found = [each for each in self._found if each is not earlier]
-            here[:] = [each for each in here if each is not earlier]
-            self._events = [each for each in self._events if each is not earlier]
-        return moved
-
-    def _meant(self, event: Event, here: list[Finding]) -> Finding | None:
-        """The earlier event that a change is about: the one that shares most words, else the last one of a change without any."""
-        known = [*self._events]
-        scored = [(len(each.topics & event.topics), position) for position, each in enumerate(known)]
-        best = max(scored, default=(0, 0))
-        if best[0]:
-            return known[best[1]]
-        bare = len(event.topics) <= 2 or event.change == "slip"
-        if known and event.change == "moved" and NO_SUBJECT.match(event.said):
-            bare = True
-        return known[-1] if known and bare and not (event.change == "off" and len(event.topics) > 2) else None
+    def _worth_telling(self, told: Told, text: str, contacts: list[Finding]) -> bool:
+        """Whether something is left to tell of others where a contact or a secret is taken out."""
+        within = [c.secret for c in contacts if c.secret and c.secret in text[told.start : told.end + 2]]
+        if not within:
+            return True
+        rest = told.summary
+        for secret in within:
+            rest = rest.replace(secret, " ")
+        return told.name not in within and len(rest.strip()) >= 8 and not _OF_SECRETS.search(rest)

@@ -22,7 +22,7 @@ _MOST_SENTENCES = 120
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _MASKED = re.compile(
     r"```.*?(?:```|\Z)|\{\{vault:[^{}\r\n]{0,300}\}\}|`[^`\n]{1,200}`|https?://\S+"
-    r"|\"[^\"\n]{1,400}\"|[“][^”\n]{1,400}[”]|[「『][^」』\n]{1,400}[」』]|(?<!\w)'[^'\n]{12,300}'(?!\w)|^>[^\n]*",
+    r"|\"[^\"\n]{1,400}\"|[“][^”\n]{1,400}[”]|[「『][^」』\n]{1,400}[」』]|(?<!\w)'(?:[^'\n]|(?<=\w)'(?=\w)){12,300}'(?!\w)|^>[^\n]*",
     re.DOTALL | re.MULTILINE,
 )
 _END = re.compile(
@@ -45,6 +45,11 @@ _QUESTION = re.compile(
     r"|this|that|people)\b|any\s(?:tips|ideas|chance)\b)",
     re.IGNORECASE,
 )
+_KEEP_THIS = re.compile(
+    r"^\W*(?:(?:and|also|so|ok|hi|hey|hello)[\s,]+)*(?:can|could|would|will)\syou\s(?:please\s|also\s|just\s)*(?:remember|save|note|keep|store"
+    r"|write|jot|record|make a note|add|put)\b(?!\s(?:me|it|this|that|them)?\s*\W*$).{16,}",
+    re.IGNORECASE | re.DOTALL,
+)
 _QUESTION_ZH = re.compile(
     r"[吗]\W*$|怎么(?:办|样|说|做|弄|走)|(?:什么时候|哪里|哪儿|多少钱"
     r"|是不是|能不能|可不可以|有没有|要不要)[^，。]*$|^(?:请问|为什么|谁)"
@@ -53,6 +58,12 @@ _SUPPOSED = re.compile(
     r"\b(?:if|suppose|supposing|imagine|hypothetically|pretend|wish|dreamt|dreamed|what if"
     r"|in another life|as though|as if"
     r"|unless|in case|otherwise|would have|could have|let's say|lottery)\b",
+    re.IGNORECASE,
+)
+_POLITE = re.compile(
+    r"\bif (?:you (?:would|could|can|don't mind|like|want|need|ask|wonder|remember)|possible|that'?s (?:ok|okay"
+    r"|all right|alright|fine)|i (?:remember|recall)"
+    r"|it (?:matters|helps)|anyone asks|anything|at all)\b|\bin case (?:you|i|it|anyone|that)\b|\b(?:wonder|see|know|ask|check|sure) if\b",
     re.IGNORECASE,
 )
 _SUPPOSED_ZH = re.compile(
@@ -92,6 +103,15 @@ _SOBER = re.compile(
     r"\b(?:seriously|anyway|actually|for real|in fact|jokes aside|instead|in reality|meanwhile)\b|说正经|说真的|现实|其实|对了|言归正传",
     re.IGNORECASE,
 )
+
+
+_MORE_SIMPLIFIED = str.maketrans(
+    "當鳥貓過對話職業師產經員醫護開關門號碼電簡體繁練習語養雞魚園醬薑蔥鹽鄰車樓層兒媽爸歲讀寫聽說賣買錢飯麵湯飲鍋燉煙藥針費課業賽籃遊戲廣場點鐘鎖"
+    "鑰鄉鎮縣區號棟單幫記週後會議擔屬負責換轉離辭歡愛討厭煩習慣運動劃畫設計編輯編雜誌導護執務國際學雙親戚結訂婚孫舊壞紅綠藍黃頭腦腸蟹蝦參險貸",
+    "当鸟猫过对话职业师产经员医护开关门号码电简体繁练习语养鸡鱼园酱姜葱盐邻车楼层儿妈爸岁读写听说卖买钱饭面汤饮锅炖烟药针费课业赛篮游戏广场点钟锁"
+    "钥乡镇县区号栋单帮记周后会议担属负责换转离辞欢爱讨厌烦习惯运动划画设计编辑编杂志导护执务国际学双亲戚结订婚孙旧坏红绿蓝黄头脑肠蟹虾参险贷",
+)
+"""Characters that the words of the rules are written in, beyond those of dates."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +203,7 @@ def read_text(step_id: str, text: str, skipped: tuple[tuple[int, int], ...] = ()
     plain = _MASKED.sub(_mask, plain)
     has_han = bool(_HAN.search(plain))
     if has_han:
-        plain = simplified(plain)
+        plain = simplified(plain).translate(_MORE_SIMPLIFIED)
     words = words_of(plain)
     may = (has_han, not words.isdisjoint(_SUPPOSED_WORDS), not words.isdisjoint(_DOUBTED_WORDS))
     aside = has_han or not words.isdisjoint(_ASIDE_WORDS)
@@ -228,7 +248,9 @@ def _add(
         return
     end = start + len(text)
     asked = "?" in closing or "？" in closing or bool(_QUESTION.match(text))
-    supposed = may_suppose and bool(_SUPPOSED.search(text))
+    if asked and _KEEP_THIS.match(text):
+        asked = False
+    supposed = may_suppose and bool(_SUPPOSED.search(_POLITE.sub("", text)))
     if has_han:
         asked = asked or bool(_QUESTION_ZH.search(text))
         supposed = supposed or bool(_SUPPOSED_ZH.search(text))

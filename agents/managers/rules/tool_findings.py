@@ -14,6 +14,11 @@ from .words import content_words
 
 __all__ = ["booking_findings"]
 
+_PASSING = re.compile(
+    r"left|remaining|available|count|score|version|token|cache|latency|elapsed|updated|status|debug|trace|request",
+    re.IGNORECASE,
+)
+"""Fields of an answer that tell of the tool, or of the moment, and not of what is booked."""
 _BOOKED = frozenset({"confirmed", "booked", "reserved", "ticketed", "scheduled", "ordered"})
 
 
@@ -41,7 +46,9 @@ def booking_findings(step: Step, zone: tzinfo) -> list[Finding]:
     ]
     if not dates:
         return []
-    words = ", ".join(f"{key} {value}" for key, value in flat.items() if "vault:" not in value)[:300]
+    words = ", ".join(
+        f"{key} {value}" for key, value in flat.items() if "vault:" not in value and not _PASSING.search(key)
+    )[:300]
     moment = dates[0][1].moment(zone)
     told = re.search(r"[T ](\d\d):(\d\d)", flat[dates[0][0]])
     if told and int(told[1]) < 24 and int(told[2]) < 60:

@@ -136,6 +136,33 @@ KIN_ZH = tuple(
                 "医生",
                 "律师",
                 "发小",
+                *[
+                    "同行",
+                    "学姐",
+                    "学姊",
+                    "学长",
+                    "学弟",
+                    "学妹",
+                    "师兄",
+                    "师姐",
+                    "师弟",
+                    "师妹",
+                    "同门",
+                    "搭档",
+                    "班主任",
+                    "合伙人",
+                    "下属",
+                    "助理",
+                    "助手",
+                    "队友",
+                    "网友",
+                    "大伯",
+                    "姑父",
+                    "姨父",
+                    "干妈",
+                    "干爸",
+                    "月嫂",
+                ],
                 "buddy",
                 "boss",
                 "mentor",
@@ -159,7 +186,7 @@ KIN_ZH = tuple(
 )
 FEMALE = word_set(
     "wife girlfriend fiancée daughter girl stepdaughter mother mum mom mam mama sister"
-    " grandmother grandma gran granny nan "
+    " grandmother grandma gran granny nan nana nanna "
     "aunt auntie niece mother-in-law sister-in-law granddaughter landlady stepmother stepmum"
     " godmother 老婆 妻子 女朋友 女友 太太 "
     "未婚妻 女儿 闺女 大女儿 小女儿 妈妈 老妈 妈 母亲 姐姐 妹妹 姐 妹 婆婆 岳母"

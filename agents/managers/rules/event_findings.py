@@ -1,0 +1,182 @@
+"""Findings of dated events: new ones, those moved, called off or put right, and days named by an event."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from ...contract import HeardStep
+from .events import Event, find_events
+from .finding import Finding, quote_of
+from .moved_days import NO_SUBJECT, of_that_week
+from .sentences import Reading
+from .so_far import SoFar, hidden
+from .words import content_words
+
+__all__ = ["EventFindings"]
+
+_THAT_DAY = re.compile(
+    r"(?P<what>[\u4e00-\u9fff]{2,4})的?那一?天|\b(?:on|for) (?:the day of (?:the |our "
+    r"|my )?(?P<of>\w+)|(?:the )?(?P<day>launch|wedding|exam|race|match|moving) day)\b",
+    re.IGNORECASE,
+)
+
+
+class EventFindings:
+    """Reads the dated events of steps, in the light of those told before.
+
+    Args:
+        so_far: of the batch; events are added to it, and taken out where they were slips.
+    """
+
+    def __init__(self, so_far: SoFar) -> None:
+        self._so_far = so_far
+
+    def read(
+        self,
+        reading: Reading,
+        heard: HeardStep,
+        text: str,
+        before: str,
+        speaker: str,
+        contacts: list[Finding],
+        inside: list[tuple[int, int]],
+        *,
+        asked: str = "",
+    ) -> list[Finding]:
+        """The dated findings of a step, each noted among the events so far.
+
+        Args:
+            text: of the step. before: what the user said last before it. speaker: its name, where it is not the user.
+            contacts: findings whose plaintext no summary may hold.
+            inside: spans of procedures, whose days are no events.
+            asked: the question of the assistant that it may answer.
+        """
+        found: list[Finding] = []
+        step = heard.step
+        for event in find_events(reading, step.occurred_at, self._so_far.zone, before=before, asked=asked):
+            if any(a <= event.start < b for a, b in inside):
+                continue
+            finding = self._event(event, heard, text, speaker, contacts, found)
+            if finding is not None:
+                found.append(finding)
+                self._so_far.events.append(finding)
+        for sentence in reading.sentences:
+            match = _THAT_DAY.search(sentence.text) if sentence.holds and sentence.clauses else None
+            if match is None or any(a <= sentence.start < b for a, b in inside):
+                continue
+            what = content_words(match["what"] or match["of"] or match["day"] or "")
+            known = next((each for each in reversed(self._so_far.events) if each.when and what & each.topics), None)
+            if known is None or known.when is None or known in found:
+                continue
+            day = Event(
+                start=sentence.start,
+                end=sentence.end,
+                summary=f"{sentence.raw.strip()} ({known.when.day.isoformat()})",
+                when=replace(known.when, start=sentence.start, end=sentence.start, clock=None),
+                event_type="event",
+                topics=content_words(sentence.text),
+                confidence=0.7,
+            )
+            finding = self._event(day, heard, text, speaker, contacts, found)
+            if finding is not None:
+                found.append(finding)
+                self._so_far.events.append(finding)
+        return found
+
+    def _event(
+        self, event: Event, heard: HeardStep, text: str, speaker: str, contacts: list[Finding], here: list[Finding]
+    ) -> Finding | None:
+        step, zone = heard.step, self._so_far.zone
+        slot = f"event:{step.id}:{event.when.start if event.when else event.start}"
+        occurred = event.when.moment(zone) if event.when else step.occurred_at
+        evidence = quote_of(text, event.start, event.end, step.id)
+        values: dict[str, object] = {
+            "occurred_at": occurred,
+            "actor": speaker or "user",
+            "event_type": event.event_type,
+            "summary": hidden(event.summary, contacts),
+        }
+        plain = Finding(
+            kind="episodic",
+            values=values,
+            evidence=(evidence,),
+            said_by="other" if speaker else "",
+            slot=slot,
+            confidence=event.confidence,
+            reason="dated event",
+            topics=event.topics,
+            when=event.when,
+            stated=event.when.iso if event.when else "",
+        )
+        if not event.change:
+            return plain
+        earlier = self._meant(event, here)
+        if earlier is not None and earlier.when is not None and event.when is not None:
+            event = replace(
+                event, when=of_that_week(event.when, earlier.when, step.occurred_at.astimezone(zone).date())
+            )
+        if event.change == "off":
+            if earlier is None:
+                # Known to the managers, perhaps, from before these steps.
+                return replace(plain, slot="", reason="called off", topics=event.topics) if event.topics else None
+            summary = f"{event.summary} (called off: {earlier.values['summary']})"
+            return replace(
+                plain,
+                values={**values, "summary": hidden(summary, contacts)[:500], "event_type": "cancellation"},
+                slot=earlier.slot,
+                valid_from=step.occurred_at,
+                evidence=(evidence,),
+                reason="called off",
+                stated="called off",
+                topics=earlier.topics | event.topics,
+                when=None,
+            )
+        if earlier is None or event.when is None:
+            return replace(plain, reason="moved", slot=slot) if event.change == "moved" and event.when else plain
+        slip = event.change == "slip"
+        when = event.when
+        if when.clock is None and earlier.when is not None and earlier.when.clock is not None:
+            when = replace(when, clock=earlier.when.clock)
+        summary = str(earlier.values["summary"])
+        if earlier.when is not None:
+            summary = summary.replace(earlier.when.iso, when.iso).replace(
+                earlier.when.day.isoformat(), when.day.isoformat()
+            )
+        if not slip and len(event.topics) > 2 and event.topics & earlier.topics:
+            summary = event.summary
+        if when.day.isoformat() not in summary:
+            summary += f" ({when.iso})"
+        moved = replace(
+            plain,
+            values={
+                **values,
+                "occurred_at": when.moment(zone),
+                "summary": summary,
+                "event_type": earlier.values["event_type"],
+            },
+            slot=earlier.slot,
+            evidence=(*earlier.evidence, evidence) if slip else (evidence,),
+            topics=earlier.topics | event.topics,
+            when=when,
+            corrects=slip,
+            stated=when.iso,
+            reason="corrected" if slip else "moved",
+            valid_from=None if slip else step.occurred_at,
+        )
+        if slip:
+            self._so_far.take_back(earlier)
+            here[:] = [each for each in here if each is not earlier]
+        return moved
+
+    def _meant(self, event: Event, here: list[Finding]) -> Finding | None:
+        """The earlier event that a change is about: the one that shares most words, else the last one of a change without any."""
+        known = [*self._so_far.events]
+        scored = [(len(each.topics & event.topics), position) for position, each in enumerate(known)]
+        best = max(scored, default=(0, 0))
+        if best[0]:
+            return known[best[1]]
+        bare = len(event.topics) <= 2 or event.change == "slip"
+        if known and event.change == "moved" and NO_SUBJECT.match(event.said):
+            bare = True
+        return known[-1] if known and bare and not (event.change == "off" and len(event.topics) > 2) else None

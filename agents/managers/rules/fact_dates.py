@@ -1,0 +1,65 @@
+"""Since when a fact holds: "I live in Leeds since May", "Tobias leads the team since 1 July"."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta, tzinfo
+
+from ....intent.dates.relative import find_dates
+from ....intent.dates.spans import DateSpan
+from ...contract import HeardStep
+from .english_grammar import Fact
+from .events import tense
+from .finding import day_start
+from .sentences import Reading
+from .so_far import SoFar
+from .told import Told
+
+__all__ = ["fact_since", "told_since"]
+
+_FROM_A_DAY = re.compile(
+    r"\b(?:since|as of|starting|effective|from \d|was|were|has|moved|changed|switched|migrated|took over|joined"
+    r"|became|started|yesterday)\b|起|开始|从|换|改|搬|涨"
+)
+_NEW_LIFE = re.compile(
+    r"\b(?:first day|new job|new role|moved|move|started|starting|new place)\b|入职|新工作|搬家|上班第一天",
+    re.IGNORECASE,
+)
+
+_FAR = timedelta(days=200)
+
+
+def told_since(told: Told, heard: HeardStep, reading: Reading, zone: tzinfo) -> datetime | None:
+    """The day from which something holds of others: "Tobias leads the team since 1 July", "moved to TiDB yesterday"."""
+    if not _FROM_A_DAY.search(told.summary):
+        return None
+    spans = find_dates(told.summary, heard.step.occurred_at, zone, prefer=tense(told.summary, reading.has_han))
+    days = [span for span in spans if span.precision == "day" and span.day == span.last_day]
+    return day_start(days[0].day, zone) if len(days) == 1 else None
+
+
+def fact_since(fact: Fact, reading: Reading, heard: HeardStep, so_far: SoFar) -> DateSpan | None:
+    """The day since which a fact holds: a date in its clause, else the only one of its sentence, else that of an event it names."""
+    if not (fact.starts or "since" in fact.clause.text or "since" in fact.clause.raw):
+        return None
+    said, zone = heard.step.occurred_at, so_far.zone
+    sentence = reading.sentences[fact.clause.sentence] if fact.clause.sentence < len(reading.sentences) else None
+    for text in (fact.clause.raw, sentence.raw if sentence else ""):
+        spans = find_dates(text, said, zone, prefer=tense(text, reading.has_han))
+        spans = tuple(span for span in spans if span.precision in ("day", "month", "week", "year"))
+        if len(spans) == 1 or (spans and text == fact.clause.raw):
+            if spans[0].day > said.astimezone(zone).date() + _FAR and not re.search(r"\d{4}", spans[0].text):
+                spans = find_dates(text, said, zone, prefer="past") or spans  # "from 1 September", said in that month
+            return spans[0]
+    number = fact.clause.sentence - 1
+    if fact.starts and 0 <= number < len(reading.sentences) and _NEW_LIFE.search(reading.sentences[number].text):
+        text = reading.sentences[number].raw
+        spans = find_dates(text, said, zone, prefer=tense(text, reading.has_han))
+        if len(spans) == 1 and spans[0].precision == "day":
+            return spans[0]
+    named = re.search(r"\bsince (?:the|our|my) (?P<what>\w+)", sentence.text if sentence else "")
+    if named:
+        for event in reversed(so_far.events):
+            if event.when and named["what"].lower() in event.topics:
+                return event.when
+    return None
