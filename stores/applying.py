@@ -52,9 +52,10 @@ class KnownItems:
         self._planned: list[tuple[Operation, list[MemoryItem]]] = []
         self.at = tx.change
 
-    def of_kind(self, kind: ItemKind) -> list[KnownItem]:
-        """The active and superseded items of a kind, oldest first."""
-        return [item for item in self._all(kind).values() if item.status in ("active", "superseded")]
+    def of_kind(self, kind: ItemKind, *, removed: bool = False) -> list[KnownItem]:
+        """The active and superseded items of a kind, oldest first; or those that were removed."""
+        wanted = ("removed",) if removed else ("active", "superseded")
+        return [item for item in self._all(kind).values() if item.status in wanted]
 
     def holds(self, kind: ItemKind, item_id: str) -> bool:
         """Whether there is, or ever was, such an item of the kind: undone ones count too."""

@@ -165,7 +165,7 @@ class _User:
         pass
 
     def recall(self, query: str, *, k: int, strategy: str) -> Any:
-        return SimpleNamespace(hits=(), degraded=())
+        return SimpleNamespace(hits=(), text="", tokens=0, degraded=())
 
 
 def memory_of(user: _User) -> AbstractContextManager[Any]:

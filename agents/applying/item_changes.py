@@ -85,13 +85,16 @@ class ItemChanges(ItemEdits):
             if not new.metadata.get("slot"):  # under the name that a manager gave it, it finds it again
                 named = target.metadata.get("slot") if target is not None else None
                 new = new.changed(metadata={**new.metadata, "slot": named or slot})
+            for item in self.in_slot(new.kind, slot, removed=True):  # what was taken back is not learned again
+                if self._heard_before(item, new, self._same_value(item, new)):
+                    return Outcome(applied="noop", item_id=item.id)
             held = self.in_slot(new.kind, slot)
             if target is not None and all(item.id != target.id for item in held):
                 held.append(target)
             if held:
                 verdicts = {item.id: self._same_value(item, new) for item in held}
                 for item in held:  # heard before: what was learned of this value since must not be put back
-                    if verdicts[item.id] == "same" and set(_spans(new)) <= set(_spans(item)):
+                    if self._heard_before(item, new, verdicts[item.id]):
                         return Outcome(applied="noop", item_id=item.id)
                 return self._place(one, new, held, verdicts, extra, fixed=is_fixed(slot))
             return self.written(one, "add", [(None, new), *extra], new)
@@ -238,6 +241,22 @@ class ItemChanges(ItemEdits):
         if before := left_before(self.known, known.id, kind, new.sources, state):
             return Outcome(applied="noop", item_id=known.id, operation_id=before.id)
         return self.written(one, kind, [*changes, (known, after), *extra], after)
+
+    def _heard_before(self, item: MemoryItem, new: MemoryItem, verdict: Verdict) -> bool:
+        """Whether an item states a value by these very words, or did so until it was changed."""
+        if not set(_spans(new)) <= set(_spans(item)):
+            return False
+        if verdict == "same":
+            return True
+        states = [
+            change.after
+            for one in self.known.history(item.id)
+            if one.undone_by is None
+            for change in one.changes
+            if change.target_id == item.id and change.after
+        ]
+        former = [item_from({**state, "user": self.tx.user}) for state in states]
+        return any(set(_spans(new)) <= set(_spans(one)) and self._same_value(one, new) == "same" for one in former)
 
     def _worded_by_hand(self, item: MemoryItem) -> bool:
         """Whether what an item says was last put by a person: then managers add sources to it, and no words."""

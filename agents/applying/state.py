@@ -116,13 +116,13 @@ class ApplyState:
             self._slots[key] = slot_of(kind or getattr(item, "kind", ""), item.text, item.metadata)
         return self._slots[key]
 
-    def in_slot(self, kind: ItemKind, slot: str) -> list[MemoryItem]:
-        """The items of a slot, in whatever status they count in."""
+    def in_slot(self, kind: ItemKind, slot: str, *, removed: bool = False) -> list[MemoryItem]:
+        """The items of a slot, in whatever status they count in; or those that were removed."""
         subject = slot.split(".", maxsplit=1)[0].split("_", maxsplit=1)[0] if "." in slot else ""
         return self.known.whole(
             [
                 item.id
-                for item in self.known.of_kind(kind)
+                for item in self.known.of_kind(kind, removed=removed)
                 # Telling the slot of a text takes long; where nobody named it, the text names its subject.
                 if (kind == "core" or item.metadata.get("slot") or subject in item.folded[:300])
                 and self.slot(item, kind) == slot
