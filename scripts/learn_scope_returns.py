@@ -45,7 +45,8 @@ PRIOR = {
     "arrives": 2.0, "leaves": 2.0, "lodging": 0.7, "here": 2.0, "here_asked": 0.5, "here_offered": 1.5, "here_short": 1.5,
     "here_question": -0.7, "here_turning": -1.2, "here_one_more": -1.0, "here_goes_to": -1.2, "here_resume": -0.7,
     "here_and": 0.3, "here_young": 1.5, "here_repeats": 1.5, "here_shares": -0.7, "here_answers": 2.0, "here_this": 2.0,
-    "here_tied": 0.7, "here_said": 0.5,
+    "here_tied": 0.7, "here_said": 0.5, "here_entered": 1.0, "here_told": 0.3, "here_yes": 1.0, "left_untold": 0.5, "beside": -0.5,
+    "here_confirmed": -0.4,
 }  # fmt: skip
 JUST_LEFT = -1.5
 TURNS_COUNT = 2.0  # how much a change of day counts against staying, which is more frequent
@@ -201,7 +202,10 @@ def fit(lessons: Sequence[Lesson], penalty: float) -> tuple[Floats, Floats]:
         return total / count + penalty * float(away @ away), slope / count + 2 * penalty * away
 
     # What a text shares with a day never speaks against that day; that it was left just now does, but not for much.
-    least = [0.0 if name in CONTENT else JUST_LEFT if name == "recent" else None for name in returns.FEATURES]
+    least = [
+        None if name == "date_mentioned" else 0.0 if name in CONTENT else JUST_LEFT if name == "recent" else None
+        for name in returns.FEATURES
+    ]
     bounds = [(low, None) for low in [*least, *least]]
     found = minimize(loss, np.concatenate([start, 0.5 * start * free]), jac=True, method="L-BFGS-B", bounds=bounds)
     return found.x[:size], found.x[size:] * free

@@ -46,11 +46,11 @@ class KnownItems:
 
     def __init__(self, tx: Transaction, read: KnownItems | None = None) -> None:
         self._tx = tx
+        self.at: int = tx.change
         same = read is not None and read.at == tx.change and not read._planned
         self._kinds: dict[str, dict[str, KnownItem]] = read._kinds if same and read else {}
         self._whole: dict[str, MemoryItem | None] = read._whole if same and read else {}
         self._planned: list[tuple[Operation, list[MemoryItem]]] = []
-        self.at = tx.change
 
     def of_kind(self, kind: ItemKind, *, removed: bool = False) -> list[KnownItem]:
         """The active and superseded items of a kind, oldest first; or those that were removed."""

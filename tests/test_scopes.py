@@ -1123,3 +1123,42 @@ def test_the_next_day_in_a_subordinate_clause_is_no_second_day() -> None:
         "晚上住乐山，第二天再回成都。",
     ]
     assert named(lines)[-1].endswith("第3天")
+
+
+def test_a_number_in_an_answer_before_its_closing_question_is_no_offer() -> None:
+    lines: list[Line] = [
+        "Please plan five days in Kansai. Let's start with Day 1.",
+        ("assistant", "Gladly. Where would you like to stay?"),
+        "Near Gion. Okay, on to Day 2.",
+        ("assistant", "Day 2 is your first full day in Kyoto. Shall we begin with breakfast?"),
+        "Yes. Something Japanese, please.",
+    ]
+    assert named(lines)[-1].endswith("Day 2")
+
+
+def test_two_trips_told_at_once_are_both_opened_where_the_first_day_is_set_with_its_town() -> None:
+    lines: list[Line] = [
+        "I have two trips to organize: a long weekend in Porto with my sister, and three days in Oslo with my partner. "
+        "Let's start with Day 1 in Porto.",
+        ("assistant", "Where would you like to stay?"),
+        "Now the other trip. Day 1 in Oslo, please.",
+    ]
+    assert named(lines)[::2] == ["Porto trip / Day 1", "Oslo trip / Day 1"]
+
+
+def test_a_verb_before_the_chinese_word_for_itinerary_is_no_town() -> None:
+    lines: list[Line] = [
+        "我们打算去昆明玩四天，帮忙做个行程。先从第一天开始吧。",
+        ("assistant", "好的，住哪里？"),
+        "那做个行程吧，第二天呢？",
+    ]
+    assert {name.partition(" / ")[0] for name in named(lines)} == {"昆明之行"}
+
+
+def test_the_first_weekday_of_a_range_does_not_date_its_end() -> None:
+    lines: list[Line] = [
+        "Mexico City from Thursday 5 to Saturday 7 March, then Athens from 24 to 26 April. Let us start with Mexico.",
+        ("assistant", "With pleasure. When do you land?"),
+        "Now Athens: on the Friday I need a hotel.",
+    ]
+    assert named(lines)[-1] == "Athens trip / Day 1"

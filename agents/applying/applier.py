@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from ...errors import InvalidInputError, NotFoundError
-from ...memory_types import MemoryItem
+from ...memory_types import MemoryItem, Step
 from ...memory_types.proposals import Evidence, Outcome, Proposal
 from ...stores.applying import Cleaned, Cleaner, KnownItems
 from ...stores.ledger import Ledger, Redaction, Transaction, get_steps
@@ -219,9 +219,10 @@ class _Run:
     def __init__(self, tx: Transaction, task: _Task, ahead: _Run | None = None) -> None:
         self._tx, self._task, self._batch, self._secrets = tx, task, task.batch, task.secrets
         known = KnownItems(tx, ahead.changes.known if ahead else None)
-        self.changes = ItemChanges(tx, known, task.cipher, task.likeness, self._batch.zone)
+        self.changes: ItemChanges = ItemChanges(tx, known, task.cipher, task.likeness, self._batch.zone)
         self._at = tx.change
         self._heard: dict[int, Heard] = {}
+        self._steps: dict[str, Step] = {}
         if ahead is not None and ahead._at == self._at:
             self._steps, self._heard = ahead._steps, ahead._heard
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -69,10 +69,11 @@ def print_write_path(report: Mapping[str, Any]) -> None:
         counts = [str(row[what]) for what in ("right", "stored", "found", "expected")]
         table.add_row(name, counts[0], counts[1], precision, counts[2], counts[3], recall)
     console.print(table)
-    for title, key, told in (
+    tellings: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
         ("Missed", "misses", lambda one: f"{', '.join(one['values'])}{_aside(one['why'])}{_aside(one['near'])}"),
         ("Wrong", "wrong", lambda one: f"{' / '.join(one['text'].splitlines())}{_aside(one['why'])}"),
-    ):
+    )
+    for title, key, told in tellings:
         if report[key]:
             console.print(f"\n{title}:")
             for one in report[key]:

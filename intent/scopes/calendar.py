@@ -160,8 +160,10 @@ def _weekday_beside(words: Words, goal: Goal) -> int:
     if goal.chinese:
         match = _CN_BESIDE.match(words.text, goal.end)
         return min(6, "一二三四五六日天".index(match["day"])) if match else -1
-    match = _BESIDE.search(words.lower[max(0, goal.start - 14) : goal.end])
-    return _SHORT_WEEKDAYS.index(match["day"]) if match else -1
+    for match in _BESIDE.finditer(words.lower, max(0, goal.start - 14), goal.end):
+        if match.end() > goal.start:  # not "Thursday 5" of "Thursday 5 to 7 March"
+            return _SHORT_WEEKDAYS.index(match["day"])
+    return -1
 
 
 def unclock(registry: Registry) -> None:

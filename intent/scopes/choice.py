@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 
-from .anchor import Anchor, find_trip, find_trip_by_company, likened, open_trip, read_anchor
+from .anchor import Anchor, company_after, find_trip, find_trip_by_company, likened, open_trip, read_anchor
 from .cues import SWITCH, Cues
 from .days import calendar_day
 from .evidence import weigh
@@ -16,7 +17,7 @@ from .named import find_named
 from .registry import Registry, Scope
 from .roots import Place
 from .switch import Switch, numbered, resolve
-from .text import Words
+from .text import Words, same_length_lower
 from .thread import Thread
 
 __all__ = ["choose"]
@@ -25,6 +26,9 @@ _NAMED_DAYS = 2  # after so many days named with town and company, days are name
 _TALK = 3  # topics after which a talk hardly turns into one whose goals are introduced
 _OPEN_FIRST, _OPEN_EARLY, _OPEN_LATE = -1.0, 0.5, 6.0
 """Log-odds from which a text opens a scope while none was introduced: at the very first, after few topics, after many."""
+_SEVERAL = re.compile(
+    r"\b(?:two|three|four|2|3|4|both|several|couple of) (?:[\w-]+ ){0,2}(?:trips|holidays|getaways|breaks|journeys|vacations)\b"
+)
 _AGAINST_RETURN = 0.8  # "where were we" outweighs a word or two in common with another scope
 
 
@@ -88,7 +92,7 @@ def _named_day(thread: Thread, words: Words, cues: Cues, registry: Registry) -> 
     if (anchor := read_anchor(words, cues, registry.towns)) is not None:
         trip = find_trip(anchor, registry, current)
         if trip is None and (anchor.company or current is None):
-            trip = _open_named_trip(words, anchor, registry) or open_trip(anchor, registry)
+            trip = _open_named_trips(words, anchor, registry) or open_trip(anchor, registry)
         if trip is not None and (day := numbered(anchor.goal, words, trip, registry, current)) is not None:
             if not trip.company:
                 trip.company.update(anchor.company)
@@ -109,14 +113,23 @@ def _named_day(thread: Thread, words: Words, cues: Cues, registry: Registry) -> 
     return Switch(bare, 0.75) if bare is not None else None
 
 
-def _open_named_trip(words: Words, anchor: Anchor, registry: Registry) -> Scope | None:
-    """Open the one trip that a text names as such ("to New York for three days. Day 1: Central Park?")."""
+def _open_named_trips(words: Words, anchor: Anchor, registry: Registry) -> Scope | None:
+    """Open the trips that a text names as such ("to New York for three days. Day 1: Central Park?"); returns the anchor's."""
     named = [goal for goal in find_named(words) if goal.kind == "trip" and goal.opens]
-    if anchor.company or len(named) != 1:
+    tokens = set(same_length_lower(anchor.place).split(" "))
+    meant = [goal for goal in named if len(named) == 1 or tokens & set(goal.tokens)]
+    several = len(named) == 1 or _SEVERAL.search(words.lower) or all(goal.length > 1 for goal in named)
+    if anchor.company or len(meant) != 1 or not several:
         return None
-    trip = registry.open("trip", named[0].name, tokens=named[0].tokens)
-    trip.length = named[0].length
-    return trip
+    found: Scope | None = None
+    for goal in named:
+        trip = registry.open("trip", goal.name, tokens=goal.tokens)
+        trip.length = goal.length
+        if len(named) > 1:
+            later = min((other.lead for other in named if other.start > goal.start), default=anchor.goal.start)
+            trip.company |= company_after(words.text, goal.start, later)
+        found = trip if goal is meant[0] else found
+    return found
 
 
 def _count_numbered(words: Words, cues: Cues, current: Scope | None) -> None:

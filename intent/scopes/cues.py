@@ -179,6 +179,7 @@ _NO_HEADERS = re.compile(
     r"swapped|updated|changed|moved|noted|booked|confirmed|added|contention|claim|motion|topic|thing|things|"
     r"full|breaking|spoiler|here|this|that)\b"
 )
+_ENDS = re.compile(r"[.!?](?=\s)|[。！？]")
 _OFFER = re.compile(
     r"\b(?:shall we|should we|would you like|do you want|want me to|ready to|let'?s|next|move on|start|now)\b|"
     r"接下来|要不要|需要"
@@ -397,5 +398,7 @@ def offered(words: Words, goals: tuple[Goal, ...], full: str) -> Goal | None:
     last = goals[-1]
     if last.start < len(words.lower) - 160 or len(full) > len(words.text):
         return None
+    if _ENDS.search(words.text, last.end, len(words.text.rstrip()) - 1):
+        return None  # "Day 2 is your first full day. Shall we begin with breakfast?" offers no day
     sentence = words.lower[max(0, last.start - 80) : last.end + 60]
     return last if not last.many and _OFFER.search(sentence) else None

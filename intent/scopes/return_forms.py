@@ -11,6 +11,7 @@ __all__ = [
     "AND",
     "ARRIVES_AT",
     "ASKS",
+    "BESIDE",
     "CALLED_DAY",
     "CN_CALLED_DAY",
     "CN_DEFINITE",
@@ -30,13 +31,20 @@ __all__ = [
     "UNTOLD",
     "WHOLE_DAY",
     "WORD",
+    "YES",
 ]
 
 DEFINITE = re.compile(r"\b(?:the|that|our|those|this)\s+(?P<what>(?:[\w'’-]+\s+){0,2}[\w'’-]+)")
 ANCHOR = re.compile(
-    r"\b(?:after|before|between|following|regarding|concerning|about|near|around|"
+    r"\b(?:after|before|between|following|regarding|concerning|about|"
     r"back from|as for|once we(?:['’]re| are)? (?:done )?(?:with|at|on|in))"
     r"\s+(?:the\s+|that\s+|our\s+)?(?:st\.\s+)?(?P<what>[\w'’-]+(?:\s+[\w'’-]+){0,4})"
+)
+BESIDE = re.compile(
+    r"\b(?:near|close to|next to|around|not far from|by|from|to|opposite)\s+(?:the\s+|our\s+|my\s+)?(?P<what>[\w'’-]+(?:\s+[\w'’-]+){0,2})"
+)
+YES = re.compile(
+    r"^\W*(?:yes|yeah|yep|yup|no|nope|nah|sure|right|please|exactly|both|neither|either|是的?|对的?|不|好|可以|嗯|行|都)(?![a-z])"
 )
 CN_DEFINITE = re.compile(
     r"(?P<what>[\u4e00-\u9fff]{2,4})那(?:天|边|晚|里|顿|家)|那(?:家|个|座|条|艘|顿|间|趟)(?P<that>[\u4e00-\u9fff]{2,4})|"

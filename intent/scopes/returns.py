@@ -27,6 +27,7 @@ from .return_forms import (
     AND,
     ARRIVES_AT,
     ASKS,
+    BESIDE,
     CALLED_DAY,
     CN_CALLED_DAY,
     CN_DEFINITE,
@@ -46,6 +47,7 @@ from .return_forms import (
     UNTOLD,
     WHOLE_DAY,
     WORD,
+    YES,
 )
 from .return_weights import REPLY_WEIGHTS, STEP_WEIGHTS
 from .return_words import COMMON, tells
@@ -70,12 +72,16 @@ FEATURES: Final = (
     "arrives", "leaves", "lodging", "here", "here_asked", "here_offered", "here_confirmed", "here_short",
     "here_question", "here_turning", "here_one_more", "here_goes_to", "here_resume", "here_and", "here_anaphoric",
     "here_young", "here_repeats", "here_shares", "here_answers", "here_this", "here_tied", "here_said",
+    "here_entered", "here_told", "here_yes", "left_untold", "beside",
 )  # fmt: skip
 """Of a candidate day: what the text shares with it by kind of word, and what of that no other day has (``own``); how lately
 it was left, which dates and trips the text names, whether rules say that it is named (``ruled``), whether what the text says
 or calls the day by ("the castle day") was said of it before its turn (``hinted``), whether it is a day not spoken of so far
 (``new``); of the day in hand
-(``here``) whether the last answer asked, offered or confirmed something, and the text's form."""
+(``here``) whether the last answer asked, offered or confirmed something, the text's form, how lately it was entered
+(``here_entered``), whether it was entered by name (``here_told``), and whether the text answers a question with yes or no; of
+the day left last, whether it was left without a word (``left_untold``); which places the text only asks for something near
+(``beside``)."""
 
 _FIRST_SENTENCES = 240  # characters of an answer in which a date is its own
 _MOST_DAYS = 40  # days that are weighed against each other
@@ -229,6 +235,7 @@ def features(
         if cosines is not None and one.index >= 0:
             values[_COSINE] = float(cosines[one.index]) - middle
         values[_RECENT] = 1.0 / ranks[one.index] if one.index in ranks else 0.0
+        values[_LEFT_UNTOLD] = float(not thread.told and ranks.get(one.index) == 1)
         values[_SAME] = float(one.root is here.root and one is not here)
         values[TRIP_NAMED] = float(one.root is named)
         values[_TRIP_WORDS] = trip_words.get(one.root.index, 0.0)
@@ -254,7 +261,7 @@ def features(
             values[_ARRIVES], values[_LODGING] = float(arrives), float(lodging)
     standing, values, opening = thread.standing, here.values, words.lower[:80]
     last_said = thread.local[-1][0] if thread.local else _NO_TERMS
-    values[_HERE:] = [
+    values[_HERE:_LEFT_UNTOLD] = [
         1.0,
         float(standing.asked and not standing.person),
         float(standing.offered),
@@ -274,6 +281,9 @@ def features(
         float(THIS.search(words.lower[:300]) is not None),
         float(TIED.search(words.lower[:200]) is not None),
         min(_MOST, float(sum(term in last_said for term in words.terms))),
+        2.0 / max(2, thread.visit),
+        float(thread.told),
+        float(standing.asked and not standing.person and YES.search(opening) is not None),
     ]
     return list(found)
 
@@ -338,6 +348,7 @@ def _share(
     """What the text's words say for each day: the day's share of all that was said with them."""
     definite = {stem(word) for match in DEFINITE.finditer(words.lower) for word in WORD.findall(match["what"])}
     anchored = {stem(word) for match in ANCHOR.finditer(words.lower) for word in WORD.findall(match["what"])}
+    beside = {stem(word) for match in BESIDE.finditer(words.lower) for word in WORD.findall(match["what"])}
     towns = {stem(token) for root in registry.roots if root.kind == "trip" for token in root.tokens}
     names = registry.profiles.names
     for term, weight in words.terms.items():
@@ -363,6 +374,8 @@ def _share(
                     one.values[_DEFINED] += share
                 if term in anchored and kind != _OF_EACH:
                     one.values[_ANCHORED] += share
+                if term in beside:
+                    one.values[_BESIDE] += share
                 if spread == 1 and kind != _OF_EACH:
                     one.values[_OWN_NAME if kind == _NAME else _OWN_PLAIN] += 1.0
 
@@ -394,10 +407,41 @@ def _share_signs(found: Sequence[Candidate], counts: Sequence[Mapping[str, int]]
 
 
 (
-    _NAME, _PLAIN, _DEFINED, _ANCHORED, _OF_EACH, _SIGNS, _OWN_NAME, _OWN_PLAIN, _OWN_SIGNS, _COSINE, _RECENT, _SAME,
-    TRIP_NAMED, _TRIP_WORDS, _DATE_LED, _DATE, _DATE_MENTIONED, _STEPPED, _RULED, _RULED_NEAR, _HINTED, _CALLED,
-    _CALLED_HINT, _MEAL, _BACK, _NEW, _NEW_TRIP, _WHOLE, _LEFT, _ARRIVES, _LEAVES, _LODGING, _HERE
-) = range(33)  # fmt: skip
+    _NAME,
+    _PLAIN,
+    _DEFINED,
+    _ANCHORED,
+    _OF_EACH,
+    _SIGNS,
+    _OWN_NAME,
+    _OWN_PLAIN,
+    _OWN_SIGNS,
+    _COSINE,
+    _RECENT,
+    _SAME,
+    TRIP_NAMED,
+    _TRIP_WORDS,
+    _DATE_LED,
+    _DATE,
+    _DATE_MENTIONED,
+    _STEPPED,
+    _RULED,
+    _RULED_NEAR,
+    _HINTED,
+    _CALLED,
+    _CALLED_HINT,
+    _MEAL,
+    _BACK,
+    _NEW,
+    _NEW_TRIP,
+    _WHOLE,
+    _LEFT,
+    _ARRIVES,
+    _LEAVES,
+    _LODGING,
+    _HERE,
+) = range(33)
+_LEFT_UNTOLD, _BESIDE = FEATURES.index("left_untold"), FEATURES.index("beside")  # fmt: skip
 _NO_COUNTS: Mapping[str, int] = {}
 _NO_TERMS: frozenset[str] = frozenset()
 

@@ -51,6 +51,9 @@ class Thread:
     standing: Standing = Standing()
     doubt: dict[int, float] | None = None  # scores of days by index for the last step, while its answer may decide
     answered: bool = False  # somebody answers here, rather than people talking among themselves
+    named: Scope | None = None  # the scope that the step in hand names outright
+    visit: int = 0  # steps since the current scope was entered, or named again
+    told: bool = True  # whether the current scope was entered because a step named it
 
     def said(self) -> set[str]:
         """The words of the last few steps."""

@@ -122,6 +122,7 @@ class ScopeTracker:
         revised: tuple[str, ...] = ()
         on_trip = place.root is not None and place.root.kind == "trip"
         doubt, thread.doubt = thread.doubt, None
+        thread.named = switch.scope if switch is not None else None
         if switch is not None:
             scope, confidence = switch.scope, switch.confidence
             told = switch.introduces or not cues.goals  # by its company, or by consent to what was offered
@@ -429,10 +430,13 @@ class ScopeTracker:
         if scope is not thread.current:
             if thread.current is not None:
                 thread.history.append(thread.current)
-            thread.current = scope
+            thread.current, thread.visit, thread.told = scope, 0, scope is thread.named
             thread.introduced = thread.introduced or scope.introduced
             if scope.kind == "goal" or not provisional:
                 thread.open = False
+        elif scope is thread.named and step.role not in _ANSWERING:
+            thread.visit, thread.told = 0, True
+        thread.visit += 1
         parent = scope.parent
         while parent is not None:
             parent.last_leaf = scope

@@ -295,8 +295,8 @@ def carried_labels(tx: Transaction, step_ids: Collection[str]) -> dict[str, tupl
     """The label ids that each of these steps was given, each once; a step that has none is left out."""
     found: dict[str, tuple[str, ...]] = {}
     for part in chunks(step_ids):
-        for step_id, scope_id, event_ids, entity_ids in tx.all(_CARRIED, user=tx.user_id, ids=part):
-            found[step_id] = tuple(dict.fromkeys((scope_id, *(event_ids or ()), *(entity_ids or ()))))
+        for row in tx.all(_CARRIED, user=tx.user_id, ids=part):
+            found[row.step_id] = tuple(dict.fromkeys((row.scope_id, *(row.event_ids or ()), *(row.entity_ids or ()))))
     return found
 
 

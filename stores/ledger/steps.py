@@ -295,7 +295,7 @@ def _indexed_text(row: Row[Any]) -> str:
 
 
 _BESIDE = (
-    select(steps.c.id, _around.c.id.label("other"), _around.c.turn - steps.c.turn)
+    select(steps.c.id, _around.c.id.label("other"), (_around.c.turn - steps.c.turn).label("distance"))
     .join(
         _around,
         and_(
@@ -318,8 +318,8 @@ def neighbours(tx: Transaction, step_ids: Collection[str], reach: int) -> Neighb
     """The active steps within ``reach`` turns of each step in its thread, nearest first; unknown ids are left out."""
     found: Neighbours = {}
     for part in chunks(step_ids):
-        for step_id, other, distance in tx.all(_BESIDE, user=tx.user_id, ids=part, reach=reach):
-            found.setdefault(step_id, []).append((other, abs(distance)))
+        for row in tx.all(_BESIDE, user=tx.user_id, ids=part, reach=reach):
+            found.setdefault(row.id, []).append((row.other, abs(row.distance)))
     for beside in found.values():
         beside.sort(key=lambda one: (one[1], one[0]))
     return found

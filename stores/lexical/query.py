@@ -155,7 +155,7 @@ class LexicalQueries:
 
 def _in_order(scores: Sequence[float], times: Sequence[int | None], ties: Sequence[int]) -> list[int]:
     """The places of hits: by score, then time, the latest first and undated last, then the tie-breaking number."""
-    undated = [time is None for time in times]
+    undated = np.array([time is None for time in times])
     latest = np.array([0 if time is None else time for time in times], dtype=np.int64)
     order = np.lexsort((np.array(ties, dtype=np.int64), ~latest, undated, -np.array(scores)))  # ~ of the least fits too
     return [int(place) for place in order]
