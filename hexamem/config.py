@@ -25,6 +25,7 @@ class Settings:
     Attributes:
         timezone: IANA name in which naive times are read, for users who have none of their own.
         strategy: the ranking that ``recall`` uses when none is named.
+        weights: file with weights of the learned ranking, from ``hexamem train``; None for those that ship.
         k: how many hits ``recall`` gives when not told.
         labels: "rules" to give each step its contextual intent (scope, event types, entity types) by rules before it is
             indexed; "model" to have a model refine all of them in the background, "uncertain" only those of which the
@@ -72,6 +73,7 @@ class Settings:
 
     timezone: str = "UTC"
     strategy: str = "rrf_neighbours"
+    weights: str | None = None
     k: int = 10
     labels: LabelTier = "rules"
     label_batch: int = 12

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from .arguments import check_count, check_text, kinds_in
 from .errors import CorruptFileError, HexamemError, InvalidInputError
-from .memory_types import Hit, Recall, Where, new_id, utc_now
+from .memory_types import Recall, Where, new_id, utc_now
 from .retrieval.packing import pack
 from .retrieval.permit import Request
+from .retrieval.search import Found
 from .retrieval.strategies import Strategy, strategy_named
 from .stores.known_secrets import replace_known
 from .stores.ledger import log_recalls, recall_row
@@ -57,16 +58,18 @@ class Recalling:
         k = preset.k or memory.settings.k if k is None else check_count(k, "k", 1_000)
         token_budget = preset.token_budget if token_budget is None else check_count(token_budget, "token_budget")
         if min_probability is not None:
-            raise InvalidInputError(
-                f"min_probability = {min_probability!r}: strategy {preset.name!r} estimates no probability"
-            )
+            check_probability(min_probability, preset)
         request = Request(query=query, k=k, kinds=kinds_in(kinds), where=where, as_of=as_of, known_at=known_at)
         before = len(memory.noticed)
         user._finish_redactions()
         memory.projector.catch_up(user.name)
-        hits = self._search(request, preset)
+        found = self._search(request, preset)
+        hits = found.hits
+        if min_probability is not None and (found.answerable is None or found.answerable < min_probability):
+            hits = []
         # Of this user only: another's may be mended at the same time, in another thread.
         degraded = [line for whose, line in memory.noticed[before:] if whose == user.name]
+        degraded += found.degraded
         text, tokens = pack(hits, token_budget)
         recall_id = new_id("recall")
         try:
@@ -81,20 +84,20 @@ class Recalling:
             hits=tuple(hits),
             text=text,
             tokens=tokens,
-            answerable=None,
-            gate=None,
+            answerable=found.answerable,
+            gate=found.gate,
             degraded=tuple(degraded),
             elapsed_ms=(time.perf_counter() - began) * 1_000,
         )
 
-    def _search(self, request: Request, strategy: Strategy) -> list[Hit]:
+    def _search(self, request: Request, strategy: Strategy) -> Found:
         memory, name = self._user.memory, self._user.name
         try:
-            return memory.searcher.search(name, request, strategy)
+            return memory.searcher.find(name, request, strategy)
         except CorruptFileError:  # an index that went bad since it was checked
             if not memory.projector.mend(name):
                 raise
-            return memory.searcher.search(name, request, strategy)
+            return memory.searcher.find(name, request, strategy)
 
     def _log(self, row: RecallRow, erased: int) -> None:
         looker = Redactor(None, self._user.memory.settings.find_secrets)
@@ -132,3 +135,11 @@ class Recalling:
         with self._guard:
             self._erased += 1
             self._shown.clear()
+
+
+def check_probability(value: object, strategy: Strategy) -> None:
+    """Raise InvalidInputError unless a recall by this strategy can be held to that probability."""
+    if not strategy.learned:
+        raise InvalidInputError(f"min_probability = {value!r}: strategy {strategy.name!r} estimates no probability")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise InvalidInputError(f"min_probability = {value!r}: give a number from 0 to 1")

@@ -14,7 +14,7 @@ from ..stores.ledger.steps import shown_steps
 from .fusion import Candidate, Ranking, best
 from .run import Run
 
-__all__ = ["late_ranking", "step_texts"]
+__all__ = ["item_text", "late_ranking", "step_texts"]
 
 
 def late_ranking(
@@ -41,11 +41,12 @@ def _texts(run: Run, ids: list[str], kept: KeptSteps[str]) -> dict[str, str]:
     texts = dict(kept.of(run.tx, [one for one in ids if one.startswith("step_")]))
     others = [one for one in ids if not one.startswith("step_")]
     items = {**get_items(run.tx, others), **run.permit.believed} if others else {}
-    texts.update({one: searchable(_item_text(run, items[one])) for one in others if one in items})
+    texts.update({one: searchable(item_text(run, items[one])) for one in others if one in items})
     return texts
 
 
-def _item_text(run: Run, item: MemoryItem) -> str:
+def item_text(run: Run, item: MemoryItem) -> str:
+    """What an item says; of a long document its title and the passage that is to be shown."""
     found = None if item.id in run.former else run.passage(item.id)
     if found is None or not isinstance(item, ResourceItem) or len(item.content) <= SHORT:
         return item.text

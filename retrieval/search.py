@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import HexamemError
 from ..intent.query import QueryFilter
 from ..memory_types import Hit, MemoryItem
 from ..stores.chunking import is_passage, item_of
@@ -25,18 +28,39 @@ from .fusion import Candidate, Ranking, best, fuse, spread
 from .hits import hits_of
 from .label_density import QueryIntent, asked_labels, by_density
 from .late import late_ranking, step_texts
+from .learned import LearnedSearch, Measured
 from .permit import Permit, Request
+from .ranker import Ranker
+from .ranking_weights import load_weights, shipped_weights
 from .run import Run
-from .strategies import LabelWeights, Strategy
+from .strategies import FALLBACK, LabelWeights, Strategy, strategy_named
 
-__all__ = ["Searcher"]
+__all__ = ["Found", "Searcher"]
 
 _WIDEN = 4
 """How much wider than its pool a signal looks before its hits are filtered."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Found:
+    """What a search gives: the hits, best first, and of ``learned`` the gate and the probability of an answer.
+
+    Attributes:
+        degraded: why another ranking than the one that was asked for had to do.
+    """
+
+    hits: list[Hit]
+    gate: dict[str, float] | None = None
+    answerable: float | None = None
+    degraded: tuple[str, ...] = ()
+
+
 class Searcher:
-    """Runs recalls over one home's ledger and indexes."""
+    """Runs recalls over one home's ledger and indexes.
+
+    Args:
+        weights: file with the weights of the learned ranking; None takes those that ship for the embedder.
+    """
 
     def __init__(
         self,
@@ -45,22 +69,80 @@ class Searcher:
         lexical: LexicalStore,
         embedder: Embedder,
         intent: QueryIntent | None = None,
+        weights: str | os.PathLike[str] | None = None,
     ) -> None:
         self._ledger, self._vectors, self._lexical, self._embedder = ledger, vectors, lexical, embedder
-        self._intent = intent
+        self._intent, self._weights_file = intent, weights
         self._vocabularies, self._carried, self._texts = (
             KeptVocabularies(),
             KeptSteps(carried_labels),
             KeptSteps(step_texts),
         )
         self._signals: dict[str, Callable[[Run, int], Ranking]] = {"dense": self._dense, "bm25": self._bm25}
+        self._learned = LearnedSearch(
+            ledger,
+            vectors,
+            embedder,
+            dense_steps=self._dense_steps,
+            dense_items=self._dense_items,
+            bm25=self._bm25,
+        )
 
     def drop(self, user: str) -> None:
         """Forget what is kept in memory of a user."""
         self._vocabularies.drop(user)
         self._carried.drop(user)
         self._texts.drop(user)
+        self._learned.drop(user)
         self._embedder.forget()
+
+    def find(self, user: str, request: Request, strategy: Strategy) -> Found:
+        """As :meth:`search`, with what a learned ranking tells beside the hits."""
+        if not strategy.learned:
+            return Found(hits=self.search(user, request, strategy))
+        ranker = self.ranker
+        if isinstance(ranker, str):
+            return Found(
+                hits=self.search(user, request, strategy_named(FALLBACK)),
+                degraded=(f"strategy {strategy.name!r}: {ranker}; ranked by {FALLBACK!r}",),
+            )
+        read = self._learned.read(user, request)
+        if read is None:
+            return Found(hits=[])
+        asked = read[0]
+        former = self._former_items(user, request)
+        texts = [item.text for item in former.values()]
+        former_vectors = embed_texts(self._ledger, user, self._embedder, texts)
+        with self._ledger.read(user) as tx:
+            if not tx.user_id:
+                return Found(hits=[])
+            run = Run(tx, request, Permit(tx, request), user_key(user), former, asked.vector, former_vectors)
+            ranked = self._learned.rank(run, self._learned.measure(run, *read, strategy), ranker)
+            hits = hits_of(run, ranked.candidates, strategy, self._lexical, self._vocabularies)
+        return Found(hits=hits, gate=ranked.gate, answerable=ranked.answerable)
+
+    def measure(self, user: str, request: Request, strategy: Strategy) -> Measured | None:
+        """The candidates of a question with their features, as the learned ranking sees them: what it is trained on.
+
+        None for a user without a record.
+        """
+        read = self._learned.read(user, request)
+        with self._ledger.read(user) as tx:
+            if read is None or not tx.user_id:
+                return None
+            run = Run(tx, request, Permit(tx, request), user_key(user), {}, read[0].vector, None)
+            return self._learned.measure(run, *read, strategy)
+
+    @cached_property
+    def ranker(self) -> Ranker | str:
+        """What scores candidates, read when first needed; or why there is none."""
+        source = self._weights_file or shipped_weights(self._embedder.name)
+        if source is None:
+            return f"no weights ship for the embedder {self._embedder.name!r}; train some with `hexamem train`"
+        try:
+            return Ranker(load_weights(source, self._embedder.fingerprint))
+        except HexamemError as error:
+            return str(error)
 
     def search(self, user: str, request: Request, strategy: Strategy) -> list[Hit]:
         """The k best hits, best first; equal scores in order of id. The indexes must be up to the ledger.
@@ -163,21 +245,25 @@ class Searcher:
         ranking: list[tuple[str, float]] = []
         if permit.wants_steps:
             ranking += self._dense_steps(run, run.vector, pool)
+        ranking += self._dense_items(run, run.vector, pool)
+        ranking.sort(key=lambda hit: (-hit[1], hit[0]))
+        return ranking[:pool]
+
+    def _dense_items(self, run: Run, vector: npt.NDArray[np.float32], pool: int) -> list[tuple[str, float]]:
+        permit = run.permit
+        ranking: list[tuple[str, float]] = []
         if permit.items is None:
-            ranking += _widened(run, "dense", partial(self._vectors.query, run.key, "items", run.vector), pool)
+            ranking += _widened(run, "dense", partial(self._vectors.query, run.key, "items", vector), pool)
         elif permit.items:
-            wide = run.whole("dense", self._vectors.query(run.key, "items", run.vector, pool * _WIDEN))
+            wide = run.whole("dense", self._vectors.query(run.key, "items", vector, pool * _WIDEN))
             kept = [hit for hit in wide if hit[0] in permit.items][:pool]
             if len(kept) < min(pool, len(permit.items)):
                 ids = self._with_passages(run, permit.items)
-                kept = _widened(
-                    run, "dense", partial(self._vectors.query_among, run.key, "items", run.vector, ids), pool
-                )
+                kept = _widened(run, "dense", partial(self._vectors.query_among, run.key, "items", vector, ids), pool)
             ranking += kept
-        scores = run.former_vectors @ run.vector if run.former else ()
+        scores = run.former_vectors @ vector if run.former and run.former_vectors is not None else ()
         ranking += [(item_id, float(score)) for item_id, score in zip(run.former, scores, strict=True)]
-        ranking.sort(key=lambda hit: (-hit[1], hit[0]))
-        return ranking[:pool]
+        return ranking
 
     def _dense_steps(self, run: Run, vector: npt.NDArray[np.float32], pool: int) -> list[tuple[str, float]]:
         if not run.permit.narrows_steps:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ..errors import InvalidInputError
 
-__all__ = ["STRATEGIES", "LabelWeights", "Strategy", "strategy_named"]
+__all__ = ["FALLBACK", "STRATEGIES", "LabelWeights", "Strategy", "strategy_named"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,6 +63,8 @@ class Strategy:
         pool: how many candidates each signal gives.
         superseded: factor on the score of what is no longer believed.
         density: order by label density, and by the fused signals only among equals; None does without labels.
+        learned: score candidates by trained weights (``ranker.py``); where there are none for the embedder, the ranking
+            is that of :data:`FALLBACK`.
         k: how many hits when not told; None takes the memory's own.
         token_budget: tokens that the hits may take together when not told.
     """
@@ -75,6 +77,7 @@ class Strategy:
     pool: int = 100
     superseded: float = 0.5
     density: LabelWeights | None = None
+    learned: bool = False
     k: int | None = None
     token_budget: int | None = None
 
@@ -96,6 +99,7 @@ STRATEGIES: Mapping[str, Strategy] = {
             for plain in _PLAIN
             for strategy in (plain, replace(plain, name=f"{plain.name}_neighbours", neighbours=_NEIGHBOURS))
         ),
+        Strategy(name="learned", signals={"dense": 1.0, "bm25": 1.0}, learned=True),
         _DENSITY,
         *(
             replace(_DENSITY, name=f"{_DENSITY.name}_without_{part}", density=weights)
@@ -103,8 +107,10 @@ STRATEGIES: Mapping[str, Strategy] = {
         ),
     )
 }
-"""Every strategy by name: ``rrf``, ``dense`` and ``bm25``, each also with neighbouring steps; ``label_density`` (STITCH)
-and its ablations."""
+"""Every strategy by name: ``rrf``, ``dense`` and ``bm25``, each also with neighbouring steps; ``learned``;
+``label_density`` (STITCH) and its ablations."""
+FALLBACK = "rrf_neighbours"
+"""What ``learned`` falls back to without weights that fit."""
 
 
 def strategy_named(name: str) -> Strategy:

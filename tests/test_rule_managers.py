@@ -383,3 +383,17 @@ def test_codes_are_taken_to_the_vault_and_out_of_all_else() -> None:
     found = proposed(batch("the wifi is Brindle-Otter-58 and the key safe outside is 4471"))
     assert {one.secret for one in found if one.kind == "vault"} == {"Brindle-Otter-58", "4471"}
     assert not any("4471" in str(one.values) or "Brindle" in str(one.values) for one in found)
+
+
+OTHER_WORDS = {"I've been in Leeds for nine years.": "Leeds", "Everyone calls me Fen.": "Fen"}
+
+
+@pytest.mark.parametrize(("text", "held"), OTHER_WORDS.items())
+def test_what_people_say_of_themselves_in_other_words_is_kept(text: str, held: str) -> None:
+    assert any(held in value for value in core(text))
+
+
+def test_a_no_to_a_question_does_not_correct_another_day() -> None:
+    assert (
+        len(summaries("episodic", "The surveyor came last Friday.", "No, not yet. The roofers visit on Thursday.")) == 2
+    )

@@ -90,6 +90,7 @@ class Session:
     label_by: str | None = None
     as_json: bool = False
     debug: bool = False
+    weights: str | None = None  # of the learned ranking; no option that works everywhere
 
     def take(self, **options: Any) -> None:
         """Take what was given; what was not given leaves what stood before the command's name."""
@@ -116,7 +117,7 @@ class Session:
         """
         from ..config import Settings
 
-        return Settings(background=False, labels=self.label_by or "rules")  # type: ignore[arg-type]
+        return Settings(background=False, labels=self.label_by or "rules", weights=self.weights)  # type: ignore[arg-type]
 
     @contextmanager
     def memory(self, *, create: bool = True) -> Iterator[Memory]:

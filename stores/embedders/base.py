@@ -11,11 +11,12 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Coverage", "Embedder", "FloatArray", "normalize_rows", "readable", "unknown_direction"]
+__all__ = ["Coverage", "Embedder", "FloatArray", "TokenModel", "normalize_rows", "readable", "unknown_direction"]
 
 FloatArray = NDArray[np.float32]
 
@@ -39,6 +40,21 @@ class Coverage:
     def share(self) -> float:
         """`known / total` in [0, 1]; 0 for a text without tokens, since nothing is known of it."""
         return self.known / self.total if self.total else 0.0
+
+
+class TokenModel(Protocol):
+    """Vectors of single tokens: word pieces have numbers, tokens of other scripts have names."""
+
+    @property
+    def pieces(self) -> int:
+        """How many word pieces there are: their numbers are below it."""
+
+    def tokenize(self, texts: Sequence[str]) -> Sequence[tuple[Sequence[int], Sequence[str]]]:
+        """The known word pieces and the tokens of other scripts of each text, in reading order."""
+
+    def token_rows(self, numbers: NDArray[np.integer], others: Sequence[str]) -> FloatArray:
+        """Their vectors, the word pieces' first, float32 ``(len(numbers) + len(others), dimension)``; not normalised:
+        the length of a row is its weight."""
 
 
 class Embedder(ABC):
@@ -70,6 +86,11 @@ class Embedder(ABC):
     def paid(self) -> bool:
         """Whether a vector costs money or noticeable time, so that the ledger should keep it."""
         return True
+
+    @property
+    def token_model(self) -> TokenModel | None:
+        """The vectors of single tokens; None where the embedder has none, as most remote ones."""
+        return None
 
     @abstractmethod
     def embed_documents(self, texts: Sequence[str]) -> FloatArray:

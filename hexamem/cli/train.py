@@ -1,0 +1,110 @@
+"""``hexamem train``: learns the weights of the learned ranking from conversations with evidence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..errors import HomeNotWritableError, InvalidInputError
+from . import output
+from .session import Session
+
+__all__ = ["check_weights", "train"]
+
+
+def train(
+    session: Session,
+    paths: Annotated[
+        list[Path],
+        typer.Argument(metavar="PATH...", exists=True, help="Conversations with evidence: files or folders."),
+    ],
+    out: Annotated[Path | None, typer.Option("--out", metavar="WEIGHTS", help="The file to write.")] = None,
+    cross_validate: Annotated[
+        bool, typer.Option("--cross-validate", help="Also leave out each conversation in turn, and measure on it.")
+    ] = False,
+    synthetic: Annotated[
+        int,
+        typer.Option("--synthetic", metavar="N", min=0, help="Also train on N made-up trajectories of each family."),
+    ] = 0,
+    epochs: Annotated[int | None, typer.Option("--epochs", min=1, help="Passes over the questions.")] = None,
+    runs: Annotated[int | None, typer.Option("--runs", min=1, help="Seeds whose scorers are averaged.")] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Of chance in training.")] = 0,
+) -> None:
+    """Learn the ranking of `recall --strategy learned` from questions whose evidence is known.
+
+    The conversations are stored in a memory that is thrown away, and the ranking is trained on what it would see there.
+    Use the weights with `hexamem eval … --strategy learned --weights WEIGHTS`, or `Settings(weights=…)`.
+    """
+    if out is None and not cross_validate:
+        raise InvalidInputError(
+            "Missing option '--out': name the file to write, or give --cross-validate to measure alone"
+        )
+    if out is not None and not out.resolve().parent.is_dir():
+        raise InvalidInputError(f"--out {out}: there is no such folder")
+    from ..evals import load_conversations
+    from ..evals.synthetic import FAMILIES, make_conversations
+    from ..evals.training import ask_all, learned_card, train_and_validate
+    from ..retrieval.learning import LearningSettings
+    from ..retrieval.ranking_weights import save_weights
+
+    conversations = [one for path in paths for one in load_conversations(path)]
+    if synthetic:
+        conversations += make_conversations(list(FAMILIES), "S", seed=seed, count=synthetic, split="dev")
+    names = [one.id for one in conversations]
+    if doubles := [name for name in names if names.count(name) > 1]:
+        raise InvalidInputError(f"conversation {doubles[0]!r} is given twice")
+    given = {name: value for name, value in (("epochs", epochs), ("runs", runs)) if value is not None}
+    settings = LearningSettings(seed=seed, **given)
+    with output.progress_bar("loading") as (progress, task):
+
+        def advance(what: str, done: int, total: int) -> None:
+            progress.update(task, description=what, completed=done, total=total)
+
+        with session.thrown_away() as memory:
+            asked = ask_all(memory, conversations, advance)
+            fingerprint, embedder = memory.embedder.fingerprint, memory.embedder.name
+        card = learned_card(conversations, asked, settings, embedder)
+        weights, folds = train_and_validate(
+            asked,
+            settings,
+            fingerprint=fingerprint,
+            card=card,
+            weights=out is not None,
+            folds=cross_validate,
+            progress=advance,
+        )
+    if out is not None and weights is not None:
+        try:
+            save_weights(weights, out)
+        except OSError as error:
+            raise HomeNotWritableError(f"--out {out} cannot be written ({error.strerror})") from None
+    report: dict[str, Any] = {
+        **card,
+        "parameters": None if weights is None else weights.parameters,
+        "cross_validation": folds,
+    }
+    if session.as_json:
+        return output.write_json(report)
+    if out is not None and weights is not None:
+        output.write_text(
+            f"{out}: {weights.parameters:,} numbers from {card['questions']} questions of {len(names)} conversations"
+        )
+    for one in folds or ():
+        shown = ", ".join(f"@{cut} {value:.3f}" for cut, value in one["recall"].items())
+        output.write_text(f"without {one['conversation']}: recall {shown}")
+    return None
+
+
+def check_weights(path: Path, embedder: str | None) -> str:
+    """The path of weights that can be used with an embedder; a measurement must not fall back to another ranking.
+
+    Raises:
+        ConfigError, CorruptFileError: as :func:`~hexamem.retrieval.ranking_weights.load_weights`.
+    """
+    from ..retrieval.ranking_weights import load_weights
+    from ..stores.embedders import open_embedder
+
+    load_weights(path, open_embedder(embedder or "bundled").fingerprint)
+    return str(path)

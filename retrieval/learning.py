@@ -1,0 +1,267 @@
+"""Training of the learned ranking: listwise on evidence, in plain NumPy.
+
+Loss of a question: cross-entropy between the softmax of its candidates' scores and its evidence, each piece alike
+(ListNet's top-one form; Cao et al., ICML 2007). AdamW (Loshchilov and Hutter, ICLR 2019) with a rate that rises and
+falls once; dropout on inputs and hidden units. Several runs from different seeds become one scorer, exactly: their
+linear parts are averaged, their gates and hidden units stand side by side.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InvalidInputError
+from ..stores.embedders.base import FloatArray
+from .ranker import standardised
+from .ranking_weights import RankingWeights
+
+__all__ = ["Example", "LearningSettings", "learn_answerable", "learn_ranking"]
+
+_Parameters = dict[str, FloatArray]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LearningSettings:
+    """How the ranking is trained.
+
+    Attributes:
+        epochs: passes over the questions.
+        rate: the highest learning rate.
+        decay: AdamW's weight decay.
+        drop: share of inputs and hidden units that are left out at each step.
+        hidden, gate: units.
+        batch: questions a step.
+        hardest, others: of each question's candidates without evidence, how many of those that simple signals rank
+            best, and how many others by chance, are trained on.
+        runs: from how many seeds.
+    """
+
+    epochs: int = 12
+    rate: float = 2e-3
+    decay: float = 1e-2
+    drop: float = 0.2
+    hidden: int = 32
+    gate: int = 16
+    batch: int = 8
+    hardest: int = 400
+    others: int = 100
+    runs: int = 3
+    seed: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Example:
+    """One question: its candidates' features ``(n, f)``, its cues, and which candidates are evidence ``(n,)``.
+
+    Attributes:
+        share: how much each candidate counts that is evidence, ``(n,)``; 1 each where None.
+        weight: how much the question counts.
+    """
+
+    values: FloatArray
+    cues: FloatArray
+    evidence: npt.NDArray[np.bool_]
+    share: FloatArray | None = None
+    weight: float = 1.0
+
+
+def learn_ranking(
+    examples: Sequence[Example],
+    settings: LearningSettings,
+    *,
+    fingerprint: str,
+    card: Mapping[str, object] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> RankingWeights:
+    """Train weights.
+
+    Args:
+        examples: questions; those none of whose candidates is evidence teach nothing and are passed over.
+        fingerprint: of the embedder that made the features.
+        progress: called as ``progress(done, total)`` after every epoch.
+
+    Raises:
+        InvalidInputError: no question has a candidate that is evidence.
+    """
+    useful = [one for one in examples if one.evidence.any() and not one.evidence.all()]
+    if not useful:
+        raise InvalidInputError(f"none of the {len(examples)} question(s) has evidence among its candidates")
+    every = np.concatenate([one.values for one in useful])
+    mean, deviation = every.mean(axis=0), every.std(axis=0) + 1e-6
+    del every
+    random = np.random.default_rng(settings.seed)
+    inputs = [_chosen(one, standardised(one.values, mean, deviation), settings, random) for one in useful]
+    cues = np.stack([one.cues for one in useful])
+    weights = np.array([one.weight for one in useful], np.float32)
+    total = settings.runs * settings.epochs
+    made = []
+    for run in range(settings.runs):
+        done = None if progress is None else (lambda epoch, run=run: progress(run * settings.epochs + epoch, total))
+        made.append(_run(inputs, cues, weights, settings, np.random.default_rng(settings.seed + 1 + run), done))
+    return RankingWeights(
+        mean=mean, deviation=deviation, **_joined(made), fingerprint=fingerprint, card=dict(card or {})
+    )
+
+
+def learn_answerable(signs: FloatArray, answered: npt.NDArray[np.bool_], *, penalty: float = 1.0) -> FloatArray:
+    """Logistic regression that tells whether memory holds an answer.
+
+    Args:
+        signs: ``(n, s)`` of questions that the ranking was not trained on.
+        answered: whether memory holds the answer.
+        penalty: of squared slopes.
+
+    Returns:
+        Means, deviations, slopes and the intercept, one after the other, ``(3s + 1,)``; empty where all questions are
+        of one kind.
+    """
+    if answered.all() or not answered.any():
+        return np.empty(0, np.float32)
+    from scipy.optimize import minimize
+
+    mean, deviation = signs.mean(axis=0), signs.std(axis=0) + 1e-6
+    x = np.clip((signs - mean) / deviation, -5, 5).astype(np.float64)
+    y = answered.astype(np.float64)
+
+    def loss(theta: npt.NDArray[np.float64]) -> tuple[float, npt.NDArray[np.float64]]:
+        z = x @ theta[:-1] + theta[-1]
+        error = 1 / (1 + np.exp(-z)) - y
+        value = float(np.logaddexp(0, z).sum() - (y * z).sum() + 0.5 * penalty * (theta[:-1] ** 2).sum())
+        return value, np.append(x.T @ error + penalty * theta[:-1], error.sum())
+
+    found = minimize(loss, np.zeros(x.shape[1] + 1), jac=True, method="L-BFGS-B")
+    return np.concatenate([mean, deviation, found.x]).astype(np.float32)
+
+
+def _chosen(
+    example: Example, x: FloatArray, settings: LearningSettings, random: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """The candidates of a question that are trained on, and their share of its evidence."""
+    evidence = np.flatnonzero(example.evidence)
+    others = np.flatnonzero(~example.evidence)
+    if len(others) > settings.hardest + settings.others:
+        simple = x[:, x.shape[1] // 2 :][others, :_SIMPLE].sum(axis=1)
+        order = others[np.argsort(-simple, kind="stable")]
+        rest = random.choice(order[settings.hardest :], settings.others, replace=False)
+        others = np.concatenate([order[: settings.hardest], rest])
+    kept = np.concatenate([evidence, others])
+    target = np.zeros(len(kept), np.float32)
+    target[: len(evidence)] = 1.0 if example.share is None else example.share[evidence]
+    target /= target.sum()
+    return x[kept], target
+
+
+_SIMPLE = 16
+"""The first features: those of dense, BM25, words and late interaction on the step itself."""
+
+
+def _run(
+    inputs: Sequence[tuple[FloatArray, FloatArray]],
+    cues: FloatArray,
+    weights: FloatArray,
+    settings: LearningSettings,
+    random: np.random.Generator,
+    progress: Callable[[int], None] | None,
+) -> _Parameters:
+    width, asked = inputs[0][0].shape[1], cues.shape[1]
+
+    def uniform(inner: int, *shape: int) -> FloatArray:
+        return (random.uniform(-1, 1, shape) / math.sqrt(inner)).astype(np.float32)
+
+    now: _Parameters = {
+        "linear": np.zeros(width, np.float32),
+        "gate_in": uniform(asked, asked, settings.gate),
+        "gate_bias": uniform(asked, settings.gate),
+        "gate_out": np.zeros((settings.gate, width), np.float32),
+        "hidden": uniform(width + asked, width, settings.hidden),
+        "hidden_cues": uniform(width + asked, asked, settings.hidden),
+        "hidden_bias": uniform(width + asked, settings.hidden),
+        "hidden_out": uniform(settings.hidden, settings.hidden),
+    }
+    first = {name: np.zeros_like(one) for name, one in now.items()}
+    second = {name: np.zeros_like(one) for name, one in now.items()}
+    batches = -(-len(inputs) // settings.batch)
+    steps = settings.epochs * batches
+    taken = 0
+    for epoch in range(settings.epochs):
+        order = random.permutation(len(inputs))
+        for start in range(0, len(order), settings.batch):
+            chosen = order[start : start + settings.batch]
+            slopes = _slopes(now, [inputs[i] for i in chosen], cues[chosen], weights[chosen], settings.drop, random)
+            rate = settings.rate * _once(taken / max(1, steps - 1))
+            taken += 1
+            for name, slope in slopes.items():
+                first[name] += 0.1 * (slope - first[name])
+                second[name] += 0.001 * (slope**2 - second[name])
+                step = first[name] / (1 - 0.9**taken) / (np.sqrt(second[name] / (1 - 0.999**taken)) + 1e-8)
+                now[name] = (now[name] * (1 - rate * settings.decay) - rate * step).astype(np.float32)
+        if progress is not None:
+            progress(epoch + 1)
+    return now
+
+
+def _once(share: float) -> float:
+    """The learning rate over a training, as a share of the highest: up for a third, then down to nothing."""
+    if share < 0.3:
+        return 0.04 + 0.96 * (1 - math.cos(math.pi * share / 0.3)) / 2
+    return (1 + math.cos(math.pi * (share - 0.3) / 0.7)) / 2
+
+
+def _slopes(
+    now: _Parameters,
+    batch: Sequence[tuple[FloatArray, FloatArray]],
+    cues: FloatArray,
+    weights: FloatArray,
+    drop: float,
+    random: np.random.Generator,
+) -> _Parameters:
+    """The gradient of the mean loss of some questions."""
+    lengths = np.array([len(target) for _, target in batch])
+    starts = np.cumsum(lengths) - lengths
+    which = np.repeat(np.arange(len(batch)), lengths)
+    x = np.concatenate([one for one, _ in batch])
+    target = np.concatenate([one for _, one in batch])
+    if drop:
+        x = x * ((random.random(x.shape, np.float32) >= drop) / np.float32(1 - drop))
+    gate = np.tanh(cues @ now["gate_in"] + now["gate_bias"])
+    linear = now["linear"] + gate @ now["gate_out"]
+    reached = x @ now["hidden"] + (cues @ now["hidden_cues"] + now["hidden_bias"])[which]
+    lit = (reached > 0).astype(np.float32)
+    if drop:
+        lit *= (random.random(lit.shape, np.float32) >= drop) / np.float32(1 - drop)
+    hidden = reached * lit
+    scores = np.einsum("ij,ij->i", x, linear[which]) + hidden @ now["hidden_out"]
+    scores -= np.maximum.reduceat(scores, starts)[which]
+    shares = np.exp(scores)
+    shares /= np.add.reduceat(shares, starts)[which]
+    error = ((shares - target) * (weights / weights.sum())[which]).astype(np.float32)
+    by_question = np.add.reduceat(x * error[:, None], starts, axis=0)
+    inner = (by_question @ now["gate_out"].T) * (1 - gate**2)
+    back = error[:, None] * now["hidden_out"] * lit
+    back_by_question = np.add.reduceat(back, starts, axis=0)
+    return {
+        "linear": by_question.sum(axis=0),
+        "gate_in": cues.T @ inner,
+        "gate_bias": inner.sum(axis=0),
+        "gate_out": gate.T @ by_question,
+        "hidden": x.T @ back,
+        "hidden_cues": cues.T @ back_by_question,
+        "hidden_bias": back_by_question.sum(axis=0),
+        "hidden_out": hidden.T @ error,
+    }
+
+
+def _joined(made: Sequence[_Parameters]) -> dict[str, FloatArray]:
+    """One scorer whose scores are the means of several."""
+    share = np.float32(1 / len(made))
+    return {
+        "linear": np.asarray(sum(one["linear"] for one in made) * share, np.float32),
+        **{name: np.concatenate([one[name] for one in made], axis=1) for name in ("gate_in", "hidden", "hidden_cues")},
+        **{name: np.concatenate([one[name] for one in made]) for name in ("gate_bias", "hidden_bias")},
+        **{name: np.concatenate([one[name] * share for one in made]) for name in ("gate_out", "hidden_out")},
+    }

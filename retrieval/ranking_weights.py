@@ -1,0 +1,148 @@
+"""The weights of the learned ranking as a file: numbers, what they are for, and what they were trained on.
+
+A safetensors file whose metadata name the features and cues in order, the embedder's fingerprint, and the data. Weights
+for other features, or for another embedder's vectors, would rank by noise, so they are refused.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
+
+from ..errors import ConfigError, CorruptFileError
+from ..stores.embedders.base import FloatArray
+from .signals.cues import CUES
+from .signals.features import FEATURES
+
+__all__ = ["RankingWeights", "load_weights", "save_weights", "shipped_weights"]
+
+_FORM = "1"
+_LARGEST = 1_000_000
+"""Parameters: more than this is no file of ours."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RankingWeights:
+    """What a ranking was taught; ``f`` features, ``c`` cues, ``g`` gate units, ``h`` hidden units.
+
+    Attributes:
+        mean, deviation: of each feature over the training data, ``(f,)``.
+        linear: of each feature as it is and as it stands in its pool, ``(2f,)``.
+        gate_in, gate_bias, gate_out: from cues to changes of ``linear``, ``(c, g)``, ``(g,)``, ``(g, 2f)``.
+        hidden, hidden_cues, hidden_bias, hidden_out: of the scorer, ``(2f, h)``, ``(c, h)``, ``(h,)``, ``(h,)``.
+        answerable: of the logistic regression that tells whether memory holds the answer, intercept last; empty where
+            it was not trained.
+        fingerprint: of the embedder.
+        card: what they were trained on, in words.
+    """
+
+    mean: FloatArray
+    deviation: FloatArray
+    linear: FloatArray
+    gate_in: FloatArray
+    gate_bias: FloatArray
+    gate_out: FloatArray
+    hidden: FloatArray
+    hidden_cues: FloatArray
+    hidden_bias: FloatArray
+    hidden_out: FloatArray
+    answerable: FloatArray = field(default_factory=lambda: np.empty(0, np.float32))
+    fingerprint: str = ""
+    card: Mapping[str, object] = field(default_factory=dict)
+
+    def tensors(self) -> dict[str, FloatArray]:
+        """The arrays by name."""
+        return {name: getattr(self, name) for name in self.__slots__ if name not in {"fingerprint", "card"}}
+
+    @property
+    def parameters(self) -> int:
+        """How many numbers there are."""
+        return sum(one.size for one in self.tensors().values())
+
+
+def save_weights(weights: RankingWeights, path: str | os.PathLike[str]) -> None:
+    """Write weights to a file, whole or not at all."""
+    metadata = {
+        "hexamem": _FORM,
+        "features": json.dumps(FEATURES),
+        "cues": json.dumps(CUES),
+        "fingerprint": weights.fingerprint,
+        "card": json.dumps(dict(weights.card), ensure_ascii=False, sort_keys=True),
+    }
+    arrays = {name: np.ascontiguousarray(one, np.float32) for name, one in weights.tensors().items()}
+    target = Path(path)
+    half = target.with_name(target.name + ".part")
+    half.write_bytes(save(arrays, metadata))
+    half.replace(target)
+
+
+def load_weights(source: str | os.PathLike[str] | Traversable, fingerprint: str | None = None) -> RankingWeights:
+    """Read weights.
+
+    Args:
+        source: the file.
+        fingerprint: of the embedder that is in use; None takes any.
+
+    Raises:
+        CorruptFileError: the file is no weights of ours, or damaged.
+        ConfigError: they are for other features, or for another embedder.
+    """
+    place = Path(source) if isinstance(source, str | os.PathLike) else source
+    try:
+        data = place.read_bytes()
+        arrays, metadata = load(data), _metadata(data)
+    except FileNotFoundError:
+        raise ConfigError(f"weights {source}: there is no such file; train one with `hexamem train`") from None
+    except (SafetensorError, ValueError, struct.error) as error:
+        raise CorruptFileError(f"weights {source} cannot be read ({error}); train them again") from error
+    if metadata.get("hexamem") != _FORM or set(arrays) != set(RankingWeights.__slots__) - {"fingerprint", "card"}:
+        raise CorruptFileError(f"weights {source}: no ranking weights of this version; train them with `hexamem train`")
+    if json.loads(metadata["features"]) != list(FEATURES) or json.loads(metadata["cues"]) != list(CUES):
+        raise ConfigError(f"weights {source} are for the features of another version; train them again")
+    if fingerprint is not None and metadata["fingerprint"] != fingerprint:
+        raise ConfigError(
+            f"weights {source} were trained with another embedder ({metadata['fingerprint']}, in use is {fingerprint}); "
+            "train weights for this one with `hexamem train`"
+        )
+    _check(arrays, source)
+    return RankingWeights(**arrays, fingerprint=metadata["fingerprint"], card=json.loads(metadata["card"]))
+
+
+def shipped_weights(name: str) -> Traversable | None:
+    """The weights that the package brings for an embedder of that name; None where it brings none."""
+    found = resources.files(__package__).joinpath("weights", f"{name}.safetensors")
+    return found if name.isidentifier() and found.is_file() else None
+
+
+def _metadata(data: bytes) -> dict[str, str]:
+    (length,) = struct.unpack("<Q", data[:8])
+    header = json.loads(data[8 : 8 + length])
+    return dict(header.get("__metadata__", {}))
+
+
+def _check(arrays: Mapping[str, npt.NDArray[np.float32]], source: object) -> None:
+    features, cues = len(FEATURES), len(CUES)
+    hidden, gate = arrays["hidden_bias"].size, arrays["gate_bias"].size
+    shapes = {
+        "mean": (features,), "deviation": (features,), "linear": (2 * features,), "gate_in": (cues, gate),
+        "gate_out": (gate, 2 * features), "hidden": (2 * features, hidden), "hidden_cues": (cues, hidden),
+        "hidden_out": (hidden,),
+    }  # fmt: skip
+    for name, shape in shapes.items():
+        if arrays[name].shape != shape or not np.isfinite(arrays[name]).all():
+            raise CorruptFileError(
+                f"weights {source}: {name} has shape {arrays[name].shape}, not finite numbers of {shape}"
+            )
+    if sum(one.size for one in arrays.values()) > _LARGEST:
+        raise CorruptFileError(f"weights {source}: more than {_LARGEST:,} numbers")

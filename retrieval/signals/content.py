@@ -1,0 +1,169 @@
+"""What the candidates and the steps beside them say of what is asked: vectors, words, and tokens one by one.
+
+Each table has a column for every row around the pool, one more of zeros for "none there", and columns for the items.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...stores.embedders.base import FloatArray
+from ...stores.working_set import WorkingSet
+from .pool import Pool
+from .question import Asked
+
+__all__ = ["Content", "products", "read_content"]
+
+_K1, _B = 1.2, 0.75
+"""BM25's constants (Robertson and Zaragoza, 2009)."""
+_PART = 64  # rows a product, so that BLAS uses one thread: on a busy machine its threads wait for each other
+_TINY = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What was compared; ``n`` candidates, ``u`` rows around them and one of zeros, ``t`` stems, ``q`` tokens.
+
+    Attributes:
+        question: its vector without names, ``(dimension,)``.
+        vectors: of the candidates, ``(n, dimension)``.
+        dense, bare: cosine with the question, and with it without names, ``(u,)``; ``own_…`` those of candidates.
+        idf: of the stems without names, ``(t,)``, sums to 1 where there are any.
+        holds: whether it holds each stem, ``(t, u)`` and ``(t, n)``.
+        bm25, bm25_names: BM25 of the stems without and with names, likewise.
+        weights: of the tokens by rarity, ``(q,)``, sums to 1; ``lengths`` by the lengths of their vectors.
+        likeness: greatest cosine of each token with one that it holds, at least 0, ``(q, u)`` and ``(q, n)``.
+        session_bm25: of every session.
+    """
+
+    question: FloatArray
+    vectors: FloatArray
+    dense: FloatArray
+    bare: FloatArray
+    own_dense: FloatArray
+    own_bare: FloatArray
+    idf: FloatArray
+    holds: FloatArray
+    own_holds: FloatArray
+    bm25: FloatArray
+    own_bm25: FloatArray
+    own_bm25_names: FloatArray
+    weights: FloatArray
+    lengths: FloatArray
+    likeness: FloatArray
+    own_likeness: FloatArray
+    session_bm25: FloatArray
+
+
+def read_content(asked: Asked, pool: Pool, steps: WorkingSet) -> Content:
+    """Compare the question with the pool and what stands around it."""
+    around = steps.vectors(pool.around)
+    padded = np.concatenate([around, np.zeros((1, steps.dimension), np.float32)])
+    items = np.array([one.vector for one in pool.items], np.float32).reshape(-1, steps.dimension)
+    vectors = np.concatenate([padded[pool.at[0][: pool.steps]], items])
+    asking = np.stack([asked.vector, asked.bare], axis=1)
+    (dense, bare), (item_dense, item_bare) = products(padded, asking).T, products(items, asking).T
+    own_dense, own_bare = _own(dense, item_dense, pool), _own(bare, item_bare, pool)
+    words = _Words(asked, pool, steps)
+    weights, lengths, likeness, own_likeness = _late(asked, pool, steps)
+    return Content(
+        asked.bare, vectors, dense, bare, own_dense, own_bare,
+        words.idf, words.holds, words.own_holds, words.bm25, words.own_bm25, words.own_bm25_names,
+        weights, lengths, likeness, own_likeness, words.session_bm25,
+    )  # fmt: skip
+
+
+def products(left: FloatArray, right: FloatArray) -> FloatArray:
+    """``left @ right`` in parts."""
+    out = np.empty((len(left), right.shape[1]), np.float32)
+    for start in range(0, len(left), _PART):
+        np.matmul(left[start : start + _PART], right, out=out[start : start + _PART])
+    return out
+
+
+def _own(around: FloatArray, items: FloatArray, pool: Pool) -> FloatArray:
+    """Columns of candidates: a step's are those of its row, an item has its own."""
+    return np.concatenate([around[..., pool.at[0][: pool.steps]], items], axis=-1)
+
+
+class _Words:
+    """Stems: which are held, and BM25 of steps, items and sessions."""
+
+    def __init__(self, asked: Asked, pool: Pool, steps: WorkingSet) -> None:
+        total, columns = len(steps), len(pool.around) + 1
+        bare = [number for _, number in asked.stems]
+        names = [number for stem, number in asked.all_stems if stem not in {one for one, _ in asked.stems}]
+        every = [*bare, *names]
+        place = np.full(total, -1, np.int32)
+        place[pool.around] = np.arange(len(pool.around), dtype=np.int32)
+        counts = np.zeros((len(every), columns), np.float32)
+        item_counts = np.zeros((len(every), len(pool.items)), np.float32)
+        idf = np.zeros(len(every), np.float32)
+        sessions = len(steps.session_size)
+        session_bm25 = np.zeros(sessions, np.float32)
+        mean_session = steps.words / max(sessions, 1)
+        session_norm = _K1 * (1 - _B + _B * steps.session_length / max(mean_session, _TINY))
+        for index, number in enumerate(every):
+            rows = steps.rows_holding(number) if number >= 0 else np.empty(0, np.int32)
+            held = int(np.count_nonzero(rows[1:] != rows[:-1])) + 1 if len(rows) else 0
+            idf[index] = np.log1p((total - held + 0.5) / (held + 0.5))
+            if len(rows):
+                places = place[rows]
+                counts[index] = np.bincount(places[places >= 0], minlength=columns)
+                if index < len(bare):
+                    frequency = np.bincount(steps.session[rows], minlength=sessions)
+                    having = int(np.count_nonzero(frequency))
+                    rarity = np.log1p((sessions - having + 0.5) / (having + 0.5))
+                    session_bm25 += rarity * frequency * (_K1 + 1) / (frequency + session_norm)
+                item_counts[index] = [item.stems.get(number, 0) for item in pool.items]
+        lengths = np.append(steps.length[pool.around], 0.0)
+        mean = max(steps.words / max(total, 1), 1.0)
+        item_lengths = np.array([item.length for item in pool.items], np.float32)
+        gains = _bm25(counts, idf, lengths, mean)
+        item_gains = _bm25(item_counts, idf, item_lengths, mean)
+        self.bm25 = gains[: len(bare)].sum(axis=0)
+        self.own_bm25 = _own(self.bm25, item_gains[: len(bare)].sum(axis=0), pool)
+        self.own_bm25_names = _own(gains.sum(axis=0), item_gains.sum(axis=0), pool)
+        self.holds = (counts[: len(bare)] > 0).astype(np.float32)
+        self.own_holds = _own(self.holds, (item_counts[: len(bare)] > 0).astype(np.float32), pool)
+        self.idf = idf[: len(bare)] / max(float(idf[: len(bare)].sum()), _TINY)
+        self.session_bm25 = session_bm25
+
+
+def _bm25(counts: FloatArray, idf: FloatArray, lengths: FloatArray, mean: float) -> FloatArray:
+    norm = _K1 * (1 - _B + _B * lengths / mean)
+    return np.asarray(idf[:, None] * counts * (_K1 + 1) / (counts + norm), np.float32)
+
+
+def _late(asked: Asked, pool: Pool, steps: WorkingSet) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """ColBERT's MaxSim (Khattab and Zaharia, SIGIR 2020, section 3) token by token, over static rows."""
+    columns, count = len(pool.around) + 1, len(asked.pieces)
+    if not count or not steps.has_pieces:
+        empty = np.zeros(0, np.float32)
+        return empty, empty, np.zeros((0, columns), np.float32), np.zeros((0, len(pool)), np.float32)
+    flat, counts = steps.pieces_of(pool.around)
+    flat = np.concatenate([flat, *(item.pieces for item in pool.items)])
+    counts = np.concatenate([counts, np.array([len(item.pieces) for item in pool.items], np.int64)])
+    best = np.zeros((count, len(counts)), np.float32)
+    filled = np.flatnonzero(counts)
+    if len(filled):
+        marked = np.zeros(int(flat.max()) + 1, bool)
+        marked[flat] = True
+        used = np.flatnonzero(marked)
+        place = np.zeros(len(marked), np.int32)
+        place[used] = np.arange(len(used), dtype=np.int32)
+        similar = np.maximum(products(_unit(steps.piece_rows(used)), _unit(asked.pieces).T), 0.0)
+        starts = (np.cumsum(counts) - counts)[filled]
+        best[:, filled] = np.maximum.reduceat(similar[place[flat]], starts, axis=0).T
+    around = np.concatenate([best[:, : len(pool.around)], np.zeros((count, 1), np.float32)], axis=1)
+    own = _own(around, best[:, len(pool.around) :], pool)
+    held = steps.piece_frequency(asked.piece_numbers)
+    rarity = np.log1p((len(steps) - held + 0.5) / (held + 0.5)).astype(np.float32)
+    lengths = np.sqrt(np.einsum("ij,ij->i", asked.pieces, asked.pieces))
+    return rarity / max(float(rarity.sum()), _TINY), lengths / max(float(lengths.sum()), _TINY), around, own
+
+
+def _unit(rows: FloatArray) -> FloatArray:
+    return np.asarray(rows / np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows)), _TINY)[:, None], np.float32)

@@ -1,0 +1,308 @@
+"""Every feature of the learned ranking by name, computed for a whole pool at once.
+
+A feature belongs to a signal: the word by which ``why`` tells of it. All are plain numbers of the candidate, of what
+stands beside it, or of its place in the ranking of the pool; what they are worth is learned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from ...stores.embedders.base import FloatArray
+from ...stores.step_form import FORM_FLAGS
+from ...stores.working_set import WorkingSet
+from .content import Content, products, read_content
+from .pool import OFFSETS, Places, Pool
+from .question import Asked
+
+__all__ = ["FEATURES", "SIGNAL_OF", "Features", "compute_features"]
+
+_NEAR = 0.7
+"""What a step beside counts in the mean vector of a window."""
+_PEERS = 5  # of the best, that the others are compared with
+_RANK = 5.0
+_TOP = 10
+_TINY = 1e-9
+
+_BY_SIGNAL: Mapping[str, tuple[str, ...]] = {
+    "dense": ("dense", "dense_bare", "dense_rank", "dense_top"),
+    "bm25": ("bm25", "bm25_names", "bm25_share", "bm25_rank"),
+    "words": ("overlap", "rarest"),
+    "late": ("late", "late_cubed", "late_weighed", "late_least", "late_rank", "late_top"),
+    "exchange": (
+        "dense_answered", "overlap_answered", "late_answered", "late_answered_rank", "dense_answer", "late_answer",
+        "question_before",
+    ),
+    "neighbours": tuple(f"{name}_{way}{n}" for name in ("dense", "bm25", "late") for way in ("before", "after") for n in (1, 2)),
+    "window": (
+        "dense_of_3", "dense_of_5", "dense_of_3_rank", "dense_of_5_top", "overlap_of_3", "overlap_of_5", "late_of_5",
+        "late_of_5_rank", "late_of_5_top",
+    ),
+    "session": (
+        "dense_session", "bm25_session", "bm25_session_share", "late_session", "bm25_session_best", "late_over_session",
+        "overlap_over_session", "late_over_rest",
+    ),
+    "speaker": ("spoken_by_named", "spoken_by_other", "spoken_by_only_named"),
+    "form": (*FORM_FLAGS, "picture_after"),
+    "place": ("position", "opening", "closing", "age"),
+    "time": ("month", "month_after", "in_dates", "soon_after_dates"),
+    "peers": ("like_best", "like_best_5", "feedback"),
+    "items": ("is_item", "cited", "cited_dense", "cited_late"),
+}  # fmt: skip
+SIGNAL_OF: Mapping[str, str] = MappingProxyType(
+    {name: signal for signal, names in _BY_SIGNAL.items() for name in names}
+)
+"""Feature → the signal it belongs to."""
+FEATURES: tuple[str, ...] = tuple(SIGNAL_OF)
+"""Names of the features, in the order of their columns."""
+_COLUMN = {name: column for column, name in enumerate(FEATURES)}
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """A pool with its features: float32 ``(len(pool), len(FEATURES))``, and the cues of the question."""
+
+    pool: Pool
+    values: FloatArray
+    cues: FloatArray
+
+    def column(self, name: str) -> FloatArray:
+        """One feature of all candidates."""
+        return np.asarray(self.values[:, _COLUMN[name]])
+
+
+def compute_features(asked: Asked, pool: Pool, steps: WorkingSet) -> Features:
+    """Every feature of every candidate."""
+    found: dict[str, FloatArray] = {}
+    if len(pool):
+        content = read_content(asked, pool, steps)
+        late = _Late(content, pool)
+        _content(found, content, late, pool, steps)
+        _sessions(found, content, late, pool, steps)
+        _circumstances(found, asked, pool, steps)
+        _relative(found, content)
+        _items(found, pool)
+    values = np.zeros((len(pool), len(FEATURES)), np.float32)
+    for name, column in _COLUMN.items():
+        if len(pool):
+            values[:, column] = found[name]
+    return Features(pool, values, asked.cues)
+
+
+class _Late:
+    """Late interaction of a candidate alone, and of it with what stands beside it."""
+
+    def __init__(self, content: Content, pool: Pool) -> None:
+        self.weights, self.own = content.weights, content.own_likeness
+        best = {offset: content.likeness[:, pool.at[offset]] for offset in OFFSETS if offset}
+        self.answered = np.maximum(self.own, best[-1])
+        self.answer = np.maximum(self.own, best[1])
+        self.of_5 = np.maximum(np.maximum(self.answered, self.answer), np.maximum(best[-2], best[2]))
+        self.beside = content.weights @ content.likeness
+
+    def sum(self, likeness: FloatArray) -> FloatArray:
+        return np.asarray(self.weights @ likeness, np.float32)
+
+
+def _content(found: dict[str, FloatArray], content: Content, late: _Late, pool: Pool, steps: WorkingSet) -> None:
+    found["dense"], found["dense_bare"] = content.own_dense, content.own_bare
+    for name, offsets in (("answered", (-1,)), ("answer", (1,)), ("of_3", (-1, 1)), ("of_5", (-2, -1, 1, 2))):
+        found[f"dense_{name}"] = _window(content, pool, steps, offsets)
+    found["bm25"], found["bm25_names"] = content.own_bm25, content.own_bm25_names
+    found["bm25_share"] = content.own_bm25 / max(float(content.own_bm25.max()), _TINY)
+    holds = {offset: content.holds[:, pool.at[offset]] for offset in OFFSETS if offset}
+    answered = np.maximum(content.own_holds, holds[-1])
+    of_3 = np.maximum(answered, holds[1])
+    of_5 = np.maximum(of_3, np.maximum(holds[-2], holds[2]))
+    for name, held in (
+        ("overlap", content.own_holds),
+        ("overlap_answered", answered),
+        ("overlap_of_3", of_3),
+        ("overlap_of_5", of_5),
+    ):
+        found[name] = content.idf @ held
+    rarest = int(content.idf.argmax()) if len(content.idf) else -1
+    found["rarest"] = content.own_holds[rarest] if rarest >= 0 else np.zeros(len(pool), np.float32)
+    found["late"] = late.sum(late.own)
+    found["late_cubed"] = late.sum(late.own**3)
+    found["late_weighed"] = content.lengths @ late.own**2
+    found["late_least"] = late.own.min(axis=0) if len(late.own) else np.zeros(len(pool), np.float32)
+    found["late_answered"], found["late_answer"] = late.sum(late.answered), late.sum(late.answer)
+    found["late_of_5"] = late.sum(late.of_5)
+    for name, values in (("dense", content.bare), ("bm25", content.bm25), ("late", late.beside)):
+        for offset in OFFSETS:
+            if offset:
+                found[f"{name}_{'before' if offset < 0 else 'after'}{abs(offset)}"] = values[pool.at[offset]]
+
+
+def _window(content: Content, pool: Pool, steps: WorkingSet, offsets: tuple[int, ...]) -> FloatArray:
+    """Cosine of the question with the mean vector of a candidate and the steps beside it.
+
+    Cosines add up as vectors do; the length of the sum comes from the cosines between neighbours that are kept.
+    """
+    members = {0: np.arange(len(pool))} | {
+        offset: np.flatnonzero(pool.at[offset] < len(pool.around)) for offset in offsets
+    }
+    total = content.own_bare.copy()
+    squared = np.ones(len(pool), np.float32)
+    own = pool.rows
+    for offset in offsets:
+        there = members[offset]
+        total[there] += _NEAR * content.bare[pool.at[offset][there]]
+        squared[there] += _NEAR**2
+    every = sorted((*offsets, 0))
+    for index, first in enumerate(every):
+        for second in every[index + 1 :]:
+            both = (
+                np.intersect1d(members[first], members[second], assume_unique=True)
+                if first and second
+                else members[first or second]
+            )
+            earlier = pool.around[pool.at[first][both]] if first else own[both]
+            weight = (_NEAR if first else 1.0) * (_NEAR if second else 1.0)
+            squared[both] += 2 * weight * steps.lags[earlier, second - first - 1]
+    return np.asarray(total / np.sqrt(np.maximum(squared, 1e-3)), np.float32)
+
+
+def _sessions(found: dict[str, FloatArray], content: Content, late: _Late, pool: Pool, steps: WorkingSet) -> None:
+    stands = pool.rows >= 0
+    session = np.where(stands, steps.session[np.maximum(pool.rows, 0)] if len(steps) else 0, 0)
+    distinct, place = np.unique(session, return_inverse=True)
+    for name in _BY_SIGNAL["session"]:
+        found[name] = np.zeros(len(pool), np.float32)
+    if not stands.any():
+        return
+    sessions = products(steps.session_vectors(distinct), content.question[:, None])[:, 0]
+    top = max(float(content.session_bm25.max()), _TINY)
+    found["dense_session"] = sessions[place] * stands
+    found["bm25_session"] = content.session_bm25[session] * stands
+    found["bm25_session_share"] = found["bm25_session"] / top
+    for name, values in (("late_session", found["late"]), ("bm25_session_best", content.own_bm25)):
+        best = np.zeros(len(distinct), np.float32)
+        np.maximum.at(best, place, values)
+        found[name] = best[place] * stands
+    # What the session's candidates hold together, and what this one lacks of that.
+    order = np.argsort(place, kind="stable")
+    starts = np.searchsorted(place[order], np.arange(len(distinct)))
+    for name, weights, table in (
+        ("late_over_session", content.weights, content.own_likeness),
+        ("overlap_over_session", content.idf, content.own_holds),
+    ):
+        if len(table):
+            together = np.maximum.reduceat(table[:, order], starts, axis=1)
+            found[name] = (weights @ together)[place] * stands
+    found["late_over_rest"] = found["late_over_session"] - found["late"] * stands
+
+
+def _circumstances(found: dict[str, FloatArray], asked: Asked, pool: Pool, steps: WorkingSet) -> None:
+    """Who said it, in which form, where in the conversation, and when."""
+    if not len(steps):
+        names = (
+            *(name for signal in ("speaker", "form", "place", "time") for name in _BY_SIGNAL[signal]),
+            "question_before",
+        )
+        found.update((name, np.zeros(len(pool), np.float32)) for name in names)
+        return
+    stands = (pool.rows >= 0).astype(np.float32)
+    rows = np.maximum(pool.rows, 0)
+    speaker = steps.speaker[rows]
+    named = (
+        np.isin(speaker, list(asked.named)).astype(np.float32) if asked.named else np.full(len(rows), 0.5, np.float32)
+    )
+    found["spoken_by_named"] = named * stands
+    found["spoken_by_other"] = (1 - named) * stands if asked.named else np.zeros(len(pool), np.float32)
+    found["spoken_by_only_named"] = named * stands if len(asked.named) == 1 else np.zeros(len(pool), np.float32)
+    form = steps.form[rows] * stands[:, None]
+    for column, name in enumerate(FORM_FLAGS):
+        found[name] = form[:, column]
+    beside = np.concatenate([steps.form[pool.around], np.zeros((1, len(FORM_FLAGS)), np.float32)])
+    found["question_before"] = beside[pool.at[-1], FORM_FLAGS.index("question")]
+    found["picture_after"] = beside[pool.at[1], FORM_FLAGS.index("picture")]
+    position = steps.position[rows].astype(np.float32)
+    size = steps.session_size[steps.session[rows]].astype(np.float32)
+    found["position"] = position / 20.0 * stands
+    found["opening"] = (position < 2) * stands
+    found["closing"] = (size - position <= 2) * stands
+    span = max(1, steps.latest - steps.oldest)
+    found["age"] = ((steps.latest - steps.seconds[rows]) / span).astype(np.float32) * stands
+    _times(found, asked, steps.day[rows].astype(np.int64), stands)
+
+
+def _times(found: dict[str, FloatArray], asked: Asked, day: Places, stands: FloatArray) -> None:
+    """How the day of each candidate meets the dates of the question; what is told of a month is often told after it."""
+    inside, after, month, following = (np.zeros(len(day), np.float32) for _ in range(4))
+    if asked.dates:
+        months = day.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64)
+        for one in asked.dates:
+            low, high = (
+                int(np.datetime64(edge, "D").astype("datetime64[M]").astype(np.int64)) for edge in (one.first, one.last)
+            )
+            if one.yearless:
+                year = 365.2425
+                since = (day - one.first) % year
+                within, soon = (
+                    since <= one.last - one.first,
+                    (since > one.last - one.first) & (since <= one.last - one.first + 21),
+                )
+                in_month, next_month = (months - low) % 12 <= (high - low), (months - high) % 12 == 1
+            else:
+                within, soon = (day >= one.first) & (day <= one.last), (day > one.last) & (day <= one.last + 21)
+                in_month, next_month = (months >= low) & (months <= high), months == high + 1
+            for kept, new in ((inside, within), (after, soon), (month, in_month), (following, next_month)):
+                np.maximum(kept, new, out=kept)
+    for name, values in (
+        ("in_dates", inside),
+        ("soon_after_dates", after),
+        ("month", month),
+        ("month_after", following),
+    ):
+        found[name] = values * stands
+
+
+def _relative(found: dict[str, FloatArray], content: Content) -> None:
+    """Places in the pool's rankings, distances from its best, and likeness to those that two signals find best."""
+    for source, name in (
+        ("dense_bare", "dense_rank"), ("bm25", "bm25_rank"), ("late", "late_rank"), ("dense_of_3", "dense_of_3_rank"),
+        ("late_of_5", "late_of_5_rank"), ("late_answered", "late_answered_rank"),
+    ):  # fmt: skip
+        order = np.argsort(-found[source], kind="stable")
+        rank = np.empty(len(order), np.float32)
+        rank[order] = np.arange(len(order))
+        found[name] = 1.0 / (rank + _RANK)
+    for source, name in (
+        ("dense_bare", "dense_top"),
+        ("late", "late_top"),
+        ("late_of_5", "late_of_5_top"),
+        ("dense_of_5", "dense_of_5_top"),
+    ):
+        values = found[source]
+        found[name] = values - np.sort(values)[-min(_TOP, len(values))]
+    best = np.argsort(-(_standard(found["dense_bare"]) + _standard(found["late"])), kind="stable")[:_PEERS]
+    likeness = products(content.vectors, content.vectors[best].T)
+    found["like_best"], found["like_best_5"] = likeness[:, 0], likeness.max(axis=1)
+    # Rocchio's feedback: the question moved towards the mean of the best.
+    middle = content.vectors[best].mean(axis=0)
+    moved = content.question + 0.7 * middle
+    found["feedback"] = (found["dense_bare"] + 0.7 * likeness.mean(axis=1)) / max(float(np.linalg.norm(moved)), _TINY)
+
+
+def _standard(values: FloatArray) -> FloatArray:
+    return np.asarray((values - values.mean()) / (values.std() + 1e-6), np.float32)
+
+
+def _items(found: dict[str, FloatArray], pool: Pool) -> None:
+    """Which steps are cited by items of the pool, and how well these fit."""
+    for name in ("is_item", "cited", "cited_dense", "cited_late"):
+        found[name] = np.zeros(len(pool), np.float32)
+    found["is_item"][pool.steps :] = 1.0
+    place = {one: index for index, one in enumerate(pool.ids[: pool.steps])} if pool.items else {}
+    for index, item in enumerate(pool.items, pool.steps):
+        for step_id in item.cites:
+            if (cited := place.get(step_id)) is not None:
+                found["cited"][cited] = 1.0
+                for name, values in (("cited_dense", found["dense_bare"]), ("cited_late", found["late"])):
+                    found[name][cited] = max(found[name][cited], values[index])

@@ -1,0 +1,154 @@
+"""A question as the signals read it: its vectors, its words, whom it names, which days, and its cues."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, tzinfo
+
+import numpy as np
+import numpy.typing as npt
+
+from ...intent.dates.relative import find_dates
+from ...stores.embedders import Embedder
+from ...stores.embedders.base import FloatArray
+from ...stores.working_set import WorkingSet
+from .cues import cues_of
+
+__all__ = ["Asked", "AskedDate", "read_question"]
+
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+_WORDS = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_SELF = re.compile(r"\b(?:i|my|me|mine)\b|我", re.IGNORECASE)
+_OTHER = re.compile(r"\b(?:you|your|yours)\b|[你您]", re.IGNORECASE)
+_SILENT = re.compile(r"[\W_]+")
+_PLAIN_WORDS = """
+a an the of to in on at for and or is are was were be been do does did have has had i you he she it we they me my your his
+her its our their this that these those with as by from what when where who whom which why how will would can could should
+about any some there than then so if not no s t d ll re ve m
+的 了 是 在 什 么 吗 呢 哪 谁 多 少 怎 样 和 她 他 们 有
+"""
+_PLAIN = frozenset(_PLAIN_WORDS.split())
+"""Tokens that late interaction leaves out of a question: they ask and join."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedDate:
+    """A date that a question names: days since 1970, the first and the last; ``yearless`` where no year was told."""
+
+    first: int
+    last: int
+    yearless: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question as read.
+
+    Attributes:
+        vector: of the whole question; ``bare`` without the names of speakers.
+        stems: distinct stems without the speakers' names, with their numbers in the working set; ``all_stems`` with.
+        pieces: vectors of its telling tokens, float32 ``(tokens, dimension)``, with their numbers.
+        named: numbers of the speakers it names.
+        cues: see :mod:`.cues`.
+    """
+
+    text: str
+    vector: FloatArray
+    bare: FloatArray
+    stems: tuple[tuple[str, int], ...]
+    all_stems: tuple[tuple[str, int], ...]
+    pieces: FloatArray
+    piece_numbers: npt.NDArray[np.int64]
+    named: frozenset[int]
+    dates: tuple[AskedDate, ...]
+    cues: FloatArray
+
+
+def read_question(text: str, steps: WorkingSet, embedder: Embedder, zone: tzinfo, now: datetime | None = None) -> Asked:
+    """Read a question against what a user's steps are like.
+
+    Args:
+        steps: tells who speaks and which words there are.
+        zone: in which its dates are read.
+        now: when it is asked; the moment of the latest step where None.
+    """
+    named, names = _named(text, steps)
+    bare = _without(text, names)
+    vector = embedder.embed_query(text)
+    bare_vector = vector if bare == text or embedder.paid else embedder.embed_query(bare)
+    stems, all_stems = tuple(steps.stems_of(bare)), tuple(steps.stems_of(text))
+    numbers, rows = _pieces(bare, steps, embedder)
+    dates = _dates(text, steps, zone, now)
+    cues = cues_of(text, words=len(stems), speakers=len(names), dated=bool(dates), known=embedder.known_share(text))
+    return Asked(text, vector, bare_vector, stems, all_stems, rows, numbers, named, dates, cues)
+
+
+def _named(text: str, steps: WorkingSet) -> tuple[frozenset[int], list[str]]:
+    """The speakers that a question names, wholly or by a first name, and the words by which."""
+    lowered = text.casefold()
+    words = {word.removesuffix("'s").removesuffix("’s") for word in _WORDS.findall(lowered)}
+    named: set[int] = set()
+    found: list[str] = []
+    for number, name in enumerate(steps.speakers[:4_096]):
+        if name in {"user", "assistant", "system", "tool"}:
+            continue
+        parts = [name] if _HAN.search(name) else [name, *[one for one in name.split() if len(one) > 2]]
+        met = [one for one in parts if (one in lowered if _HAN.search(one) or " " in one else one in words)]
+        if not met and _HAN.search(name) and len(name) > 2 and name[1:] in lowered:
+            met = [name[1:]]  # a Chinese given name without the family's
+        if met:
+            named.add(number)
+            found += met
+    if not named:
+        for role, pattern in (("user", _SELF), ("assistant", _OTHER)):
+            if role in steps.roles and "assistant" in steps.roles and pattern.search(text):
+                named.update(number for number, one in enumerate(steps.roles) if one == role)
+    return frozenset(named), found
+
+
+def _without(text: str, names: Sequence[str]) -> str:
+    """The question without the names of speakers; as it is where nothing else is left."""
+    for name in sorted(names, key=len, reverse=True):
+        pattern = re.escape(name) if _HAN.search(name) else rf"\b{re.escape(name)}\b(?:['’]s)?"
+        text = re.sub(pattern, " ", text, flags=re.IGNORECASE)
+    return text if _SILENT.sub("", text) else " ".join(names)
+
+
+def _pieces(text: str, steps: WorkingSet, embedder: Embedder) -> tuple[npt.NDArray[np.int64], FloatArray]:
+    """Numbers and vectors of the question's telling tokens; none where the embedder has no vectors of tokens."""
+    none = np.empty(0, np.int64), np.empty((0, embedder.dimension), np.float32)
+    model = embedder.token_model
+    if model is None or not steps.has_pieces:
+        return none
+    telling = " ".join(
+        word
+        for word in re.findall(r"[\u4e00-\u9fff]+|[^\s\u4e00-\u9fff]+", text)
+        if _SILENT.sub("", word.lower()) not in _PLAIN
+    )
+    ((ids, others),) = model.tokenize([telling or text])
+    words = list(dict.fromkeys(one for one in others if one not in _PLAIN))
+    numbers = steps.known_pieces(ids, words)
+    if not len(ids) and not words:
+        return none
+    distinct = list(dict.fromkeys(ids))
+    rows = model.token_rows(np.array(distinct, np.int64), words)
+    kept = np.einsum("ij,ij->i", rows, rows) > 1e-12
+    return numbers[kept], rows[kept]
+
+
+def _dates(text: str, steps: WorkingSet, zone: tzinfo, now: datetime | None) -> tuple[AskedDate, ...]:
+    if not len(steps):
+        return ()
+    today = now or datetime.fromtimestamp(steps.latest, UTC)
+    found = []
+    for span in find_dates(text, today, zone, prefer="past"):
+        yearless = not span.told and _YEAR.search(span.text) is None
+        found.append(AskedDate(_ordinal(span.day), _ordinal(span.last_day), yearless))
+    return tuple(found)
+
+
+def _ordinal(day: date) -> int:
+    return day.toordinal() - date(1970, 1, 1).toordinal()

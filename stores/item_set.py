@@ -1,0 +1,174 @@
+"""What ranking needs to know of a user's items, in memory beside the working set of steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sqlalchemy import bindparam, func, select
+
+from .documents import searchable
+from .embedders import Embedder
+from .embedders.base import FloatArray
+from .ledger import Transaction, user_key
+from .ledger.schema import items, sources
+from .ledger.steps import chunks
+from .vectors import VectorStore
+from .working_set import Grown, IntArray, WorkingSet, quantised
+
+__all__ = ["ItemFacts", "ItemSet", "read_facts"]
+
+_COMPARED = 4_000  # characters of an item
+_MOST = 25_000
+"""Of more items a user's set is not kept: the vector index gives the nearest, and their words are read."""
+_KEPT_STATUSES = ("active", "superseded")
+_BATCH = 2_000
+
+_CHANGED = select(items.c.id, items.c.text, items.c.status).where(
+    items.c.user_id == bindparam("user"), items.c.change > bindparam("since")
+)
+_COUNT = select(func.count()).where(items.c.user_id == bindparam("user"))
+_CITED = (
+    select(sources.c.item_id, sources.c.step_id)
+    .where(sources.c.user_id == bindparam("user"), sources.c.item_id.in_(bindparam("ids", expanding=True)))
+    .order_by(sources.c.item_id, sources.c.position)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ItemFacts:
+    """What is compared of a record that is no step: its words, tokens and vector.
+
+    Attributes:
+        stems: number of each stem → how often it holds it.
+        length: how many words it has.
+        pieces: numbers of its distinct tokens.
+        vector: of length 1, ``(dimension,)``; zeros for one that is in no index.
+        cites: ids of the steps it points at, the first one first.
+    """
+
+    id: str
+    stems: dict[int, int]
+    length: int
+    pieces: IntArray
+    vector: FloatArray
+    cites: tuple[str, ...] = ()
+
+
+def read_facts(
+    tx: Transaction,
+    texts: Mapping[str, str],
+    vectors: Mapping[str, FloatArray],
+    steps: WorkingSet,
+    embedder: Embedder,
+) -> list[ItemFacts]:
+    """The facts of items by their texts and vectors, in order."""
+    cites: dict[str, list[str]] = {}
+    for part in chunks(texts):
+        for row in tx.all(_CITED, user=tx.user_id, ids=part):
+            cites.setdefault(row.item_id, []).append(row.step_id)
+    model = embedder.token_model
+    said = {one: searchable(text)[:_COMPARED] for one, text in texts.items()}
+    tokens = model.tokenize(list(said.values())) if model is not None and said else [((), ())] * len(said)
+    made = []
+    for (item_id, text), (numbers, others) in zip(said.items(), tokens, strict=True):
+        stems, length = steps.counted(text)
+        bag = steps.bag(numbers, others) if model is not None else np.empty(0, np.int32)
+        vector = _unit(vectors.get(item_id), embedder.dimension)
+        made.append(ItemFacts(item_id, stems, length, bag, vector, tuple(cites.get(item_id, ()))))
+    return made
+
+
+class ItemSet:
+    """The facts of all items of a user that are in the indexes, with their vectors as one array.
+
+    Args:
+        steps: whose numbers of stems and tokens the facts use; with another set the items are read anew.
+    """
+
+    def __init__(self, steps: WorkingSet, embedder: Embedder, vectors: VectorStore) -> None:
+        self.steps, self._embedder, self._vectors = steps, embedder, vectors
+        self.change = 0
+        self.ids: list[str] = []
+        self._row_of: dict[str, int] = {}
+        self._facts: list[ItemFacts | None] = []
+        self._numbers, self._scales = Grown(np.int8, embedder.dimension), Grown(np.float32)
+
+    @staticmethod
+    def fits(tx: Transaction) -> bool:
+        """Whether the user's items are few enough to be kept."""
+        row = tx.first(_COUNT, user=tx.user_id)
+        return row is not None and int(row[0]) <= _MOST
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def nbytes(self) -> int:
+        """About how much memory it takes, in bytes."""
+        return self._numbers.nbytes + self._scales.nbytes + 1_500 * len(self.ids)
+
+    def refresh(self, tx: Transaction, change: int) -> None:
+        """Take in what changed since the last time; ``change`` is the ledger's change number now."""
+        rows = tx.all(_CHANGED, user=tx.user_id, since=self.change)
+        texts = {row.id: row.text for row in rows if row.status in _KEPT_STATUSES}
+        for row in rows:
+            if row.id not in texts and (place := self._row_of.get(row.id)) is not None:
+                self._facts[place] = None
+                self._numbers.values[place] = 0
+        names = list(texts)
+        for start in range(0, len(names), _BATCH):
+            part = names[start : start + _BATCH]
+            vectors = self._vectors.vectors(user_key(tx.user), "items", part)
+            self._put(read_facts(tx, {one: texts[one] for one in part}, vectors, self.steps, self._embedder))
+        self.change = change
+
+    def _put(self, facts: Sequence[ItemFacts]) -> None:
+        if not facts:
+            return
+        numbers, scales = quantised(np.stack([one.vector for one in facts]))
+        for index, one in enumerate(facts):
+            place = self._row_of.get(one.id)
+            if place is None:
+                place = self._row_of[one.id] = len(self.ids)
+                self.ids.append(one.id)
+                self._facts.append(None)
+                self._numbers.extend(numbers[index : index + 1])
+                self._scales.extend(scales[index : index + 1])
+            self._numbers.values[place], self._scales.values[place] = numbers[index], scales[index]
+            self._facts[place] = replace(one, vector=np.empty(0, np.float32))
+
+    def facts(self, item_id: str) -> ItemFacts | None:
+        """The facts of an item; None for one that is in no index."""
+        place = self._row_of.get(item_id)
+        found = None if place is None else self._facts[place]
+        if found is None or place is None:
+            return None
+        vector = self._numbers.values[place].astype(np.float32) * self._scales.values[place]
+        return replace(found, vector=vector)
+
+    def nearest(self, vector: FloatArray, count: int, among: set[str] | None) -> list[tuple[str, float]]:
+        """The items nearest to a vector with their cosines, best first: all of them compared, exactly but for rounding.
+
+        Args:
+            among: ids of those that may come back; None for all.
+        """
+        if not len(self):
+            return []
+        found = np.einsum("ij,j->i", self._numbers.values.astype(np.float32), vector) * self._scales.values
+        order = np.argsort(-found, kind="stable")
+        hits: list[tuple[str, float]] = []
+        for place in order.tolist():
+            one = self.ids[place]
+            if self._facts[place] is not None and (among is None or one in among):
+                hits.append((one, float(found[place])))
+                if len(hits) == count:
+                    break
+        return hits
+
+
+def _unit(vector: FloatArray | None, dimension: int) -> FloatArray:
+    if vector is None:
+        return np.zeros(dimension, np.float32)
+    return np.asarray(vector / max(float(np.sqrt(vector @ vector)), 1e-9), np.float32)

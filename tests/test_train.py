@@ -1,0 +1,216 @@
+"""Training the learned ranking: gradients, splits, and what the command writes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hexamem.cli.app import run
+from hexamem.errors import InvalidInputError
+from hexamem.evals.records import Question
+from hexamem.evals.training import AskedQuestion, calibration_error, cross_validate, train, unanswerable
+from hexamem.retrieval.learning import Example, LearningSettings, _slopes, learn_answerable, learn_ranking
+from hexamem.retrieval.ranker import Ranker
+from hexamem.retrieval.ranking_weights import load_weights
+from hexamem.retrieval.signals.cues import CUES
+from hexamem.retrieval.signals.features import FEATURES, Features
+from hexamem.retrieval.signals.pool import Pool
+
+QUICK = LearningSettings(epochs=3, runs=1, hidden=4, gate=3)
+
+
+def features_of(values: np.ndarray, cues: np.ndarray) -> Features:
+    none = np.empty(0, np.int64)
+    ids = tuple(f"step_{number}" for number in range(len(values)))
+    return Features(Pool(ids, (), none, none, {}), values.astype(np.float32), cues.astype(np.float32))
+
+
+def made_up(count: int, seed: int = 0) -> list[Example]:
+    """Questions whose evidence is the candidate with the greatest sum of two features, one of them turned by a cue."""
+    random = np.random.default_rng(seed)
+    examples = []
+    for _ in range(count):
+        values = random.normal(size=(20, len(FEATURES))).astype(np.float32)
+        cues = (random.random(len(CUES)) < 0.5).astype(np.float32)
+        merit = values[:, 5] + values[:, 9] * (1 if cues[0] else -1)
+        examples.append(Example(values=values, cues=cues, evidence=merit == merit.max()))
+    return examples
+
+
+def asked(examples: list[Example], conversation: str, category: str = "4") -> list[AskedQuestion]:
+    found = []
+    for number, one in enumerate(examples):
+        turns = tuple((f"D{number}:{index}",) for index in range(len(one.values)))
+        gold = tuple(turns[index][0] for index in np.flatnonzero(one.evidence))
+        question = Question(f"q{number}", "?", "", category, gold if category != "5" else ())
+        found.append(AskedQuestion(conversation, question, features_of(one.values, one.cues), turns))
+    return found
+
+
+def loss_of(now: dict[str, np.ndarray], batch: list[tuple[np.ndarray, np.ndarray]], cues: np.ndarray) -> float:
+    total = 0.0
+    for (x, target), q in zip(batch, cues, strict=True):
+        linear = now["linear"] + np.tanh(q @ now["gate_in"] + now["gate_bias"]) @ now["gate_out"]
+        hidden = np.maximum(x @ now["hidden"] + q @ now["hidden_cues"] + now["hidden_bias"], 0)
+        scores = x @ linear + hidden @ now["hidden_out"]
+        total -= float((target * (scores - np.logaddexp.reduce(scores))).sum())
+    return total / len(batch)
+
+
+def test_slopes_are_those_of_the_loss() -> None:
+    random = np.random.default_rng(1)
+    shapes = {"linear": (6,), "gate_in": (3, 2), "gate_bias": (2,), "gate_out": (2, 6), "hidden": (6, 4)}
+    shapes |= {"hidden_cues": (3, 4), "hidden_bias": (4,), "hidden_out": (4,)}
+    now = {name: random.normal(size=shape) for name, shape in shapes.items()}
+    batch = []
+    for size in (3, 5):
+        target = np.zeros(size)
+        target[:2] = 0.5
+        batch.append((random.normal(size=(size, 6)), target))
+    cues = random.normal(size=(2, 3))
+    slopes = _slopes(now, batch, cues, np.ones(2), 0.0, random)  # type: ignore[arg-type]
+    for name, slope in slopes.items():
+        for place in np.ndindex(slope.shape):
+            kept = now[name][place]
+            values = []
+            for step in (1e-5, -1e-5):
+                now[name][place] = kept + step
+                values.append(loss_of(now, batch, cues))
+            now[name][place] = kept
+            assert slope[place] == pytest.approx((values[0] - values[1]) / 2e-5, abs=1e-4), (name, place)
+
+
+def test_it_learns_what_a_cue_turns_round() -> None:
+    settings = LearningSettings(epochs=8, runs=1, rate=1e-2, drop=0.0, hidden=4)
+    ranker = Ranker(learn_ranking(made_up(500), settings, fingerprint="x"))
+    one = made_up(1, seed=9)[0]
+    cues = one.cues.copy()
+    cues[0] = 1
+    plain = ranker.score(features_of(one.values, cues))
+    cues[0] = 0
+    turned = ranker.score(features_of(one.values, cues))
+    assert np.corrcoef(plain, one.values[:, 9])[0, 1] > 0.4
+    assert np.corrcoef(turned, one.values[:, 9])[0, 1] < -0.4
+
+
+def test_several_runs_are_one_scorer_with_their_mean_score() -> None:
+    examples = made_up(20)
+    alone = [
+        learn_ranking(examples, LearningSettings(epochs=1, runs=1, hidden=4, gate=3, seed=0), fingerprint="x"),
+        learn_ranking(examples, LearningSettings(epochs=1, runs=2, hidden=4, gate=3, seed=0), fingerprint="x"),
+    ]
+    assert alone[1].hidden.shape[1] == 8
+    features = features_of(examples[0].values, examples[0].cues)
+    first, both = (Ranker(one).score(features) for one in alone)
+    second = 2 * both - first
+    assert np.isfinite(second).all()
+    assert np.abs(second - first).max() > 1e-4
+
+
+def test_the_same_seed_gives_the_same_weights() -> None:
+    one, other = (learn_ranking(made_up(20), QUICK, fingerprint="x") for _ in range(2))
+    assert all(np.array_equal(array, other.tensors()[name]) for name, array in one.tensors().items())
+
+
+def test_no_evidence_is_nothing_to_learn_from() -> None:
+    (one,) = made_up(1)
+    with pytest.raises(InvalidInputError, match="none of the 1 question"):
+        learn_ranking([Example(values=one.values, cues=one.cues, evidence=np.zeros(20, bool))], QUICK, fingerprint="x")
+
+
+def test_the_probability_of_an_answer_follows_its_signs() -> None:
+    random = np.random.default_rng(0)
+    signs = random.normal(size=(400, 3)).astype(np.float32)
+    held = random.random(400) < 1 / (1 + np.exp(-3 * signs[:, 1]))
+    taught = learn_answerable(signs, held)
+    slopes = taught[:-1].reshape(3, -1)[2]
+    assert slopes.argmax() == 1
+    assert abs(slopes[0]) < 0.5
+    assert learn_answerable(signs, np.ones(400, bool)).size == 0
+
+
+def test_calibration_error_is_the_gap_between_said_and_true() -> None:
+    said = np.array([0.85] * 10)
+    assert calibration_error(said, np.array([True] * 8 + [False] * 2)) == pytest.approx(0.05)
+    assert calibration_error(np.array([1.0, 0.0]), np.array([True, False])) == 0
+
+
+def test_leaving_one_out_never_trains_on_it() -> None:
+    # The third conversation's evidence is the worst candidate: what is learned from the others fails on it alone.
+    turned = [Example(values=-one.values, cues=one.cues, evidence=one.evidence) for one in made_up(20, seed=3)]
+    every = asked(made_up(60), "a") + asked(made_up(60, seed=2), "b") + asked(turned, "c")
+    settings = LearningSettings(epochs=8, runs=1, rate=1e-2, drop=0.0)
+    found = {one.conversation: one.recall[5] for one in cross_validate(every, settings, fingerprint="x")}
+    assert found["c"] < 0.3 < found["a"]
+    with pytest.raises(InvalidInputError, match="at least 2"):
+        cross_validate(asked(made_up(3), "a"), settings, fingerprint="x")
+
+
+def test_questions_without_an_answer_teach_the_probability() -> None:
+    every = [one for name in "abc" for one in asked(made_up(15), name) + asked(made_up(5), name, "5")]
+    assert unanswerable(every[-1].question)
+    weights = train(every, QUICK, fingerprint="x")
+    assert weights.answerable.size
+    assert not train([one for one in every if one.question.category != "5"], QUICK, fingerprint="x").answerable.size
+
+
+@pytest.fixture
+def two_conversations(tmp_path: Path) -> Path:
+    folder = tmp_path / "talks"
+    folder.mkdir()
+    for name, thing in (("one", "kiln"), ("two", "tandem")):
+        turns = [f"Nothing new today, number {number}." for number in range(6)]
+        turns[3] = f"The {thing} broke yesterday."
+        talk = {
+            "speaker_a": "Anna",
+            "speaker_b": "Ben",
+            "license": "Apache-2.0",
+            "session_1_date_time": "1:56 pm on 8 May, 2023",
+            "session_1": [
+                {"speaker": "AB"[number % 2], "dia_id": f"D1:{number + 1}", "text": text}
+                for number, text in enumerate(turns)
+            ],
+            "qa": [
+                {"question": f"What happened to the {thing}?", "answer": "broke", "evidence": ["D1:4"], "category": 4},
+                {"question": "What is the parrot called?", "answer": "", "evidence": [], "category": 5},
+            ],
+        }
+        (folder / f"{name}.json").write_text(json.dumps(talk), encoding="utf-8")
+    return folder
+
+
+def test_the_command_writes_weights_that_say_what_they_learned_from(
+    two_conversations: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "w.safetensors"
+    command = [
+        "train",
+        str(two_conversations),
+        "--out",
+        str(out),
+        "--epochs",
+        "1",
+        "--runs",
+        "1",
+        "--cross-validate",
+        "--json",
+    ]
+    assert run(command) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert [one["conversation"] for one in report["cross_validation"]] == ["locomo-one", "locomo-two"]
+    weights = load_weights(out)
+    assert weights.card["conversations"] == ["locomo-one", "locomo-two"]
+    assert weights.card["unanswerable"] == 2
+    assert run(["eval", "locomo", str(two_conversations), "-s", "learned", "--weights", str(out), "--json", "-"]) == 0
+    (measured,) = json.loads(capsys.readouterr().out)
+    assert measured["weights"] == str(out)
+    assert measured["degraded"] == {}
+    assert measured["recall"]["all"]["10"] == 1
+
+
+def test_the_command_names_what_is_missing(two_conversations: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["train", str(two_conversations)]) == 2
+    assert "--out" in capsys.readouterr().err
