@@ -342,6 +342,7 @@ class UserMemory(AsyncTwins):
         with self.memory.ledger.write(self.name, create=False) as tx:
             actor, reason = self._said(tx, actor, reason)
             operation = changing.forget_steps(tx, step_ids, thread_id, actor=actor, reason=reason)
+        self.memory.searcher.drop(self.name)
         self.memory.wrote(self.name)
         return operation
 
@@ -699,6 +700,7 @@ class UserMemory(AsyncTwins):
         self.write_recalls()
         memory = self.memory
         self._redacted = False
+        memory.searcher.drop(self.name)  # what is kept in memory of the words goes too
         return privacy.redact(
             self.name,
             memory.ledger,
