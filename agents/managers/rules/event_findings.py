@@ -176,7 +176,11 @@ class EventFindings:
         best = max(scored, default=(0, 0))
         if best[0]:
             return known[best[1]]
-        bare = len(event.topics) <= 2 or event.change == "slip"
+        slip = event.change == "slip"
+        # Topics in Chinese are pairs of characters: their number says little.
+        bare = len(event.topics) <= (3 if slip else 2) or (slip and not event.said.isascii())
+        if known and slip and event.when and (last := known[-1].when) is not None:
+            bare = bare and not (event.when.precision == "month" and last.precision == "day")
         if known and event.change == "moved" and NO_SUBJECT.match(event.said):
             bare = True
         return known[-1] if known and bare and not (event.change == "off" and len(event.topics) > 2) else None

@@ -7,6 +7,7 @@ import re
 from .people import KIN_PATTERN, KIN_ZH_PATTERN
 
 __all__ = [
+    "AGREED",
     "ANY_SUCH_DAY",
     "ASKS_WHEN",
     "CHANGED_RANGE",
@@ -24,6 +25,7 @@ __all__ = [
     "PAST",
     "PAST_ZH",
     "PERSON_MOVED",
+    "PLAN_CHANGED",
     "RECURS",
     "REQUEST",
     "SELF",
@@ -32,9 +34,11 @@ __all__ = [
     "SOMEBODY",
     "STILL_ON",
     "SUBJECT_PAST",
+    "THAT_IS",
     "TODAY",
     "TRIVIAL",
     "TYPE_RULES",
+    "WEEK_NEXT",
 ]
 
 FUTURE = re.compile(
@@ -52,9 +56,11 @@ PAST = re.compile(
     r"|embed|red|bed|shed|wed|hundred)[a-z]{2,}ed)\b",
     re.IGNORECASE,
 )
-PAST_ZH = re.compile(r"了|啦|过(?!来|去|年|节|生日|敏|期|几|两|会儿|马路|滤)|刚|昨|上周|上个?月|前天|之前|去年")
+PAST_ZH = re.compile(
+    r"了|啦|过(?![^，。,]{0,6}大?寿|来|去|年|节|生日|敏|期|几|两|会儿|马路|滤)|刚|昨|上周|上个?月|前天|之前|去年|(?:天|周|星期|月|年|礼拜|禮拜)前|剛"
+)
 FUTURE_ZH = re.compile(
-    r"要|会|将|打算|准备|明|下周|下个?月|后天|提醒|记得|约|预定|订了|截止|之前|前(?:交|完成)|改到|推到|定在"
+    r"要|会|将|打算|准备|明|下周|下个?月|后天|提醒|记得|约|预定|订了|(?:买|订|定|约|排)好|截止|之前|前(?:交|完成)|改到|推到|定在"
 )
 REQUEST = re.compile(
     r"\b(?:remind me|remember that|note that|put .{1,40} (?:in|on) (?:my|the) (?:calendar|diary"
@@ -90,7 +96,8 @@ SLIP = re.compile(
     re.IGNORECASE,
 )
 SLIP_START = re.compile(
-    r"^\W*(?:(?:oh|ah|hmm|ugh|argh|ok)\W+)?(?:no|sorry|wait|oops|actually|hang on|hold on|whoops)\b|^\W*(?:不对|不是|等等|哎)",
+    r"^\W*(?:(?:oh|ah|hmm|ugh|argh|ok)\W+)?(?:no(?!\W+(?:not yet|thanks?|need|problem|worries)\b)"
+    r"|sorry|wait|oops|actually|hang on|hold on|whoops)\b|^\W*(?:不对|不是|等等|哎)",
     re.IGNORECASE,
 )
 MOVED = re.compile(
@@ -150,6 +157,22 @@ CHANGED_RANGE = re.compile(
 )
 CHANGED_ZH = re.compile(r"(?:推迟?|改|延期?|挪|提前|换|顺延|调)(?:到|成|为)\s*$")
 MOST = 12
+WEEK_NEXT = re.compile(r"\s(?:of\s)?(?:next week|the week after|after next)\b", re.IGNORECASE)
+"""After a weekday: one of another week than the next such day."""
+PLAN_CHANGED = re.compile(
+    r"\b(?:change of plans?|plans? (?:has |have )?changed|new plan|pushed (?:back )?by|moved by|put back by|brought forward by)\b"
+    r"|计划(?:有)?变|改计划|计划改",
+    re.IGNORECASE,
+)
+"""That the next date told is a new one for what was planned."""
+AGREED = re.compile(
+    r"\b(?:I|we|they|he|she)(?:'ve)?\s(?:all\s|both\s)?(?:said|agreed(?:\son)?|settled\son|went\s(?:for|with)|picked|chose|decided\son"
+    r"|fixed|pencilled\sin)\s(?:on\s|for\s)?(?:the\s)?\d",
+    re.IGNORECASE,
+)
+"""That a date was agreed on: it is one to come."""
+THAT_IS = re.compile(r"^(?:也?就是|即|that is\b|that's\b|i\.e\.)", re.IGNORECASE)
+"""Beginning of a clause that tells the date before it once more."""
 
 
 SUBJECT_PAST = re.compile(
@@ -171,7 +194,9 @@ RECURS = re.compile(
     re.IGNORECASE,
 )
 ANY_SUCH_DAY = re.compile(
-    r"\b(?:on|by|for|until|before|after|of|never|any|every|each)\s(?:an?|any|every|each)\s$", re.IGNORECASE
+    r"\b(?:on|by|for|until|before|after|of|never|any|every|each)\s(?:an?|any|every|each)\s$"
+    r"|,\s(?:still\s|also\s|which is\s|that\'s\s)?an?\s$|\b(?:days?|weeks?|fortnight|months?)\s(?:from|after|before)\s$",
+    re.IGNORECASE,
 )
 LOOK_UP = re.compile(
     r"^\W*(?:(?:can|could|please|pls|hey|hi|ok)[\s,]+(?:you\s)?)*(?:show|check|look up|find out|tell me|list|search|translate|pull up|see)"

@@ -14,9 +14,7 @@ from .event_words import (
     ASKS_WHEN,
     CHANGED_ZH,
     DATE_WORDS,
-    DUE,
     FUTURE,
-    FUTURE_ZH,
     IT_STARTS,
     LEAD,
     LOOK_UP,
@@ -24,8 +22,8 @@ from .event_words import (
     MOVED,
     OFF,
     PAST,
-    PAST_ZH,
     PERSON_MOVED,
+    PLAN_CHANGED,
     RECURS,
     REQUEST,
     SELF,
@@ -33,15 +31,17 @@ from .event_words import (
     SLIP_START,
     SOMEBODY,
     STILL_ON,
-    SUBJECT_PAST,
+    THAT_IS,
     TODAY,
     TRIVIAL,
     TYPE_RULES,
+    WEEK_NEXT,
 )
 from .sentences import MASK, Clause, Reading, Sentence
+from .tense import tense
 from .words import NAME, content_words
 
-__all__ = ["Event", "find_events", "tense"]
+__all__ = ["Event", "find_events"]
 
 
 _NO_TOPICS = frozenset({"afraid", "cancelled", "naturally", "unfortunately", "sadly", "again", "取消", "消了"})
@@ -70,22 +70,6 @@ class Event:
     said: str = ""
 
 
-def tense(text: str, has_han: bool) -> Prefer:
-    """Whether a clause tells of the past or of what is to come."""
-    if DUE.search(text) and not SUBJECT_PAST.search(text):
-        return "future"
-    past = bool(PAST.search(text)) or (has_han and bool(PAST_ZH.search(text)))
-    if not past:
-        return "future"
-    if re.search(
-        r"\b(?:will|'ll|going to|gonna|off to|tomorrow|next|booked)\b|明天|下周|下个?月|后天", text, re.IGNORECASE
-    ):
-        return "future"
-    if has_han and FUTURE_ZH.search(text) and not re.search(r"昨|上周|上个?月|前天|去年", text):
-        return "future"
-    return "past"
-
-
 def find_events(reading: Reading, said_at: datetime, zone: tzinfo, *, before: str = "", asked: str = "") -> list[Event]:
     """The dated events of a step, and the changes of earlier ones.
 
@@ -101,7 +85,7 @@ def find_events(reading: Reading, said_at: datetime, zone: tzinfo, *, before: st
     if not dated and not calls_off:
         return []
     found: list[Event] = []
-    slipped = False
+    slipped = replanned = False
     for sentence in reading.sentences:
         request = bool(REQUEST.search(sentence.text))
         inside = [
@@ -109,6 +93,7 @@ def find_events(reading: Reading, said_at: datetime, zone: tzinfo, *, before: st
             for span in dated
             if sentence.start <= span.start < sentence.end
             and sentence.text[span.start - sentence.start] != MASK  # in a quote: nobody's plan
+            and not (span.text.lower().endswith("day") and WEEK_NEXT.match(reading.raw, span.end))
             and not ANY_SUCH_DAY.search(sentence.text[: span.start - sentence.start])
         ]
         slipped = (
@@ -116,6 +101,7 @@ def find_events(reading: Reading, said_at: datetime, zone: tzinfo, *, before: st
             or bool(SLIP.search(sentence.text))
             or (bool(SLIP_START.search(sentence.text)) and len(sentence.text) < (60 if inside else 14))
         )
+        replanned = replanned or bool(PLAN_CHANGED.search(sentence.text))
         if sentence.supposed or (sentence.asked and not request) or LOOK_UP.search(sentence.text):
             continue
         off = calls_off and bool(OFF.search(sentence.text)) and not STILL_ON.search(sentence.text)
@@ -127,9 +113,17 @@ def find_events(reading: Reading, said_at: datetime, zone: tzinfo, *, before: st
             found.append(_called_off(sentence, said_at, zone))
         if inside:
             found += _of_sentence(
-                reading, sentence, inside, said_at, zone, before=hint, request=request, slipped=slipped, off=off
+                reading,
+                sentence,
+                inside,
+                said_at,
+                zone,
+                before=hint,
+                request=request,
+                off=off,
+                change="moved" if replanned else "slip" if slipped else "",
             )
-            slipped = False
+            slipped = replanned = False
         if len(found) >= MOST:
             break
     return found[:MOST]
@@ -172,8 +166,8 @@ def _of_sentence(
     *,
     before: str,
     request: bool,
-    slipped: bool,
     off: bool,
+    change: str,
 ) -> list[Event]:
     owners: dict[int, list[DateSpan]] = {}
     for span in spans:
@@ -195,9 +189,8 @@ def _of_sentence(
             if len(inside) == 1 or CHANGED_ZH.search(reading.raw[: inside[-1].start]) or MOVED.search(clause.text)
             else inside[0]
         )
-        change = (
-            "moved" if MOVED.search(clause.text) and not PERSON_MOVED.search(clause.text) else "slip" if slipped else ""
-        )
+        if MOVED.search(clause.text) and not PERSON_MOVED.search(clause.text):
+            change = "moved"
         prefer: Prefer = "future" if change == "moved" else tense(_around(sentence, number), reading.has_han)
         resolved = find_dates(reading.raw[clause.start : clause.end], said_at, zone, prefer=prefer)
         exact = next((each for each in resolved if each.start + clause.start == span.start), None)
@@ -246,6 +239,8 @@ def _of_sentence(
 
 def _around(sentence: Sentence, number: int) -> str:
     clause = sentence.clauses[number]
+    if number and THAT_IS.match(clause.text):
+        return sentence.clauses[number - 1].text
     if PAST.search(clause.text) or SELF.search(clause.text) or number + 1 >= len(sentence.clauses):
         return clause.text
     return clause.text + " " + sentence.clauses[number + 1].text

@@ -9,10 +9,10 @@ from ....intent.dates.relative import find_dates
 from ....intent.dates.spans import DateSpan
 from ...contract import HeardStep
 from .english_grammar import Fact
-from .events import tense
 from .finding import day_start
 from .sentences import Reading
 from .so_far import SoFar
+from .tense import tense
 from .told import Told
 
 __all__ = ["fact_since", "told_since"]

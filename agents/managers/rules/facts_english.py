@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ....intent.phrases.tokens import word_set
 from .english_grammar import Fact
 from .family_english import FAMILY_WORDS, english_family, named_next
+from .further_english import FURTHER_RULES
 from .likes_english import LIKES_RULES
 from .people import People, is_name
 from .person_english import PERSON_RULES
@@ -17,7 +18,7 @@ from .work_english import WORK_RULES
 
 __all__ = ["Fact", "english_facts"]
 
-_ALL_RULES = (*PERSON_RULES, *WORK_RULES, *LIKES_RULES)
+_ALL_RULES = (*PERSON_RULES, *WORK_RULES, *LIKES_RULES, *FURTHER_RULES)
 
 _ANSWER_WORDS = re.compile(
     r"\b(?:answers?|repl(?:y|ies)|respon(?:d|ses?)|emojis?|bullet(?:s| points?)?|concise"
@@ -28,7 +29,8 @@ _ANSWER_WORDS = re.compile(
     r"|exclamation|small talk|simple words|plain (?:english|language|text)|markdown|tables?|units"
     r"|spelling|tone|call me|address me|talk to me|explain|sources"
     r"|prices?|currency|in (?:rupees|euros|dollars|pounds|kilos|miles)|(?:under|in|at most|max) \w+ (?:lines|words)|lists?|summary first"
-    r"|(?:american|british) (?:english|spelling)|temperatures|examples first|step by step|write code|type hints|code comments)\b",
+    r"|(?:american|british) (?:english|spelling)|temperatures|examples first|step by step|write code|type hints"
+    r"|code comments|essays?|waffle|filler|preamble|disclaimers?|headings|to the point|flattery|sugar-?coat\w*)\b",
     re.IGNORECASE,
 )
 
@@ -37,7 +39,8 @@ _STANDING = re.compile(
     r"\b(?:when(?:ever)? you (?:write|answer|reply|explain|send|give|respond)"
     r"|always|never|from now on|in general|generally|in future|in the future|going forward"
     r"|every time|by default|don't (?:ever|use|give|call|send|write|start|add)|no more|stop \w+ing"
-    r"|no (?:long|emojis?|jargon|lists|bullet)"
+    r"|no (?:long|emojis?|jargon|lists|bullet|essays|waffle|filler|preamble|disclaimers)|(?:skip|drop|cut|spare me) the"
+    r"|whenever you"
     r"|please (?:answer|reply|respond|keep|use|write|call|address|be|avoid|explain|speak|give)"
     r"|(?:keep|make) (?:it|your|the|them|answers|replies|things)|(?:answer|reply|respond|write"
     r"|speak)(?: to)? me|i(?:'d)? (?:prefer|like|want|need) (?:your|you to|short|the answers"
@@ -55,7 +58,8 @@ _WISH_WORDS = word_set(
     " mandarin japanese korean polish irish welsh hindi arabic russian turkish metric celsius fahrenheit imperial"
     " kilometres kilometers hour first surname jargon sentence sentences paragraph paragraphs explanation explanations"
     " apologise apologize exclamation small simple plain markdown table tables unit units spelling tone call address"
-    " talk explain sources examples step write type code"
+    " talk explain sources examples step write type code essay essays waffle filler preamble disclaimer disclaimers headings point"
+    " flattery"
 )
 _NAMING = word_set("called named name names")
 
@@ -112,12 +116,22 @@ _DROPPED = re.compile(
 )
 _CHATTER = re.compile(r"[\s,]+(?:btw|lol|haha|tbh|fyi|lmao|tho|ngl|by the way)$", re.IGNORECASE)
 _OWN_TOPIC = re.compile(r"\b(?:I|I'm|I've|Im|we|we're|we've|my|our|me)\b", re.IGNORECASE)
+_AS_JOB = re.compile(r"as (?:an?|the|their) \w", re.IGNORECASE)
+_AS_WHAT = re.compile(
+    r"\bI(?:'m|'ll| will)?\s(?:just\s)?(?P<verb>start|starting|started|work|working)\b", re.IGNORECASE
+)
 _OF_SELF = re.compile(r"\b(?:I|I'm|I've|Im|we|we're|we've)\b")
 
 
 def _with_subject(clause: Clause, previous: str) -> Clause:
     """The clause with the "I" that notes and messages leave out: "based in Leeds", "moved to Sheffield on Saturday"."""
     said = _CHATTER.sub("", clause.text)
+    started = _AS_WHAT.search(previous) if _AS_JOB.match(said) else None
+    if started:
+        text = f"I {started['verb'].lower()} {said}"
+        return Clause(
+            start=clause.start, end=clause.end, text=text, raw=text, holds=clause.holds, sentence=clause.sentence
+        )
     dropped = None if _OF_SELF.search(said) else _DROPPED.match(said[:1].lower() + said[1:])
     goes_on = len(previous.split()) <= 2 or _OWN_TOPIC.search(previous) or _DROPPED.match(previous)
     if not dropped or not goes_on:

@@ -28,7 +28,7 @@ _KIN_NAME = re.compile(
 
 
 _ASIDE = re.compile(
-    rf"(?P<name>{NAME})(?:\s\(|,\s)(?i:my"
+    rf"(?P<name>{NAME})(?:\s\(|,\s|'s\s|\sis\s)(?i:my"
     rf"|our)\s(?i:\w+\s)?(?P<kin>(?i:{'|'.join(sorted({w for w in PARTNERS | CHILDREN if w.isascii()}, key=len, reverse=True))}"
     rf"|eldest|oldest|youngest|firstborn|little one|middle one))(?=[),.]|$|\s(?:is|has|will|and)\b)"
 )
@@ -61,6 +61,12 @@ _ANIMAL_WORD = (
 _PET = re.compile(
     rf"\b{_ANIMAL_WORD}s?\b(?:(?i:,?\s(?:is\s|was\s)?(?:called|named)|'s\sname\sis|,?\s(?:she|he"
     rf"|it)(?:'s|\sis)\s(?:called|named))\s(?P<name>{NAME})|,?\s(?P<own>{NAME}))"
+)
+
+
+_PET_IS = re.compile(
+    rf"(?P<name>{NAME})(?:'s|\s(?i:is))\s(?i:my|our)\s(?i:\w+\s)?{_ANIMAL_WORD}\b"
+    rf"|(?i:\b(?:walk|walking|feed|feeding|take|taking)\s(?:the|my|our)\s(?P<beast>dog|cat|puppy|kitten|rabbit)),\s(?P<walked>{NAME})"
 )
 
 
@@ -168,6 +174,12 @@ def english_family(text: str, clauses: tuple[Clause, ...], people: People, house
                 if is_name(name) and not name.endswith("'s") and name not in done and len(name.split()) <= 2:
                     done.add(name)
                     yield Fact(label="child", value=f"Child: {name}", clause=whole, slot=f"child.{name.lower()}")
+    for match in _PET_IS.finditer(text):
+        name = match["name"] or match["walked"]
+        animal = (match["animal"] or match["beast"]).lower()
+        if is_name(name) and name not in done:
+            done.add(name)
+            yield Fact(label="pet", value=f"Has a {animal} called {name}", clause=whole, slot=f"pet.{name.lower()}")
     gone = re.search(r"\b(?:died|passed away|put (?:down|to sleep)|lost)\b", lowered)
     for match in () if gone else _PET.finditer(text):
         name = match["name"] or match["own"]

@@ -51,7 +51,7 @@ def _gave_up(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 @_rule(
     "every each on once twice times",
     r"(?i:^(?:and\s|but\s|also\s)?(?:I|we)\s(?P<act>(?:go|run|swim|play|do|attend|train|volunteer"
-    r"|visit|teach|practise|practice|cycle|walk|sing|dance|meditate|cook"
+    r"|visit|teach|bake|climb|row|ride|paint|hike|knit|box|skate|sew|fish|surf|draw|practise|practice|cycle|walk|sing|dance|meditate|cook"
     r"|fast)\b[^\ue000;:!?()]{0,60}?\b(?:every\s\w+|each\s(?:day|week|morning|evening|month)"
     r"|on\s(?:mon|tues|wednes|thurs|fri|satur|sun)days(?:\sand\s\w+days)?|(?:once|twice"
     r"|three times|four times)\sa\s(?:day|week|month|year))))",

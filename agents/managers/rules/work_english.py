@@ -28,7 +28,7 @@ _NOT_JOBS = re.compile(
 
 
 _EMPLOYER = (
-    rf"(?P<org>{NAME}|(?i:an?\s(?:small\s|big\s|local\s|large\s"
+    rf"(?P<org>{NAME}|(?i:(?:an?|the)\s(?:small\s|big\s|local\s|large\s"
     rf"|new\s)?[\w-]+(?:\s[\w-]+)?\s?(?:company|firm|clinic|hospital|school|university|start-?up"
     rf"|agency|bank|lab|studio|shop|restaurant|practice|bakery|charity|council|library|factory"
     rf"|museum|hotel|law firm|office)))"
@@ -110,7 +110,7 @@ def _works_as(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     "im am ill be",
     rf"{LEAD}(?i:(?:(?:from|as of|starting|since)\s[\w ]{{3,20}}?\s)?I(?:'m|\sam"
     rf"|'ll be|\swill be)\s{ADV}(?:an?|the)\s){_JOB}(?=$|\s(?i:and|by|for|from|in|at|with|on"
-    rf"|but|who|now|these days)\b)(?:\s(?i:at|for|with)\s(?i:the\s)?{_EMPLOYER})?",
+    rf"|but|who|now|there|here|these days)\b)(?:\s(?i:at|for|with)\s(?i:the\s)?{_EMPLOYER})?",
 )
 def _am_job(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     job = _job_value(match["job"])
