@@ -77,7 +77,7 @@ def test_an_odd_text_is_kept_exactly_recalled_and_survives_reopening(text: str, 
 
 
 @settings(
-    max_examples=25,
+    max_examples=15,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )

@@ -27,7 +27,7 @@ from hexamem.stores.ledger.schema import USER_TABLES, users
 TABLES = {table.name: table for table in USER_TABLES}
 PASSPHRASE = "correct horse battery staple"
 FEW = settings(
-    max_examples=25,
+    max_examples=14,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture],
 )

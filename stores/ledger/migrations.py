@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 
 from sqlalchemy import Connection, func, inspect, select, text
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Engine
+from sqlalchemy.schema import CreateIndex, CreateTable
 
 from ...errors import ConfigError, CorruptFileError
 from .engine import place_of
@@ -64,7 +67,8 @@ def migrate(engine: Engine, migrations: Mapping[int, Migration] = MIGRATIONS, ta
             _prepare_postgresql(connection, place)
         found = read_version(connection)
         if found is None:
-            metadata.create_all(connection)
+            for statement in _creating(connection.dialect.name):
+                connection.exec_driver_sql(statement)
             connection.execute(meta.insert().values(key="version", value=str(target)))
             return target
         if found > target:
@@ -78,6 +82,17 @@ def migrate(engine: Engine, migrations: Mapping[int, Migration] = MIGRATIONS, ta
             migrations[version](connection)
             connection.execute(meta.update().where(meta.c.key == "version").values(value=str(version)))
         return found
+
+
+@cache
+def _creating(dialect: str) -> tuple[str, ...]:
+    """The statements that create all tables and indexes, put into words once: that takes longer than to run them."""
+    language = postgresql.dialect() if dialect == "postgresql" else sqlite.dialect()
+    made: list[CreateTable | CreateIndex] = []
+    for table in metadata.sorted_tables:
+        made.append(CreateTable(table))
+        made += [CreateIndex(index) for index in sorted(table.indexes, key=lambda one: str(one.name))]
+    return tuple(str(one.compile(dialect=language)).replace("%%", "%") for one in made)
 
 
 def _prepare_postgresql(connection: Connection, place: str) -> None:
