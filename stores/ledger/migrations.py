@@ -87,7 +87,7 @@ def migrate(engine: Engine, migrations: Mapping[int, Migration] = MIGRATIONS, ta
 @cache
 def _creating(dialect: str) -> tuple[str, ...]:
     """The statements that create all tables and indexes, put into words once: that takes longer than to run them."""
-    language = (postgresql if dialect == "postgresql" else sqlite).dialect()  # type: ignore[no-untyped-call]
+    language = (postgresql if dialect == "postgresql" else sqlite).dialect()
     made: list[CreateTable | CreateIndex] = []
     for table in metadata.sorted_tables:
         made.append(CreateTable(table))
