@@ -207,13 +207,14 @@ def _indexes(memory: Memory, progress: Callable[[str], object]) -> list[Finding]
 
 def _labels(memory: Memory) -> Finding:
     """How many steps have labels, and how many labels there are."""
-    from sqlalchemy import and_, func, select
+    from sqlalchemy import func, select
 
     from .stores.ledger.engine import plain_errors
     from .stores.ledger.schema import intents, labels, steps
+    from .stores.ledger.step_rows import WITH_INTENT
 
-    own = and_(intents.c.user_id == steps.c.user_id, intents.c.step_id == steps.c.id)
-    counted = select(func.count(), func.count(intents.c.step_id)).select_from(steps).outerjoin(intents, own)
+    both = select(func.count(), func.count(intents.c.step_id)).select_from(steps)
+    counted = both.outerjoin(intents, WITH_INTENT)
     named = select(func.count()).where(labels.c.alias_of.is_(None), labels.c.undone.is_(False))
     with plain_errors(memory.ledger.place), memory.ledger.engine.connect() as connection:
         total, labelled = connection.execute(counted.where(steps.c.status == "active")).one()

@@ -21,7 +21,7 @@ from .memory_types import utc_now
 from .stores.embedders import Embedder, open_embedder
 from .stores.ledger import Ledger, Transaction
 from .stores.ledger.jobs import count_jobs, enqueue, enqueue_bare
-from .stores.ledger.usage import add_usage, all_usage
+from .stores.ledger.usage import all_usage, keep_usage
 
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
@@ -303,11 +303,8 @@ class Ingesting:
 
     def _keep_usage(self, user: str, usage: UsageMeter | None) -> None:
         """Keep what calls cost that led to nothing."""
-        rows = usage.drain() if usage is not None else []
-        if rows:
-            with self._memory.ledger.write(user, create=False) as tx:
-                if tx.user_id:
-                    add_usage(tx, rows)
+        if usage is not None:
+            keep_usage(self._memory.ledger, user, usage.drain())
 
     def _tell(self, user: str, line: str) -> None:
         told = f"managing of user {user!r}: {line}"

@@ -16,7 +16,7 @@ from .memory_types.research import LANES, AnswerForm, Lane, Research, ResearchTi
 from .stores.ledger import Transaction, recall_row
 from .stores.ledger.labels import read_labels
 from .stores.ledger.schema import steps
-from .stores.ledger.usage import add_usage
+from .stores.ledger.usage import keep_usage
 from .stores.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -234,9 +234,7 @@ class Researching:
         if not rows:
             return []
         try:
-            with self._memory.ledger.write(user, create=False) as tx:
-                if tx.user_id:
-                    add_usage(tx, rows)
+            keep_usage(self._memory.ledger, user, rows)
         except HexamemError as error:  # the answer is right all the same
             return [f"the cost of this research could not be noted: {error}"]
         return []

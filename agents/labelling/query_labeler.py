@@ -16,7 +16,7 @@ from ...prompts import load_prompt
 from ...stores.ledger import Ledger
 from ...stores.ledger.labels import read_labels
 from ...stores.ledger.refining import labels_before, latest_seq, open_scopes
-from ...stores.ledger.usage import add_usage
+from ...stores.ledger.usage import keep_usage
 from ...stores.vocabulary import Vocabulary
 from .schemas import QueryLabels
 from .task import abridged
@@ -104,7 +104,7 @@ class ModelQueryLabeler:
             )
         )
         try:
-            self._keep(user, usage)
+            keep_usage(self._ledger, user, usage.drain())
         except HexamemError as error:  # the answer is right all the same
             self._notices(user, f"the cost of a question's labels could not be noted: {error}")
         if result.value is None:
@@ -125,13 +125,6 @@ class ModelQueryLabeler:
         wide = [above for one in scopes for above in vocabulary.above(one)]
         listed = dict.fromkeys(one for one in (*scopes, *wide) if one in vocabulary.by_id)
         return _Known(vocabulary, frozenset(used), tuple(sorted(listed, key=vocabulary.path)))
-
-    def _keep(self, user: str, usage: UsageMeter) -> None:
-        rows = usage.drain()
-        if rows:
-            with self._ledger.write(user, create=False) as tx:
-                if tx.user_id:
-                    add_usage(tx, rows)
 
 
 def _scope_lines(vocabulary: Vocabulary, handles: dict[str, str]) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Select, and_, bindparam, func, select
+from sqlalchemy import Row, Select, and_, bindparam, func, select
 
 from ...memory_types.labels import Label, Tier
 from ...memory_types.times import to_micros
@@ -20,6 +20,7 @@ from ..vocabulary import Vocabulary
 from .erase import read_projections, set_projection
 from .ledger import Transaction, chunks
 from .schema import intents, labelings, labels, projections, scopes, steps, users
+from .step_rows import WITH_INTENT, indexed_text
 
 __all__ = [
     "LabelMarks",
@@ -33,6 +34,7 @@ __all__ = [
     "label_version",
     "labels_named",
     "mark_corrected",
+    "pending_step",
     "read_intents",
     "read_label_marks",
     "read_labels",
@@ -86,6 +88,12 @@ class PendingStep(NamedTuple):
     def speaker(self) -> str:
         """Who spoke: the name where one was given, else the role."""
         return self.name or self.role
+
+
+def pending_step(row: Row[Any]) -> PendingStep:
+    """From a row with these columns of ``steps``, and ``content``."""
+    text = indexed_text(row)
+    return PendingStep(row.id, row.change, row.thread_id, row.turn, row.role, row.name, text, row.occurred_at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,10 +184,9 @@ def furthest_index(tx: Transaction) -> int:
 def unlabelled_steps(tx: Transaction, since: int, limit: int) -> list[PendingStep]:
     """Active steps without an intent whose change number is above ``since``, lowest first: what to label next."""
     columns = ("id", "change", "thread_id", "turn", "role", "name", "content", "index_text", "occurred_at")
-    own = and_(intents.c.user_id == steps.c.user_id, intents.c.step_id == steps.c.id)
     statement = (
         select(*(steps.c[name] for name in columns))
-        .outerjoin(intents, own)
+        .outerjoin(intents, WITH_INTENT)
         .where(
             steps.c.user_id == tx.user_id,
             steps.c.change > since,
@@ -189,19 +196,7 @@ def unlabelled_steps(tx: Transaction, since: int, limit: int) -> list[PendingSte
         .order_by(steps.c.change)
         .limit(limit)
     )
-    return [
-        PendingStep(
-            row.id,
-            row.change,
-            row.thread_id,
-            row.turn,
-            row.role,
-            row.name,
-            row.content if row.index_text is None else row.index_text,
-            row.occurred_at,
-        )
-        for row in tx.all(statement)
-    ]
+    return [pending_step(row) for row in tx.all(statement)]
 
 
 _LABELS = select(labels, func.coalesce(scopes.c.gist, "").label("gist")).outerjoin(
@@ -300,14 +295,11 @@ def carried_labels(tx: Transaction, step_ids: Collection[str]) -> dict[str, tupl
     return found
 
 
-_OF_STEP = and_(steps.c.user_id == intents.c.user_id, steps.c.id == intents.c.step_id)
-
-
 def read_intents(tx: Transaction) -> list[StepIntent]:
     """The intents of all active steps, in the order in which the steps were stored."""
     statement = (
         select(intents)
-        .join(steps, _OF_STEP)
+        .join(steps, WITH_INTENT)
         .where(intents.c.user_id == tx.user_id, steps.c.status == "active")
         .order_by(steps.c.seq)
     )
@@ -319,30 +311,21 @@ def recent_steps(tx: Transaction, each: int) -> dict[str, list[tuple[PendingStep
     place = func.row_number().over(partition_by=intents.c.scope_id, order_by=steps.c.seq.desc()).label("place")
     ranked = (
         select(intents.c.step_id, place)
-        .join(steps, _OF_STEP)
+        .join(steps, WITH_INTENT)
         .where(intents.c.user_id == tx.user_id, steps.c.status == "active")
         .subquery()
     )
     names = ("id", "change", "thread_id", "turn", "role", "name", "content", "index_text", "occurred_at")
     statement = (
         select(intents, *(steps.c[name] for name in names))
-        .join(steps, _OF_STEP)
+        .join(steps, WITH_INTENT)
         .join(ranked, ranked.c.step_id == intents.c.step_id)
         .where(intents.c.user_id == tx.user_id, ranked.c.place <= each)
         .order_by(steps.c.seq)
     )
     found: dict[str, list[tuple[PendingStep, StepIntent]]] = {}
     for row in tx.all(statement):
-        step = PendingStep(
-            row.id,
-            row.change,
-            row.thread_id,
-            row.turn,
-            row.role,
-            row.name,
-            row.content if row.index_text is None else row.index_text,
-            row.occurred_at,
-        )
+        step = pending_step(row)
         found.setdefault(row.scope_id, []).append((step, _intent(row)))
     return found
 
@@ -375,7 +358,7 @@ def steps_to_name(tx: Transaction, since: int, reached: int) -> list[str]:
 
     They changed with the step itself, with one of its labels, or with a wider label of one of these.
     """
-    labelled = select(steps.c.id).join(intents, _OF_STEP).where(steps.c.user_id == tx.user_id)
+    labelled = select(steps.c.id).join(intents, WITH_INTENT).where(steps.c.user_id == tx.user_id)
     active = labelled.where(steps.c.status == "active", steps.c.change <= reached)
     found = {row.id for row in tx.all(active.where(steps.c.change > since))}
     changed = [

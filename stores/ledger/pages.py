@@ -18,6 +18,7 @@ from .digests import drop_digests
 from .erase import read_projections, set_projection
 from .ledger import Transaction, chunks
 from .schema import intents, pages, steps
+from .step_rows import WITH_INTENT, indexed_text
 
 __all__ = [
     "PageRow",
@@ -128,7 +129,6 @@ _STEP = [
         *("status", "metadata"),
     )
 ] + [intents.c[name] for name in ("scope_id", "event_ids", "resolved_text", "antecedents")]
-_WITH_INTENT = and_(intents.c.user_id == steps.c.user_id, intents.c.step_id == steps.c.id)
 
 
 def _step(row: Row[Any]) -> PageStep:
@@ -140,7 +140,7 @@ def _step(row: Row[Any]) -> PageStep:
         row.turn,
         row.role,
         row.name,
-        row.content if row.index_text is None else row.index_text,
+        indexed_text(row),
         row.occurred_at,
         row.created_at,
         row.status == "active",
@@ -156,7 +156,7 @@ def new_steps(tx: Transaction, since: int, limit: int) -> list[PageStep]:
     """The steps above a ``seq``, forgotten ones too, in the order in which they were stored."""
     statement = (
         select(*_STEP)
-        .outerjoin(intents, _WITH_INTENT)
+        .outerjoin(intents, WITH_INTENT)
         .where(steps.c.user_id == tx.user_id, steps.c.seq > since)
         .order_by(steps.c.seq)
         .limit(limit)
@@ -179,7 +179,7 @@ def _resolved(tx: Transaction, found: list[PageStep]) -> list[PageStep]:
 def steps_from(tx: Transaction, thread_id: str, first: int, last: int) -> list[PageStep]:
     """The steps of a thread from one turn to another, forgotten ones too."""
     own = (steps.c.user_id == tx.user_id) & (steps.c.thread_id == thread_id) & steps.c.turn.between(first, last)
-    statement = select(*_STEP).outerjoin(intents, _WITH_INTENT).where(own).order_by(steps.c.turn)
+    statement = select(*_STEP).outerjoin(intents, WITH_INTENT).where(own).order_by(steps.c.turn)
     return _resolved(tx, [_step(row) for row in tx.all(statement)])
 
 

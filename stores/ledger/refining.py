@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Select, and_, func, or_, select, update
 
 from .erase import read_projections, set_projection
-from .labels import PendingStep, StepIntent, get_intents
+from .labels import PendingStep, StepIntent, get_intents, pending_step
 from .ledger import Transaction, chunks
 from .schema import intents, jobs, labelings, steps
+from .step_rows import WITH_INTENT
 
 __all__ = [
     "OpenScope",
@@ -83,12 +84,11 @@ def first_seq(tx: Transaction, step_ids: Collection[str]) -> int | None:
 
 def latest_seq(tx: Transaction) -> int:
     """The highest ``seq`` of a labelled step; 0 where there is none."""
-    statement = select(func.max(steps.c.seq)).select_from(steps.join(intents, _OF_STEP))
+    statement = select(func.max(steps.c.seq)).select_from(steps.join(intents, WITH_INTENT))
     row = tx.first(statement.where(steps.c.user_id == tx.user_id))
     return 0 if row is None or row[0] is None else int(row[0])
 
 
-_OF_STEP = and_(steps.c.user_id == intents.c.user_id, steps.c.id == intents.c.step_id)
 _COLUMNS = ("id", "change", "thread_id", "turn", "role", "name", "content", "index_text", "occurred_at", "seq")
 
 
@@ -103,7 +103,7 @@ def steps_to_refine(tx: Transaction, since: int, limit: int, below: float | None
         where.append(intents.c.confidence < below)
     statement = (
         select(steps.c.seq)
-        .join(intents, _OF_STEP)
+        .join(intents, WITH_INTENT)
         .where(steps.c.user_id == tx.user_id, steps.c.seq > since, steps.c.status == "active", *where)
         .order_by(steps.c.seq)
         .limit(limit)
@@ -135,7 +135,7 @@ def steps_around(tx: Transaction, chosen: Collection[int], before: int) -> list[
     found: dict[int, Any] = {}
     ordered = sorted(chosen)
     own = and_(steps.c.user_id == tx.user_id, steps.c.status == "active")
-    base: Select[Any] = select(*(steps.c[name] for name in _COLUMNS)).join(intents, _OF_STEP).where(own)
+    base: Select[Any] = select(*(steps.c[name] for name in _COLUMNS)).join(intents, WITH_INTENT).where(own)
     floor = -1
     for seq in ordered:
         gap = base.where(steps.c.seq < seq, steps.c.seq > floor).order_by(steps.c.seq.desc()).limit(before)
@@ -147,16 +147,7 @@ def steps_around(tx: Transaction, chosen: Collection[int], before: int) -> list[
     return [
         WindowStep(
             int(seq),
-            PendingStep(
-                row.id,
-                row.change,
-                row.thread_id,
-                row.turn,
-                row.role,
-                row.name,
-                row.content if row.index_text is None else row.index_text,
-                row.occurred_at,
-            ),
+            pending_step(row),
             held[row.id],
         )
         for seq, row in sorted(found.items())
@@ -185,7 +176,7 @@ def open_scopes(tx: Transaction, seq: int, limit: int) -> list[OpenScope]:
     Args:
         limit: how many at most.
     """
-    active = select(intents.c.scope_id, steps.c.seq, intents.c.summary).join(steps, _OF_STEP)
+    active = select(intents.c.scope_id, steps.c.seq, intents.c.summary).join(steps, WITH_INTENT)
     active = active.where(intents.c.user_id == tx.user_id, steps.c.status == "active")
     held = active.subquery()
     ranked = (

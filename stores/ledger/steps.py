@@ -14,6 +14,7 @@ from .labels import mark_corrected, steps_carrying
 from .ledger import IN_LIMIT, Transaction, chunks
 from .pages import blank_pages
 from .schema import intents, steps
+from .step_rows import WITH_INTENT, indexed_text
 
 __all__ = [
     "IndexedStep",
@@ -169,7 +170,7 @@ def step_from(row: Row[Any], user: str) -> Step:
         tool_calls=tuple(ToolCall(**call) for call in row.tool_calls or ()),
         tool_call_id=row.tool_call_id,
         media=tuple(Media(**media) for media in row.media or ()),
-        index_text=_indexed_text(row),
+        index_text=indexed_text(row),
         message_id=row.message_id,
         agent_id=row.agent_id,
         occurred_at=row.occurred_at,
@@ -204,14 +205,13 @@ def thread_steps(tx: Transaction, thread_id: str | None = None, *, forgotten: bo
     return [step_from(row, tx.user) for row in tx.all(statement.order_by(steps.c.seq))]
 
 
-_WITH_INTENT = and_(intents.c.user_id == steps.c.user_id, intents.c.step_id == steps.c.id)
 _SHOWN = (
     select(
         *(steps.c[name] for name in ("id", "thread_id", "role", "name", "content", "index_text")),
         *(steps.c[name] for name in ("occurred_at", "offset_minutes")),
         *(intents.c[name] for name in ("scope_id", "event_ids", "entity_ids")),
     )
-    .outerjoin(intents, _WITH_INTENT)
+    .outerjoin(intents, WITH_INTENT)
     .where(
         steps.c.user_id == bindparam("user"),
         steps.c.id.in_(bindparam("ids", expanding=True)),
@@ -229,7 +229,7 @@ def shown_steps(tx: Transaction, step_ids: Collection[str]) -> dict[str, ShownSt
                 row.id,
                 row.thread_id,
                 row.name or row.role,
-                _indexed_text(row),
+                indexed_text(row),
                 row.occurred_at,
                 row.offset_minutes,
                 row.scope_id,
@@ -252,7 +252,7 @@ def changed_steps(tx: Transaction, since: int, limit: int | None = None) -> list
     """
     statement = (
         select(*_INDEXED)
-        .outerjoin(intents, _WITH_INTENT)
+        .outerjoin(intents, WITH_INTENT)
         .where(steps.c.user_id == tx.user_id, steps.c.change > since)
         .order_by(steps.c.change)
         .limit(limit)
@@ -266,7 +266,7 @@ def changed_steps(tx: Transaction, since: int, limit: int | None = None) -> list
                 row.thread_id,
                 row.role,
                 row.name,
-                _indexed_text(row),
+                indexed_text(row),
                 row.occurred_at,
                 row.status,
                 row.resolved_text,
@@ -288,10 +288,6 @@ def steps_since(tx: Transaction, since: int, most: int) -> set[str] | None:
     """The ids of steps whose change number is above ``since``; None where there are ``most`` or more."""
     found = {row.id for row in tx.all(_SINCE, user=tx.user_id, since=since, most=most)}
     return None if len(found) >= most else found
-
-
-def _indexed_text(row: Row[Any]) -> str:
-    return str(row.content if row.index_text is None else row.index_text)
 
 
 _BESIDE = (

@@ -5,7 +5,7 @@ The rows are those of a ``UsageMeter``: ``add_usage(tx, meter.drain())``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from .schema import usage
 if TYPE_CHECKING:
     from ...models.usage import UsageRow
 
-__all__ = ["add_usage", "all_usage", "usage_totals"]
+__all__ = ["add_usage", "all_usage", "keep_usage", "usage_totals"]
 
 _SUMS = ("calls", "input_tokens", "output_tokens", "seconds")
 
@@ -51,6 +51,18 @@ def add_usage(tx: Transaction, rows: Iterable[UsageRow]) -> None:
     if not tx.user_id:
         raise NotFoundError(f"user {tx.user!r} has stored nothing yet, so no usage can be kept for it")
     tx.connection.execute(insert(usage), new)
+
+
+def keep_usage(ledger: Ledger, user: str, rows: Sequence[UsageRow]) -> None:
+    """``add_usage`` in a transaction of its own, for calls whose result is not stored; a user without a step has none.
+
+    Raises:
+        HexamemError: where the ledger cannot be written.
+    """
+    if rows:
+        with ledger.write(user, create=False) as tx:
+            if tx.user_id:
+                add_usage(tx, rows)
 
 
 def usage_totals(tx: Transaction, *, since: datetime | None = None) -> list[UsageRow]:
