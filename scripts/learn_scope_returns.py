@@ -46,7 +46,7 @@ PRIOR = {
     "here_question": -0.7, "here_turning": -1.2, "here_one_more": -1.0, "here_goes_to": -1.2, "here_resume": -0.7,
     "here_and": 0.3, "here_young": 1.5, "here_repeats": 1.5, "here_shares": -0.7, "here_answers": 2.0, "here_this": 2.0,
     "here_tied": 0.7, "here_said": 0.5, "here_entered": 1.0, "here_told": 0.3, "here_yes": 1.0, "left_untold": 0.5, "beside": -0.5,
-    "here_confirmed": -0.4,
+    "here_confirmed": -0.4, "here_recap": 1.5,
 }  # fmt: skip
 JUST_LEFT = -1.5
 TURNS_COUNT = 2.0  # how much a change of day counts against staying, which is more frequent

@@ -38,7 +38,7 @@ _FILL = (
     r"hello|hey|great stuff|got it|done|excellent|wonderful|brilliant|nice|just|finally|lastly|hold on|"
     r"one moment|again|"
     r"quick(?:ly)?|before i forget|by the way|btw|there|everyone|team|all|both|let me see|let's see|what's left|"
-    r"moving on)"
+    r"moving on|ugh+|argh+|phew|whoa|woah|yikes|oof|meh|k|kk|alrighty|yo|ha(?:ha)*|lol|guys|folks|man|dude|damn|oops|whoops)"
 )
 _FILLER = re.compile(rf"^(?:\W*\b{_FILL}\b\W*)+|^\W+")
 _STRONG_END = re.compile(

@@ -50,9 +50,10 @@ _THERE = re.compile(
     r"(?:我们?)?(?:刚|已经)?(?:到|落地|抵达)了"
 )
 _NEXT = re.compile(
-    r"^\W*(?:(?:and|now|so|ok|okay|then|for|on|as for|what about|how about)\W+)*the (?P<way>day (?:after|before)|morning after)\b"
-    r"(?! (?:tomorrow|we|i|"
-    r"that|yesterday))"
+    r"^(?:\W*[\w'’]+[.!,]+(?=\s))?\W*(?:(?:and|now|so|ok|okay|then|for|on|as for|what about|how about)\W+)*"
+    r"(?:the (?P<way>day (?:after|before)|morning after)\b(?! (?:tomorrow|we|i|that|yesterday)\b)"
+    r"|(?:the )?(?:next|following) morning\b)"
+    r"|^[^。！？]{0,10}(?:隔天|翌日|转天|(?:睡醒|醒来)(?:以后|之后|后)?)(?![^。]{0,3}(?:了|过))"
 )
 _DAY_AFTER = re.compile(r"^[^.?!]{0,60}\b(?:the day after that|the (?:next|following) day)\b(?! (?:we|i|or|if)\b)")
 _GOES_ON = re.compile(
@@ -358,7 +359,7 @@ def _related(
     if hand > 0 and _DAY_AFTER.search(head):
         found = hand + 1
     elif match := _NEXT.search(head):
-        found = hand + (-1 if match["way"].endswith("before") else 1) if hand > 0 else 0
+        found = hand + (-1 if (match["way"] or "").endswith("before") else 1) if hand > 0 else 0
     elif _TOMORROW.search(head):
         found = today + 1 if today else hand + 1 if hand > 0 and not trip.dated else 0
     elif today and (_TODAY.search(head) or _THERE.search(head) or (thread.open and thread.seen > 2)):

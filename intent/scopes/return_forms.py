@@ -13,6 +13,7 @@ __all__ = [
     "ASKS",
     "BESIDE",
     "CALLED_DAY",
+    "CLOCK",
     "CN_CALLED_DAY",
     "CN_DEFINITE",
     "CN_HEAD",
@@ -92,12 +93,18 @@ TIED = re.compile(
 ARRIVES_AT = re.compile(
     r"\b(?:when|once|after|as) (?:we|i|you) (?:arrive|land|get (?:in|there)|touch down|come in)\b|"
     r"(?<!should )(?<!must )(?<!could )(?<!can )(?<!would )\b(?:we|i) (?:arrive|land|get in|come in|fly in|touch down|drive in)\b|"
-    r"\b(?:on|upon|after|before|our) arrival\b|\bcheck(?:ing)?[ -]?in\b|\bfrom the (?:airport|station)\b|到达|抵达|刚到|落地|入住|接机|飞到"
+    r"\b(?:when|once|after|as soon as) (?:we|i|you)(?:['’]ve| have)(?: just| finally)? (?:arrived|landed|got (?:in|there)|touched down)\b|"
+    r"\b(?:off|from) (?:the|that|our|my) (?:plane|flight|ferry|train)\b(?! (?:home|back))|"
+    r"\bget(?:ting)? in(?:to| to) (?:the city|town|the cent(?:re|er))\b|"
+    r"\b(?:on|upon|after|before|our) arrival\b|\bcheck(?:ing)?[ -]?in\b|\bfrom the (?:airport|station)\b|"
+    r"到达|抵达|刚到|落地|入住|接机|飞到|进城"
 )
 LEAVES_FROM = re.compile(
-    r"\bcheck(?:ing)?[ -]?out\b|\b(?:flight|train|bus|way|fly|flying|drive|go|going|head|heading) (?:home|back|out)\b|\bto the airport\b|"
+    r"\bcheck(?:ing)?[ -]?out\b|\b(?:flight|train|bus|way|fly|flying|drive|go|going|head|heading) (?:home|back|out)\b|"
+    r"\b(?:to|for) the airport\b|"
     r"\bbefore (?:we|i|our|my|the|heading)(?: \w+)? (?:leave|fly|flight|"
     r"train|departure|to the flight)\b|\bdepart(?:s|ure|ing)?\b|\bwheels up\b|"
+    r"\b(?:collect|pick up|fetch|get back) (?:our |the |my )?(?:bags|luggage|suitcases|cases)\b|"
     r"\b(?:souvenirs?|gifts?)\b|\b(?:leave|store|drop) (?:our |the |my )?(?:bags|luggage|suitcases)\b|\bluggage storage\b|"
     r"退房|返程|回程|去机场|到机场|送机|寄存|伴手礼|带点什么"
 )
@@ -105,6 +112,7 @@ LODGES = re.compile(
     r"\b(?:stay|staying|sleep|sleeping|hotel|hostel|room|rooms|apartment|"
     r"accommodation|lodging|inn|resort|place to stay|crib)\b|住|酒店|宾馆|客栈|民宿|房间"
 )
+CLOCK = re.compile(r"\b\d{1,2}[:.]\d\d\b|\b\d{1,2} ?[ap]\.?m\b|\d{1,2}[点：]|[一二两三四五六七八九十]{1,2}点")
 REPEATS = re.compile(r"\b(?:again|same|repeat\w*|as (?:on|in) (?:the )?(?:day|first|second|third))\b|一样|再去一")
 MEALS: Final = (
     ("breakfast", "brunch", "早餐", "早饭", "早点"),

@@ -29,6 +29,7 @@ from .return_forms import (
     ASKS,
     BESIDE,
     CALLED_DAY,
+    CLOCK,
     CN_CALLED_DAY,
     CN_DEFINITE,
     CN_HEAD,
@@ -72,7 +73,7 @@ FEATURES: Final = (
     "arrives", "leaves", "lodging", "here", "here_asked", "here_offered", "here_confirmed", "here_short",
     "here_question", "here_turning", "here_one_more", "here_goes_to", "here_resume", "here_and", "here_anaphoric",
     "here_young", "here_repeats", "here_shares", "here_answers", "here_this", "here_tied", "here_said",
-    "here_entered", "here_told", "here_yes", "left_untold", "beside",
+    "here_entered", "here_told", "here_yes", "here_recap", "left_untold", "beside",
 )  # fmt: skip
 """Of a candidate day: what the text shares with it by kind of word, and what of that no other day has (``own``); how lately
 it was left, which dates and trips the text names, whether rules say that it is named (``ruled``), whether what the text says
@@ -84,6 +85,7 @@ the day left last, whether it was left without a word (``left_untold``); which p
 (``beside``)."""
 
 _FIRST_SENTENCES = 240  # characters of an answer in which a date is its own
+_RECAP = 4  # times of day that a plan that is read out tells
 _MOST_DAYS = 40  # days that are weighed against each other
 _HEAD = 20  # characters of an answer in which a date is what it speaks of
 _LED = 1.0  # the score from which a person's text leads to a date
@@ -115,7 +117,8 @@ def read_standing(text: str, *, person: bool) -> Standing:
     confirmed = CONFIRMS.search(head) is not None
     asked = "?" in text or "？" in text if person else ASKS.search(tail) is not None
     offered = not confirmed and len(AMOUNT.findall(text[:1500])) >= 2
-    return Standing(asked, offered, confirmed, person)
+    recap = not person and len(CLOCK.findall(text[:2_000])) >= _RECAP
+    return Standing(asked, offered, confirmed, person, recap)
 
 
 def candidates(
@@ -284,6 +287,7 @@ def features(
         2.0 / max(2, thread.visit),
         float(thread.told),
         float(standing.asked and not standing.person and YES.search(opening) is not None),
+        float(standing.recap and not last_said.isdisjoint(words.terms)),
     ]
     return list(found)
 

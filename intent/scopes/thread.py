@@ -27,12 +27,14 @@ class Pending:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What the last step of a thread leaves open: it asked, offered things to choose from, or confirmed one; a person's or not."""
+    """What the last step of a thread leaves open: it asked, offered things to choose from, confirmed one, or read out
+    what is planned; a person's or not."""
 
     asked: bool = False
     offered: bool = False
     confirmed: bool = False
     person: bool = False
+    recap: bool = False
 
 
 @dataclass(slots=True)
