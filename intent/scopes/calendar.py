@@ -67,18 +67,13 @@ def learn_dates(words: Words, cues: Cues, root: Scope, seen: int, at: datetime, 
             root.length = int(match["c"]) if match["c"].isdigit() else _CN_NUMBER[match["c"]]
         root.length = min(root.length, 60)
     for before, goal in zip((None, *cues.goals), cues.goals, strict=False):
-        if goal.kind not in ("weekday", "date") or not isinstance(goal.number, int):
+        if not goal.dated or not isinstance(goal.number, int):
             continue
         offset = None
         if before is not None and before.kind == "day" and isinstance(before.number, int) and before.number > 0:
             if _ALIGN.match(words.lower[before.end : goal.start]):
                 offset = before.number - 1
-        elif (
-            before is not None
-            and before.kind in ("weekday", "date")
-            and before.end + 8 > goal.start
-            and root.day_one < 0
-        ):
+        elif before is not None and before.dated and before.end + 8 > goal.start and root.day_one < 0:
             continue
         elif seen < 8 and _ARRIVES.search(words.lower[max(0, goal.start - 40) : goal.start]):
             offset = 0
@@ -206,7 +201,7 @@ def key_of(goal: Goal, root: Scope, here: Scope | None = None) -> Key | None:
     Args:
         here: the day in hand, from which "the next day" counts.
     """
-    if goal.kind in ("weekday", "date"):
+    if goal.dated:
         found = aligned(goal, root)
         if found is not None or not isinstance(goal.number, int):
             return found

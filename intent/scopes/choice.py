@@ -64,7 +64,7 @@ def choose(
         return day
     _count_numbered(words, cues, current)
     in_plan = current is not None and current.root.kind in ("trip", "plan")
-    counted = any(in_plan or goal.kind not in ("weekday", "date") for goal in cues.goals)
+    counted = any(in_plan or not goal.dated for goal in cues.goals)
     started = thread.introduced
     named = [] if started or counted else [goal for goal in find_named(words) if goal.opens]
     if counted or place.weighed or (named and not any(goal.kind == "project" for goal in named)):

@@ -62,7 +62,8 @@ _STRONG_END = re.compile(
     r"discuss|cover|tackle|plan|planning|revisit|rework|redo|rethink|reconsider|finali[sz]e|outline|"
     r"sketch(?: out)?|map out|"
     r"organi[sz]e|arrange|sort out|fill in|flesh out|do|build|draft|address|review|see about|think about|set up|"
-    r"start|begin|prepare|schedule|resume|continue|reopen|pick up|set|argue|defend|rebut|attack|consider|"
+    r"start|begin|prepare|schedule|resume|continue|reopen|pick up|bring up|pull up|call up|"
+    r"(?:go|talk|run|walk) (?:(?:me|us) )?(?:over|through)|set|argue|defend|rebut|attack|consider|"
     r"examine|adjust|"
     r"change|update|edit|amend|modify|complete|finish|handle|take|remaining is|left is|missing is))\W*$"
 )
@@ -99,7 +100,10 @@ _LIKENED = re.compile(
     r"\bthe ones?\b|\bcompare[sd]? (?:to|with)\b|\bcheaper\b|\bclash|\boverlap|"
     r"\b(?:keep|keeping|leave|leaving)\s+$"
 )
-_SUBORDINATE = re.compile(r"\b(?:since|because|so that|if|when|although|though|as|unless|that|which|so)\b[^,;:]*$")
+_SUBORDINATE = re.compile(
+    r"\b(?:since|because|so that|if|when|although|though|as|unless|that|which|"
+    r"so(?!,? (?:let|can|could|shall|please|now|how|what|where|maybe|perhaps|i['’]d|we['’]d)\b))\b[^,;:]*$"
+)
 _DONE = re.compile(
     r"^[\W]*(?:itinerary|plan|schedule|part|then)?\W*(?:is|are|looks?|sounds?|seems?|was|were|will be|would be|"
     r"has been|feels?|'s|’s|’ll be|'ll be)\s+(?:now|all|already|going to be|quite|pretty|very|so|"

@@ -85,7 +85,7 @@ def calendar_day(
     """
     opened: list[Scope] = []
     stays: list[Stay] = []
-    if user and not thread.introduced and thread.anchors == 0 and any(_dated(goal) for goal in cues.goals):
+    if user and not thread.introduced and thread.anchors == 0 and any(goal.dated for goal in cues.goals):
         stays = read_stays(words, cues.goals)
         opened = _open_trips(stays, thread, words, place, registry, at)
     trips = [root for root in registry.roots if root.kind == "trip" and led_by_calendar(root)]
@@ -112,10 +112,6 @@ def calendar_day(
         tell_day(scope, words.text, registry)
         trip.dated = trip.dated or key[0] != "day"
     return Switch(scope, confidence)
-
-
-def _dated(goal: Goal) -> bool:
-    return goal.kind in ("weekday", "date")
 
 
 # ---------------------------------------------------------------- trips
@@ -261,7 +257,7 @@ def _told(
     best: tuple[float, Scope, Key] | None = None
     keys: set[tuple[int, Key]] = set()
     for goal in cues.goals:
-        if goal.many or goal.step or (goal.kind != "day" and not _dated(goal)):
+        if goal.many or goal.step or (goal.kind != "day" and not goal.dated):
             continue
         if goal.kind == "day" and goal.plain:
             continue
@@ -288,9 +284,7 @@ def _only_tells(goal: Goal, words: Words, stays: Sequence[Stay], *, opening: boo
     if any(stay.end and stay.start <= goal.start < stay.end + 1 for stay in stays):
         return True
     before = words.lower[max(0, goal.start - 44) : goal.start]
-    return (
-        opening and _dated(goal) and not goal.question and (COMES.search(before) or LEAVES.search(before)) is not None
-    )
+    return opening and goal.dated and not goal.question and (COMES.search(before) or LEAVES.search(before)) is not None
 
 
 def _locate(

@@ -186,7 +186,7 @@ def _arrival(words: Words, goals: Sequence[Goal]) -> list[Stay]:
     """A stay told by when it begins, and perhaps when it ends ("we arrive thursday nov 13 …, fly out sunday the 16th")."""
     stay: Stay | None = None
     for goal in goals:
-        if goal.kind not in ("weekday", "date") or not isinstance(goal.number, int):
+        if not goal.dated or not isinstance(goal.number, int):
             continue
         before = words.lower[max(0, goal.start - 44) : goal.start]
         weekday = -1

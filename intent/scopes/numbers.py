@@ -98,6 +98,13 @@ _NOW_THE = re.compile(
     rf"^\W*(?:(?:right|ok|okay|so|now|next|then|and|alright)\W+)+(?:for |to |on to |"
     rf"about )?the (?P<num>{_ORD}|last|final) (?:one|of (?:them|these|those))\b"
 )
+_STEPPED = re.compile(
+    r"(?:^|[.!?…\n]|\b(?:on|to|for|with|about)\b)\W*"
+    r"(?:(?:and|so|now|ok|okay|then|for|on|with|great|good|perfect|next|what about|how about)\W+){0,3}"
+    r"(?P<day>the day (?:after that|before that|(?:after|before)(?=\s*[,?:]))|"
+    r"(?:the )?(?:next|following) morning|the morning after)\b"
+    r"(?! (?:we|i|the|our|you|tomorrow|yesterday)\b)"
+)
 _WEEKDAY = re.compile(rf"\b(?P<weekday>{'|'.join(WEEKDAYS)})(?P<many>s)?\b")
 _DATE = re.compile(
     r"\b(?P<month>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)(?:[a-z]{1,6})?\.? (?P<dom>\d{1,2})(?:st|nd|rd|th)?\b"
@@ -170,6 +177,11 @@ class Goal:
     score: float = 0.0
     question: bool = False
     sentence: int = 0
+
+    @property
+    def dated(self) -> bool:
+        """Whether it is a day of the calendar, rather than one of a row."""
+        return self.kind in ("weekday", "date")
 
 
 def day_of_year(month: int, day: int) -> int:
@@ -266,6 +278,9 @@ def _ordered(words: Words, goals: list[Goal]) -> None:
         num = match["num"]
         number = int(num) if num.isdigit() else _VALUE[num]
         goals.append(Goal(match["kind"], number, match.start(), match.end(), plain=False))
+    for match in _STEPPED.finditer(lower):  # "And the day after that is …"
+        step = -1 if " before" in match["day"] else 1
+        goals.append(Goal("day", 0, match.start("day"), match.end("day"), step=step, plain=False))
     for match in _NOW_THE.finditer(lower):  # "Now the third one."
         num = match["num"]
         number = -1 if num in ("last", "final") else _VALUE[num] if num in _VALUE else int(num[:-2])

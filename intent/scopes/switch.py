@@ -61,7 +61,7 @@ class Switch:
 
 def _key(goal: Goal, parent: Scope, current: Scope | None) -> Key | None:
     """The key under ``parent`` that a goal means; None if it cannot be told."""
-    if goal.kind in ("weekday", "date"):
+    if goal.dated:
         if parent.kind != "trip":
             return None
         key = aligned(goal, parent)
@@ -163,13 +163,17 @@ def resolve(words: Words, cues: Cues, registry: Registry, place: Place, *, user:
     best: Goal | None = None
     kinds = {goal.kind for goal in cues.goals if goal.score > 0}
     for goal in cues.goals:
-        if goal.kind in ("weekday", "date") and len(kinds - {"weekday", "date"}) > 0:
+        if goal.dated and len(kinds - {"weekday", "date"}) > 0:
             continue
         if not user and (goal.sentence > 0 or goal.question):
             continue
         if best is None or goal.score > best.score + 0.01:
             best = goal
-    distinct = {(goal.kind, goal.number) for goal in cues.goals if goal.score > 0 and not goal.step}
+    distinct = {
+        (goal.kind, goal.number)
+        for goal in cues.goals
+        if goal.score > 0 and not goal.step and (best is None or goal.dated == best.dated)
+    }
     if best is not None and len(distinct) > 2 and best.score < threshold + 1.5:
         best = None  # an overview of several
     if best is None and place.offer is not None and cues.yes and user and not cues.goals:
@@ -235,7 +239,7 @@ def _whole(words: Words, goal: Goal) -> str | None:
 
 def _may_join(goal: Goal, parent: Scope) -> bool:
     """Whether a goal of a kind that a plan has not had so far may be the first of it."""
-    dated = goal.kind in ("weekday", "date")
+    dated = goal.dated
     if goal.plain or (parent.kind == "trip" and (dated or goal.kind == "day")):
         return True
     return may_open(goal) and not dated
@@ -245,7 +249,7 @@ def _goal_scope(best: Goal, words: Words, registry: Registry, place: Place, name
     """The scope of a goal that was set, opened where it is new and there is ground for it."""
     parent = _parent_for(best, words, registry, place, named)
     family = parent is not None and any(kind == best.kind for kind, _ in parent.children)
-    dated = best.kind in ("weekday", "date")
+    dated = best.dated
     spelt = words.lower[best.end - 1 : best.end].isalpha() and not isinstance(best.number, str)  # "step one"
     loose = spelt and not PLANNING.search(words.lower) and best.kind not in ("day", "weekday", "date")
     if not family and best.plain and not loose and (whole := _whole(words, best)) is not None:
@@ -282,7 +286,7 @@ def numbered(goal: Goal, words: Words, parent: Scope, registry: Registry, curren
 
 def goal_within(words: Words, cues: Cues, registry: Registry, scope: Scope) -> Scope | None:
     """The enumerated goal that a text names under the root of a scope that it was found to belong to."""
-    goals = [goal for goal in cues.goals if goal.score > -1.0 and goal.kind not in ("weekday", "date")]
+    goals = [goal for goal in cues.goals if goal.score > -1.0 and not goal.dated]
     if len(goals) != 1 or goals[0].many:
         return None
     return _goal_scope(goals[0], words, registry, Place(scope, scope.root, 0), None)
