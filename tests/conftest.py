@@ -4,15 +4,110 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Iterator
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Hashable, Iterator
 from pathlib import Path
 from urllib.parse import quote
 
+import psutil
 import pytest
+from hypothesis import settings as hypothesis_settings
+from sqlalchemy import Connection, Dialect, Engine, event
+from sqlalchemy.util import LRUCache
 
 from hexamem import Memory, Settings, UserMemory
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+# Programs that tests start are to keep the bytecode of what they import: to compile it takes longer than most tests.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# Where pytest has loaded readline, its workers are told of a terminal of 80 columns that there is not.
+for _size in ("COLUMNS", "LINES"):
+    os.environ.pop(_size, None)
+
+
+# No test is about time, and a busy machine is no failure.
+hypothesis_settings.register_profile("hexamem", deadline=None)
+hypothesis_settings.load_profile("hexamem")
+
+_IN_MEMORY = Path("/dev/shm")
+_ROOM = 4 << 30
+# The files of tests that take longest, the longest first: begun last, one would keep a worker when the other has none.
+_LONG = (
+    "test_documentation",
+    "test_durability",
+    "test_vectors",
+    "test_vault",
+    "test_redact",
+    "test_cli",
+    "test_model_labeler",
+    "test_bad_input",
+    "test_write_path_kill",
+    "test_write_modes",
+    "test_background",
+    "test_structured_call",
+    "test_recall",
+    "test_export",
+    "test_isolation",
+    "test_lexical",
+)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Put the homes of tests into memory where there is room, unless ``--basetemp`` says where.
+
+    Hexamem waits for the disk at every write, several times a test. No test needs the disk: a killed process leaves
+    what it wrote behind in either, and that writes are synchronised is told by SQLite's own settings.
+    """
+    if hasattr(config, "workerinput") or config.option.basetemp or not _IN_MEMORY.is_dir():
+        return
+    if min(shutil.disk_usage(_IN_MEMORY).free, psutil.virtual_memory().available) < _ROOM:
+        return
+    folder = tempfile.mkdtemp(prefix="hexamem-tests-", dir=_IN_MEMORY)
+    config.option.basetemp = folder
+    config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long files first, in each half of the list: of two workers each begins with one half."""
+    files: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.path.stem, []).append(item)
+    long = [files.pop(name) for name in _LONG if name in files]
+    first, second = ([item for of_file in long[start::2] for item in of_file] for start in (0, 1))
+    rest = [item for of_file in files.values() for item in of_file]
+    half = max(0, len(items) // 2 - len(first))
+    items[:] = [*first, *rest[:half], *second, *rest[half:]]
+
+
+class _Statements(LRUCache[tuple[Hashable, ...], object]):
+    """Statements in the words of SQLite, kept for all ledgers of the tests.
+
+    SQLAlchemy keeps them by engine, under keys that name the engine's own dialect object. Thousands of tests open a
+    ledger of the same tables: to put its statements into words takes longer than to run them.
+    """
+
+    def get(self, key: tuple[Hashable, ...], default: object = None) -> object:
+        return super().get(_without_engine(key), default)
+
+    def __setitem__(self, key: tuple[Hashable, ...], value: object) -> None:
+        super().__setitem__(_without_engine(key), value)
+
+
+def _without_engine(key: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
+    return tuple(part.name if isinstance(part, Dialect) else part for part in key)
+
+
+_statements = _Statements(2_000)
+
+
+@event.listens_for(Engine, "engine_connect")
+def _share_statements(connection: Connection) -> None:
+    if connection.dialect.name == "sqlite":
+        connection.execution_options(compiled_cache=_statements)
 
 
 @pytest.fixture
@@ -70,6 +165,7 @@ def traces() -> Traces:
             name = path.relative_to(folder)
             found += [f"{name} (name, {text})" for text in texts if text in path.name]
             data = path.read_bytes() if path.is_file() else b""
+            data = data.replace(b"\0" * 4096, b"\0" * 8)  # files of vectors are mostly empty; no form has two zeros
             for text, forms in wanted.items():
                 found += [f"{name} ({form} of {text})" for form, bytes_ in forms.items() if bytes_ in data]
         return found

@@ -630,7 +630,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
     home = tmp_path_factory.mktemp("killed") / "home"
     script = Path(__file__).with_name("job_kill_child.py")
     command = [sys.executable, str(script), str(home), str(_JOBS), "7", "5"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     return home, json.loads(done.stdout)
 
@@ -682,7 +682,7 @@ def test_a_job_whose_process_was_killed_is_resumed_by_the_next_open_exactly_once
     with Memory.open(home, settings=Settings(background=False)) as memory:
         put_now(memory, "alice", "crash")
     command = [sys.executable, "-c", _CRASHING, home, notes]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
     assert done.stdout.split() == [str(-signal.SIGKILL), "0", "0"]
     assert notes.read_text() == "1\n2\n"
 
@@ -710,7 +710,7 @@ assert began.wait(30)
 
 def test_a_program_that_ends_without_closing_is_not_kept_alive_by_a_job(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    done = subprocess.run([sys.executable, "-c", _LEAVING, home], check=False, timeout=60, capture_output=True)
+    done = subprocess.run([sys.executable, "-c", _LEAVING, home], check=False, timeout=300, capture_output=True)
     assert (done.returncode, done.stderr) == (0, b"")
     with Memory.open(home, settings=Settings(background=False)) as memory:
         assert (only(memory).status, only(memory).attempts) == ("waiting", 1)

@@ -35,6 +35,8 @@ from hexamem.errors import (
     StoreClosedError,
 )
 
+from .fork_server import run_program
+
 QUIET = Settings(background=False)
 
 # ------------------------------------------------------------------------------------------------------------ odd texts
@@ -650,8 +652,7 @@ def test_a_file_that_may_not_grow_stops_the_call_and_not_what_came_before(tmp_pa
 
 
 def _run(script: str, *arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", textwrap.dedent(script), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return run_program(textwrap.dedent(script), *map(str, arguments))
 
 
 HOLDER = """
@@ -676,7 +677,7 @@ def test_a_home_held_by_another_process_is_refused_until_that_one_ends(tmp_path:
         assert str(home) in str(caught.value)
         assert "\n" not in str(caught.value)
     finally:
-        holder.communicate("", timeout=60)
+        holder.communicate("", timeout=300)
     assert holder.returncode == 0
     with Memory.open(home, settings=QUIET) as memory:
         assert memory.user("alice").recall("held").hits[0].text == "held"

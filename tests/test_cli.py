@@ -122,7 +122,7 @@ def write_lines(path: Path, lines: list[Any]) -> Path:
 def started(*words: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
     """A command in a process of its own."""
     command = [sys.executable, "-m", "hexamem.cli", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, **options)
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, **options)
 
 
 # -- the program itself -----------------------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ def test_help_loads_nothing_heavy() -> None:
         "heavy = {'chromadb', 'langgraph', 'langchain', 'langchain_core', 'sqlalchemy', 'tantivy', 'numpy'}\n"
         "print('LOADED', sorted(heavy & {name.split('.')[0] for name in sys.modules}))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=True)
     assert "LOADED []" in done.stdout
     assert done.stderr == ""
 
@@ -293,7 +293,7 @@ def test_a_signal_while_it_waits_for_input_exits_130(kept: Path) -> None:
         asked += process.stderr.read(1)
     time.sleep(0.1)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=300)
     assert (process.returncode, out) == (130, "")
     assert "Traceback" not in err
 
@@ -303,7 +303,7 @@ def test_a_closed_pipe_is_quiet(kept: Path) -> None:
     os.close(reader)
     command = [sys.executable, "-m", "hexamem.cli", "steps", "--user", "alice", "--home", str(kept)]
     try:
-        done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+        done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, timeout=300, check=False)
     finally:
         os.close(writer)
     assert (done.returncode, done.stderr) == (141, "")

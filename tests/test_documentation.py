@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from .fork_server import run_program
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -33,7 +35,7 @@ def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=lambda page: page.name)
 def test_the_python_of_a_page_runs_from_top_to_bottom(page: Path, tmp_path: Path) -> None:
-    done = run([sys.executable, "-c", "\n".join(blocks(page, "python"))], tmp_path)
+    done = run_program("\n".join(blocks(page, "python")), folder=tmp_path)
     assert done.returncode == 0, done.stderr
 
 
@@ -48,7 +50,7 @@ def test_the_shell_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
 def test_a_notebook_runs_from_top_to_bottom(notebook: Path, tmp_path: Path) -> None:
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
-    done = run([sys.executable, "-c", code], tmp_path)
+    done = run_program(code, folder=tmp_path)
     assert done.returncode == 0, done.stderr
 
 

@@ -65,7 +65,7 @@ def survived(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dict[
     folder = tmp_path_factory.mktemp("killed")
     script = Path(__file__).with_name("kill_child.py")
     command = [sys.executable, str(script), str(folder / "home"), str(folder / "notes"), str(KILLS), "7"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=150, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     # A note that the kill cut short was not acknowledged to anybody.
     lines = (folder / "notes").read_bytes().split(b"\n")[:-1]

@@ -72,8 +72,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Runner:
 
 def test_list_shows_scopes_as_a_tree_with_counts(run: Runner, kept: tuple[Path, list[str]]) -> None:
     shown = run(kept, "list", "--kind", "scope")
-    # An id may be broken over two lines where the terminal is narrow.
-    lines = [line.split("label_")[0].split() for line in shown.out.splitlines() if "label_" in line or "steps" in line]
+    lines = [line.split("label_")[0].split() for line in shown.out.splitlines()]
     assert lines == [
         ["thematic", "scopes", "steps", "itself", "also", "found", "as", "id"],
         ["Trip", "2", "0"],
@@ -81,6 +80,14 @@ def test_list_shows_scopes_as_a_tree_with_counts(run: Runner, kept: tuple[Path, 
         ["└─", "Day", "2", "1", "1"],
         ["Work", "1", "1"],
     ]
+
+
+def test_an_id_stays_in_one_piece_on_a_terminal_of_eighty_columns(
+    run: Runner, kept: tuple[Path, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = {one["id"] for one in run(kept, "list", "--json").json}
+    monkeypatch.setenv("COLUMNS", "80")
+    assert ids <= set(run(kept, "list").out.split())
 
 
 def test_list_shows_all_kinds_and_text_as_it_is(run: Runner, kept: tuple[Path, list[str]]) -> None:

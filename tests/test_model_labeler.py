@@ -511,7 +511,7 @@ def test_a_process_killed_between_the_call_and_the_write_resumes_where_it_was(
     arguments = [sys.executable, "-c", code, str(tmp_path / "home"), server.base_url]
     child.append(subprocess.Popen(arguments, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL))
     started.set()
-    child[0].communicate(json.dumps(talk(36)).encode(), timeout=60)
+    child[0].communicate(json.dumps(talk(36)).encode(), timeout=300)
     assert child[0].returncode == -signal.SIGKILL
     assert server.calls == 2
     with open_with(tmp_path / "home", server) as memory:

@@ -22,7 +22,7 @@ CHILD = Path(__file__).with_name("research_kill_child.py")
 def killed(home: Path, saver: Path, die_in: int) -> int:
     """How a process of its own ends, which is told to die."""
     command = [sys.executable, str(CHILD), str(home), str(saver), str(die_in), "begin"]
-    return subprocess.run(command, capture_output=True, timeout=120, check=False).returncode
+    return subprocess.run(command, capture_output=True, timeout=300, check=False).returncode
 
 
 def test_a_killed_run_goes_on_in_the_round_in_which_it_died(tmp_path: Path) -> None:

@@ -30,6 +30,8 @@ from hexamem.errors import (
 )
 from hexamem.stores.vectors import VectorSettings, VectorStore
 
+from .fork_server import run_program
+
 D = 16
 ALICE, BOB = "a11ce000" * 2, "b0b00000" * 2
 
@@ -78,7 +80,7 @@ def script(body: str, folder: Path) -> list[str]:
 
 
 def run(body: str, folder: Path) -> str:
-    done = subprocess.run(script(body, folder), capture_output=True, text=True, timeout=120, check=False)
+    done = run_program(PREAMBLE + textwrap.dedent(body), str(folder))
     assert done.returncode == 0, f"{done.returncode}: {done.stderr[-2000:]}"
     return done.stdout
 
@@ -583,6 +585,36 @@ def test_after_the_machine_went_down_everything_written_since_the_last_sync_is_s
     store.close()
 
 
+def test_a_store_that_was_only_opened_has_lost_nothing_at_the_next_open(folder: Path) -> None:
+    opened(folder).close()
+    store = opened(folder)
+    assert (store.notices, store.suspects(), store.lost_all) == ([], [], False)
+    store.drop_user(ALICE)
+    assert store.count(ALICE, "steps") == 0
+    put(store, ALICE, 0, 3)
+    assert store.query(ALICE, "steps", vector(ALICE, 1), 1)[0][0] == "1"
+    store.close()
+
+
+def test_a_database_that_was_taken_away_before_its_first_use_is_told(folder: Path) -> None:
+    opened(folder).close()
+    (folder / "chroma.sqlite3").unlink()
+    store = opened(folder)
+    assert (store.lost_all, len(store.notices)) == (True, 1)
+    store.close()
+
+
+def test_chroma_is_loaded_by_the_first_call_that_needs_vectors(folder: Path) -> None:
+    body = f"""
+        store = opened()
+        print("chromadb" in sys.modules)
+        put(store, "{ALICE}", 0, 1)
+        print("chromadb" in sys.modules)
+    """
+    done = subprocess.run(script(body, folder), capture_output=True, text=True, timeout=300, check=True)
+    assert done.stdout == "False\nTrue\n"
+
+
 def test_a_journal_that_cannot_be_read_loses_everything_rather_than_crashing(folder: Path) -> None:
     store = opened(folder)
     put(store, ALICE, 0, 10)
@@ -652,7 +684,7 @@ def test_a_load_that_crashes_the_process_is_not_tried_again(folder: Path) -> Non
     with store._engine.using("hexamem.{ALICE}.steps"):
         os.abort()
     """
-    crashed = subprocess.run(script(body, folder), capture_output=True, timeout=60, check=False)
+    crashed = subprocess.run(script(body, folder), capture_output=True, timeout=300, check=False)
     assert crashed.returncode != 0
     store = opened(folder)
     assert store.suspects() == [(ALICE, "steps")]

@@ -26,6 +26,7 @@ Label = Annotated[
 Steps = Annotated[list[str], typer.Argument(metavar="STEP...", help="Ids of steps, as `steps` shows them.")]
 Reason = Annotated[str, typer.Option("--reason", help="Why; it is kept in the history.")]
 Kind = Annotated[str | None, typer.Option("--kind", help="scope, event or entity.")]
+_ROOM_FOR_ID = 76
 _HEADINGS = {"scope": "thematic scopes", "event": "event types", "entity": "entity types"}
 
 
@@ -54,8 +55,10 @@ def _table(heading: str, labels: Sequence[LabelView]) -> Table:
     apart = any(one.steps != one.steps_below for one in labels)
     for column in ("steps", *(["itself"] if apart else [])):
         table.add_column(column, justify="right")
-    for column in ("", "also found as", "id"):
+    for column in ("", "also found as"):
         table.add_column(column, overflow="fold")
+    # An id is to be copied: where there is room for it in one piece, names are broken instead.
+    table.add_column("id", overflow="fold", no_wrap=output.result().width >= _ROOM_FOR_ID)
     for depth, one in _nested(labels):
         name = Text(("   " * (depth - 1) + "└─ ") if depth else "", style="dim")
         name.append(output.clean(one.name), style="bold" if not depth else "")

@@ -6,16 +6,15 @@ import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, cast
-
-from chromadb.api import ServerAPI
-from chromadb.api.client import Client
-from chromadb.config import Settings, System
+from typing import TYPE_CHECKING, Any, cast
 
 from ...errors import ConfigError, HomeNotWritableError, StorageFullError
 from ..memory_use import give_back
 
-__all__ = ["close_client", "disk_errors", "handle_limit", "make_writable", "open_client"]
+if TYPE_CHECKING:
+    from chromadb.api.client import Client
+
+__all__ = ["close_client", "disk_errors", "handle_limit", "internal_error", "make_writable", "open_client"]
 
 # Four files stay open for a loaded segment; while it loads there are more.
 _HANDLES_EACH = 5
@@ -70,9 +69,13 @@ def open_client(folder: Path, *, capacity: int) -> Client:
     Raises:
         ConfigError: this version of chromadb has no such size.
     """
-    make_settings: Any = Settings
-    settings = make_settings(
-        _env_file=None,
+    # Chroma takes a third of the time of all imports, and many calls need no vectors.
+    from chromadb.api import ServerAPI
+    from chromadb.api.client import Client
+    from chromadb.config import Settings, System
+
+    # Made without reading the environment: it is not to change how the store works, and that took longer than the rest.
+    settings = Settings.model_construct(
         chroma_api_impl="chromadb.api.rust.RustBindingsAPI",
         is_persistent=True,
         persist_directory=str(folder),
@@ -90,6 +93,13 @@ def open_client(folder: Path, *, capacity: int) -> Client:
     server.hnsw_cache_size = _CACHE_SHARDS * capacity
     system.start()
     return Client.from_system(system)
+
+
+def internal_error() -> type[Exception]:
+    """What Chroma raises when it fails inside."""
+    from chromadb.errors import InternalError
+
+    return InternalError
 
 
 def close_client(client: Client) -> None:

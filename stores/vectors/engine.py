@@ -16,11 +16,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn
-
-from chromadb.api.client import Client
-from chromadb.api.models.Collection import Collection
-from chromadb.errors import InternalError
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ...errors import (
     CorruptFileError,
@@ -30,11 +26,15 @@ from ...errors import (
     StoreClosedError,
 )
 from . import segments
-from .client import close_client, disk_errors, handle_limit, make_writable, open_client
+from .client import close_client, disk_errors, handle_limit, internal_error, make_writable, open_client
 from .gate import Gate
 from .journal import Journal
 from .names import PREFIX
 from .unset import UnsetMemory
+
+if TYPE_CHECKING:
+    from chromadb.api.client import Client
+    from chromadb.api.models.Collection import Collection
 
 __all__ = ["EmbeddedChroma"]
 
@@ -44,6 +44,8 @@ _NO_ROOM = 8 << 20
 
 class EmbeddedChroma:
     """One folder, open in one process. Thread-safe: calls share it, a change of generation waits for them.
+
+    Chroma itself is started by the first call that needs a collection.
 
     Args:
         folder: where Chroma lives; made when missing.
@@ -67,6 +69,7 @@ class EmbeddedChroma:
         self._min_free = min_free_bytes
         self._gate = Gate()
         self._state = threading.Lock()
+        self._starting = threading.Lock()
         self._closed = False
         self._all_checked = False
         self._locks: dict[str, threading.Lock] = {}
@@ -80,7 +83,6 @@ class EmbeddedChroma:
         self._journal = Journal(folder)
         try:
             self._recover()
-            self._start()
         except BaseException:
             self._journal.close()
             raise
@@ -141,7 +143,7 @@ class EmbeddedChroma:
                         self._journal.begin(name, writing=writing)
                 try:
                     yield self._handle(name, create)
-                except InternalError as error:
+                except internal_error() as error:
                     self._translate(name, error, noted)
                 except BaseException as error:
                     # A panic inside Chroma may have left half-written files; after anything else they are whole.
@@ -167,21 +169,18 @@ class EmbeddedChroma:
                 return
             self._journal.suspect(name for name in wanted if name in self._catalog)
             self._stop()
-            try:
-                self._reread()
-                gone = [self._catalog[name] for name in wanted if name in self._catalog]
-                if gone or vacuum:
-                    self._purge(gone, vacuum=vacuum)
-                for name in wanted:
-                    self._catalog.pop(name, None)
-                    self._checked.discard(name)
-                    self._unset.forget(name)
-                self._journal.forget(wanted)
-                if vacuum:
-                    segments.remove_damaged(self.folder)
-                    self._unset.zero_all()
-            finally:
-                self._start()
+            self._reread()
+            gone = [self._catalog[name] for name in wanted if name in self._catalog]
+            if gone or vacuum:
+                self._purge(gone, vacuum=vacuum)
+            for name in wanted:
+                self._catalog.pop(name, None)
+                self._checked.discard(name)
+                self._unset.forget(name)
+            self._journal.forget(wanted)
+            if vacuum:
+                segments.remove_damaged(self.folder)
+                self._unset.zero_all()
 
     def close(self) -> None:
         """Close Chroma and end the journal; a second call does nothing."""
@@ -218,7 +217,7 @@ class EmbeddedChroma:
             yield
 
     def _require_open(self) -> None:
-        if self._client is None:
+        if self._closed:
             raise StoreClosedError(f"The vector store in {self.folder} is closed; open it again.")
 
     def _admit(self, name: str | None) -> bool:
@@ -232,14 +231,14 @@ class EmbeddedChroma:
 
     def _restart(self) -> None:
         self._stop()
-        try:
-            if len(self._journal.unsynced) >= _CHECKPOINT_AT:
-                self._checkpoint()
-        finally:
-            self._start()
+        if len(self._journal.unsynced) >= _CHECKPOINT_AT:
+            self._checkpoint()
 
-    def _start(self) -> None:
-        self._client = open_client(self.folder, capacity=self._limit + 1)
+    def _started(self) -> Client:
+        with self._starting:
+            if self._client is None:
+                self._client = open_client(self.folder, capacity=self._limit + 1)
+            return self._client
 
     def _stop(self) -> None:
         client, self._client = self._client, None
@@ -281,6 +280,10 @@ class EmbeddedChroma:
                 if "locked" in str(error):
                     raise HomeInUseError(f"{database} is held by another process ({error}); close it first.") from error
                 self._lose(f"is not a sound database ({error}); moved to {segments.move_aside(self.folder).name}")
+        # An empty file is an empty database: one that is missing at a later open was taken away.
+        if not database.exists():
+            with disk_errors(self.folder):
+                database.touch()
         if self._journal.unclean and self._journal.suspects():
             self.notices.append(
                 f"The vector store in {self.folder} was not closed: {len(self._journal.suspects())} collection(s) "
@@ -345,11 +348,11 @@ class EmbeddedChroma:
         handle = self._handles.get(name)
         if handle is not None:
             return handle
-        assert self._client is not None
+        client = self._started()
         if name in self._catalog:
-            handle = self._client.get_collection(name, embedding_function=None)
+            handle = client.get_collection(name, embedding_function=None)
         else:
-            handle = self._client.get_or_create_collection(name, embedding_function=None, **dict(create or {}))
+            handle = client.get_or_create_collection(name, embedding_function=None, **dict(create or {}))
             with self._state:
                 self._catalog[name] = segments.Stored(
                     collection_id=str(handle.id),
@@ -374,7 +377,7 @@ class EmbeddedChroma:
                 f"{self._min_free // 1_000_000} MB; free some room."
             )
 
-    def _translate(self, name: str, error: InternalError, noted: bool) -> NoReturn:
+    def _translate(self, name: str, error: Exception, noted: bool) -> NoReturn:
         text = str(error)
         if noted:
             self._journal.end(name)

@@ -186,6 +186,8 @@ def purge(folder: Path, stored: Sequence[Stored], *, vacuum: bool) -> None:
         sqlite3.Error: the database is damaged or the disk full; nothing was removed then.
     """
     with closing(_connect(folder)) as database:
+        if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'collections'").fetchone():
+            return  # Chroma was never started here
         database.execute("PRAGMA secure_delete = ON")
         database.execute("BEGIN IMMEDIATE")
         for item in stored:

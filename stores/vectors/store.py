@@ -9,18 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from chromadb.api import ClientAPI
-from chromadb.api.models.Collection import Collection as ChromaCollection
 
 from ...errors import ConfigError, EmbedderMismatchError, InvalidInputError
 from .cache import VectorCache, unit_rows
 from .engine import EmbeddedChroma
 from .names import PARTS, Part, collection_name, user_and_part
-from .remote import RemoteChroma
 from .settings import VectorSettings
+
+if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
+    from chromadb.api.models.Collection import Collection as ChromaCollection
+
+    from .remote import RemoteChroma
 
 __all__ = ["Metadata", "Part", "VectorSettings", "VectorStore"]
 
@@ -81,6 +84,8 @@ class VectorStore:
             engine = EmbeddedChroma(path, max_loaded=settings.max_loaded, min_free_bytes=settings.min_free_bytes)
             cache = VectorCache(dimension, settings.cache_bytes) if settings.cache_bytes else None
         else:
+            from .remote import RemoteChroma
+
             assert client is not None
             engine, cache = RemoteChroma(client), None
         return cls(engine, embedder_name, dimension, fingerprint, settings, cache)
