@@ -43,7 +43,7 @@ class HeardStep:
         return self.step.role == "user"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True)
 class Batch:
     """Consecutive steps that are read together.
 

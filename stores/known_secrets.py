@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from sqlalchemy import Row, func, select
 
-from .ledger import Transaction, whole_words
+from .ledger import Transaction, is_spaced_letter
 from .ledger.schema import secrets
 from .secrets import Cipher, SecretSpan, find_references, reference
 
@@ -109,7 +108,7 @@ class _Read(NamedTuple):
         )
         table = np.zeros(int(points.max(initial=0)) + 1, dtype=bool)
         for char in set(text):
-            table[ord(char)] = _is_spaced(char)
+            table[ord(char)] = is_spaced_letter(char)
         spaced = table[points]
         edges = np.ones(len(text) + 1, dtype=bool)  # by the rule of whole_words
         edges[1:-1] = ~(spaced[:-1] & spaced[1:])
@@ -165,9 +164,3 @@ def _places(read: _Read, held: Mapping[bytes, Row[Any]]) -> list[tuple[int, int,
         if not apart or place[0] >= apart[-1][1]:
             apart.append(place)
     return apart
-
-
-@lru_cache(maxsize=4_096)
-def _is_spaced(char: str) -> bool:
-    """Whether it is a letter or digit of a script that puts spaces between words."""
-    return whole_words(char).match(f"{char}a") is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
@@ -106,6 +107,194 @@ def test_recurrences_and_what_is_no_date_give_none(text: str) -> None:
     assert resolved(text) == ""
 
 
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("two weeks from tomorrow", "2025-03-19"),
+        ("three days from Friday", "2025-03-10"),
+        ("Friday next week", "2025-03-14"),
+        ("Monday of next week", "2025-03-10"),
+        ("next week Friday", "2025-03-14"),
+        ("Wednesday last week", "2025-02-26"),
+        ("a week ago yesterday", "2025-02-24"),
+        ("two weeks ago on Friday", "2025-02-21"),
+        ("a year ago today", "2024-03-04"),
+        ("the Monday after next", "2025-03-17"),
+        ("the week after next", "2025-03-17 to 2025-03-23"),
+        ("the month after next", "2025-05"),
+        ("the year before last", "2023"),
+        ("the night before last", "2025-03-02"),
+        ("the Friday before last", "2025-02-21"),
+        ("three days before Christmas", "2024-12-22"),
+        ("the day after Boxing Day", "2024-12-27"),
+        ("a fortnight on Friday", "2025-03-21"),
+        ("fortnight from today", "2025-03-18"),
+        ("the end of next month", "2025-04-30"),
+        ("the last day of May", "2025-05-31"),
+        ("the first Monday of May", "2025-05-05"),
+        ("the last Friday in June", "2025-06-27"),
+        ("first of next month", "2025-04-01"),
+        ("ten days from today", "2025-03-14"),
+        ("tomorrow week", "2025-03-12"),
+        ("yesterday week", "2025-02-24"),
+        ("Friday fortnight", "2025-03-21"),
+        ("a week tomorrow", "2025-03-12"),
+        ("two weeks on Saturday", "2025-03-22"),
+        ("Sunday last", "2025-03-02"),
+        ("Easter Monday", "2025-04-21"),
+        ("Good Friday", "2025-04-18"),
+        ("last Christmas", "2024-12-25"),
+        ("next Christmas", "2025-12-25"),
+        ("Christmas 2023", "2023-12-25"),
+        ("summer of 2024", "2024-06-01 to 2024-08-31"),
+        ("the fifth of May", "2025-05-05"),
+        ("from Monday to Wednesday", "2025-03-10 to 2025-03-12"),
+        ("a month from today", "2025-04-04"),
+        ("six months from next Friday", "2025-09-14"),
+        ("three weeks after Easter", "2025-05-11"),
+        ("two nights ago", "2025-03-02"),
+        ("four Sundays ago", "2025-02-09"),
+        ("two Fridays from now", "2025-03-14"),
+        ("eighteen months ago", "2023-09"),
+        ("tmrw", "2025-03-05"),
+        ("the week of 10 March", "2025-03-10 to 2025-03-16"),
+        ("the week after Easter", "2025-04-21 to 2025-04-27"),
+        ("one week before 12 June", "2025-06-05"),
+        ("the Tuesday before Easter", "2025-04-15"),
+        ("the Friday after 20 June", "2025-06-27"),
+        ("the weekend of 14 June", "2025-06-14 to 2025-06-15"),
+        ("two years ago this month", "2023-03"),
+        ("three years ago in May", "2022-05"),
+        ("last March", "2024-03"),
+        ("May last year", "2024-05"),
+        ("June of last year", "2024-06"),
+        ("12 June last year", "2024-06-12"),
+        ("in May next year", "2026-05"),
+        ("last year in October", "2024-10"),
+        ("the summer before last", "2023-06-01 to 2023-08-31"),
+        ("not tomorrow but the day after", "2025-03-06"),
+        ("twenty days ago", "2025-02-12"),
+    ],
+)
+def test_english_dates_made_of_dates_are_one_date(text: str, day: str) -> None:
+    assert [found.iso for found in find_dates(text, TUESDAY, DUBLIN)] == [day]
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("下下周五", "2025-03-21"),
+        ("下下个月三号", "2025-05-03"),
+        ("上上个月", "2025-01"),
+        ("月底", "2025-03-31"),
+        ("下个月底", "2025-04-30"),
+        ("去年的今天", "2024-03-04"),
+        ("明年的今天", "2026-03-04"),
+        ("上个月的今天", "2025-02-04"),
+        ("上周今天", "2025-02-25"),
+        ("两年前的今天", "2023-03-04"),
+        ("一个月后的今天", "2025-04-04"),
+        ("去年年底", "2024-12"),
+        ("2024年底", "2024-12"),
+        ("大前年", "2022"),
+        ("去年夏天", "2024-06-01 to 2024-08-31"),
+        ("再过三天", "2025-03-07"),
+        ("再过两周", "2025-03-18"),
+        ("圣诞前夕", "2024-12-24"),
+        ("圣诞节前三天", "2024-12-22"),
+        ("圣诞节后两天", "2024-12-27"),
+        ("元旦", "2025-01-01"),
+        ("二〇二四年五月", "2024-05"),
+        ("24年5月", "2024-05"),
+        ("二十号到二十五号", "2025-03-20 to 2025-03-25"),
+        ("下周二到周四", "2025-03-11 to 2025-03-13"),
+        ("两周前的周五", "2025-02-21"),
+        ("三周后的周一", "2025-03-24"),
+        ("下周的周五", "2025-03-14"),
+        ("五月的第二个周日", "2025-05-11"),
+        ("六月最后一个周五", "2025-06-27"),
+        ("这个月的最后一天", "2025-03-31"),
+        ("下个月第一个星期一", "2025-04-07"),
+        ("上一个周五", "2025-02-28"),
+        ("大大后天", "2025-03-08"),
+        ("后晚", "2025-03-06"),
+        ("明儿", "2025-03-05"),
+        ("前年五月", "2023-05"),
+    ],
+)
+def test_chinese_dates_made_of_dates_are_one_date(text: str, day: str) -> None:
+    assert [found.iso for found in find_dates(text, TUESDAY, DUBLIN)] == [day]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a week ago Friday",
+        "the weekend after next",
+        "three and a half weeks ago",
+        "one month and two days ago",
+        "in a week or two",
+        "in two or three days",
+        "Monday through Friday",
+        "within the last month",
+        "over the next two weeks",
+        "last Tuesday week",
+        "three business days from Monday",
+        "a few days after Easter",
+        "Black Friday",
+        "more than a year ago",
+        "one or two weeks ago",
+        "every first Monday of the month",
+        "last week of term",
+        "Easter eggs",
+        "the Christmas party",
+        "every two weeks",
+        "农历八月十五",
+        "八月十五",
+        "正月十五",
+        "下一个周五",
+        "周一至周五",
+        "后天的后一天",
+        "几个月前",
+        "一两天后",
+        "三天内",
+        "最近两周",
+        "初三",
+    ],
+)
+def test_what_may_be_read_in_two_ways_is_not_guessed(text: str) -> None:
+    assert [found.iso for found in find_dates(text, TUESDAY, DUBLIN)] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("We're away for two weeks from Monday.", ["2025-03-10"]),
+        ("It's two weeks today since I gave up sugar.", ["2025-03-04"]),
+        ("I see her every two weeks from tomorrow.", ["2025-03-05"]),
+        ("It costs 35 euros a month from today.", ["2025-03-04"]),
+        ("I train three times a week from Monday.", ["2025-03-10"]),
+        ("See you on Friday. Next week I'm off.", ["2025-03-07", "2025-03-10 to 2025-03-16"]),
+        ("I was in Rome in 2019 and in May.", ["2019", "2025-05"]),
+        ("The day after tomorrow, or Saturday after lunch?", ["2025-03-06", "2025-03-08"]),
+        ("我在那里待了三天，明天走。", ["2025-03-05"]),
+    ],
+)
+def test_dates_that_only_stand_near_each_other_stay_apart(text: str, days: list[str]) -> None:
+    assert [found.iso for found in find_dates(text, TUESDAY, DUBLIN)] == days
+
+
+def test_a_day_before_a_holiday_is_that_of_the_side_that_is_wanted() -> None:
+    said = datetime(2025, 12, 23, 9, tzinfo=UTC)
+    words = "We flew home three days before Christmas."
+    found = resolve_date(words, said, DUBLIN, prefer="past")
+    assert found is not None
+    assert found.iso == "2025-12-22"
+    later = resolve_date("a week after Christmas", said, DUBLIN, prefer="future")
+    assert later is not None
+    assert later.iso == "2026-01-01"
+
+
 def test_dates_of_a_text_come_in_order_with_their_places() -> None:
     text = "I left last Friday and start on 10 March."
     found = find_dates(text, TUESDAY, DUBLIN)
@@ -117,3 +306,39 @@ def test_no_text_makes_the_resolver_fail(text: str) -> None:
     for found in find_dates(text, TUESDAY, SHANGHAI):
         assert found.day <= found.last_day
         assert text[found.start : found.end] == found.text
+
+
+_WORDS = (
+    "two", "weeks", "three", "days", "a", "few", "from", "after", "before", "ago", "on", "of", "the", "next", "last", "this",
+    "Friday", "Monday", "tomorrow", "today", "year", "month", "week", "Christmas", "Easter", "12", "June", "May", "2024",
+    "31", "February", "first", "13th", "fortnight", "not", "but", "day", "to", "until",
+)  # fmt: skip
+_SIGNS = (
+    "两周",
+    "三天",
+    "前",
+    "后",
+    "的",
+    "周五",
+    "今天",
+    "去年",
+    "下个月",
+    "圣诞节",
+    "第一个",
+    "最后一天",
+    "31号",
+    "到",
+    "2月",
+    "再过",
+)
+
+
+@given(
+    st.lists(st.sampled_from(_WORDS), max_size=9).map(" ".join)
+    | st.lists(st.sampled_from(_SIGNS), max_size=8).map("".join)
+)
+def test_no_words_of_dates_in_whatever_order_make_the_resolver_fail(text: str) -> None:
+    found = find_dates(text, TUESDAY, SHANGHAI)
+    assert all(one.day <= one.last_day for one in found)
+    assert all(text[one.start : one.end] == one.text for one in found)
+    assert all(one.end <= two.start for one, two in itertools.pairwise(found))

@@ -1,34 +1,44 @@
 """Not a test: the process that test_write_path_kill kills while batches are labelled, managed, applied and projected.
 
-It imports Hexamem once and forks one worker after the other on the same home, each of which dies by SIGKILL: at a point
-of the write path (``_POINTS``), or at a random moment by the hand of its parent. Each worker stores messages before it
-goes on with what the others left. The last one is left to end.
+It imports Hexamem once and forks one worker after the other on the same home. Each worker looks at what the others
+left, stores messages and goes on with whatever waits, until it dies by SIGKILL at a moment of one of the four stages
+that was drawn for it: at any call of any function there, or at one that reads or writes a store. A first worker that is
+left alone counts how many such moments each stage has. The last one is left to end.
 
-Usage: ``python write_path_kill_child.py HOME BASE_URL MODE KILLS SEED``. It prints where workers died, as JSON; what
-was acknowledged goes to ``HOME/../acknowledged``, a line a message.
+Usage: ``python write_path_kill_child.py FOLDER BASE_URL SEED MODES=KILLS …``, with a home in ``FOLDER/MODES`` for each
+comma-separated list of modes that take turns there. It prints where workers died, as JSON; what was acknowledged goes
+to ``FOLDER/MODES.said``, a line a message.
 """
 
 from __future__ import annotations
 
 import functools
+import gc
 import itertools
 import json
 import os
 import random
 import signal
 import sys
-import time
+import threading
 import traceback
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 from typing import Any
+from unittest.mock import patch
 
 import chromadb.api.rust  # noqa: F401 - loaded before forking, so that no worker has to
+import langchain_core.messages.block_translators.langchain_v0
+import langchain_core.tracers.context
+import langchain_core.tracers.run_collector
+import langchain_core.tracers.stdout  # noqa: F401
 import langchain_openai.chat_models.base  # noqa: F401
 from langchain_openai import ChatOpenAI
 
+import hexamem.agents.applying.applier
 import hexamem.agents.applying.nearest_items
-import hexamem.agents.managers.tiers
 import hexamem.agents.rule_managers
 import hexamem.agents.rule_meta_manager
 import hexamem.graphs.ingest
@@ -36,100 +46,216 @@ import hexamem.intent.rule_labeler
 import hexamem.stores.recording
 import hexamem.user  # noqa: F401
 from hexamem import Memory, Settings
-from hexamem.agents.applying.applier import Applier
 from hexamem.agents.labelling.intent_labeler import IntentLabeling
-from hexamem.agents.managers.model import ModelManager
-from hexamem.agents.meta_manager import ModelMetaManager
-from hexamem.agents.single_call import SingleCall
-from hexamem.background import JobContext, JobRunner
-from hexamem.graphs import ingest_nodes
+from hexamem.agents.managers.tiers import agents_tier, rules_tier, single_tier
+from hexamem.graphs.ingest_nodes import IngestNodes
+from hexamem.models.chat_models import Models
+from hexamem.models.tokens import count_tokens
 from hexamem.stores.embedders import bundled
 from hexamem.stores.projections import Projector
 
-_POINTS: list[tuple[Any, str, str]] = [
-    (IntentLabeling, "_write", "before"),
-    (IntentLabeling, "_write", "after"),
-    (ModelMetaManager, "finish", "before"),
-    (ModelManager, "finish", "after"),
-    (SingleCall, "finish", "after"),
-    (ingest_nodes, "write_label_batch", "after"),
-    (Applier, "apply", "before"),
-    (ingest_nodes, "advance", "before"),  # everything is written, and nothing committed
-    (JobContext, "complete", "after"),  # the same, with the mark and the end of the job
-    (Applier, "apply", "after"),  # committed, the job is gone, nothing is indexed
-    (Projector, "_advance_all", "before"),
-    (Projector, "_set", "before"),
-    (JobRunner, "_put", "before"),
-]
-_STEPS = 6
+_PARTS = ("_prepare", "_finish")  # of a node that calls a model
+_STAGES: dict[str, list[tuple[Any, str]]] = {
+    "label": [(IntentLabeling, "label"), (IngestNodes, "label")],
+    "manage": [
+        (IngestNodes, f"{name}{part}")
+        for name, parts in (("route", ("", *_PARTS)), ("manage", ("", *_PARTS)), ("single", _PARTS))
+        for part in parts
+    ],
+    "apply": [(IngestNodes, "apply")],
+    "project": [(Projector, "_advance_all"), (IngestNodes, "project")],
+}
+"""What runs in each stage, outermost first; what runs within another stage's code is of the inner one."""
+_STORES = frozenset(
+    {"execute", "executemany", "commit", "upsert", "add_document", "delete_documents", "fsync", "query"}
+)
+"""Names of the C functions by which the ledger and the indexes are read and written."""
+_MOMENTS = ("any", "store")
+_CODES_EVERY = 3  # of so many workers one tells a secret
+_WITHIN = 0.9  # of the moments that were counted: another run may have a few less
 
 
-def _die() -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
+class _Watch:
+    """Counts the moments of each stage in all threads, and kills this process at the one that was chosen."""
+
+    def __init__(self, out: int, stage: str = "", kind: str = "", at: int = 0) -> None:
+        self.counts: Counter[tuple[str, str]] = Counter()
+        self._out, self._stage, self._kind, self._at = out, stage, kind, at
+        self._here = threading.local()
+
+    def watch(self) -> None:
+        """From now on."""
+        for stage, functions in _STAGES.items():
+            for owner, name in functions:
+                setattr(owner, name, self._staged(getattr(owner, name), stage))
+
+    def _staged(self, inner: Callable[..., Any], stage: str) -> Callable[..., Any]:
+        @functools.wraps(inner)
+        def staged(*args: Any, **kwargs: Any) -> Any:
+            outer = getattr(self._here, "stage", "")
+            self._enter(stage)
+            try:
+                return inner(*args, **kwargs)
+            finally:
+                self._enter(outer)
+
+        return staged
+
+    def _enter(self, stage: str) -> None:
+        self._here.stage = stage
+        watched = bool(stage) and self._stage in ("", stage)
+        sys.setprofile(self._counting(stage) if watched else None)
+
+    def _counting(self, stage: str) -> Callable[[FrameType, str, Any], None]:
+        """What the interpreter calls at each call of a function and after each one in C; short, since it is called often."""
+        every, stores, counts = (stage, "any"), (stage, "store"), self.counts
+        last = {kind: self._at if (self._stage, self._kind) == (stage, kind) else -1 for kind in _MOMENTS}
+        last_of_every, last_of_stores = last["any"], last["store"]
+
+        def moment(frame: FrameType, event: str, called: Any) -> None:
+            if event == "return":
+                return
+            counts[every] += 1
+            if counts[every] == last_of_every:
+                self._die(frame, event, called)
+            if event != "call" and called.__name__ in _STORES:
+                counts[stores] += 1
+                if counts[stores] == last_of_stores:
+                    self._die(frame, event, called)
+
+        return moment
+
+    def _die(self, frame: FrameType, event: str, called: Any) -> None:
+        where = {"call": "in", "c_call": "before"}.get(event, "after")
+        what = f"{called.__name__} in " if event != "call" else ""
+        place = f"{where} {what}{frame.f_globals.get('__name__')}.{frame.f_code.co_qualname}"
+        os.write(self._out, json.dumps({"stage": self._stage, "kind": self._kind, "place": place}).encode())
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _arm(owner: Any, name: str, when: str, on_call: int) -> None:
-    inner: Callable[..., Any] = getattr(owner, name)
-    calls = itertools.count(1)
+def _facts(worker: int, by_model: bool) -> list[str]:
+    if by_model:
+        return [f"FACT friend{worker}x{number}: keeps bees in garden {worker}x{number}" for number in range(2)]
+    return [f"My friend Zora{worker}x{number} keeps bees in Porto." for number in range(2)]
 
-    def armed(*args: Any, **kwargs: Any) -> Any:
-        last = next(calls) == on_call
-        if last and when == "before":
-            _die()
-        result = inner(*args, **kwargs)
-        if last:
-            _die()
-        return result
 
-    setattr(owner, name, armed)
+def _code(worker: int, by_model: bool) -> str:
+    secret = f"swordfish#{worker}{worker}7"
+    return f"CODE gate{worker}: {secret}" if by_model else f"The password for gate{worker} is {secret}"
+
+
+def _look(user: Any, said: list[str]) -> None:
+    """What must hold whatever was killed before: no message lost or doubled, no item added twice."""
+    stored = Counter(step.content for step in user.steps())
+    for line in said:
+        if "swordfish" not in line:
+            assert stored[line] == 1, (line, stored[line])
+    names = Counter(getattr(item, "name", item.text) for item in user.items("semantic"))
+    assert not [name for name, count in names.items() if count > 1], names
 
 
 def _work(home: Path, model: ChatOpenAI, mode: str, worker: int) -> None:
+    by_model = mode != "rules"
+    notes = home.with_suffix(".said")
     settings = Settings(background=False, mode=mode, batch_size=4, max_job_attempts=1_000)  # type: ignore[arg-type]
-    with Memory.open(home, model=model, settings=settings) as memory:
+    with Memory.open(home, model=model if by_model else None, settings=settings) as memory:
         user = memory.user("ann")
-        said = [f"FACT friend{worker}x{number}: keeps bees in garden {worker}x{number}" for number in range(_STEPS - 1)]
-        said.append(f"CODE gate{worker}: swordfish#{worker}{worker}7")
+        _look(user, notes.read_text().splitlines() if notes.exists() else [])
+        said = _facts(worker, by_model) + ([_code(worker, by_model)] if worker % _CODES_EVERY == 0 else [])
         user.remember(said)
-        with (home.parent / "acknowledged").open("a") as file:
+        with notes.open("a") as file:
             file.writelines(f"{line}\n" for line in said)
         if not user.flush():
-            sys.exit(f"not all was done: {user.jobs()}")
+            raise AssertionError(f"not all was done: {user.jobs()}")
 
 
-def main() -> None:
-    """Fork and kill as many workers as asked for, and let the last one end."""
-    home, base_url, mode, kills, seed = Path(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5])
-    draw = random.Random(seed)
-    unused = ("SingleCall", "write_label_batch") if mode == "agents" else ("MetaManager", "ModelManager")
-    points = [one for one in _POINTS if not any(word in f"{one[0]} {one[1]}" for word in unused)]
-    died: list[str] = []
-    # What takes long to load and is only read from, or not yet used, is made once and before forking.
+def _run(watch: Callable[[int], _Watch | None], work: Callable[[], None]) -> tuple[bool, Any]:
+    """Work in a fork; whether it was killed, and what it told: where it died, or how many moments it had."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.close(read)
+            watching = watch(write)
+            if watching is not None:
+                watching.watch()
+            work()
+            if watching is not None:
+                os.write(write, json.dumps([[*key, count] for key, count in watching.counts.items()]).encode())
+            os._exit(0)
+        except BaseException:  # noqa: BLE001 - a fork must never go on as its parent
+            traceback.print_exc()
+        os._exit(1)
+    os.close(write)
+    with os.fdopen(read) as told:
+        text = told.read()
+    _, status = os.waitpid(child, 0)
+    killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+    if status and not killed:
+        sys.exit(f"a worker failed: status {status}")
+    return killed, json.loads(text) if text else None
+
+
+def _warm_ledger(home: Path) -> None:
+    """Make the home's ledger, and its SQL, in this process: what opens handles or threads that stay is left out."""
+    with (
+        patch.object(Projector, "_check", lambda *_: False),
+        patch.object(Projector, "_advance_all", lambda *_: 0),
+        Memory.open(home, settings=Settings(background=False)) as memory,
+    ):
+        user = memory.user("somebody else")
+        user.remember(["My friend Zora keeps bees in Porto.", "The password for the gate is swordfish#7."])
+        user.flush()
+
+
+def _kill(home: Path, model: ChatOpenAI, modes: list[str], kills: int, draw: random.Random) -> list[dict[str, str]]:
+    """Fork workers on a home until so many were killed, and let the last one end; where they died."""
+
+    def worker(mode: str, number: int, watch: Callable[[int], _Watch | None]) -> tuple[bool, Any]:
+        return _run(watch, lambda: _work(home, model, mode, number))
+
+    _warm_ledger(home)
+    moments: dict[str, dict[tuple[str, str], int]] = {}
+    for number, mode in enumerate(modes):
+        _, counted = worker(mode, number, _Watch)
+        moments[mode] = {(stage, kind): count for stage, kind, count in counted}
+    died: list[dict[str, str]] = []
+    turns = list(itertools.product(modes, _MOMENTS, _STAGES))
+    number = len(modes)
+    while len(died) < kills and number < 2 * kills:
+        mode, kind, stage = turns[len(died) % len(turns)]
+        at = 1 + draw.randrange(max(1, int(_WITHIN * moments[mode].get((stage, kind), 0))))
+        killed, told = worker(mode, number, functools.partial(_Watch, stage=stage, kind=kind, at=at))
+        if killed:
+            died.append({"mode": mode, **told})
+        number += 1
+    worker(modes[0], number, lambda _: None)
+    return died
+
+
+def _warm_model(base_url: str) -> ChatOpenAI:
+    """The model, after what takes long to load, and is only read from, was made once before forking."""
     model = ChatOpenAI(model="scripted", base_url=base_url, api_key="x", timeout=10)
     bundled.BundledEmbedder = functools.cache(bundled.BundledEmbedder)  # type: ignore[misc, assignment]
     bundled.BundledEmbedder().coverage("锁")
-    for worker in range(kills + 1):
-        outside = worker % 4 == 3
-        owner, name, when = points[(worker + seed) % len(points)]
-        child = os.fork()
-        if child == 0:
-            try:
-                if worker < kills and not outside:
-                    _arm(owner, name, when, draw.randint(1, 2))
-                _work(home, model, mode, worker)
-                os._exit(0)
-            except BaseException:  # noqa: BLE001 - a fork must never go on as its parent
-                traceback.print_exc()
-            os._exit(1)
-        if outside and worker < kills:
-            time.sleep(draw.uniform(0.2, 0.9))
-            os.kill(child, signal.SIGKILL)
-        _, status = os.waitpid(child, 0)
-        if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL:
-            died.append("random" if outside else f"{when} {getattr(owner, '__name__', '').split('.')[-1]}.{name}")
-        elif status:
-            sys.exit(f"worker {worker} failed: status {status}")
-        draw = random.Random(seed + worker)
+    bundled.BundledEmbedder().embed_documents(["words"])
+    count_tokens("words")
+    models, rules = Models(default=model), rules_tier()
+    agents_tier(models, "json_schema", *rules)
+    single_tier(models, "json_schema", rules[1], bundled.BundledEmbedder().embed_documents)
+    return model
+
+
+def main() -> None:
+    """Fork and kill workers in each home."""
+    folder, base_url, seed = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+    model = _warm_model(base_url)
+    gc.collect()
+    gc.freeze()  # a collection in a fork would look at, and so copy, all that was imported
+    died: dict[str, list[dict[str, str]]] = {}
+    for wanted in sys.argv[4:]:
+        modes, _, kills = wanted.partition("=")
+        died[modes] = _kill(folder / modes, model, modes.split(","), int(kills), random.Random(seed))
     print(json.dumps(died))
 
 

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from .likeness import telling_words
+from .predicates import stated_by
 
 __all__ = ["is_fixed", "is_single", "same_value", "slot_name", "slot_of", "stated_value"]
 
@@ -70,21 +71,6 @@ _CHINESE = {
     "婚姻状况": "marital_status", "学校": "school", "专业": "studies", "母语": "native_language", "配偶": "partner",
 }  # fmt: skip
 
-_END = r"(?=[.;!?。；！？\n]|,? (?:and|but|since|as|with|where|which)\b|$)"
-# Predicates that hold one value at a time. The first group is the value.
-_PREDICATES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("home_city", re.compile(rf"\b(?:lives?|living|resides?|is based|moved) (?:now )?(?:in|to) ([^.;!?\n]+?){_END}")),
-    ("employer", re.compile(rf"\b(?:works?|working|is employed) (?:now )?(?:at|for|by) ([^.;!?\n]+?){_END}")),
-    ("job_title", re.compile(rf"\b(?:works?|working) (?:now )?as (?:an? )?([^.;!?\n]+?){_END}")),
-    ("age", re.compile(r"\bis (?:now )?(\d{1,3}|\w+(?:-\w+)?)(?: years old|-year-old)\b")),
-    ("birthday", re.compile(rf"\b(?:birthday is (?:on )?|was born on )([^.;!?\n]+?){_END}")),
-    ("home_city", re.compile(r"(?:现在|目前)?(?:住在|定居在|搬到了?|搬去了?)([^，。；！？,.\s]{2,20})")),
-    ("employer", re.compile(r"在([^，。；！？,.\s]{2,20}?)(?:工作|上班|任职)")),
-    ("age", re.compile(r"今年(\d{1,3}|[一二三四五六七八九十百]+)岁")),
-)
-_NOT_NOW = re.compile(
-    r"\b(?:used to|formerly|previously|wants? to|would like to|plans? to|might|dreams? of)\b|曾|以前|想|打算|计划", re.I
-)
 _RANKS_TEXT = """
 senior junior lead chief head vice deputy assistant associate trainee former ex retired
 """
@@ -144,13 +130,11 @@ def slot_of(kind: str, text: str, metadata: Mapping[str, Any]) -> str:
     if kind == "core":
         slot = slot_name(head)
         return slot if is_single(slot, known=False) else ""
-    if kind == "semantic" and (found := _predicate(rest.split("\n", 1)[0])):
-        # The predicate must be said of the name itself: "Anna's brother lives in Porto" says nothing of Anna's home.
-        subject = telling_words(head)
-        before = telling_words(rest[: found[2]])
-        if before <= subject:
-            who = slot_name(head.replace(".", " "))
-            return found[0] if not subject else f"{who}.{found[0]}"
+    found = stated_by(rest.split("\n", 1)[0]) if kind == "semantic" else None
+    # The predicate must be said of the name itself: "Anna's brother lives in Porto" says nothing of Anna's home.
+    if found and (found.certain or telling_words(found.subject) <= telling_words(f"{head} {found.attribute}")):
+        who = slot_name((found.subject or head).replace(".", " "))
+        return f"{who}.{found.attribute}" if who and who != "user" else found.attribute
     return ""
 
 
@@ -175,19 +159,9 @@ def stated_value(kind: str, text: str, metadata: Mapping[str, Any]) -> str:
     if isinstance(value, (str, int, float)) and str(value).strip():
         return str(value)
     rest = text if kind not in ("core", "semantic") else text.partition("\n")[2] or text
-    found = _predicate(rest.split("\n", 1)[0])
+    found = stated_by(rest.split("\n", 1)[0])
     if found and not (
-        isinstance(metadata.get("slot"), str) and found[0] != slot_name(metadata["slot"]).rsplit(".", 1)[-1]
+        isinstance(metadata.get("slot"), str) and found.attribute != slot_name(metadata["slot"]).rsplit(".", 1)[-1]
     ):
-        return found[1]
+        return found.value
     return rest if kind == "core" else rest.split("\n", 1)[0]
-
-
-def _predicate(sentence: str) -> tuple[str, str, int] | None:
-    """The attribute that a sentence states, its value, and where the predicate begins."""
-    if _NOT_NOW.search(sentence):
-        return None
-    for attribute, pattern in _PREDICATES:
-        if match := pattern.search(sentence):
-            return attribute, match[1].strip(), match.start()
-    return None

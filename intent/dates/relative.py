@@ -1,10 +1,12 @@
-"""Dates in words → days in the user's calendar: "last Saturday", "tomorrow at 7", "20 to 24 June", 上周六, 下个月三号.
+"""Dates in words → days in the user's calendar: "last Saturday", "two weeks from tomorrow", "20 to 24 June", 上周六, 月底.
 
 Everything counts from when it was said, in the user's timezone: "yesterday" at 01:20 in Shanghai is another day than in
 UTC. Recurrences ("on Fridays", 每周三) are no dates. Nothing is guessed from digits alone ("03/04").
 
-dateparser 1.2 was tried for it: it reads no 上周六 or 下个月三号, takes "may" for a month, and gives "tomorrow at 7" the
-hour of the anchor. What it does is done here for two languages, month arithmetic by dateutil.
+Libraries were tried. dateparser 1.2 reads no 上周六 or 下个月三号, no "Friday next week" or "the first Monday of May", takes
+"may" for a month, and gives "tomorrow at 7" the hour of the anchor. parsedatetime 2.6 reads no Chinese and guesses: "the
+first Monday of May" is its first day, "three days before Christmas" is three days ago. So the words are read here for two
+languages, and dateutil does the months and Easter. What may be read in two ways is no date.
 """
 
 from __future__ import annotations
@@ -12,9 +14,14 @@ from __future__ import annotations
 import re
 from datetime import datetime, tzinfo
 
-from .spans import Anchor, DateSpan, Prefer
+from .composed_chinese import COMPOSED_CHINESE
+from .composed_english import COMPOSED_ENGLISH
+from .composing import compose
+from .further_chinese import FURTHER_CHINESE
+from .further_english import FURTHER_ENGLISH
+from .spans import Anchor, DateSpan, Form, Prefer
 from .words_chinese import CHINESE_FORMS, chinese_clock, simplified
-from .words_english import ENGLISH_FORMS, Form, english_clock
+from .words_english import ENGLISH_FORMS, english_clock
 
 __all__ = ["DateSpan", "Prefer", "find_dates", "resolve_date"]
 
@@ -42,12 +49,15 @@ def find_dates(text: str, said_at: datetime, zone: tzinfo, *, prefer: Prefer = "
     anchor = Anchor(today=said_at.astimezone(zone).date(), prefer=prefer)
     found: list[DateSpan] = []
     taken: list[tuple[int, int]] = []
-    _read(text, text, ENGLISH_FORMS, anchor, found, taken)
+    _read(text, text, FURTHER_ENGLISH + ENGLISH_FORMS, anchor, found, taken)
     plain = text
     if _HAN.search(text):
         plain = simplified(text)
-        _read(text, plain, CHINESE_FORMS, anchor, found, taken)
+        _read(text, plain, FURTHER_CHINESE + CHINESE_FORMS, anchor, found, taken)
     found.sort(key=lambda span: span.start)
+    found = compose(text, text, found, anchor, COMPOSED_ENGLISH)
+    if plain is not text:
+        found = compose(text, plain, found, anchor, COMPOSED_CHINESE)
     return tuple(_with_clock(plain, span, found) for span in found[:_MOST])
 
 

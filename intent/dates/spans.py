@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, tzinfo
 from typing import Literal
@@ -11,8 +13,11 @@ from dateutil.relativedelta import relativedelta
 __all__ = [
     "Anchor",
     "DateSpan",
+    "Form",
     "Precision",
     "Prefer",
+    "Read",
+    "Reader",
     "day_in_month",
     "day_of_year",
     "month_span",
@@ -68,6 +73,13 @@ class Anchor:
 
     today: date
     prefer: Prefer
+
+
+Read = tuple[date, date, Precision, bool] | None
+"""First day, last day, precision, and whether it is told in full; None for what is a recurrence or no date."""
+Reader = Callable[[re.Match[str], Anchor], Read]
+Form = tuple[tuple[str, ...], re.Pattern[str], Reader]
+"""Words of which one stands (in lower case) in every text that the pattern finds, the pattern, and its reader."""
 
 
 def shift(day: date, count: float, unit: str) -> date:

@@ -7,10 +7,19 @@ from datetime import date, time, timedelta
 
 from dateutil.relativedelta import relativedelta
 
-from .spans import Anchor, day_in_month, day_of_year, month_span, shift, week_start
-from .words_english import Form, Read, Reader
+from .spans import Anchor, Form, Read, Reader, day_in_month, day_of_year, month_span, shift, week_start
 
-__all__ = ["CHINESE_FORMS", "chinese_clock", "chinese_number", "simplified"]
+__all__ = [
+    "CHINESE_FORMS",
+    "NUM",
+    "RELATIVE_YEAR",
+    "WEEK",
+    "YEARS",
+    "chinese_clock",
+    "chinese_number",
+    "simplified",
+    "year_of",
+]
 
 _TRADITIONAL = (
     "週禮後號點兩個時這內來歲媽爸對過愛歡討厭嗎麼說記幫們換買辭職學還從給讓現電話機聯繫寫"
@@ -29,10 +38,23 @@ def simplified(text: str) -> str:
 
 
 _DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0}
-_NUM = r"(?:\d{1,4}|[零〇一二两三四五六七八九十]{1,3})"
-_DAYS = {"大前天": -3, "前天": -2, "前晚": -2, "昨": -1, "今": 0, "当晚": 0, "明": 1, "后天": 2, "大后天": 3}
-_WEEK = r"(?:周|星期|礼拜)"
-_RELATIVE_YEAR = {"前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2}
+NUM = r"(?:\d{1,4}|[零〇一二两三四五六七八九十]{1,3})"
+_DAYS = {
+    "大大前天": -4,
+    "大大后天": 4,
+    "大前天": -3,
+    "前天": -2,
+    "前晚": -2,
+    "后晚": 2,
+    "昨": -1,
+    "今": 0,
+    "当晚": 0,
+    "明": 1,
+    "后天": 2,
+    "大后天": 3,
+}
+WEEK = r"(?:周|星期|礼拜)"
+RELATIVE_YEAR = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2}
 
 
 def chinese_number(text: str) -> float:
@@ -56,6 +78,12 @@ def chinese_number(text: str) -> float:
     return float(_DIGITS.get(tens, 1) * 10 + _DIGITS.get(ones, 0))
 
 
+def year_of(text: str) -> int:
+    """``2024年`` and ``二〇二四年`` → 2024, ``24年`` → 2024."""
+    digits = "".join(char if char.isdecimal() else str(_DIGITS[char]) for char in text.rstrip(" 年"))
+    return int(digits) + (2000 if len(digits) == 2 else 0)
+
+
 def _one(day: date, told: bool = True) -> Read:
     return day, day, "day", told
 
@@ -67,10 +95,10 @@ def _recurrence(match: re.Match[str], anchor: Anchor) -> Read:
 def _full(match: re.Match[str], anchor: Anchor) -> Read:
     month, day = int(chinese_number(match["month"])), int(chinese_number(match["day"]))
     year = match["year"]
-    if year and year in _RELATIVE_YEAR:
-        begin = date(anchor.today.year + _RELATIVE_YEAR[year], month, day)
+    if year and year in RELATIVE_YEAR:
+        begin = date(anchor.today.year + RELATIVE_YEAR[year], month, day)
     elif year:
-        begin = date(int(year.rstrip(" 年")), month, day)
+        begin = date(year_of(year), month, day)
     else:
         begin = day_of_year(anchor, month, day)
     if not match["last"]:
@@ -82,7 +110,7 @@ def _full(match: re.Match[str], anchor: Anchor) -> Read:
 
 def _relative_day(match: re.Match[str], anchor: Anchor) -> Read:
     words = match[0]
-    for name in ("大前天", "大后天", "前天", "前晚", "后天", "昨", "明", "今"):
+    for name in ("大大前天", "大大后天", "大前天", "大后天", "前天", "前晚", "后晚", "后天", "昨", "明", "今"):
         if words.startswith(name):
             return _one(anchor.today + timedelta(days=_DAYS[name]))
     return None
@@ -139,16 +167,16 @@ def _of_month(match: re.Match[str], anchor: Anchor) -> Read:
 
 def _month(match: re.Match[str], anchor: Anchor) -> Read:
     month, year = int(chinese_number(match["month"])), match["year"]
-    if year and year in _RELATIVE_YEAR:
-        return *month_span(anchor.today.year + _RELATIVE_YEAR[year], month), "month", True
+    if year and year in RELATIVE_YEAR:
+        return *month_span(anchor.today.year + RELATIVE_YEAR[year], month), "month", True
     if year:
-        return *month_span(int(year.rstrip(" 年")), month), "month", True
+        return *month_span(year_of(year), month), "month", True
     return *month_span(day_of_year(anchor, month, 1).year, month), "month", False
 
 
 def _year(match: re.Match[str], anchor: Anchor) -> Read:
     words = match["year"]
-    year = anchor.today.year + _RELATIVE_YEAR[words] if words in _RELATIVE_YEAR else int(words.rstrip(" 年"))
+    year = anchor.today.year + RELATIVE_YEAR[words] if words in RELATIVE_YEAR else year_of(words)
     return date(year, 1, 1), date(year, 12, 31), "year", True
 
 
@@ -169,39 +197,39 @@ def _month_end(match: re.Match[str], anchor: Anchor) -> Read:
     return _one(month_span(anchor.today.year, anchor.today.month)[1])
 
 
-_YEARS = r"(?P<year>(?:19|20)\d\d ?年|前年|去年|今年|明年|后年)"
+YEARS = r"(?P<year>(?:19|20)\d\d ?年|[一二][零〇一二三四五六七八九]{3}年|(?<!\d)\d\d年(?=\d{1,2}月)|大前年|前年|去年|今年|明年|后年)"
 _WHICH = r"(?P<which>上上个?|下下个?|上个?|下个?|这个?|本)"
 _RECURRING = ("每", "周", "星期", "礼拜", "天天", "平日", "几天", "有一天", "整天", "改天", "过两天")
 _WEEKS = ("周", "星期", "礼拜")
 _FORMS: tuple[tuple[tuple[str, ...], str, Reader], ...] = (
     (
         _RECURRING,
-        rf"每(?:个|隔)?{_NUM}?(?:天|日|周|星期|礼拜|月|年|晚"
-        rf"|早)[一二三四五六日天末]?(?:[和、]{_WEEK}?[一二三四五六日天])?"
-        rf"|{_WEEK}[一二三四五六日天]到{_WEEK}?[一二三四五六日天]"
+        rf"每(?:个|隔)?{NUM}?(?:天|日|周|星期|礼拜|月|年|晚"
+        rf"|早)[一二三四五六日天末]?(?:[和、]{WEEK}?[一二三四五六日天])?"
+        rf"|{WEEK}[一二三四五六日天][到至~—-]{WEEK}?[一二三四五六日天]"
         r"|天天|平日|这几天|有一天|整天|改天|前几天|过几天|过两天",
         _recurrence,
     ),
     (
         ("月",),
-        rf"(?:{_YEARS} ?的?)?(?P<month>{_NUM}) ?月 ?(?P<day>{_NUM}) ?[日号]?(?:(?<=[日号])|(?= ?[到至~—-]))"
-        rf"(?: ?[到至~—-]+ ?(?:(?P<last_month>{_NUM}) ?月 ?)?(?P<last>{_NUM}) ?[日号])?",
+        rf"(?:{YEARS} ?的?)?(?P<month>{NUM}) ?月 ?(?P<day>{NUM}) ?[日号]?(?:(?<=[日号])|(?= ?[到至~—-]))"
+        rf"(?: ?[到至~—-]+ ?(?:(?P<last_month>{NUM}) ?月 ?)?(?P<last>{NUM}) ?[日号])?",
         _full,
     ),
     (
-        ("天", "昨", "明", "今", "前晚"),
-        r"大前天|大后天|前天|后天|昨[天日晚早]|明[天日晚早]|今[天日晚早]|前晚",
+        ("天", "昨", "明", "今", "前晚", "后晚"),
+        r"大?大前天|大?大后天|前天|后天|昨[天日晚早儿]|明[天日晚早儿]|今[天日晚早儿]|前晚|后晚",
         _relative_day,
     ),
-    (_WEEKS, rf"(?:{_WHICH})?{_WEEK}(?P<day>[一二三四五六日天末])", _weekday),
+    (_WEEKS, rf"(?:{_WHICH})?{WEEK}(?P<day>[一二三四五六日天末])", _weekday),
     (
         ("前", "后"),
-        rf"(?P<count>{_NUM}|半) ?个?(?P<half>半)?"
+        rf"(?P<count>{NUM}|半) ?个?(?P<half>半)?"
         rf"(?P<unit>天|周|星期|礼拜|月|年)(?:多)?(?P<way>以?之?前|以?之?后|以后)",
         _shifted,
     ),
-    (("月",), rf"{_WHICH}月 ?(?:(?P<day>{_NUM}) ?[日号]|(?P<end>底))?", _of_month),
-    (("月",), rf"(?:{_YEARS} ?的?)?(?P<month>1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九]) ?月份?(?!\d)", _month),
+    (("月",), rf"{_WHICH}月 ?(?:(?P<day>{NUM}) ?[日号]|(?P<end>底))?", _of_month),
+    (("月",), rf"(?:{YEARS} ?的?)?(?P<month>1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九]) ?月份?(?!\d)", _month),
     (_WEEKS, rf"{_WHICH}(?:周|星期|礼拜)", _week),
     (
         ("号",),
@@ -210,15 +238,15 @@ _FORMS: tuple[tuple[tuple[str, ...], str, Reader], ...] = (
         _number_day,
     ),
     (("底",), r"月底|年底", _month_end),
-    (("年",), _YEARS, _year),
+    (("年",), YEARS, _year),
 )
 CHINESE_FORMS: tuple[Form, ...] = tuple((needed, re.compile(form), reader) for needed, form, reader in _FORMS)
 """The forms in the order in which they are tried; what one has taken is taken. For simplified text."""
 
 _CLOCK = re.compile(
-    rf"(?P<part>凌晨|清晨|早上|早晨|上午|中午|下午|傍晚|晚上|今晚|明晚|昨晚|明早|今早)? ?(?:(?P<hour>{_NUM}) ?点钟?"
+    rf"(?P<part>凌晨|清晨|早上|早晨|上午|中午|下午|傍晚|晚上|今晚|明晚|昨晚|明早|今早)? ?(?:(?P<hour>{NUM}) ?点钟?"
     rf"(?: ?(?:(?P<half>半)|(?P<quarter>一刻|三刻)"
-    rf"|(?P<minute>{_NUM}) ?分?))?|(?P<h>[01]?\d|2[0-3])[:：](?P<m>[0-5]\d))"
+    rf"|(?P<minute>{NUM}) ?分?))?|(?P<h>[01]?\d|2[0-3])[:：](?P<m>[0-5]\d))"
 )
 
 

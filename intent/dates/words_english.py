@@ -3,67 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from datetime import date, time, timedelta
 
 from dateutil.relativedelta import relativedelta
 
-from .spans import Anchor, Precision, day_in_month, day_of_year, month_span, shift, week_start, weekday_near
+from .numbers_english import COUNT, number
+from .spans import Anchor, Form, Read, Reader, day_in_month, day_of_year, month_span, shift, week_start, weekday_near
 
-__all__ = ["ENGLISH_FORMS", "Form", "Read", "Reader", "english_clock"]
+__all__ = ["ENGLISH_FORMS", "FULL_WEEKDAY", "MONTH", "MONTHS", "english_clock", "month_number", "weekday_number"]
 
-Read = tuple[date, date, Precision, bool] | None
-"""First day, last day, precision, and whether it is told in full; None for what is a recurrence or no date."""
-Reader = Callable[[re.Match[str], Anchor], Read]
-Form = tuple[tuple[str, ...], re.Pattern[str], Reader]
-"""Words of which one stands (in lower case) in every text that the pattern finds, the pattern, and its reader."""
-
-_NUMBERS = {
-    name: value
-    for value, names in enumerate(
-        ("a an one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"), 1
-    )
-    for name in names.split()
-} | {"a couple of": 2, "a half": 0.5, "half a": 0.5, "one and a half": 1.5, "the": 1}
-_COUNT = (
-    r"(?:a couple of|half a|one and a half|\d{1,4}|an?|one|two|three|four|five|six|seven|eight"
-    r"|nine|ten|eleven|twelve)"
-)
-_MONTH = (
+MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)\b"
 )
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _WEEKDAY = r"(?:mon|tue(?:s)?|wed(?:nes)?|thu(?:r?s)?|fri|sat(?:ur)?|sun)(?:day)?\b"
-_FULL_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day\b"
+FULL_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day\b"
 _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _DAY = r"(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?"
 _TO = r"\s?(?:-|–|to|until|till|and|through)\s?(?:the\s)?"
 _YEAR = r"(?:,?\s(?P<year>(?:19|20)\d\d))?"
-_HOLIDAYS = {
-    "christmas eve": (12, 24),
-    "christmas day": (12, 25),
-    "christmas": (12, 25),
-    "boxing day": (12, 26),
-    "new year's eve": (12, 31),
-    "new year's day": (1, 1),
-    "valentine's day": (2, 14),
-    "halloween": (10, 31),
-}
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 
 
-def _number(text: str) -> float:
-    text = text.lower()
-    return float(text) if text.isdigit() else float(_NUMBERS[text])
-
-
-def _weekday(text: str) -> int:
+def weekday_number(text: str) -> int:
+    """Monday is 0; "tues" and "Tuesday" alike."""
     return _WEEKDAYS.index(text[:3].lower())
 
 
-def _month(text: str) -> int:
-    return _MONTHS.index(text[:3].lower()) + 1
+def month_number(text: str) -> int:
+    """January is 1; "sept" and "September" alike."""
+    return MONTHS.index(text[:3].lower()) + 1
 
 
 def _digits(text: str) -> int:
@@ -90,22 +60,18 @@ def _days_of(match: re.Match[str], anchor: Anchor, month: int, first: str, last:
 
 
 def _day_month(match: re.Match[str], anchor: Anchor) -> Read:
-    return _days_of(match, anchor, _month(match["month"]), match["first"], match["last"])
+    return _days_of(match, anchor, month_number(match["month"]), match["first"], match["last"])
 
 
 def _month_to_month(match: re.Match[str], anchor: Anchor) -> Read:
     first, last = (match["first"], match["last"])
     begin = (
-        date(int(match["year"]), _month(match["month"]), _digits(first))
+        date(int(match["year"]), month_number(match["month"]), _digits(first))
         if match["year"]
-        else day_of_year(anchor, _month(match["month"]), _digits(first))
+        else day_of_year(anchor, month_number(match["month"]), _digits(first))
     )
-    end = date(begin.year, _month(match["to_month"]), _digits(last))
+    end = date(begin.year, month_number(match["to_month"]), _digits(last))
     return begin, end if end >= begin else end + relativedelta(years=1), "day", bool(match["year"])
-
-
-def _holiday(match: re.Match[str], anchor: Anchor) -> Read:
-    return _one(day_of_year(anchor, *_HOLIDAYS[match["holiday"].lower().replace("’", "'")]))
 
 
 def _today(match: re.Match[str], anchor: Anchor) -> Read:
@@ -114,7 +80,7 @@ def _today(match: re.Match[str], anchor: Anchor) -> Read:
 
 def _shifted_day(match: re.Match[str], anchor: Anchor) -> Read:
     words = match[0].lower()
-    days = 1 if "tomorrow" in words else -1
+    days = 1 if "tomorrow" in words or "tmr" in words else -1
     if words.startswith(("the day after", "day after", "the day before", "day before")):
         days *= 2
     elif words.startswith("last night"):
@@ -131,7 +97,7 @@ def _ahead(match: re.Match[str], anchor: Anchor) -> Read:
 
 
 def _shifted(match: re.Match[str], anchor: Anchor, sign: int) -> Read:
-    unit, count = match["unit"].lower(), _number(match["count"])
+    unit, count = match["unit"].lower(), number(match["count"])
     if unit == "fortnight":
         unit, count = "week", 2 * count
     if unit == "weekend":
@@ -148,11 +114,11 @@ def _week_on(match: re.Match[str], anchor: Anchor) -> Read:
     future = Anchor(today=anchor.today, prefer="future")
     named = match["weekday"].lower()
     start = anchor.today + timedelta(days=named == "tomorrow") if named in ("today", "tomorrow") else None
-    return _one((start or weekday_near(future, _weekday(named))) + timedelta(days=7), True)
+    return _one((start or weekday_near(future, weekday_number(named))) + timedelta(days=7), True)
 
 
 def _pointed_weekday(match: re.Match[str], anchor: Anchor) -> Read:
-    which, weekday, today = match["which"].lower(), _weekday(match["weekday"]), anchor.today
+    which, weekday, today = match["which"].lower(), weekday_number(match["weekday"]), anchor.today
     if which in ("last", "past"):
         return _one(weekday_near(Anchor(today=today, prefer="past"), weekday), True)
     if which in ("next", "following"):
@@ -165,7 +131,7 @@ def _pointed_weekday(match: re.Match[str], anchor: Anchor) -> Read:
 
 
 def _bare_weekday(match: re.Match[str], anchor: Anchor) -> Read:
-    return _one(weekday_near(anchor, _weekday(match["weekday"])))
+    return _one(weekday_near(anchor, weekday_number(match["weekday"])))
 
 
 def _pointed_unit(match: re.Match[str], anchor: Anchor) -> Read:
@@ -187,9 +153,12 @@ def _pointed_unit(match: re.Match[str], anchor: Anchor) -> Read:
         return date(today.year + step, 1, 1), date(today.year + step, 12, 31), "year", True
     if unit == "night":
         return _one(today - timedelta(days=1), True)
-    month = _SEASONS[unit]
-    start = date(today.year, month, 1)
-    if step < 0 and start + relativedelta(months=3) > today:
+    start = date(today.year, _SEASONS[unit], 1)
+    if unit == "winter" and step == 0:  # in spring "this winter" may be either one
+        if today.month in (3, 4, 5):
+            return None
+        start += relativedelta(years=-1 if today.month < 3 else 0)
+    while step < 0 and start + relativedelta(months=3) > today:
         start += relativedelta(years=-1)
     if step > 0 and start <= today:
         start += relativedelta(years=1)
@@ -206,11 +175,13 @@ def _ordinal(match: re.Match[str], anchor: Anchor) -> Read:
 
 
 def _month_alone(match: re.Match[str], anchor: Anchor) -> Read:
-    month, year, which = _month(match["month"]), match["year"], (match["which"] or "").lower()
+    month, year, which = month_number(match["month"]), match["year"], (match["which"] or "").lower()
     if year:
         return *month_span(int(year), month), "month", True
     prefer = "past" if which == "last" else "future" if which == "next" else anchor.prefer
     step = day_of_year(Anchor(today=anchor.today, prefer=prefer), month, 1)
+    if which in ("last", "next") and (step.year, month) == (anchor.today.year, anchor.today.month):
+        step += relativedelta(years=-1 if which == "last" else 1)
     return *month_span(step.year, month), "month", bool(which)
 
 
@@ -228,15 +199,14 @@ def _year(match: re.Match[str], anchor: Anchor) -> Read:
 _PREFIX = rf"(?:(?:{_WEEKDAY},?\s)(?:the\s)?)?"
 _RECURRING = ("every", "each ", "days", "weekends", "most ", "one day", "day one", "other day", "all day", "mornings")
 _ANY_YEAR = ("19", "20")
-_HOLIDAY_CUES = ("christmas", "boxing", "new year", "valentine", "halloween")
 _UNITS = ("day", "week", "fortnight", "month", "year")
 _POINTERS = ("last ", "past ", "next ", "this ", "coming ", "following ")
 _FORMS: tuple[tuple[tuple[str, ...], str, Reader], ...] = (
     (
         _RECURRING,
-        rf"\b(?:every|each)\s(?:other\s|single\s|second\s)?(?:{_FULL_WEEKDAY}s?|day|week|month|year"
+        rf"\b(?:every|each)\s(?:other\s|single\s|second\s)?(?:{FULL_WEEKDAY}s?|day|week|month|year"
         rf"|morning|evening|night"
-        rf"|weekend|afternoon)(?:\s(?:and|or)\s{_FULL_WEEKDAY})?|\b(?:on\s)?(?:mon|tues|wednes|thurs"
+        rf"|weekend|afternoon)(?:\s(?:and|or)\s{FULL_WEEKDAY})?|\b(?:on\s)?(?:mon|tues|wednes|thurs"
         rf"|fri|satur|sun)days\b"
         r"|\bon\sweekends|\bmost\s(?:day|week|morning|evening|night|weekend)s|\bthese\sdays"
         r"|\bone\sday\b|\bthe other day\b"
@@ -245,53 +215,52 @@ _FORMS: tuple[tuple[tuple[str, ...], str, Reader], ...] = (
     ),
     (_ANY_YEAR, r"\b(?P<y>(?:19|20)\d\d)[-/.](?P<m>1[0-2]|0?[1-9])[-/.](?P<d>3[01]|[12]\d|0?[1-9])(?!\d)", _iso),
     (
-        _MONTHS,
-        rf"{_PREFIX}\b(?P<first>{_DAY})(?:\sof)?\s(?P<month>{_MONTH}){_TO}(?P<last>{_DAY})(?:\sof)?\s"
-        rf"(?P<to_month>{_MONTH}){_YEAR}",
+        MONTHS,
+        rf"{_PREFIX}\b(?P<first>{_DAY})(?:\sof)?\s(?P<month>{MONTH}){_TO}(?P<last>{_DAY})(?:\sof)?\s"
+        rf"(?P<to_month>{MONTH}){_YEAR}",
         _month_to_month,
     ),
     (
-        _MONTHS,
-        rf"{_PREFIX}\b(?P<first>{_DAY})(?:{_TO}(?P<last>{_DAY}))?(?:\sof)?\s(?P<month>{_MONTH}){_YEAR}",
+        MONTHS,
+        rf"{_PREFIX}\b(?P<first>{_DAY})(?:{_TO}(?P<last>{_DAY}))?(?:\sof)?\s(?P<month>{MONTH}){_YEAR}",
         _day_month,
     ),
     (
-        _MONTHS,
-        rf"{_PREFIX}\b(?P<month>{_MONTH})\s(?:the\s)?(?P<first>{_DAY})\b(?:{_TO}(?P<last>{_DAY})\b"
+        MONTHS,
+        rf"{_PREFIX}\b(?P<month>{MONTH})\s(?:the\s)?(?P<first>{_DAY})\b(?:{_TO}(?P<last>{_DAY})\b"
         rf"(?!\s?[ap]\.?m|:))?{_YEAR}",
         _day_month,
     ),
     (
-        _HOLIDAY_CUES,
-        r"\b(?P<holiday>christmas eve|christmas day|christmas|boxing day|new year['’]s eve|new year['’]s day"
-        r"|valentine['’]s day|halloween)\b",
-        _holiday,
-    ),
-    (
-        ("yesterday", "tomorrow", "last night"),
-        r"\b(?:the\s)?day\s(?:after\stomorrow|before\syesterday)\b|\b(?:tomorrow|yesterday)\b"
+        ("yesterday", "tomorrow", "last night", "tmr"),
+        r"\b(?:the\s)?day\s(?:after\s(?:tomorrow|tmrw?)|before\syesterday)\b|\b(?:tomorrow|tmrw?|yesterday)\b"
         r"(?:\s(?:morning|afternoon|evening|night))?|\blast\snight\b",
         _shifted_day,
     ),
     (("today", "tonight", "this "), r"\b(?:today|tonight|this\s(?:morning|afternoon|evening))\b", _today),
-    (("a week ",), rf"\ba\sweek\s(?:on|from)\s(?P<weekday>today|tomorrow|{_FULL_WEEKDAY})", _week_on),
-    (("day week",), rf"\b(?P<weekday>{_FULL_WEEKDAY})\sweek\b", _week_on),
-    ((" ago",), rf"\b(?P<count>{_COUNT})\s(?P<unit>day|week|fortnight|month|year)s?\sago\b", _ago),
+    (
+        ("a week ",),
+        rf"(?<!times\s)(?<!once\s)(?<!twice\s)(?<!euros\s)\ba\sweek\s(?:on|from)\s"
+        rf"(?P<weekday>today|tomorrow|{FULL_WEEKDAY})",
+        _week_on,
+    ),
+    (("day week",), rf"(?<!last\s)(?<!next\s)(?<!past\s)(?<!this\s)\b(?P<weekday>{FULL_WEEKDAY})\sweek\b", _week_on),
+    ((" ago",), rf"\b(?P<count>{COUNT})\s(?P<unit>day|week|fortnight|month|year)s?\sago\b", _ago),
     (
         _UNITS,
-        rf"\b(?:in|within the next)\s(?P<count>{_COUNT})\s(?P<unit>day|week|fortnight|month|year)s?\b"
+        rf"\b(?:in|within the next)\s(?P<count>{COUNT})\s(?P<unit>day|week|fortnight|month|year)s?\b"
         r"(?:['’]s?\stime|\s(?:time|from\snow))?",
         _ahead,
     ),
     (
         ("from now", "from today"),
-        rf"\b(?P<count>{_COUNT})\s(?P<unit>day|week|fortnight|month|year)s?\sfrom\s(?:now|today)\b",
+        rf"\b(?P<count>{COUNT})\s(?P<unit>day|week|fortnight|month|year)s?\sfrom\s(?:now|today)\b",
         _ahead,
     ),
     (
         _POINTERS,
         rf"\b(?P<which>last|past|next|this|coming|following)\s(?P<weekday>{_WEEKDAY})(?:\s(?:morning"
-        rf"|afternoon|evening|night))?",
+        rf"|afternoon|evening|night))?(?!\s(?:of|in)\s(?:{MONTH}|the\s(?:month|year)))",
         _pointed_weekday,
     ),
     (
@@ -305,28 +274,32 @@ _FORMS: tuple[tuple[tuple[str, ...], str, Reader], ...] = (
     (
         _POINTERS,
         r"\b(?P<which>last|past|next|this|coming)\s(?P<unit>weekend|week|month|year|spring|summer"
-        r"|autumn|fall|winter)\b",
+        rf"|autumn|fall|winter)\b(?!(?<=[kdh])\s(?:of\s|in\s{MONTH}))",
         _pointed_unit,
     ),
     (
-        _MONTHS,
+        MONTHS,
         rf"\b(?:(?:in|since|until|till|by|from|during|of|early|mid|late|for)[\s-]|(?P<which>last|next|this)\s)"
-        rf"(?P<month>{_MONTH}){_YEAR}",
+        rf"(?P<month>{MONTH}){_YEAR}",
         _month_alone,
     ),
     (
-        _MONTHS,
+        MONTHS,
         r"\b(?P<month>january|february|march|april|june|july|august|september|october|november"
         r"|december)\s(?P<year>(?:19|20)\d\d)(?P<which>)",
         _month_alone,
     ),
     (
         ("day",),
-        rf"(?<!\bthe\s)\b(?P<weekday>{_FULL_WEEKDAY})"
+        rf"(?<!\bthe\s)\b(?P<weekday>{FULL_WEEKDAY})"
         rf"(?!['’]?s)(?:\s(?:morning|afternoon|evening|night)\b)?",
         _bare_weekday,
     ),
-    (_ANY_YEAR, r"\b(?:in|since|from|until|till|during|by)\s(?P<year>(?:19|20)\d\d)(?![\d:.])", _year),
+    (
+        _ANY_YEAR,
+        r"\b(?:in|since|from|until|till|during|by)\s(?:(?:early|mid|late)[\s-])?(?P<year>(?:19|20)\d\d)(?![\d:.])",
+        _year,
+    ),
 )
 ENGLISH_FORMS: tuple[Form, ...] = tuple(
     (needed, re.compile(form, re.IGNORECASE), reader) for needed, form, reader in _FORMS

@@ -14,7 +14,7 @@ from .items import (
 )
 from .ledger import Ledger, Transaction, check_name, user_key
 from .recalls import log_recalls, read_recall, recall_row, write_feedback
-from .rewrite import Redaction, Rewritten, rewrite_everywhere, whole_words
+from .rewrite import Redaction, Rewritten, is_spaced_letter, rewrite_everywhere, whole_words
 from .steps import (
     IndexedStep,
     append_steps,
@@ -50,6 +50,7 @@ __all__ = [
     "get_steps",
     "history_of",
     "import_lines",
+    "is_spaced_letter",
     "item_change",
     "items_citing",
     "known_messages",

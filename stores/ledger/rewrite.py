@@ -32,7 +32,7 @@ from .schema import (
 )
 from .steps import chunks
 
-__all__ = ["Redaction", "Rewritten", "rewrite_everywhere", "whole_words"]
+__all__ = ["Redaction", "Rewritten", "is_spaced_letter", "rewrite_everywhere", "whole_words"]
 
 # Scripts that write words without spaces between them: there a word stands by itself wherever it stands.
 _UNSPACED = (
@@ -76,14 +76,18 @@ _BLOCK_STRUCTURE = frozenset({"type", "id", "call_id", "tool_use_id", "tool_call
 _MEDIA_WORDS = ("url", "name", "caption", "transcript")
 
 
+def is_spaced_letter(char: str) -> bool:
+    """Whether it is a letter or digit of a script that puts spaces between words."""
+    return re.match(_SPACED_LETTER, char) is not None
+
+
 def whole_words(words: str) -> re.Pattern[str]:
     """Where ``words`` stand by themselves: "1234" is not found in "91234", "cat" not in "concaténer".
 
     In scripts that put no spaces between words (Chinese, Japanese, Korean, Thai, …) they are found anywhere.
     """
-    letter = re.compile(_SPACED_LETTER)
-    before = f"(?<!{_SPACED_LETTER})" if letter.match(words[0]) else ""
-    after = f"(?!{_SPACED_LETTER})" if letter.match(words[-1]) else ""
+    before = f"(?<!{_SPACED_LETTER})" if is_spaced_letter(words[0]) else ""
+    after = f"(?!{_SPACED_LETTER})" if is_spaced_letter(words[-1]) else ""
     return re.compile(before + re.escape(words) + after)
 
 

@@ -50,7 +50,7 @@ _ADDRESS_TOLD = re.compile(
     r"|(?i:\b(?:address(?:\sis|'s)?|new place|place is|live at|living at|based at|staying at|we're at|deliver(?:ed|y)? to|shipped to"
     r"|post (?:it|them) to|send (?:it|them|post|mail|parcels) to|office is at|find (?:us|me) at|moved to"
     r"|now at)[:,]?\s(?:is\s|at\s|now\s)?)"
-    r"(?P<two>(?:(?:Flat|Apt|Unit)\.?\s\w{1,4},\s)?\d{1,4}[A-Za-z]?,?\s(?:[A-Z][\w']+)(?:\s[A-Z][\w']+){0,3}"
+    r"(?P<two>(?:(?:Flat|Apt|Unit)\.?\s\w{1,4},\s)?\d{1,4}[A-Za-z]?,?\s(?!(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\b)(?:[A-Z][\w']+)(?:\s[A-Z][\w']+){0,3}"
     rf"(?:,\s(?:[A-Z][\w']*(?:\s[A-Z][\w']*){{0,2}}|{_POSTCODE})){{0,3}})"
 )
 _ADDRESS_ZH = re.compile(
@@ -64,7 +64,7 @@ _LEAD_ZH = re.compile(r"^.*?(?:寄到?|送到?|住在?|地址[是：:]*|在|搬�
 _OWN = re.compile(r"\b(?:my|our|me at|me on|mine)\b|我的?|我家|我们家", re.IGNORECASE)
 _OTHER = re.compile(
     rf"(?i:\b(?:my|our|the)\s(?:\w+\s){{0,2}}?"
-    rf"(?P<kin>{KIN_PATTERN}))(?:,?(?i:\sis)?\s(?P<name>{NAME}))?"
+    rf"(?P<kin>{KIN_PATTERN}))\b(?:,?(?i:\sis)?\s(?P<name>{NAME}))?"
 )
 _OTHER_ZH = re.compile(rf"(?P<kin>{KIN_ZH_PATTERN})\s?(?P<name>[小老阿][{HAN}])?")
 _NAMED = re.compile(rf"(?P<name>{NAME})(?:'s\b|\sis\b|\s?的|\sat\b|\son\b|:|,|\s\()")

@@ -11,6 +11,7 @@ from .life_chinese import LIFE_RULES_ZH
 from .people import KIN_ZH_PATTERN, People
 from .sentences import Clause, Reading
 from .ways_chinese import WAYS_RULES_ZH
+from .words import NAME
 
 __all__ = ["chinese_facts"]
 
@@ -28,7 +29,8 @@ _STANDING = re.compile(
 _OTHER_SUBJECT = re.compile(
     rf"^(?:然后|而且|但是?|因为|所以|还有|我们?家?的?|咱们?家?的?"
     rf"|\s)*(?:{KIN_ZH_PATTERN}|他|她|它|你|您|大家|别人|有人|[小老阿](?!家"
-    rf"|师)[\u4e00-\u9fff](?=是|在|有|对|也|很|最|不|喜|从))|^这|^那"
+    rf"|师)[\u4e00-\u9fff](?=是|在|有|对|也|很|最|不|喜|从|搬|住|换|跳|入|加|去|来|现|刚|已|上|下|今|明|昨|前)"
+    rf"|{NAME}\s?(?=搬|住|跳槽|入职|换工作|现在|也|已经))|^这|^那"
 )
 
 

@@ -101,7 +101,7 @@ _FELT = re.compile(
     re.IGNORECASE,
 )
 _PASSING = re.compile(
-    r"\b(?:today|yesterday|tomorrow|tonight|now|just|this (?:morning|week|afternoon|evening"
+    r"\b(?:today|yesterday|tomorrow|tonight|now|just|after next|before last|this (?:morning|week|afternoon|evening"
     r"|weekend)|last (?:week|month|night|year|\w+day)|next (?:week|month|year|\w+day)|ago)\b",
     re.IGNORECASE,
 )
@@ -283,7 +283,7 @@ def _english(clause: Clause, people: People, place: str, thing: str, *, first: b
             return None
     elif match := _THING.match(text):
         rest = match["rest"]
-        name = re.sub(r"^(?:the|our|my)\s", "", match["thing"], flags=re.IGNORECASE)
+        name = re.sub(r"^(?:the|our|my)\s|\s(?:now|currently|also|still)$", "", match["thing"], flags=re.IGNORECASE)
         if re.search(r"n't$|\b(?:first|second|third|\d+(?:st|nd|rd|th))$", name):
             return None
         if (

@@ -65,7 +65,7 @@ def chinese_family(text: str, raw: str, clauses: tuple[Clause, ...]) -> Iterator
         name = raw[named.start("name") : named.end("name")]
         yield Fact(label="child", value=f"孩子：{name}", stated=name, clause=whole, slot=f"child.{name.lower()}")
     if re.search(rf"(?:我|我们家?|家里)(?:还)?(?:养|有).{{0,8}}{ANIMALS_ZH}", text):
-        for match in re.finditer(rf"一[只条个]叫做?(?P<name>[{HAN}]{{1,4}}?(?=[，。、；\s和]|$)|{NAME})", text):
+        for match in re.finditer(rf"一[只条个]叫做?(?P<name>[{HAN}]{{1,4}}?(?=[，。、；\s和的]|$)|{NAME})", text):
             pet = raw[match.start("name") : match.end("name")]
             yield Fact(label="pet", value=f"养的宠物叫{pet}", stated=pet, clause=whole, slot=f"pet.{pet.lower()}")
     for match in _PET.finditer(text):

@@ -22,7 +22,11 @@ _NAME_ZH = re.compile(
     rf"^(?:还有|另外|是|\s)*(?P<name>{NAME}|[小老阿][{HAN}](?![{HAN}]?[时吃心说])"
     rf"|[{HAN}]{{2,3}}?)\s?(?P<rest>(?:是|在|有|对|会|不"
     rf"|喜欢|爱|讨厌|负责|带|管|住|做|教|学|属|今年|每|最|特别|从|也|都|刚|已经|要"
-    rf"|去|接|用|开|养|吃|喝|怕|跑|部署|由|需要)[^\ue000]*)$"
+    rf"|去|接|用|开|搬|跳槽|入职|加入|换|现在|目前|[上这]个?[月周]|去年|养|吃|喝|怕|跑|部署|由|需要)[^\ue000]*)$"
+)
+_BY_NICKNAME = re.compile(rf"[小老阿](?![师板区时孩心家公婆爸妈弟妹姐哥姨学校店])[{HAN}]")
+_SETTLED = re.compile(
+    r"(?:现在|目前|已经|刚|也|都|[上这]个?[月周]|今年|去年)*(?:住在|搬[到去]|跳槽|入职|加入了?|换工作|在[^，。]{2,12}(?:工作|上班|任职))"
 )
 _CODE_ZH = re.compile(
     r"^(?:对了|另外|哦对?|注意|记住|还有|啊|\s)*(?P<name>[A-Za-z][\w.-]*[\w](?:\s[A-Za-z][\w.-]+)?"
@@ -65,6 +69,9 @@ def _subject(clause: Clause, people: People) -> tuple[str, int]:
         if known is not None:
             people.mention(known)
             return _shown_zh(known), start
+        if _BY_NICKNAME.fullmatch(name) and _SETTLED.match(by_name["rest"]):
+            people.add("", name)
+            return name, start
         if (
             name.isascii()
             and not name.isupper()

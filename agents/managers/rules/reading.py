@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import threading
-from collections import OrderedDict
+import weakref
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
@@ -46,25 +45,25 @@ _OF_SECRETS = re.compile(
 _MOST = 60  # findings of one step
 
 
-class RuleReader:
-    """Reads a batch once for all managers that ask. Safe to share between threads."""
+_ONLY_A_SECRET = re.compile(r"(?:\bis|\bare|\bwas|[:=是为])\s*\{\{vault:[^}]*\}\}[\s.。!！]*$")
 
-    def __init__(self, *, kept: int = 8) -> None:
-        self._kept, self._lock = kept, threading.Lock()
-        self._read: OrderedDict[int, tuple[Batch, tuple[Finding, ...]]] = OrderedDict()
+
+class RuleReader:
+    """Reads a batch once for all managers that ask. Safe to share between threads.
+
+    What it found is remembered as long as the batch itself is in use, and no longer: it repeats what users said.
+    """
+
+    def __init__(self) -> None:
+        self._read: dict[int, tuple[Finding, ...]] = {}  # by identity: batches of equal words are others' too
 
     def findings(self, batch: Batch) -> tuple[Finding, ...]:
-        """What :func:`read_batch` finds, remembered for the latest batches."""
-        with self._lock:
-            known = self._read.get(id(batch))
-            if known is not None and known[0] is batch:
-                return known[1]
-        found = read_batch(batch)
-        with self._lock:
-            self._read[id(batch)] = (batch, found)
-            while len(self._read) > self._kept:
-                self._read.popitem(last=False)
-        return found
+        """What :func:`read_batch` finds."""
+        known = self._read.get(id(batch))
+        if known is None:
+            weakref.finalize(batch, self._read.pop, id(batch), None).atexit = False
+            known = self._read[id(batch)] = read_batch(batch)
+        return known
 
 
 def read_batch(batch: Batch) -> tuple[Finding, ...]:
@@ -272,6 +271,8 @@ class _BatchReading:
 
     def _worth_telling(self, told: Told, text: str, contacts: list[Finding]) -> bool:
         """Whether something is left to tell of others where a contact or a secret is taken out."""
+        if _ONLY_A_SECRET.search(told.summary):
+            return False  # what it says is in the vault
         within = [c.secret for c in contacts if c.secret and c.secret in text[told.start : told.end + 2]]
         if not within:
             return True

@@ -102,7 +102,8 @@ _OFFICE = re.compile(
 _PASSING = re.compile(
     r"\b(?:today|yesterday|tomorrow|tonight|right now|at the moment|just now|this (?:morning|week|afternoon|evening|weekend"
     r"|time)|last (?:week|month|night|\w+day|weekend|time)|next (?:week|month|\w+day|time)|ago|so far|again|already|yet"
-    r"|later|soon|finally|for once|all day|all night)\b",
+    r"|later|soon|finally|for once|all day|all night|after next|before last|from (?:tomorrow|today|now)"
+    r"|fortnight)\b",
     re.IGNORECASE,
 )
 _DATED = re.compile(
@@ -143,6 +144,7 @@ _HEADS = re.compile(
 _BIN_DAY = re.compile(
     r"(?i:\b(?:bin|market|pay|moving|laundry|cleaning|name|rest|training|release|deploy|club) (?:day|night|time)$)"
 )
+_PRICE = re.compile(r"\b(?:price|cost|fee|rate|rent) (?:of|for)\b", re.IGNORECASE)
 _YOU = re.compile(r"\b(?:you|your|yours|u)\b", re.IGNORECASE)
 _SAID = re.compile(
     r"^(?:\s(?:just|always|never|also|still|keeps|once))*\s?(?:'s\s)?(?:says?|said|told|tells?|thinks?|thought|asks?|asked|wonders?"
@@ -215,10 +217,10 @@ def _worth(thing: str, rest: str, *, named: bool, bare: bool, text: str) -> bool
         return False
     if _GOING_ON.match(rest) and not _STABLE_ING.search(rest):
         return False
-    if _HEADS.search(thing) and not _BIN_DAY.search(thing):
+    if _HEADS.search(thing) and not _BIN_DAY.search(thing) and not _PRICE.search(thing):
         return False
     if _CHANGED.match(rest) and concrete_change(rest):
-        return True
+        return _DATED.search(rest) is None
     if _PASSING.search(rest) or _PASSING.search(thing):
         return False
     if _DATED.search(rest) and not _ALWAYS.search(text):

@@ -25,6 +25,25 @@ _CREATURE = re.compile(
     rf"\b(?i:the|our|my)\s(?P<animal>(?i:cat|dog|puppy|kitten|rabbit|hamster|horse|pony|parrot|budgie|tortoise)),\s(?P<name>{NAME}),"
 )
 
+_CHANGED = re.compile(
+    rf"^(?i:(?:and|but|so|also|oh|btw|update|fyi|by the way|in the end|last \w+|this \w+|yesterday|today)[\s,:]+)*"
+    r"(?i:we|I|they|the team|our team|(?:the )?devs|IT)(?i:'ve|\shave|\shas)?(?i:\s(?:just|finally|now|recently|also|actually|already))*"
+    r"\s(?P<verb>(?i:migrated|switched|ported|upgraded|converted|moved|changed|renamed|transferred))\s(?i:over\s)?"
+    rf"(?P<thing>(?i:(?:the|our|my)\s)(?:[\w&'./+-]+\s){{0,4}}?[\w&'./+-]+|{NAME})"
+    r"(?:\s(?i:over|across|away))?(?:\s(?i:from)\s[\w .+-]{1,30}?)?\s(?i:to|onto)\s(?P<value>(?:[^,.;!?\n]|\.(?=\d)){2,60})"
+)
+_CONCRETE = re.compile(r"(?:^|\s)(?:[A-Z][\w+.-]*|\d[\w.,]*|[a-z]+[_./-]\w+)")
+_NO_CHANGE = re.compile(
+    r"\b(?:meeting|appointment|call|date|flight|trip|lesson|class|party|wedding|subject|mind|topic|sofa|bed|desk)\b"
+    r"|^(?:it|that|this|them|him|her|us|me|you)$",
+    re.IGNORECASE,
+)
+_A_DAY = re.compile(
+    r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september|october"
+    r"|november|december|jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec|noon|\d{1,2}(?::\d\d|\s?[ap]m))\b",
+    re.IGNORECASE,
+)
+
 
 def told_in_passing(sentence: Sentence, people: People) -> Iterator[Told]:
     """What a sentence takes for granted, and whose name it gives: "Her name's Dr Marchetti".
@@ -45,6 +64,18 @@ def told_in_passing(sentence: Sentence, people: People) -> Iterator[Told]:
             end=sentence.end,
             confidence=0.71,
         )
+    changed = _CHANGED.match(text)
+    if (
+        changed
+        and _CONCRETE.search(changed["value"])
+        and not _A_DAY.search(changed["value"])
+        and not _NO_CHANGE.search(changed["thing"])
+        and all(clause.holds for clause in sentence.clauses)
+    ):
+        thing = re.sub(r"^(?:the|our|my)\s", "", changed["thing"], flags=re.IGNORECASE)
+        shown = changed["thing"][:1].upper() + changed["thing"][1:]
+        summary = f"{shown} was {changed['verb'].lower()} to {changed['value'].strip()}"
+        yield Told(name=thing, summary=summary, start=sentence.start, end=sentence.end, confidence=0.71)
     named = _NAME_IS.match(text)
     person = (
         people.meant({"her": "she", "his": "he"}.get(named["who"].lower(), named["who"].lower())) if named else None

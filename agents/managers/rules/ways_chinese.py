@@ -103,7 +103,7 @@ def _habit(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 @_rule(
     "",
     r"^我?(?P<act>每(?:天|晚|早|个?(?:周|星期|礼拜"
-    r"|月)[一二三四五六日天末]?)(?:早上|晚上|上午|下午|中午)?都?(?:要|会)?(?:上|去|练|跑|打|游"
+    r"|月)[一二三四五六日天末]?)(?:早上|晚上|上午|下午|中午)?我?都?(?:要|会)?(?:上|去|练|跑|打|游"
     r"|学|做|吃|喝|参加|骑|走|写|读|看|冥想)[^，。！]{1,16})(?=$|[，。！])",
 )
 def _routine(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
@@ -162,13 +162,17 @@ def _state(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 @_rule(
     "",
-    r"(?:我|^)(?:也|最近|现在|一直|正)*(?P<verb>会说|会讲|在学|学了|正在学|开始学"
+    r"(?:我|^)(?:也|最近|现在|一直|正)*(?P<verb>会说|会讲|在学|学了|正在学|开始学|在?备考|准备考"
     r"|母语是)\s?(?P<what>[\u4e00-\u9fff、和]{1,12}?(?:语|文|话)|[\u4e00-\u9fffA-Za-z ]{2,10}?)(?=$|[，。！])",
 )
 def _language(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     what = raw_group(match, "what", clause)
     if not what.endswith(("语", "文", "话", "語")):
-        if "学" in match["verb"] and not re.search(r"[的了不]", what):
+        if re.search(r"[的了不]", what) or "母语" in match["verb"]:
+            return
+        if "考" in match["verb"]:
+            yield Fact(label="studies", value=f"在备考{what}", clause=clause, confidence=0.75)
+        elif "学" in match["verb"]:
             yield Fact(label="hobby", value=f"在学{what}", clause=clause, confidence=0.75)
         return
     yield Fact(label="languages", value=f"{raw_group(match, 'verb', clause)}{what}", clause=clause)

@@ -1,0 +1,168 @@
+"""Chinese dates that are counted within a month or a year, and words that look like dates and name none.
+
+下个月第一个周一, 去年年底, 去年夏天, 再过三天, 平安夜; and on the other side 农历八月十五, 下一个周五: no guess is made.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date, timedelta
+
+from dateutil.relativedelta import relativedelta
+
+from .holidays import CHINESE_HOLIDAYS, holiday_near
+from .spans import Anchor, Form, Read, Reader, day_in_month, month_span, shift, week_start
+from .words_chinese import NUM, RELATIVE_YEAR, WEEK, YEARS, chinese_number, year_of
+
+__all__ = ["FURTHER_CHINESE"]
+
+_MONTH = (
+    rf"(?:(?:{YEARS} ?的?)?(?P<month>1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九]) ?月"
+    r"|(?P<which>下下个?|下个?|上上个?|上个?|这个?|本)月)"
+)
+_SEASONS = {"春": 3, "夏": 6, "秋": 9}
+
+
+def _none(match: re.Match[str], anchor: Anchor) -> Read:
+    return None
+
+
+def _day(day: date, told: bool = True) -> Read:
+    return day, day, "day", told
+
+
+def _year(words: str, anchor: Anchor) -> int:
+    return anchor.today.year + RELATIVE_YEAR[words] if words in RELATIVE_YEAR else year_of(words)
+
+
+def _months(match: re.Match[str], anchor: Anchor) -> list[tuple[date, date]]:
+    if match["which"]:
+        which = match["which"].replace("个", "")
+        step = 0 if which[0] in "这本" else len(which) * (1 if which[0] == "下" else -1)
+        moved = anchor.today + relativedelta(months=step)
+        return [month_span(moved.year, moved.month)]
+    month = int(chinese_number(match["month"]))
+    if match["year"]:
+        return [month_span(_year(match["year"], anchor), month)]
+    return [month_span(anchor.today.year + step, month) for step in (0, 1, -1)]
+
+
+def _chosen(match: re.Match[str], anchor: Anchor, days: list[date]) -> Read:
+    told = bool(match["which"] or match["year"])
+    if anchor.prefer == "past":
+        return _day(max([day for day in days if day <= anchor.today] or days[:1]), told)
+    if anchor.prefer == "future":
+        return _day(min([day for day in days if day >= anchor.today] or days[:1]), told)
+    return _day(min(days, key=lambda day: abs((day - anchor.today).days)), told)
+
+
+def _nth_weekday(match: re.Match[str], anchor: Anchor) -> Read:
+    weekday = 6 if match["day"] in "日天" else "一二三四五六".index(match["day"])
+    found: list[date] = []
+    for first, last in _months(match, anchor):
+        if match["nth"] == "最后一":
+            day = last - timedelta(days=(last.weekday() - weekday) % 7)
+        else:
+            nth = int(chinese_number(match["nth"].lstrip("第")))
+            day = first + timedelta(days=(weekday - first.weekday()) % 7 + 7 * (nth - 1))
+        if day <= last:
+            found.append(day)
+    return _chosen(match, anchor, found) if found else None
+
+
+def _edge_day(match: re.Match[str], anchor: Anchor) -> Read:
+    days = [last if match["nth"] == "最后一" else first for first, last in _months(match, anchor)]
+    return _chosen(match, anchor, days)
+
+
+def _end_of_year(match: re.Match[str], anchor: Anchor) -> Read:
+    year = _year(match["year"], anchor)
+    return date(year, 12, 1), date(year, 12, 31), "month", True
+
+
+def _season(match: re.Match[str], anchor: Anchor) -> Read:
+    start = date(_year(match["year"], anchor), _SEASONS[match["season"]], 1)
+    return start, start + relativedelta(months=3, days=-1), "season", True
+
+
+def _one_weekday(match: re.Match[str], anchor: Anchor) -> Read:
+    """上一个周五: that of the last days; none where it may also be that of last week."""
+    weekday = 6 if match["day"] in "日天" else "一二三四五六".index(match["day"])
+    if match["way"] == "下" or weekday < anchor.today.weekday():
+        return None
+    return _day(week_start(anchor.today) + timedelta(days=weekday - 7))
+
+
+def _passing(match: re.Match[str], anchor: Anchor) -> Read:
+    unit = {"天": "day", "周": "week", "星期": "week", "礼拜": "week", "月": "month", "年": "year"}[match["unit"]]
+    day = shift(anchor.today, chinese_number(match["count"]), unit)
+    if unit == "month":
+        return *month_span(day.year, day.month), "month", True
+    if unit == "year":
+        return date(day.year, 1, 1), date(day.year, 12, 31), "year", True
+    return _day(day)
+
+
+def _range_of_week(match: re.Match[str], anchor: Anchor) -> Read:
+    which = match["which"].replace("个", "")
+    step = 0 if which[0] in "这本" else len(which) * (1 if which[0] == "下" else -1)
+    start = week_start(anchor.today) + timedelta(days=7 * step)
+    first, last = (6 if day in "日天" else "一二三四五六".index(day) for day in (match["day"], match["last"]))
+    return (start + timedelta(days=first), start + timedelta(days=last), "day", True) if last >= first else None
+
+
+def _range_of_month(match: re.Match[str], anchor: Anchor) -> Read:
+    first = day_in_month(anchor, int(chinese_number(match["day"])))
+    last = first.replace(day=int(chinese_number(match["last"])))
+    return (first, last, "day", False) if last >= first else None
+
+
+def _holiday(match: re.Match[str], anchor: Anchor) -> Read:
+    name = {"圣诞": "圣诞节", "圣诞夜": "平安夜", "圣诞前夕": "平安夜", "元旦节": "元旦"}.get(
+        match["holiday"], match["holiday"]
+    )
+    if match["year"]:
+        near = holiday_near(name, anchor, "this")
+        return _day(near.replace(year=_year(match["year"], anchor)))
+    return _day(holiday_near(name, anchor), False)
+
+
+_WHICH = r"(?P<which>上上个?|下下个?|上个?|下个?|这个?|本)"
+_NTH = r"(?P<nth>第[一二三四]|最后一)"
+_FORMS: tuple[tuple[tuple[str, ...], str, Reader], ...] = (
+    (
+        ("历", "正月", "腊月", "初", "月十五", "天的"),
+        rf"(?:农历|阴历|旧历)\S{{0,2}}月(?:初?{NUM})?|(?:正月|腊月)(?:初?{NUM})?|{NUM}月初[一二三四五六七八九十]|大年初[一二三四五六七]"
+        r"|八月十五(?![日号])|[昨今明前后]天的[昨今明前后](?:一)?天",
+        _none,
+    ),
+    (
+        ("天", "周", "月", "年", "星期", "礼拜"),
+        rf"(?:{NUM}|几|好几|多)个?(?:多)?(?:工作日|多星期|多月)(?:以?之?[前后内])|"
+        rf"(?:最近|过去|未来|接下来|这)(?:的)?(?:几|{NUM})个?(?:天|周|星期|礼拜|月|年)",
+        _none,
+    ),
+    (("个",), rf"(?P<way>上|下)一个{WEEK}(?P<day>[一二三四五六日天])", _one_weekday),
+    (("月",), rf"{_MONTH}的?{_NTH}个{WEEK}(?P<day>[一二三四五六日天])", _nth_weekday),
+    (("天",), rf"{_MONTH}的?(?P<nth>第一|最后一)天", _edge_day),
+    (("底", "末"), rf"{YEARS} ?的?年?[底末]", _end_of_year),
+    (("春", "夏", "秋"), rf"{YEARS} ?的?(?P<season>[春夏秋])[天季]", _season),
+    (
+        ("再过",),
+        rf"再过(?P<count>{NUM}) ?个?(?P<unit>天|周|星期|礼拜|月|年)(?!多)",
+        _passing,
+    ),
+    (
+        ("周", "星期", "礼拜"),
+        rf"{_WHICH}{WEEK}(?P<day>[一二三四五六日天])[到至]{WEEK}?(?P<last>[一二三四五六日天])",
+        _range_of_week,
+    ),
+    (("号",), rf"(?<![\d月])(?P<day>{NUM})号?[到至](?P<last>{NUM})号(?![线楼院馆门公店桌])", _range_of_month),
+    (
+        ("节", "夜", "元旦", "圣诞"),
+        rf"(?:{YEARS} ?的?)?(?P<holiday>{'|'.join(CHINESE_HOLIDAYS)}|圣诞夜|圣诞前夕|圣诞(?=那天|当天|前|后)|元旦节)(?![假树礼卡快大])",
+        _holiday,
+    ),
+)
+FURTHER_CHINESE: tuple[Form, ...] = tuple((needed, re.compile(form), reader) for needed, form, reader in _FORMS)
+"""Tried before those of ``words_chinese``, on simplified text."""

@@ -1,0 +1,178 @@
+"""Facts about others and about things that change: what is current, and what was, through what a user may call."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from hexamem import Memory, Settings, UserMemory
+from hexamem.agents.applying.predicates import stated_by
+from hexamem.agents.applying.slots import slot_of
+
+FIRST = datetime(2020, 1, 6, 12, tzinfo=UTC)
+YEAR = timedelta(days=366)
+_users = itertools.count(1)
+
+# What is said again and again with another value, the first time and later.
+CHANGING = {
+    "a friend's employer": (
+        "My friend Mark works at {}.",
+        "Mark works at {} now.",
+        ("Siemens", "Bosch", "Roche", "Airbus", "Nokia", "Philips", "Bayer", "Saab", "Volvo", "Danone", "Ferrero"),
+    ),
+    "a friend's town": (
+        "My friend Lena lives in {}.",
+        "Lena moved to {}.",
+        ("Hamburg", "Munich", "Vienna", "Graz", "Zurich", "Porto", "Cork", "Leeds", "Oslo", "Lima", "Quito"),
+    ),
+    "a sister's job": (
+        "My sister Ana is a {}.",
+        "Ana is a {} now.",
+        ("teacher", "nurse", "baker", "plumber", "translator", "pilot", "chef", "dentist", "librarian", "gardener", "vet"),
+    ),
+    "a project's database": (
+        "Project Falcon uses {} as its database.",
+        "We migrated Falcon to {}.",
+        ("PostgreSQL", "MySQL", "SQLite", "DuckDB", "MongoDB", "Redis", "Cassandra", "TiDB", "MariaDB", "ClickHouse", "Neo4j"),
+    ),
+    "a price": (
+        "The Pro plan costs {} euros a month.",
+        "The Pro plan now costs {} euros a month.",
+        ("20", "25", "31", "38", "42", "47", "53", "59", "64", "71", "88"),
+    ),
+    "a project's lead": (
+        "The team lead of Kestrel is {}.",
+        "The team lead of Kestrel is now {}.",
+        ("Jonas", "Petra", "Miguel", "Aoife", "Kenji", "Sunita", "Olaf", "Chiara", "Tomasz", "Ingrid", "Rafael"),
+    ),
+    "the user's manager": (
+        "My manager is {}.",
+        "My new manager is {}.",
+        ("Jonas", "Petra", "Miguel", "Aoife", "Kenji", "Sunita", "Olaf", "Chiara", "Tomasz", "Ingrid", "Rafael"),
+    ),
+    "朋友的单位": (
+        "我朋友小王在{}工作。",
+        "小王跳槽去了{}。",
+        ("腾讯", "阿里", "百度", "京东", "美团", "小米", "网易", "滴滴", "华为", "联想", "拼多多"),
+    ),
+    "朋友的城市": (
+        "小李住在{}，是我大学同学。",
+        "小李搬到{}了。",
+        ("杭州", "上海", "深圳", "成都", "武汉", "西安", "南京", "苏州", "厦门", "青岛", "长沙"),
+    ),
+    "项目的数据库": (
+        "我们项目的数据库用的是 {}。",
+        "我们项目的数据库换成 {} 了。",
+        ("MySQL", "PostgreSQL", "TiDB", "Redis", "MongoDB", "Oracle", "DB2", "SQLite", "MariaDB", "DuckDB", "Neo4j"),
+    ),
+    "价格": (
+        "楼下的拿铁卖 {} 块。",
+        "楼下的拿铁涨到 {} 块了。",
+        ("18", "21", "24", "26", "29", "31", "34", "37", "41", "45", "49"),
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    home = tmp_path_factory.mktemp("home")
+    with Memory.open(home, settings=Settings(background=False, labels="off", timezone="UTC")) as opened:
+        yield opened
+
+
+def told(memory: Memory, first: str, later: str, values: Sequence[str]) -> UserMemory:
+    """A user who said one value after the other, a year apart, each managed before the next is said."""
+    user = memory.user(f"ann {next(_users)}")
+    for number, value in enumerate(values):
+        words = (later if number else first).format(value)
+        user.remember({"role": "user", "content": words, "timestamp": (FIRST + number * YEAR).isoformat()}, "t")
+        assert user.flush()
+    return user
+
+
+def named(texts: Sequence[str], values: Sequence[str]) -> list[str]:
+    return [value for text in texts for value in values if value in text]
+
+
+@pytest.mark.parametrize("what", CHANGING)
+def test_after_three_changes_the_last_is_current_and_each_time_has_its_own(memory: Memory, what: str) -> None:
+    first, later, values = CHANGING[what]
+    user = told(memory, first, later, values[:4])
+    assert named([item.text for item in user.items("semantic")], values) == [values[3]]
+    for number, value in enumerate(values[:4]):
+        moment = FIRST + number * YEAR + timedelta(days=200)
+        assert named([item.text for item in user.items("semantic", as_of=moment)], values) == [value], moment
+    assert user.items("core") == []
+
+
+@pytest.mark.parametrize("what", ["a friend's employer", "a price", "朋友的城市", "项目的数据库"])
+@pytest.mark.parametrize("changes", [1, 10])
+def test_one_change_and_ten_are_read_alike_by_recall(memory: Memory, what: str, changes: int) -> None:
+    first, later, values = CHANGING[what]
+    values = values[: changes + 1]
+    user = told(memory, first, later, values)
+    question = first.format("").replace("My friend ", "")
+    now = user.recall(question, kinds="semantic", k=1)
+    assert named([hit.text for hit in now.hits], values) == [values[-1]]
+    for number in {0, changes // 2, changes}:
+        moment = FIRST + number * YEAR + timedelta(days=200)
+        then = user.recall(question, kinds="semantic", k=5, as_of=moment)
+        assert named([hit.text for hit in then.hits], values) == [values[number]]
+
+
+def test_an_older_talk_that_is_read_later_does_not_replace_what_is_current(memory: Memory) -> None:
+    user = memory.user(f"ann {next(_users)}")
+    for number, words in ((2, "My friend Mark works at Bosch."), (0, "My friend Mark works at Siemens.")):
+        user.remember({"role": "user", "content": words, "timestamp": (FIRST + number * YEAR).isoformat()}, "t")
+        user.flush()
+    assert [item.text for item in user.items("semantic")] == ["Mark\nMark (friend) works at Bosch"]
+    assert "Siemens" in user.items("semantic", as_of=FIRST + YEAR)[0].text
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("Mark\nMark works at Bosch.", "Nora\nNora works at Siemens."),
+        ("Mark\nMark works at Bosch.", "Mark\nMark has a dog called Rex."),
+        ("Project Falcon\nProject Falcon uses PostgreSQL.", "Project Falcon\nProject Falcon uses Grafana."),
+        ("Pro plan\nThe Pro plan costs 20 euros.", "Team plan\nThe Team plan costs 45 euros."),
+        ("小王\n小王在腾讯工作。", "小李\n小李在阿里工作。"),
+    ],
+)
+def test_what_can_both_be_true_has_two_slots(one: str, two: str) -> None:
+    assert slot_of("semantic", one, {}) != slot_of("semantic", two, {})
+
+
+@pytest.mark.parametrize(
+    ("sentence", "subject", "attribute", "value"),
+    [
+        ("Mark (friend) works at Bosch now", "Mark", "employer", "Bosch"),
+        ("Mark started a new job at Roche", "Mark", "employer", "Roche"),
+        ("Mark joined Saab last week", "Mark", "employer", "Saab"),
+        ("The Falcon project has switched from SQLite to DuckDB", "Falcon", "database", "DuckDB"),
+        ("The staging server now runs Ubuntu 22.04", "staging server", "system", "Ubuntu 22.04"),
+        ("The price of the Pro plan went up to 30 euros", "Pro plan", "price", "30 euros"),
+        ("The office wifi network is called Walnut now", "office wifi network", "name", "Walnut"),
+        ("Kestrel's team lead is Petra", "Kestrel", "team_lead", "Petra"),
+        ("小王现在在字节跳动上班", "小王", "employer", "字节跳动"),
+        ("我们项目的数据库换成 PostgreSQL 了", "项目", "数据库", "PostgreSQL"),
+        ("拿铁现在 35 块一杯", "拿铁", "价格", "35 块"),
+    ],
+)
+def test_a_sentence_states_one_value_of_a_subject(sentence: str, subject: str, attribute: str, value: str) -> None:
+    assert stated_by(sentence)[:3] == (subject, attribute, value)  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Mark used to work at Bosch", "Mark wants to move to Cork", "Mark might join Saab", "Mark no longer works at Bosch",
+        "Mark moved to the next round", "Mark works at weekends", "Ana is a big fan of Porto", "小王想搬到上海",
+        "小王不在腾讯工作", "The Pro plan will cost 30 euros",
+    ],
+)  # fmt: skip
+def test_what_is_not_so_or_not_yet_states_nothing(sentence: str) -> None:
+    assert stated_by(sentence) is None
