@@ -8,28 +8,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from pydantic import Field
 
 from ..memory_types.labels import Tier
 from ..memory_types.research import Claim, Passage
-from ..models import Budget, CallInput, Method, ModelReply, StructuredCall, StructuredResult, UsageMeter
-from ..prompts import load_prompt
+from ..models import Budget, CallInput, ModelReply, StructuredResult, UsageMeter
 from .applying.evidence import find_quote
+from .research_agent import ResearchAgent
 from .research_rules.integrating import NOT_HELD, Integrated, integrate_by_rules
 from .research_rules.question import Question, content_words
+from .research_rules.text_reader import TextReader
 from .research_showing import shown_claims, shown_passages
-
-if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
-
-    from ..models import RetryPolicy
 
 __all__ = ["ClaimReply", "IntegrateTask", "IntegrationReply", "ModelIntegrator", "Outcome"]
 
 AGENT = "integrator"
-_MOST, _QUESTION, _CLAIMS, _TEXT, _ANSWER = 16, 2_000, 40, 600, 4_000
+_MOST, _QUESTION, _CLAIMS, _TEXT, _ANSWER, _REASON = 16, 2_000, 40, 600, 4_000, 400
 
 
 class ClaimReply(ModelReply):
@@ -44,6 +40,7 @@ class IntegrationReply(ModelReply):
     """What the passages say on the question."""
 
     claims: list[ClaimReply] = Field(description="New facts.")
+    reason: str = Field(description="What the answer rests on, or what it lacks, in one sentence.")
     answer: str = Field(description="The answer from all claims, or empty.")
     answerable: bool = Field(description="Whether passages and claims hold the answer.")
 
@@ -55,10 +52,10 @@ class IntegrateTask:
     Attributes:
         fresh: passages of this round, the best first. passages: all that were read, in the order of reading.
         parts: page id → (step id, text) of its steps, for quotes of whole pages.
-        claims: found in earlier rounds. answer: as it stood.
+        claims: found in earlier rounds. answer, reason: as they stood.
         number: of the round.
-        asked: needs that were looked for so far.
         tokens: what the passages may take in the prompt.
+        reader: reads texts for the rules.
     """
 
     question: Question
@@ -67,23 +64,24 @@ class IntegrateTask:
     claims: tuple[Claim, ...]
     answer: str
     answerable: bool
+    reason: str
     number: int
     now: datetime
     zone: tzinfo
     tokens: int
     count: Callable[[str], int]
     parts: dict[str, tuple[tuple[str, str], ...]]
-    asked: tuple[str, ...] = ()
     budget: Budget | None = None
     usage: UsageMeter | None = None
+    reader: TextReader | None = None
 
     def by_rules(self) -> Integrated:
         """What the rules make of it."""
-        return integrate_by_rules(self.question, self.passages, self.zone, number=self.number, asked_for=self.asked)
+        return integrate_by_rules(self.question, self.passages, self.zone, number=self.number, reader=self.reader)
 
 
 class Outcome(NamedTuple):
-    """What a round's integration led to: all claims so far, those that are new, the answer, and what was dropped."""
+    """What a round's integration led to: all claims so far, those that are new, the answer, what was dropped, and why."""
 
     claims: tuple[Claim, ...]
     new: tuple[Claim, ...]
@@ -92,44 +90,29 @@ class Outcome(NamedTuple):
     dropped: int
     tier: Tier
     degraded: tuple[str, ...]
+    reason: str = ""
 
 
-class ModelIntegrator:
-    """Integrates with a chat model. It keeps nothing between calls.
+class ModelIntegrator(ResearchAgent[IntegrationReply]):
+    """Integrates with a chat model."""
 
-    Args:
-        model: the chat model.
-        method: how the reply's form is asked for.
-        retries: what to do about failures on the way.
-    """
-
-    def __init__(
-        self, model: BaseChatModel, *, method: Method = "json_schema", retries: RetryPolicy | None = None
-    ) -> None:
-        self._prompt = load_prompt(AGENT)
-        self.call: StructuredCall[IntegrationReply] = StructuredCall(
-            model, IntegrationReply, agent=AGENT, method=method, retries=retries
-        )
+    name = AGENT
+    reply = IntegrationReply
 
     def prepare(self, task: IntegrateTask) -> CallInput | StructuredResult[IntegrationReply]:
         """The call that a task needs; with nothing new to read there is none, and all stays as it was."""
         if not task.fresh:
-            kept = IntegrationReply(claims=[], answer=task.answer, answerable=task.answerable)
+            kept = IntegrationReply(claims=[], reason=task.reason, answer=task.answer, answerable=task.answerable)
             return StructuredResult(value=kept, carry=(task, {}, 0))
         text, handles, short = shown_passages(task.fresh, task.zone, task.tokens, task.count)
-        messages = self._prompt.render(
+        return self._ask(
+            task,
+            (task, handles, short),
             question=task.question.text[:_QUESTION],
             found=shown_claims(task.claims[-_CLAIMS:], task.zone),
             passages=text,
             today=f"{task.now.astimezone(task.zone):%a %Y-%m-%d}",
             most=_MOST,
-        )
-        return CallInput(
-            messages=messages,
-            budget=task.budget,
-            usage=task.usage,
-            operation="research",
-            carry=(task, handles, short),
         )
 
     def finish(self, result: StructuredResult[IntegrationReply]) -> Outcome:
@@ -163,9 +146,9 @@ class ModelIntegrator:
             told.append(f"{AGENT}: the answer was dropped, since no claim with a quote carries it")
         if not answerable and task.answerable and task.fresh:  # what was found before stands
             answer, answerable = task.answer, True
-        return Outcome(
-            claims, tuple(new), answer if answerable else NOT_HELD, answerable, dropped, "model", tuple(told)
-        )
+        shown = answer if answerable else NOT_HELD
+        reason = " ".join(self._prompt.restore(reply.reason).split())[:_REASON]
+        return Outcome(claims, tuple(new), shown, answerable, dropped, "model", tuple(told), reason)
 
     def _claim(self, one: ClaimReply, handles: dict[str, Passage], task: IntegrateTask) -> Claim | None:
         """The claim with its quote as it stands in the passage; None where it does not."""

@@ -9,37 +9,33 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time, tzinfo
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from pydantic import Field
 
 from ..memory_types import ITEM_KINDS, LightMemory
 from ..memory_types.research import LANES, Claim, Lane, ResearchPlan, SearchRequest
-from ..models import Budget, CallInput, Method, ModelReply, StructuredCall, StructuredResult, UsageMeter
-from ..prompts import load_prompt
+from ..models import Budget, CallInput, ModelReply, StructuredResult, UsageMeter
+from .research_agent import ResearchAgent
 from .research_rules.planning import plan_by_rules
 from .research_rules.question import Question
-from .research_showing import listed, shown_claims
-
-if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
-
-    from ..models import RetryPolicy
+from .research_showing import ITSELF, listed, shown_claims
 
 __all__ = ["ModelPlanner", "PlanReply", "PlanTask", "PlannedSearch"]
 
 AGENT = "planner"
-_QUERY, _QUESTION, _LABELS, _CLAIMS = 300, 2_000, 80, 24
+_QUERY, _QUESTION, _LABELS, _CLAIMS, _ASKED = 300, 2_000, 80, 24, 40
 
 
 class PlannedSearch(ModelReply):
     """One search."""
 
     tool: str = Field(description="vector, keyword, page, intent, time or kind.")
-    query: str = Field(description="What to look for; for page the handle of a memo.")
+    query: str = Field(description="What to look for.")
     since: str | None = Field(description="For time: the first day, YYYY-MM-DD.")
     until: str | None = Field(description="For time: the last day, YYYY-MM-DD.")
     kinds: list[str] = Field(description="For kind: which kinds of notes; all when empty.")
+    pages: list[str] = Field(description="For page: handles of memos, such as M3.")
 
 
 class PlanReply(ModelReply):
@@ -55,7 +51,8 @@ class PlanTask:
 
     Attributes:
         needs: what reflection found missing; empty in the first round.
-        number: of the round.
+        number, rounds: of the round, and how many there may be.
+        asked: what was searched in earlier rounds, beside the question.
         memory: the light memory. page_ids: all pages that there are, as far as they are known.
         labels: names of scopes that may be searched.
         lanes: those that may be used.
@@ -66,6 +63,8 @@ class PlanTask:
     question: Question
     needs: tuple[str, ...]
     number: int
+    rounds: int
+    asked: tuple[str, ...]
     claims: tuple[Claim, ...]
     memory: LightMemory
     labels: tuple[str, ...]
@@ -83,36 +82,28 @@ class PlanTask:
         return plan_by_rules(self.question, self.needs, first=self.number == 1, lanes=self.lanes, kinds=self.kinds)
 
 
-class ModelPlanner:
-    """Plans with a chat model. It keeps nothing between calls.
+class ModelPlanner(ResearchAgent[PlanReply]):
+    """Plans with a chat model."""
 
-    Args:
-        model: the chat model.
-        method: how the reply's form is asked for.
-        retries: what to do about failures on the way.
-    """
-
-    def __init__(
-        self, model: BaseChatModel, *, method: Method = "json_schema", retries: RetryPolicy | None = None
-    ) -> None:
-        self._prompt = load_prompt(AGENT)
-        self.call: StructuredCall[PlanReply] = StructuredCall(
-            model, PlanReply, agent=AGENT, method=method, retries=retries
-        )
+    name = AGENT
+    reply = PlanReply
 
     def prepare(self, task: PlanTask) -> CallInput:
         """The call that a task needs."""
-        messages = self._prompt.render(
+        return self._ask(
+            task,
+            task,
             question=task.question.text[:_QUESTION],
             needs=listed(task.needs),
+            asked=listed((ITSELF, *task.asked[-_ASKED:])) if task.number > 1 else "nothing",
             found=shown_claims(task.claims[-_CLAIMS:], task.zone),
             memory=task.memory.text or "none",
             labels=listed(task.labels[:_LABELS]),
             today=f"{task.now.astimezone(task.zone):%a %Y-%m-%d}",
             most=task.most,
             round=task.number,
+            rounds=task.rounds,
         )
-        return CallInput(messages=messages, budget=task.budget, usage=task.usage, operation="research", carry=task)
 
     def finish(self, result: StructuredResult[PlanReply]) -> ResearchPlan:
         """The plan: the model's searches as far as they can be carried out, beside those of the rules for the question."""
@@ -164,7 +155,7 @@ def _request(
     lane: Lane, query: str, one: PlannedSearch, task: PlanTask, pages: Collection[str]
 ) -> tuple[SearchRequest | None, str]:
     if lane == "page":
-        ids = _pages(query, task.memory, pages)
+        ids = _pages(" ".join(one.pages) or query, task.memory, pages)
         if not ids:
             return None, "searches named a page that there is not and were left out"
         fresh = tuple(page_id for page_id in ids if page_id not in task.seen_pages)

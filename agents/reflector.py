@@ -5,21 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from pydantic import Field
 
 from ..memory_types.research import Claim, Passage, Reflection
-from ..models import Budget, CallInput, Method, ModelReply, StructuredCall, StructuredResult, UsageMeter
-from ..prompts import load_prompt
+from ..models import Budget, CallInput, ModelReply, StructuredResult, UsageMeter
+from .research_agent import ResearchAgent
 from .research_rules.question import Question
 from .research_rules.reflecting import reflect_by_rules
-from .research_showing import listed, shown_claims
-
-if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
-
-    from ..models import RetryPolicy
+from .research_showing import ITSELF, listed, shown_claims
 
 __all__ = ["ModelReflector", "ReflectTask", "ReflectionReply"]
 
@@ -39,7 +34,9 @@ class ReflectTask:
     """What is to be judged.
 
     Attributes:
-        asked: what was looked for so far.
+        reason: what the reader says of the answer.
+        asked: what was looked for so far, beside the question.
+        number, rounds: of the round, and how many there may be.
         last: whether no round follows.
     """
 
@@ -48,6 +45,9 @@ class ReflectTask:
     claims: tuple[Claim, ...]
     answer: str
     answerable: bool
+    reason: str
+    number: int
+    rounds: int
     asked: tuple[str, ...]
     last: bool
     zone: tzinfo
@@ -59,33 +59,26 @@ class ReflectTask:
         return reflect_by_rules(self.question, self.passages, self.asked, answerable=self.answerable, last=self.last)
 
 
-class ModelReflector:
-    """Reflects with a chat model. It keeps nothing between calls.
+class ModelReflector(ResearchAgent[ReflectionReply]):
+    """Reflects with a chat model."""
 
-    Args:
-        model: the chat model.
-        method: how the reply's form is asked for.
-        retries: what to do about failures on the way.
-    """
-
-    def __init__(
-        self, model: BaseChatModel, *, method: Method = "json_schema", retries: RetryPolicy | None = None
-    ) -> None:
-        self._prompt = load_prompt(AGENT)
-        self.call: StructuredCall[ReflectionReply] = StructuredCall(
-            model, ReflectionReply, agent=AGENT, method=method, retries=retries
-        )
+    name = AGENT
+    reply = ReflectionReply
 
     def prepare(self, task: ReflectTask) -> CallInput:
         """The call that a task needs."""
-        messages = self._prompt.render(
+        return self._ask(
+            task,
+            task,
             question=task.question.text[:_QUESTION],
             found=shown_claims(task.claims[-_CLAIMS:], task.zone, task.answer if task.answerable else ""),
-            asked=listed(task.asked[-_ASKED:]),
+            reason=task.reason or "nothing",
+            asked=listed((ITSELF, *task.asked[-_ASKED:])),
             most=_MOST,
-            last="yes" if task.last else "no",
+            round=task.number,
+            rounds=task.rounds,
+            left=_left(task),
         )
-        return CallInput(messages=messages, budget=task.budget, usage=task.usage, operation="research", carry=task)
 
     def finish(self, result: StructuredResult[ReflectionReply]) -> Reflection:
         """The reflection; the rules' where the model brings nothing."""
@@ -104,6 +97,12 @@ class ModelReflector:
             missing = task.by_rules().missing
             notes.append(f"{AGENT}: not enough, and nothing new to look for; the rules said what is missing")
         return Reflection(enough=enough, missing=() if enough else missing[:_MOST], tier="model", degraded=tuple(notes))
+
+
+def _left(task: ReflectTask) -> str:
+    """How many rounds are left, in words."""
+    left = 0 if task.last else max(1, task.rounds - task.number)
+    return "none is" if not left else "one is" if left == 1 else f"{left} are"
 
 
 def _needs(given: Sequence[str], asked: Sequence[str]) -> tuple[str, ...]:

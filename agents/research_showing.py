@@ -7,8 +7,10 @@ from datetime import tzinfo
 
 from ..memory_types.research import Claim, Passage
 
-__all__ = ["listed", "shown_claims", "shown_passages"]
+__all__ = ["ITSELF", "listed", "shown_claims", "shown_passages"]
 
+ITSELF = "the question itself"
+"""How the search that is always made stands among those that were."""
 _TEXT = 2_400
 _CUT = " …[cut]"
 

@@ -2,8 +2,9 @@
 
 Prints a table and writes JSON. Timings depend on the machine; the ratio to raw Chroma is taken in one process.
 
-    python benchmarks/foundation.py                       # all parts
+    python benchmarks/foundation.py                       # all parts but many_users
     python benchmarks/foundation.py ingest latency        # some of them
+    python benchmarks/foundation.py many_users --labels off   # 200,000 steps; with labels by rules it takes longer
     python benchmarks/foundation.py recall --locomo DIR   # needs a folder of LoCoMo conversations
 """
 
@@ -17,13 +18,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import psutil
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -146,64 +148,127 @@ def measure_ingest(count: int = 20_000) -> dict[str, Any]:
     }
 
 
-def timed(call: Callable[[str], Any], queries: list[str]) -> dict[str, float]:
-    """Milliseconds a call, after ten to warm up."""
+def timed(call: Callable[[str], Any], queries: list[str], progress: Progress, what: str) -> dict[str, float]:
+    """Milliseconds a call by the clock, and of the processor's time, after ten to warm up."""
     for query in queries[:10]:
         call(query)
-    taken = []
-    for query in queries:
-        began = time.perf_counter()
+    taken, worked = [], []
+    for query in progress.track(queries, description=what):
+        began, busy = time.perf_counter(), time.process_time()
         call(query)
         taken.append((time.perf_counter() - began) * 1_000)
-    return {"p50_ms": round(float(np.percentile(taken, 50)), 2), "p95_ms": round(float(np.percentile(taken, 95)), 2)}
+        worked.append((time.process_time() - busy) * 1_000)
+    return {
+        "p50_ms": round(float(np.percentile(taken, 50)), 2),
+        "p95_ms": round(float(np.percentile(taken, 95)), 2),
+        "cpu_p50_ms": round(float(np.percentile(worked, 50)), 2),
+    }
 
 
-def measure_latency() -> dict[str, Any]:
-    """``recall`` at 10,000 steps of one user, at 200,000 over 20 users, and the time to open a home.
+def questions() -> list[str]:
+    """Three hundred different questions in the words of the conversations."""
+    return [f"when did Ann talk about the {' '.join(random.Random(i).choices(WORDS, k=3))}?" for i in range(300)]
 
-    With labels by rules, as by default; no items are learned, which is no part of recall. Told beside it is what
-    two plain rankings take without labels.
+
+def stored(user: Any, given: list[dict[str, Any]], progress: Progress, what: str) -> None:
+    """Store and index messages, with a bar."""
+    for start in progress.track(range(0, len(given), 1_000), description=what):
+        user.remember(given[start : start + 1_000], thread_id="chat")
+        user.flush()
+
+
+def settings_of(labels: str, mode: str) -> Any:
+    """Settings of a memory that does nothing in the background."""
+    from hexamem import Settings
+
+    return Settings(background=False, labels=labels, mode=mode)
+
+
+def measure_latency(labels: Sequence[str], mode: str) -> dict[str, Any]:
+    """``recall`` at 10,000 steps of one user, and the time to open the home.
+
+    Args:
+        labels: ``rules`` as by default, ``off``: each is measured with a home of its own.
+        mode: ``rules`` learns items from the steps as by default, which recalls then search too; ``off`` does not.
     """
-    from hexamem import Memory, Settings
+    from hexamem import Memory
 
-    queries = [f"when did Ann talk about the {' '.join(random.Random(i).choices(WORDS, k=3))}?" for i in range(300)]
+    queries = questions()
     found: dict[str, Any] = {}
-    labelled, plain = Settings(background=False, mode="off"), Settings(background=False, labels="off", mode="off")
-    for settings, names, note in (
-        (labelled, ("rrf", "rrf_neighbours", "dense", "bm25", "label_density"), ""),
-        (plain, ("rrf", "rrf_neighbours"), "_without_labels"),
-    ):
-        with tempfile.TemporaryDirectory() as home:
-            with Memory.open(home, settings=settings) as memory:
-                user = memory.user("ann")
-                user.remember(messages(10_000), thread_id="chat")
-                user.flush()
-                for strategy in names:
-                    found[f"10k_{strategy}{note}"] = timed(
-                        lambda query, u=user, s=strategy: u.recall(query, strategy=s), queries
-                    )  # type: ignore[misc]
-                if settings is labelled:
-                    found["10k_rrf_filtered_to_a_speaker"] = timed(
-                        lambda query, u=user: u.recall(query, strategy="rrf", where={"speaker": "Ann"}), queries[:100]
+    with shown_progress() as progress:
+        for label in labels:
+            name = f"10k_labels_{label}"
+            settings = settings_of(label, mode)
+            with tempfile.TemporaryDirectory() as home:
+                with Memory.open(home, settings=settings) as memory:
+                    user = memory.user("ann")
+                    stored(user, messages(10_000), progress, f"{name}: storing")
+                    strategies = ["rrf", "rrf_neighbours", "dense", "bm25", "learned"]
+                    for strategy in [*strategies, "label_density"] if label == "rules" else strategies:
+                        found[f"{name}/{strategy}"] = timed(
+                            lambda query, u=user, s=strategy: u.recall(query, strategy=s),  # type: ignore[misc]
+                            queries,
+                            progress,
+                            f"{name}: {strategy}",
+                        )
+                    found[f"{name}/rrf_filtered_to_a_speaker"] = timed(
+                        lambda query, u=user: u.recall(query, strategy="rrf", where={"speaker": "Ann"}),  # type: ignore[misc]
+                        queries[:100],
+                        progress,
+                        f"{name}: rrf, one speaker",
                     )
-            if settings is labelled:
                 began = time.perf_counter()
-                with Memory.open(home) as memory:
-                    found["open_10k_s"] = round(time.perf_counter() - began, 3)
+                with Memory.open(home, settings=settings) as memory:
+                    found[f"{name}/open_s"] = round(time.perf_counter() - began, 3)
                     memory.user("ann").recall(queries[0], strategy="rrf")
-                    found["open_10k_and_first_recall_s"] = round(time.perf_counter() - began, 3)
-    with tempfile.TemporaryDirectory() as home, Memory.open(home, settings=labelled) as memory:
-        users = [memory.user(f"user {index}") for index in range(20)]
-        for index, one in enumerate(users):
-            one.remember(messages(10_000, seed=index), thread_id="chat")
-            one.flush()
-        draw = random.Random(7)
-        for strategy in ("rrf", "rrf_neighbours", "label_density"):
-            found[f"200k_over_20_users_{strategy}"] = timed(
-                lambda query, s=strategy: draw.choice(users).recall(query, strategy=s),  # type: ignore[misc]
-                queries,
-            )
+                    found[f"{name}/open_and_first_recall_s"] = round(time.perf_counter() - began, 3)
     return found
+
+
+def measure_many_users(labels: Sequence[str], mode: str, users: int = 20) -> dict[str, Any]:
+    """``recall`` of a user drawn at random at 200,000 steps over 20 users; arguments as of :func:`measure_latency`.
+
+    Storing takes most of the time: without labels about a minute and a half, with labels by rules some five minutes.
+    """
+    from hexamem import Memory
+
+    queries = questions()
+    found: dict[str, Any] = {}
+    with shown_progress() as progress:
+        for label in labels:
+            name = f"200k_over_{users}_users_labels_{label}"
+            with tempfile.TemporaryDirectory() as home, Memory.open(home, settings=settings_of(label, mode)) as memory:
+                every = [memory.user(f"user {index}") for index in range(users)]
+                began, count = time.perf_counter(), 0
+                for index in progress.track(range(users), description=f"{name}: storing"):
+                    given = messages(200_000 // users, seed=index)
+                    for start in range(0, len(given), 2_500):
+                        every[index].remember(given[start : start + 2_500], thread_id="chat")
+                    every[index].flush()
+                    count += len(given)
+                found[f"{name}/stored_per_s"] = round(count / (time.perf_counter() - began))
+                draw = random.Random(7)
+                for strategy in ("rrf", "rrf_neighbours", *(("label_density",) if label == "rules" else ())):
+                    found[f"{name}/{strategy}"] = timed(
+                        lambda query, s=strategy, e=every, d=draw: d.choice(e).recall(query, strategy=s),  # type: ignore[misc]
+                        queries,
+                        progress,
+                        f"{name}: {strategy}",
+                    )
+    return found
+
+
+def shown_progress() -> Progress:
+    """Bars on standard error with the time that is left; lines of what is done where that is no terminal."""
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    return Progress(*columns, console=console)
 
 
 MEMORY_CODE = """
@@ -256,12 +321,26 @@ def main() -> None:
     """Run the parts asked for, show them, write them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", default=["ingest", "latency", "memory", "recall"])
+    parser.add_argument(
+        "--labels",
+        choices=["rules", "off", "both"],
+        default="both",
+        help="latency and many_users: with labels by rules, as by default, without, or one after the other",
+    )
+    parser.add_argument(
+        "--mode",
+        choices=["rules", "off"],
+        default="off",
+        help="latency and many_users: whether items are learned from the steps, as by default, and searched too",
+    )
     parser.add_argument("--locomo", type=Path, default=ROOT.parent / "shared" / "data" / "locomo")
     parser.add_argument("--json", type=Path, default=ROOT / "benchmarks" / "results" / "foundation.json")
     arguments = parser.parse_args()
+    labels = ["rules", "off"] if arguments.labels == "both" else [arguments.labels]
     parts: dict[str, Callable[[], dict[str, Any]]] = {
         "ingest": measure_ingest,
-        "latency": measure_latency,
+        "latency": lambda: measure_latency(labels, arguments.mode),
+        "many_users": lambda: measure_many_users(labels, arguments.mode),
         "memory": measure_memory,
         "recall": lambda: measure_recall(arguments.locomo if arguments.locomo.is_dir() else None),
     }

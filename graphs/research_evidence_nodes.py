@@ -13,8 +13,9 @@ from ..agents.research_rules.question import Question
 from ..agents.research_rules.reflecting import coverage, reflect_by_rules
 from ..memory_types.research import Passage, Reflection
 from ..models.tokens import count_tokens
+from .research_filter import EvidenceFilter
 from .research_outcome import finished
-from .research_parts import ResearchNode, claims_in, run_context, say, spend
+from .research_parts import ResearchNode, claims_in, run_context, say, searched, spend
 from .research_reading import Reading, read_round
 from .research_state import LaneFound, ResearchContext, ResearchState
 
@@ -89,6 +90,9 @@ class EvidenceNodes(ResearchNode):
                     settings,
                     number=state["number"],
                     passages=passages,
+                    filters=EvidenceFilter.of(state["filters"]),
+                    bags=self.parts.bags,
+                    worths=self.parts.worths,
                 )
                 if tx.user_id
                 else Reading()
@@ -102,15 +106,16 @@ class EvidenceNodes(ResearchNode):
             claims=claims_in(state),
             answer=state["answer"],
             answerable=state["answerable"],
+            reason=state.get("reason") or "",
             number=state["number"],
             now=datetime.fromisoformat(state["now"]),
             zone=self.zone(context),
             tokens=settings.prompt_tokens,
             count=count_tokens,
             parts=reading.parts,
-            asked=tuple(state["asked"]),
             budget=self.budget(context, state),
             usage=context.usage,
+            reader=self.reader(context),
         )
         if state["chosen"] == "auto":
             update["chosen"], update["why_tier"] = choose_tier(question, fresh)
@@ -129,11 +134,13 @@ class EvidenceNodes(ResearchNode):
         new = [one.model_dump(mode="json") for one in outcome.new]
         update["claims"] = [one.model_dump(mode="json") for one in outcome.claims]
         update["answer"], update["answerable"] = outcome.answer, outcome.answerable
+        update["reason"] = outcome.reason
         update["current"] = {
             **update["current"],
             "claims": new,
             "dropped": outcome.dropped,
             "answer": outcome.answer,
+            "reason": outcome.reason,
             "tiers": {**update["current"]["tiers"], "integrate": outcome.tier},
         }
         say(
@@ -144,6 +151,7 @@ class EvidenceNodes(ResearchNode):
             claims=new,
             answer=outcome.answer,
             answerable=outcome.answerable,
+            reason=outcome.reason,
             dropped=outcome.dropped,
             tier=outcome.tier,
         )
@@ -163,6 +171,7 @@ class EvidenceNodes(ResearchNode):
             state["asked"],
             answerable=state["answerable"],
             last=self.last(context, state),
+            reader=self.reader(context),
         )
         return self._reflected(context, {"current": state["current"], "number": state["number"]}, reflection)
 
@@ -173,15 +182,16 @@ class EvidenceNodes(ResearchNode):
         context = run_context()
         reflector = self.parts.reflector
         assert reflector is not None
-        requests = [one["query"] for done in state["rounds"] for one in done["plan"]["requests"]]
-        asked = [*requests, *(one["query"] for one in state["requests"]), *state["asked"]]
         task = ReflectTask(
             question=self.question(context, state),
             passages=tuple(Passage(**one) for one in state["read"]),
             claims=claims_in(state),
             answer=state["answer"],
             answerable=state["answerable"],
-            asked=tuple(dict.fromkeys(asked)),
+            reason=state.get("reason") or "",
+            number=state["number"],
+            rounds=self.rounds(context, state),
+            asked=searched(state),
             last=self.last(context, state),
             zone=self.zone(context),
             budget=self.budget(context, state),
@@ -235,6 +245,7 @@ class EvidenceNodes(ResearchNode):
                 {**state, "rounds": rounds},
                 zone=self.zone(context),
                 not_held=NOT_HELD,
+                filters=EvidenceFilter.of(state["filters"]),
             )
         degraded = list(dict.fromkeys(state.get("degraded") or ()))
         spent = state["spent"]

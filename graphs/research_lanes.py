@@ -20,10 +20,11 @@ from ..stores.ledger.pages import get_pages, page_steps
 from ..stores.lexical import LexicalFilter, LexicalStore
 from ..stores.vectors import VectorStore
 from ..stores.vocabulary import Vocabulary
+from .research_filter import EvidenceFilter
 
 __all__ = ["LaneSearch", "ResearchLanes", "SearchFound"]
 
-_PAGES, _PAGE_STEPS, _ITEMS = 4, 80, 20
+_PAGES, _NEAR_PAGES, _PAGE_STEPS, _ITEMS = 4, 200, 80, 20
 _STEP = "step_"
 _EXACT, _WIDEN = 1_000, 4  # of more steps vectors are not fetched one by one
 
@@ -72,17 +73,20 @@ class ResearchLanes:
     def vector(self, user: str, request: SearchRequest, pool: int) -> SearchFound:
         """The steps nearest in meaning."""
         vector = self.embedder.embed_query(request.query)
-        return SearchFound([one for one, _ in self.vectors.query(user_key(user), "steps", vector, pool)])
+        permitted = self._permitted(user, request)
+        return SearchFound([one for one, _ in self._near(user, vector, permitted, pool)])
 
     def keyword(self, user: str, request: SearchRequest, pool: int) -> SearchFound:
         """The steps that share words, by BM25."""
-        steps = LexicalFilter(kinds=frozenset(("step",)))
+        steps = LexicalFilter(kinds=frozenset(("step",)), ids=self._permitted(user, request))
         return SearchFound([one for one, _ in self.lexical.search(user_key(user), request.query, pool, filters=steps)])
 
     def time(self, user: str, request: SearchRequest, pool: int) -> SearchFound:
         """The steps of a time that are nearest in meaning or share words, in turn."""
         with self.ledger.read(user) as tx:
             ids = select_step_ids(tx, Where(since=request.since, until=request.until)) if tx.user_id else set()
+            if filters := _filters(request):
+                ids &= filters.steps(tx, ids)
         return SearchFound(self._among(user, request.query, ids, pool))
 
     def intent(self, user: str, request: SearchRequest, pool: int) -> SearchFound:
@@ -94,7 +98,14 @@ class ResearchLanes:
             weights = {**asked.scopes, **asked.events, **asked.entities}
         if not weights:
             return SearchFound(amiss="a search by labels names no label that there is")
-        found = self.lexical.label_density(user_key(user), weights, pool)
+        permitted = self._permitted(user, request)
+        if permitted is not None:
+            with self.ledger.read(user) as tx:
+                permitted |= _filters(request).items(tx)
+        wide = pool if permitted is None else _WIDEN * pool
+        found = self.lexical.label_density(user_key(user), weights, wide)
+        if permitted is not None:
+            found = [one for one in found if item_of(one[0]) in permitted][:pool]
         near = self._among(user, request.query, {one for one, _ in found if one.startswith(_STEP)}, pool)
         place = {one: at for at, one in enumerate(near)}
         dense = sorted(found, key=lambda one: (-one[1], place.get(one[0], len(place))))
@@ -107,19 +118,34 @@ class ResearchLanes:
                 known = get_pages(tx, request.pages) if tx.user_id else {}
             missing = [one for one in request.pages if one not in known]
             told = f"{len(missing)} pages that there are not were left out" if missing else ""
-            return SearchFound(pages=[one for one in request.pages if one in known][:_PAGES], amiss=told)
-        hits = self.search_pages(user, request.query, _PAGES)
+            ids = [one for one in request.pages if one in known]
+            if len(ids) > _PAGES:  # a memo of many: those that the query is about
+                near = [hit.id for hit in self.search_pages(user, request.query, _NEAR_PAGES)]
+                ids = list(dict.fromkeys((*(one for one in near if one in known), *ids)))
+            return SearchFound(pages=ids[:_PAGES], amiss=told)
+        permitted = self._permitted(user, request)
+        hits = self.search_pages(user, request.query, _PAGES if permitted is None else _NEAR_PAGES)
         with self.ledger.read(user) as tx:
             pages = get_pages(tx, [hit.id for hit in hits])
             steps = page_steps(tx, list(pages.values()))
         found = [step.id for hit in hits for step in steps.get(hit.id, ()) if step.active]
+        if permitted is not None:
+            found = [one for one in found if one in permitted]
         return SearchFound(found[: min(pool, _PAGE_STEPS)])
 
     def kind(self, user: str, request: SearchRequest, pool: int) -> SearchFound:
         """The best items of some kinds, by meaning and by words in turn."""
         key, kinds = user_key(user), frozenset(request.kinds)
-        words = self.lexical.search(key, request.query, _ITEMS, filters=LexicalFilter(kinds=kinds))
-        near = self.vectors.query(key, "items", self.embedder.embed_query(request.query), 2 * _ITEMS)
+        filters, ids = _filters(request), None
+        if filters:
+            with self.ledger.read(user) as tx:
+                ids = filters.items(tx, kinds)
+        wide = _ITEMS if ids is None else _WIDEN * _ITEMS
+        words = self.lexical.search(key, request.query, wide, filters=LexicalFilter(kinds=kinds))
+        near = self.vectors.query(key, "items", self.embedder.embed_query(request.query), 2 * wide)
+        if ids is not None:
+            words = [one for one in words if item_of(one[0]) in ids]
+            near = [one for one in near if item_of(one[0]) in ids]
         theirs = {one for one, _ in words}
         with self.ledger.read(user) as tx:
             among = [item_of(one) for one, _ in near if one not in theirs]
@@ -130,14 +156,31 @@ class ResearchLanes:
     def _among(self, user: str, query: str, ids: Collection[str], pool: int) -> list[str]:
         if not ids:
             return []
-        key, vector = user_key(user), self.embedder.embed_query(query)
-        if len(ids) <= _EXACT:
-            near = self.vectors.query_among(key, "steps", vector, ids, pool)
-        else:  # so many are among the nearest anyway
+        near = self._near(user, self.embedder.embed_query(query), ids, pool)
+        words = self.lexical.search(user_key(user), query, pool, filters=LexicalFilter(ids=ids))
+        return _in_turn(words, near)[:pool]
+
+    def _near(
+        self, user: str, vector: npt.NDArray[np.float32], ids: Collection[str] | None, pool: int
+    ) -> Sequence[tuple[str, float]]:
+        """The nearest steps, all or those among some; exact, whatever is left out."""
+        key = user_key(user)
+        if ids is None:
+            return self.vectors.query(key, "steps", vector, pool)
+        if len(ids) > _EXACT:  # most likely as many as are needed are among the nearest
             wide = self.vectors.query(key, "steps", vector, _WIDEN * pool)
             near = [one for one in wide if one[0] in ids][:pool]
-        words = self.lexical.search(key, query, pool, filters=LexicalFilter(ids=ids))
-        return _in_turn(words, near)[:pool]
+            if len(near) == pool:
+                return near
+        return self.vectors.query_among(key, "steps", vector, ids, pool) if ids else []
+
+    def _permitted(self, user: str, request: SearchRequest) -> set[str] | None:
+        """The steps that may be found; None for all of them."""
+        filters = _filters(request)
+        if not filters:
+            return None
+        with self.ledger.read(user) as tx:
+            return filters.steps(tx)
 
     def _label(self, user: str, name: str) -> dict[str, float]:
         """The labels that a name or path stands for alone; nothing where it is a question rather than a name."""
@@ -157,6 +200,10 @@ class ResearchLanes:
                 return ()
             own = (items.c.user_id == tx.user_id) & (items.c.status == "active")
             return tuple(sorted(str(row[0]) for row in tx.all(select(items.c.kind).where(own).distinct())))
+
+
+def _filters(request: SearchRequest) -> EvidenceFilter:
+    return EvidenceFilter(where=request.where, as_of=request.as_of)
 
 
 def _in_turn(*rankings: Sequence[tuple[str, float]]) -> list[str]:

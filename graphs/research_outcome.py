@@ -12,6 +12,7 @@ from ..retrieval.evidence import Ranked
 from ..stores.documents import searchable
 from ..stores.ledger import Transaction
 from ..stores.ledger.pages import get_pages, page_steps, pages_holding
+from .research_filter import EvidenceFilter
 from .research_reading import passages_of
 
 __all__ = ["finished"]
@@ -19,7 +20,9 @@ __all__ = ["finished"]
 _FURTHER = 40
 
 
-def finished(tx: Transaction, state: Mapping[str, Any], *, zone: tzinfo, not_held: str) -> dict[str, Any]:
+def finished(
+    tx: Transaction, state: Mapping[str, Any], *, zone: tzinfo, not_held: str, filters: EvidenceFilter
+) -> dict[str, Any]:
     """The fields of a :class:`~hexamem.memory_types.research.Research`, without what fell back."""
     rest = [Ranked(str(one[0]), float(one[1]), tuple(one[2])) for one in state["pool"][:_FURTHER]]
     further = passages_of(tx, rest, 0) if tx.user_id else []
@@ -39,7 +42,7 @@ def finished(tx: Transaction, state: Mapping[str, Any], *, zone: tzinfo, not_hel
         if form == "passages":
             parts += _passage_lines([one for one in read if one["id"] in cited], zone)
         else:
-            parts += _page_texts(tx, page_ids, zone)
+            parts += _page_texts(tx, page_ids, zone, filters)
     spent: Mapping[str, float] = state["spent"]
     return {
         "id": new_id("research"),
@@ -80,16 +83,18 @@ def _passage_lines(passages: Sequence[Mapping[str, Any]], zone: tzinfo) -> list[
     return ["\n".join(lines)] if lines else []
 
 
-def _page_texts(tx: Transaction, page_ids: Sequence[str], zone: tzinfo) -> list[str]:
-    """Whole pages behind their headers, in the order of the evidence."""
+def _page_texts(tx: Transaction, page_ids: Sequence[str], zone: tzinfo, filters: EvidenceFilter) -> list[str]:
+    """Whole pages behind their headers, in the order of the evidence; of a page only what may be read."""
     rows = get_pages(tx, page_ids) if page_ids else {}
     steps = page_steps(tx, list(rows.values())) if rows else {}
     found = []
     for page_id in page_ids:
-        said = [one for one in steps.get(page_id, ()) if one.active]
+        every = [one for one in steps.get(page_id, ()) if one.active]
+        permitted = filters.among(tx, [one.id for one in every])
+        said = [one for one in every if one.id in permitted]
         if page_id not in rows or not said:
             continue
-        lines = [rows[page_id].header] if rows[page_id].header else []
+        lines = [rows[page_id].header] if rows[page_id].header and len(said) == len(every) else []
         lines += [
             f"[{one.occurred_at.astimezone(zone):%Y-%m-%d %H:%M}] {one.speaker}: {searchable(one.text)}" for one in said
         ]

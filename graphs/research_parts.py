@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any
 from langgraph.config import get_stream_writer
 from langgraph.runtime import get_runtime
 
+from ..agents.research_rules.planning import MAIN_NEED
 from ..agents.research_rules.question import Question, read_question
+from ..agents.research_rules.text_reader import TextReader
 from ..errors import MissingUserError
 from ..memory_types import LightMemory
 from ..memory_types.research import Claim
 from ..memory_types.times import read_zone
+from ..retrieval.evidence import ReadBags, ReadWorths
 from ..stores.embedders import Embedder
 from ..stores.ledger import Ledger
 from .research_lanes import LaneSearch
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
     from ..agents.reflector import ModelReflector
     from ..models import Budget, StructuredResult
 
-__all__ = ["ResearchNode", "ResearchParts", "claims_in", "run_context", "say", "spend"]
+__all__ = ["ResearchNode", "ResearchParts", "claims_in", "run_context", "say", "searched", "spend"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +47,8 @@ class ResearchParts:
         cut_pages: puts a user's newest steps into pages, for an answer with whole pages.
         clean: a question as a model, a stream or a record may see it: without secrets.
         mend: repairs a user's index that is damaged; whether it could.
+        bags, worths: what late interaction compares of steps and items, and what steps say of their own, where that is
+            kept in memory.
         settings: how research goes.
         planner, integrator, reflector: the model tier; what is None is done by rules.
         budget: what models may spend while the memory is open.
@@ -60,6 +65,8 @@ class ResearchParts:
     clean: Callable[[str, str], str]
     mend: Callable[[str], bool] = lambda user: False
     cut_pages: Callable[[str], object] = lambda user: None
+    bags: ReadBags | None = None
+    worths: ReadWorths | None = None
     settings: ResearchSettings = field(default_factory=ResearchSettings)
     planner: ModelPlanner | None = None
     integrator: ModelIntegrator | None = None
@@ -107,11 +114,20 @@ class ResearchNode:
             context.kept.update(asked=key, question=found)
         return found
 
+    def reader(self, context: ResearchContext) -> TextReader:
+        """What reads texts in this run."""
+        found: TextReader = context.kept.setdefault("reader", TextReader())
+        return found
+
+    def rounds(self, context: ResearchContext, state: Mapping[str, Any]) -> int:
+        """How many rounds there may be."""
+        return int(state.get("max_rounds") or self.settings(context).rounds)
+
     def last(self, context: ResearchContext, state: Mapping[str, Any]) -> bool:
         """Whether no round follows this one, by rounds, calls, tokens or time."""
         settings = self.settings(context)
         spent = state["spent"]
-        if state["number"] >= (state.get("max_rounds") or settings.rounds):
+        if state["number"] >= self.rounds(context, state):
             return True
         if settings.seconds is not None and time.time() - state["began"] >= settings.seconds:
             return True
@@ -133,6 +149,12 @@ class ResearchNode:
         seconds = None if settings.seconds is None else max(0.0, settings.seconds - (time.time() - state["began"]))
         parent = context.budget or self.parts.budget
         return Budget(calls=max(0, calls), tokens=tokens, seconds=seconds, parent=parent)
+
+
+def searched(state: Mapping[str, Any]) -> tuple[str, ...]:
+    """What was looked for so far beside the question itself, each once."""
+    planned = [one for done in state["rounds"] for one in done["plan"]["requests"]] + list(state.get("requests") or ())
+    return tuple(dict.fromkeys((*(one["query"] for one in planned if one["need"] != MAIN_NEED), *state["asked"])))
 
 
 def claims_in(state: Mapping[str, Any]) -> tuple[Claim, ...]:

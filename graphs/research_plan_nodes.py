@@ -13,10 +13,11 @@ from langgraph.types import Overwrite, Send
 from ..agents.research_rules.planning import MAIN_NEED, plan_by_rules
 from ..agents.research_rules.question import Question
 from ..errors import CorruptFileError, InvalidInputError
-from ..memory_types import utc_now
+from ..memory_types import LightMemory, utc_now
 from ..memory_types.research import AnswerForm, Lane, ResearchPlan, ResearchTier, SearchRequest
+from .research_filter import EvidenceFilter
 from .research_lanes import SearchFound
-from .research_parts import ResearchNode, claims_in, run_context, say, spend
+from .research_parts import ResearchNode, claims_in, run_context, say, searched, spend
 from .research_state import LaneFound, LaneInput, ResearchContext, ResearchSettings, ResearchState
 
 if TYPE_CHECKING:
@@ -45,12 +46,15 @@ class PlanNodes(ResearchNode):
         assert planner is not None
         if update["chosen"] != "deep":
             return StructuredResult(value=None, carry=(update, question, None))
-        memory = self.parts.light_memory(context.user, settings.memory_tokens)
+        filtered = bool(EvidenceFilter.of(update["filters"]))  # memos say what a filter may hold back
+        memory = LightMemory() if filtered else self.parts.light_memory(context.user, settings.memory_tokens)
         read = update.get("read") or []
         task = PlanTask(
             question=question,
             needs=tuple(update["needs"]),
             number=update["number"],
+            rounds=self.rounds(context, update),
+            asked=searched(update) if update["number"] > 1 else (),
             claims=claims_in(update),
             memory=memory,
             labels=self.parts.scopes(context.user),
@@ -94,11 +98,15 @@ class PlanNodes(ResearchNode):
                 raise InvalidInputError(f"tier = {tier!r}: use one of {', '.join(TIERS)}")
             if form not in get_args(AnswerForm):
                 raise InvalidInputError(f"form = {form!r}: use one of {', '.join(get_args(AnswerForm))}")
+            filters = EvidenceFilter.of(fields)
             self.parts.catch_up(context.user)
             fields.update(
+                filters=filters.json(),
+                where=None,
+                as_of=None,
                 begun_for=text,
                 asked_as=self.parts.clean(context.user, text),
-                now=utc_now().isoformat(),
+                now=(filters.as_of or utc_now()).isoformat(),
                 began=time.time(),
                 number=0,
                 needs=[],
@@ -108,6 +116,7 @@ class PlanNodes(ResearchNode):
                 claims=[],
                 answer="",
                 answerable=False,
+                reason="",
                 rounds=[],
                 chosen=tier,
                 why_tier="",
@@ -156,7 +165,10 @@ class PlanNodes(ResearchNode):
         if not by_lane:
             return "integrate"
         return [
-            Send(lane, LaneInput(number=state["number"], began=state["began"], requests=requests))
+            Send(
+                lane,
+                LaneInput(number=state["number"], began=state["began"], filters=state["filters"], requests=requests),
+            )
             for lane, requests in by_lane.items()
         ]
 
@@ -164,13 +176,14 @@ class PlanNodes(ResearchNode):
         """One lane: a failure is told and holds up no other."""
         context = run_context()
         settings = self.settings(context)
+        filters = EvidenceFilter.of(state["filters"])
         began = time.time() - state["began"]
         rankings: dict[str, list[str]] = {}
         pages: list[str] = []
         degraded: list[str] = []
         failed: str | None = None
         for values in state["requests"]:
-            request = SearchRequest(**values)
+            request = SearchRequest(**values, where=filters.where, as_of=filters.as_of)
             try:
                 found = self._search(context.user, name, request, settings)
             except Exception as error:  # noqa: BLE001 - the other searches and lanes answer; this becomes `degraded`

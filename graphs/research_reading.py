@@ -9,12 +9,13 @@ from typing import Any
 from ..agents.research_rules.planning import MAIN_NEED
 from ..agents.research_rules.question import Question
 from ..memory_types import MemoryItem
-from ..retrieval.evidence import Need, Ranked, RankedNeed, rank_evidence
+from ..retrieval.evidence import Need, Ranked, RankedNeed, ReadBags, ReadWorths, rank_evidence
 from ..stores.documents import searchable
 from ..stores.embedders import Embedder
 from ..stores.ledger import Transaction, event_time, get_items
 from ..stores.ledger.pages import PageRow, get_pages, page_steps
 from ..stores.ledger.said_steps import SaidStep, said_steps
+from .research_filter import EvidenceFilter
 from .research_state import LaneFound, ResearchSettings
 
 __all__ = ["Reading", "passages_of", "read_round"]
@@ -48,6 +49,9 @@ def read_round(
     *,
     number: int,
     passages: int,
+    filters: EvidenceFilter,
+    bags: ReadBags | None = None,
+    worths: ReadWorths | None = None,
 ) -> Reading:
     """Rank what the lanes found, and choose what to read of it and of the pool.
 
@@ -57,6 +61,8 @@ def read_round(
     Args:
         seen: ids of passages and pages that were read.
         passages: how many to read at most.
+        filters: what may be read of what the lanes found, and of what stands beside it.
+        bags, worths: as in :func:`~hexamem.retrieval.evidence.rank_evidence`.
     """
     rankings: dict[str, dict[str, list[str]]] = {}
     pages: dict[str, None] = {}
@@ -70,7 +76,10 @@ def read_round(
         Need(text=need or question.bare, rankings=lanes, speakers=question.speakers, wide=need == MAIN_NEED)
         for need, lanes in rankings.items()
     ]
-    ranked, steps, items = rank_evidence(tx, needs, embedder, settings.weights, exclude=seen)
+    ranked, steps, items = rank_evidence(tx, needs, embedder, settings.weights, exclude=seen, bags=bags, worths=worths)
+    if filters:
+        permitted = filters.among(tx, {one.id for each in ranked for one in each.ranked})
+        ranked = [RankedNeed(each.need, [one for one in each.ranked if one.id in permitted]) for each in ranked]
     main = [Ranked(str(one[0]), float(one[1]), tuple(one[2])) for one in pool]
     others: list[RankedNeed] = []
     for each in ranked:
@@ -80,7 +89,7 @@ def read_round(
             others.append(each)
     main = [one for one in main if one.id not in seen]
     reading = Reading()
-    whole, reading.parts = _whole_pages(tx, list(pages), number)
+    whole, reading.parts = _whole_pages(tx, list(pages), number, filters)
     inside = {source["step_id"] for page in whole for source in page["sources"]}
     main = [one for one in main if one.id not in inside]
     aside = _best_of(others, inside)
@@ -183,23 +192,26 @@ def _of_item(item: MemoryItem, one: Ranked, number: int) -> dict[str, Any]:
 
 
 def _whole_pages(
-    tx: Transaction, page_ids: Sequence[str], number: int
+    tx: Transaction, page_ids: Sequence[str], number: int, filters: EvidenceFilter
 ) -> tuple[list[dict[str, Any]], dict[str, tuple[tuple[str, str], ...]]]:
     rows = get_pages(tx, page_ids) if page_ids else {}
     steps = page_steps(tx, list(rows.values())) if rows else {}
     found, parts = [], {}
     for page_id in page_ids:
-        said = [one for one in steps.get(page_id, ()) if one.active]
+        every = [one for one in steps.get(page_id, ()) if one.active]
+        permitted = filters.among(tx, [one.id for one in every])
+        said = [one for one in every if one.id in permitted]
         if not said:
             continue
         row: PageRow = rows[page_id]
+        header = row.header if len(said) == len(every) else ""  # it tells of the whole page
         lines = [f"{one.speaker}: {searchable(one.text)}" for one in said]
         parts[page_id] = tuple((one.id, searchable(one.text)) for one in said)
         found.append(
             {
                 "id": page_id,
                 "kind": "page",
-                "text": "\n".join(line for line in (row.header, *lines) if line)[:_PAGE_TEXT],
+                "text": "\n".join(line for line in (header, *lines) if line)[:_PAGE_TEXT],
                 "occurred_at": row.started_at.isoformat(),
                 "thread_id": row.thread_id,
                 "score": 0.0,

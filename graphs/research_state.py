@@ -67,6 +67,8 @@ class ResearchInput(TypedDict, total=False):
         max_rounds, passages: 3 and 14 unless given.
         tier: ``recall``, ``one_shot``, ``deep`` or ``auto``; ``deep`` unless given.
         form: ``text``, ``passages`` or ``pages``; ``text`` unless given.
+        where: conditions on what may be read, the fields of :class:`~hexamem.memory_types.Where` as JSON.
+        as_of: ISO 8601; only what had happened, or was true, then. The question is read as asked at that time.
     """
 
     question: str
@@ -74,6 +76,8 @@ class ResearchInput(TypedDict, total=False):
     passages: int
     tier: str
     form: str
+    where: dict[str, Any] | None
+    as_of: str | None
 
 
 class ResearchOutput(TypedDict, total=False):
@@ -114,11 +118,12 @@ class ResearchState(ResearchInput, total=False):
 
     Attributes:
         begun_for, asked_as: the question as it was given, and without secrets.
+        filters: ``where`` and ``as_of`` of this question; another in the same thread has its own.
         now, began: when it was asked, ISO 8601, and as seconds.
         number: of the round. needs: what it is to find. asked: all needs so far.
         requests: the round's plan. found: what the lanes found.
         pool: candidates for the question that were not read yet, as ``[id, score, lanes]``, best first.
-        read: passages, in the order of reading. claims, answer, answerable: the evidence so far.
+        read: passages, in the order of reading. claims, answer, answerable: the evidence so far; reason: what its reader says of it.
         current: the round as far as it went. rounds: those that are done.
         chosen, why_tier: how deep it goes.
         round_calls: model calls of this round. spent: calls, tokens and seconds so far.
@@ -126,6 +131,7 @@ class ResearchState(ResearchInput, total=False):
 
     begun_for: str
     asked_as: str
+    filters: dict[str, Any]
     now: str
     began: float
     number: int
@@ -138,6 +144,7 @@ class ResearchState(ResearchInput, total=False):
     claims: list[dict[str, Any]]
     answer: str
     answerable: bool
+    reason: str
     current: dict[str, Any]
     rounds: list[dict[str, Any]]
     chosen: str
@@ -155,6 +162,7 @@ class LaneInput(TypedDict):
 
     number: int
     began: float
+    filters: dict[str, Any]
     requests: list[dict[str, Any]]
 
 

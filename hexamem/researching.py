@@ -5,17 +5,21 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 from sqlalchemy import select
 
 from .arguments import check_count
 from .errors import HexamemError, InvalidInputError
-from .memory_types import LightMemory, utc_now
+from .memory_types import LightMemory, Where, utc_now
 from .memory_types.research import LANES, AnswerForm, Lane, Research, ResearchTier
+from .stores.kept_records import KeptRecords
 from .stores.ledger import Transaction, recall_row
 from .stores.ledger.labels import read_labels
+from .stores.ledger.said_steps import said_steps
 from .stores.ledger.schema import steps
+from .stores.ledger.steps import steps_since
 from .stores.ledger.usage import keep_usage
 from .stores.vocabulary import Vocabulary
 
@@ -27,25 +31,12 @@ if TYPE_CHECKING:
     from .memory import Memory
     from .user import UserMemory
 
-__all__ = ["Researching", "research_graph"]
+__all__ = ["Researching"]
 
 _KEPT_USERS = 1_024
 _SCOPES = 80
 _MOST_ROUNDS, _MOST_PASSAGES = 20, 200
 _TIERS = (*get_args(ResearchTier), "auto")
-
-
-def research_graph(memory: Memory) -> CompiledStateGraph[Any, Any, Any, Any]:
-    """Deep research as a compiled LangGraph subgraph over a memory.
-
-    It takes ``question`` (and ``max_rounds``, ``passages``, ``tier``, ``form``) and gives ``answer``, ``context`` and
-    ``research``, the :class:`~hexamem.memory_types.research.Research` as JSON. The user comes from ``runtime.context``:
-    any object or mapping with a ``user``. As a node of a parent graph it inherits that one's checkpointer.
-
-    Args:
-        memory: an open memory; the graph is of use while it is open.
-    """
-    return Researching.of(memory).graph()
 
 
 class Researching:
@@ -57,12 +48,7 @@ class Researching:
         self._building = threading.Lock()
         self._speakers: dict[str, tuple[int, frozenset[str]]] = {}
         self._guard = threading.Lock()
-
-    @classmethod
-    def of(cls, memory: Memory) -> Researching:
-        """The one of a memory, made when first asked for."""
-        kept: Researching = vars(memory).setdefault("_researching", cls(memory))
-        return kept
+        self._worths = KeptRecords(_worths, steps_since)
 
     def graph(self) -> CompiledStateGraph[Any, Any, Any, Any]:
         """The compiled research graph of this memory, made when first needed."""
@@ -77,6 +63,7 @@ class Researching:
         """Forget what is kept in memory of a user."""
         with self._guard:
             self._speakers.pop(user, None)
+        self._worths.drop(user)
 
     def research(
         self,
@@ -91,6 +78,8 @@ class Researching:
         calls: int | None,
         tokens: int | None,
         seconds: float | None,
+        where: Where | None,
+        as_of: datetime | None,
         on_event: Callable[[Mapping[str, Any]], object] | None,
     ) -> Research:
         """As :meth:`UserMemory.research`."""
@@ -106,6 +95,10 @@ class Researching:
         )
         if passages is not None:
             given["passages"] = check_count(passages, "passages", _MOST_PASSAGES)
+        if where is not None:
+            given["where"] = where.model_dump(mode="json")
+        if as_of is not None:
+            given["as_of"] = as_of.isoformat()
         settings = replace(ResearchSettings(), calls=calls, tokens=tokens, seconds=seconds)
         _check_limits(settings)
         if lanes is not None:
@@ -165,6 +158,8 @@ class Researching:
             clean=memory._without_secrets,
             mend=memory.projector.mend,
             cut_pages=memory.paging.cut,
+            bags=memory.searcher.kept.bags,
+            worths=self._worths.of,
             settings=ResearchSettings(),
             budget=memory.model_tier.budget,
             **self._models(),
@@ -238,6 +233,12 @@ class Researching:
         except HexamemError as error:  # the answer is right all the same
             return [f"the cost of this research could not be noted: {error}"]
         return []
+
+
+def _worths(tx: Transaction, step_ids: Collection[str]) -> Mapping[str, float]:
+    from .retrieval.evidence import worth
+
+    return {one.id: worth(one.text) for one in said_steps(tx, step_ids).values()}
 
 
 def _speakers_since(tx: Transaction, since: int) -> frozenset[str]:

@@ -10,6 +10,7 @@ from .base import Record, UtcTime, new_id
 from .items import Source
 from .labels import Tier
 from .results import HitKind
+from .where import Where
 
 __all__ = [
     "LANES",
@@ -43,6 +44,7 @@ class SearchRequest(Record):
         pages: ids of the pages to read.
         since, until: for the lane ``time``, both included.
         kinds: for the lane ``kind``.
+        where, as_of: of the whole research, for every lane; they do not stand in a plan.
     """
 
     lane: Lane
@@ -52,6 +54,8 @@ class SearchRequest(Record):
     since: UtcTime | None = None
     until: UtcTime | None = None
     kinds: tuple[str, ...] = ()
+    where: Where | None = Field(default=None, exclude=True)
+    as_of: UtcTime | None = Field(default=None, exclude=True)
 
 
 class ResearchPlan(Record):
@@ -132,7 +136,7 @@ class Round(Record):
     Attributes:
         needs: what was to be found.
         read: ids of the passages that were read in it, best first.
-        answer: as it stood at the end. claims: what was added.
+        answer: as it stood at the end. claims: what was added. reason: what a model says that the answer rests on or lacks.
         dropped: claims whose quote does not stand in what they cite.
         enough, missing: what the reflection said.
         tiers: which form did each part: ``{"plan": "rules", …}``.
@@ -146,6 +150,7 @@ class Round(Record):
     claims: tuple[Claim, ...] = ()
     dropped: int = 0
     answer: str = ""
+    reason: str = ""
     enough: bool | None = None
     missing: tuple[str, ...] = ()
     tiers: dict[str, Tier] = Field(default_factory=dict)

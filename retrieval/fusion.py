@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .strategies import Strategy
 
-__all__ = ["Candidate", "Ranking", "Reason", "best", "fuse", "spread"]
+__all__ = ["Candidate", "Ranking", "Reason", "add_ranking", "best", "fuse", "spread"]
 
 Ranking = Sequence[tuple[str, float]]
 """(id, value) best first."""
@@ -34,14 +33,24 @@ def fuse(
         trust: factors from 0 to 1 on the weights of signals, for this query; 1 where none is given.
     """
     candidates: dict[str, Candidate] = {}
-    for name, weight in strategy.signals.items():
-        ranking = rankings.get(name, ())
-        shares = _shares(ranking, weight * (trust or {}).get(name, 1.0), strategy)
-        for rank, ((record_id, value), share) in enumerate(zip(ranking, shares, strict=True), 1):
-            candidate = candidates.setdefault(record_id, Candidate(record_id))
+    for name in strategy.signals:
+        if rankings.get(name):
+            add_ranking(candidates, name, rankings[name], strategy, (trust or {}).get(name, 1.0))
+    return candidates
+
+
+def add_ranking(
+    candidates: dict[str, Candidate], name: str, ranking: Ranking, strategy: Strategy, trust: float = 1.0
+) -> None:
+    """Fuse one more ranking into candidates, by the weight that the strategy gives this signal."""
+    shares = _shares(ranking, strategy.signals[name] * trust, strategy)
+    for rank, ((record_id, value), share) in enumerate(zip(ranking, shares, strict=True), 1):
+        candidate = candidates.get(record_id)
+        if candidate is None:
+            candidates[record_id] = Candidate(record_id, share, [(name, value, rank, share)])
+        else:
             candidate.score += share
             candidate.why.append((name, value, rank, share))
-    return candidates
 
 
 def _shares(ranking: Ranking, weight: float, strategy: Strategy) -> list[float]:
@@ -56,7 +65,8 @@ def _shares(ranking: Ranking, weight: float, strategy: Strategy) -> list[float]:
 
 def best(candidates: Mapping[str, Candidate], count: int) -> list[Candidate]:
     """The candidates with the highest scores, best first; equal scores in order of id."""
-    return heapq.nsmallest(count, candidates.values(), key=lambda candidate: (-candidate.score, candidate.id))
+    ordered = sorted([(-candidate.score, candidate.id) for candidate in candidates.values()])
+    return [candidates[record_id] for _, record_id in ordered[:count]]
 
 
 def spread(

@@ -9,17 +9,19 @@ from functools import lru_cache
 from ..memory_types import Hit, MemoryItem, ResourceItem, Signal, Source
 from ..memory_types.times import read_zone
 from ..stores.chunking import SHORT, chunk_spans, passage_at, span_of
-from ..stores.kept_vocabularies import KeptVocabularies
 from ..stores.ledger import event_time, get_items
-from ..stores.ledger.items import item_statuses
 from ..stores.ledger.steps import ShownStep, shown_steps
+from ..stores.ledger.told_items import ItemState, ShownItem, shown_items
 from ..stores.lexical import LexicalStore
 from ..stores.vocabulary import Vocabulary
 from .fusion import Candidate, best
+from .kept import Kept
 from .run import Run
 from .strategies import Strategy
 
 __all__ = ["hits_of"]
+
+_AFTER = 1e-3  # by how much, as a share of the better score, what was superseded stands after what took its place
 
 
 def hits_of(
@@ -27,23 +29,22 @@ def hits_of(
     candidates: Mapping[str, Candidate],
     strategy: Strategy,
     lexical: LexicalStore,
-    vocabularies: KeptVocabularies,
+    kept: Kept,
 ) -> list[Hit]:
     """The k best candidates as hits, best first, with the labels of steps by name.
 
-    What is no longer believed is demoted, unless a time was asked for.
+    What is no longer believed is demoted, and stands after what took its place, unless a time was asked for.
     """
     item_ids = [record_id for record_id in candidates if not record_id.startswith("step_")]
     believed = run.permit.believed
-    statuses = item_statuses(run.tx, item_ids) if item_ids else {}
-    statuses.update({item_id: item.status for item_id, item in believed.items()})
+    states = dict(kept.states.of(run.tx, item_ids)) if item_ids else {}
     if run.request.as_of is None and run.request.known_at is None:
-        for item_id, status in statuses.items():
-            if status == "superseded" and item_id in candidates:
-                _demote(candidates[item_id], strategy.superseded)
+        _demote_former(candidates, states, strategy.superseded)
+    statuses = {item_id: state.status for item_id, state in states.items()}
+    statuses.update({item_id: item.status for item_id, item in believed.items()})
     shown = _shown(run, best(candidates, len(candidates)), statuses)
     labels = {one for _, record in shown if isinstance(record, ShownStep) for one in record.label_ids}
-    vocabulary = vocabularies.holding(run.tx, labels)
+    vocabulary = kept.vocabularies.holding(run.tx, labels)
     zone = read_zone(run.tx.timezone)
     return [
         _step_hit(candidate, record, run, vocabulary)
@@ -51,6 +52,23 @@ def hits_of(
         else _item_hit(candidate, record, run, zone, lexical)
         for candidate, record in shown
     ]
+
+
+def _demote_former(candidates: Mapping[str, Candidate], states: Mapping[str, ItemState], superseded: float) -> None:
+    former = [item_id for item_id, state in states.items() if state.status == "superseded" and item_id in candidates]
+    for item_id in former:
+        _demote(candidates[item_id], superseded)
+    # A factor alone leaves the old value first where its words are nearer to the question than those of the new one.
+    for item_id in former:
+        candidate, follower, seen = candidates[item_id], states[item_id].superseded_by, {item_id}
+        while follower is not None and follower not in seen:
+            seen.add(follower)
+            new = candidates.get(follower)
+            if new is not None and candidate.score >= new.score:
+                lower = new.score - _AFTER * max(1.0, abs(new.score))
+                candidate.why.append(("superseded", None, None, lower - candidate.score))
+                candidate.score = lower
+            follower = states[follower].superseded_by if follower in states else None
 
 
 def _demote(candidate: Candidate, superseded: float) -> None:
@@ -62,18 +80,21 @@ def _demote(candidate: Candidate, superseded: float) -> None:
 
 def _shown(
     run: Run, ranked: list[Candidate], statuses: Mapping[str, str]
-) -> list[tuple[Candidate, ShownStep | MemoryItem]]:
+) -> list[tuple[Candidate, ShownStep | ShownItem | MemoryItem]]:
     """The best k with their records."""
     believed = run.permit.believed
     # A candidate may have left the ledger since the indexes were read: take the next one instead.
-    shown: list[tuple[Candidate, ShownStep | MemoryItem]] = []
+    shown: list[tuple[Candidate, ShownStep | ShownItem | MemoryItem]] = []
     for start in range(0, len(ranked), run.request.k):
         part = ranked[start : start + run.request.k]
-        records: dict[str, ShownStep | MemoryItem] = {
+        records: dict[str, ShownStep | ShownItem | MemoryItem] = {
             **shown_steps(run.tx, [one.id for one in part if one.id not in statuses])
         }
         # What they say is read of those alone that are shown: a document may be long.
-        records.update(get_items(run.tx, [one.id for one in part if one.id in statuses and one.id not in believed]))
+        items = [one.id for one in part if one.id in statuses and one.id not in believed]
+        records.update(shown_items(run.tx, items) if items else {})
+        documents = [one for one in items if one not in records]
+        records.update(get_items(run.tx, documents) if documents else {})
         for candidate in part:
             record = believed.get(candidate.id) or records.get(candidate.id)
             if record is not None:
@@ -131,8 +152,9 @@ def _step_hit(candidate: Candidate, step: ShownStep, run: Run, vocabulary: Vocab
     )
 
 
-def _item_hit(candidate: Candidate, item: MemoryItem, run: Run, zone: tzinfo, lexical: LexicalStore) -> Hit:
-    text, place = _passage_of(run, item, lexical)
+def _item_hit(candidate: Candidate, item: ShownItem | MemoryItem, run: Run, zone: tzinfo, lexical: LexicalStore) -> Hit:
+    text, place = (item.text, None) if isinstance(item, ShownItem) else _passage_of(run, item, lexical)
+    moment = item.event_at if isinstance(item, ShownItem) else event_time(item)
     return Hit.model_construct(
         id=item.id,
         kind=item.kind,
@@ -140,7 +162,7 @@ def _item_hit(candidate: Candidate, item: MemoryItem, run: Run, zone: tzinfo, le
         place=place,
         score=candidate.score,
         why=_why(candidate, run),
-        occurred_at=event_time(item).astimezone(zone),
+        occurred_at=moment.astimezone(zone),
         speaker=None,
         thread_id=None,
         sources=item.sources,

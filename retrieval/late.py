@@ -2,47 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from ..memory_types import MemoryItem, ResourceItem
 from ..stores.chunking import SHORT, passage_at, span_of
 from ..stores.documents import searchable
 from ..stores.embedders import Embedder
-from ..stores.kept_steps import KeptSteps
-from ..stores.ledger import Transaction, get_items
-from ..stores.ledger.steps import shown_steps
+from ..stores.embedders.token_bags import TokenBag
+from ..stores.ledger import get_items
 from .fusion import Candidate, Ranking, best
+from .kept import Kept
 from .run import Run
 
-__all__ = ["item_text", "late_ranking", "step_texts"]
+__all__ = ["item_text", "late_ranking"]
 
 
-def late_ranking(
-    run: Run, candidates: Mapping[str, Candidate], count: int, embedder: Embedder, kept: KeptSteps[str]
-) -> Ranking:
+def late_ranking(run: Run, candidates: Mapping[str, Candidate], count: int, embedder: Embedder, kept: Kept) -> Ranking:
     """The best ``count`` candidates by late interaction (ColBERT, Khattab and Zaharia, SIGIR 2020, section 3).
 
     It orders what others found and finds nothing itself. Empty for an embedder without vectors of single tokens.
     """
-    texts = _texts(run, [one.id for one in best(candidates, count)], kept)
-    scores = embedder.late_interaction(run.request.query, list(texts.values())) if texts else None
-    if scores is None or not scores.any():
+    if embedder.token_model is None or not candidates:
         return []
-    return sorted(zip(texts, scores.tolist(), strict=True), key=lambda pair: (-pair[1], pair[0]))
+    bags = _bags(run, [one.id for one in best(candidates, count)], embedder, kept)
+    scores = embedder.compare_bags(run.request.query, list(bags.values()))
+    if not scores.any():
+        return []
+    return sorted(zip(bags, scores.tolist(), strict=True), key=lambda pair: (-pair[1], pair[0]))
 
 
-def step_texts(tx: Transaction, step_ids: Collection[str]) -> dict[str, str]:
-    """What active steps say, with who says it, much as the indexes have it."""
-    return {one: searchable(f"{step.speaker}: {step.text}") for one, step in shown_steps(tx, step_ids).items()}
-
-
-def _texts(run: Run, ids: list[str], kept: KeptSteps[str]) -> dict[str, str]:
-    """What the candidates say; of a long document the passage that is to be shown."""
-    texts = dict(kept.of(run.tx, [one for one in ids if one.startswith("step_")]))
-    others = [one for one in ids if not one.startswith("step_")]
-    items = {**get_items(run.tx, others), **run.permit.believed} if others else {}
-    texts.update({one: searchable(item_text(run, items[one])) for one in others if one in items})
-    return texts
+def _bags(run: Run, ids: list[str], embedder: Embedder, kept: Kept) -> dict[str, TokenBag]:
+    """The candidates' tokens; of a long document those of the passage that is to be shown."""
+    believed = run.permit.believed
+    read = [one for one in ids if one in believed or (not one.startswith("step_") and run.passage(one) is not None)]
+    bags = kept.bags(run.tx, [one for one in ids if one not in read] if read else ids)
+    if read:
+        items = {**get_items(run.tx, [one for one in read if one not in believed]), **believed}
+        texts = {one: searchable(item_text(run, items[one])) for one in read if one in items}
+        bags.update(zip(texts, embedder.token_bags(list(texts.values())), strict=True))
+    return bags
 
 
 def item_text(run: Run, item: MemoryItem) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..memory_types import Hit
-from ..models.tokens import count_tokens
+from ..models.tokens import count_each
 
 __all__ = ["pack"]
 
@@ -17,7 +17,7 @@ def pack(hits: Sequence[Hit], token_budget: int | None) -> tuple[str, int]:
     go in. Order of time is for reading only: the choice is by score.
     """
     lines = [_line(hit) for hit in hits]
-    costs = [count_tokens(line) + 1 for line in lines]
+    costs = [count + 1 for count in count_each(lines)]
     chosen: list[int] = []
     used = 0
     for index, cost in enumerate(costs):

@@ -15,19 +15,17 @@ from ..intent.query import QueryFilter
 from ..memory_types import Hit, MemoryItem
 from ..stores.chunking import is_passage, item_of
 from ..stores.embedders import Embedder
-from ..stores.kept_steps import KeptSteps
-from ..stores.kept_vocabularies import KeptVocabularies
 from ..stores.ledger import Ledger, neighbours, user_key
-from ..stores.ledger.labels import carried_labels
 from ..stores.ledger.steps import Neighbours
 from ..stores.lexical import LexicalFilter, LexicalStore
 from ..stores.projections import holds_documents
 from ..stores.vector_cache import embed_texts
 from ..stores.vectors import VectorStore
-from .fusion import Candidate, Ranking, best, fuse, spread
+from .fusion import Candidate, Ranking, add_ranking, best, fuse, spread
 from .hits import hits_of
+from .kept import Kept
 from .label_density import QueryIntent, asked_labels, by_density
-from .late import late_ranking, step_texts
+from .late import late_ranking
 from .learned import LearnedSearch, Measured
 from .permit import Permit, Request
 from .ranker import Ranker
@@ -60,6 +58,9 @@ class Searcher:
 
     Args:
         weights: file with the weights of the learned ranking; None takes those that ship for the embedder.
+
+    Attributes:
+        kept: what is kept in memory between recalls.
     """
 
     def __init__(
@@ -73,11 +74,7 @@ class Searcher:
     ) -> None:
         self._ledger, self._vectors, self._lexical, self._embedder = ledger, vectors, lexical, embedder
         self._intent, self._weights_file = intent, weights
-        self._vocabularies, self._carried, self._texts = (
-            KeptVocabularies(),
-            KeptSteps(carried_labels),
-            KeptSteps(step_texts),
-        )
+        self.kept = Kept(embedder)
         self._signals: dict[str, Callable[[Run, int], Ranking]] = {"dense": self._dense, "bm25": self._bm25}
         self._learned = LearnedSearch(
             ledger,
@@ -86,13 +83,13 @@ class Searcher:
             dense_steps=self._dense_steps,
             dense_items=self._dense_items,
             bm25=self._bm25,
+            intent=intent,
+            vocabularies=self.kept.vocabularies,
         )
 
     def drop(self, user: str) -> None:
         """Forget what is kept in memory of a user."""
-        self._vocabularies.drop(user)
-        self._carried.drop(user)
-        self._texts.drop(user)
+        self.kept.drop(user)
         self._learned.drop(user)
         self._embedder.forget()
 
@@ -118,7 +115,7 @@ class Searcher:
                 return Found(hits=[])
             run = Run(tx, request, Permit(tx, request), user_key(user), former, asked.vector, former_vectors)
             ranked = self._learned.rank(run, self._learned.measure(run, *read, strategy), ranker)
-            hits = hits_of(run, ranked.candidates, strategy, self._lexical, self._vocabularies)
+            hits = hits_of(run, ranked.candidates, strategy, self._lexical, self.kept)
         return Found(hits=hits, gate=ranked.gate, answerable=ranked.answerable)
 
     def measure(self, user: str, request: Request, strategy: Strategy) -> Measured | None:
@@ -173,7 +170,7 @@ class Searcher:
                 origins = best(candidates, strategy.spread_from)
                 around = neighbours(tx, [one.id for one in origins], len(strategy.neighbours))
                 candidates = spread(candidates, origins, _permitted(run.permit, around), strategy)
-            return hits_of(run, candidates, strategy, self._lexical, self._vocabularies)
+            return hits_of(run, candidates, strategy, self._lexical, self.kept)
 
     def _fused(
         self, run: Run, rankings: Mapping[str, Ranking], strategy: Strategy, known: float, pool: int
@@ -182,8 +179,9 @@ class Searcher:
         candidates = fuse(rankings, strategy, {"dense": known})
         if "late" not in strategy.signals:
             return candidates
-        late = late_ranking(run, candidates, pool, self._embedder, self._texts)
-        return fuse({**rankings, "late": late}, strategy, {"dense": known})
+        late = late_ranking(run, candidates, pool, self._embedder, self.kept)
+        add_ranking(candidates, "late", late, strategy)
+        return candidates
 
     def _by_density(
         self,
@@ -196,7 +194,7 @@ class Searcher:
     ) -> dict[str, Candidate]:
         """Add the densest snippets to the similar ones, and order all by density."""
         labels = asked_labels(
-            run.tx, asked, best(candidates, settings.voters), settings, self._vocabularies.whole(run.tx)
+            run.tx, asked, best(candidates, settings.voters), settings, self.kept.vocabularies.whole(run.tx)
         )
         run.notes["labels"] = run.notes["votes"] = labels.note
         pool = max(settings.pool, run.request.k)
@@ -215,7 +213,7 @@ class Searcher:
         for record_id in densities.keys() - similar.keys():
             similar[record_id] = Candidate(record_id)
         # Some that were not taken may be as dense as those that were, and votes count among these alone.
-        carried = self._carried.of(run.tx, [one for one in similar if one.startswith("step_")])
+        carried = self.kept.carried.of(run.tx, [one for one in similar if one.startswith("step_")])
         densities.update(_weighed(carried, labels.weights))
         votes = _weighed(carried, labels.votes) if settings.vote else {}
         return by_density(densities, similar, settings.step, votes, settings.vote)

@@ -204,6 +204,12 @@ class PageIndex:
                 self._set(user, {"lexical.pages": 0})
                 self._advance(user)
 
+    def drop(self, user: str) -> None:
+        """Forget what is kept in memory of a user."""
+        with self._guard:
+            self._seen.pop(user, None)
+            self._opened.pop(user, None)
+
     def drop_user(self, user: str) -> tuple[int, int]:
         """Erase the keyword index, and forget the user; returns how many vectors and documents there were.
 
@@ -217,8 +223,7 @@ class PageIndex:
             self.lexical.drop_user(lexical_key(user))
             with self._guard:
                 self._checked.discard(user)
-                self._seen.pop(user, None)
-                self._opened.pop(user, None)
+            self.drop(user)
         return vectors, documents
 
     # ------------------------------------------------------------------------------------------------------ inside

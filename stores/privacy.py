@@ -113,7 +113,7 @@ def redact_in(
 
 
 def finish_redactions(user: str, ledger: Ledger, projector: Projector, media: MediaStore) -> bool:
-    """Take what the user's redactions took out of the ledger from media, caches, indexes and logs too.
+    """Take what the user's redactions took out of the ledger from media, memory, caches, indexes and logs too.
 
     Returns:
         Whether there was any left to finish. Each step may be done twice, so this may be killed and called again.
@@ -122,6 +122,7 @@ def finish_redactions(user: str, ledger: Ledger, projector: Projector, media: Me
         due = _due(tx)
     if not due:
         return False
+    projector.let_go(user)
     with ledger.write(user, create=False) as tx:
         media.keep_only(user_key(user), kept_files(tx))
         keep_vectors(tx, _indexed_texts(tx))
@@ -275,6 +276,7 @@ def erase(user: str, ledger: Ledger, projector: Projector, media: MediaStore) ->
             rows = erase_rows(tx) if tx.user_id else {}
         with ledger.write(user, create=False) as tx:  # of a call that kept its files and then found no user to write to
             media_files += media.keep_only(key, kept_files(tx))
+        projector.let_go(user)  # while nobody labels or indexes, so that nothing read before is kept again
         ledger.checkpoint()
     return EraseReceipt(
         user_key=key, rows=rows, vectors=vectors, documents=documents, files=media_files, erased_at=utc_now()

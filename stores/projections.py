@@ -109,6 +109,8 @@ class Projector:
         self._notices = notices
         self._home = home
         self.pages: PageIndex | None = None  # set by whoever makes pages; erased, purged and rebuilt with the others
+        self.let_go: Callable[[str], None] = lambda user: None
+        """Called with a user whose words were taken out of the ledger; set by whoever keeps some in memory."""
         self._locks: dict[str, threading.RLock] = {}
         self._guard = threading.Lock()
         self._checked: set[str] = set()

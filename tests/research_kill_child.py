@@ -16,7 +16,6 @@ from langgraph.graph import END, START, StateGraph
 from hexamem import Memory, Settings
 from hexamem.graphs.research import build_research_graph
 from hexamem.graphs.research_state import ResearchContext
-from hexamem.researching import Researching
 
 
 class Hosts(TypedDict, total=False):
@@ -30,7 +29,7 @@ class Hosts(TypedDict, total=False):
 def main(home: str, file: str, die_in: int, resume: bool) -> dict[str, Any]:
     searches: list[str] = []
     with Memory.open(home, settings=Settings(background=False, mode="off")) as memory:
-        parts = Researching.of(memory).parts()
+        parts = memory.researching.parts()
         keyword = parts.lanes["keyword"]
 
         def counted(user: str, request: Any, pool: int) -> Any:

@@ -17,7 +17,7 @@ from langchain_core.embeddings import DeterministicFakeEmbedding
 from hexamem.stores.embedders import open_embedder
 from hexamem.stores.embedders.bundled import BundledEmbedder
 from hexamem.stores.embedders.late_interaction import Bags, distinct_rows, late_interaction
-from hexamem.stores.embedders.token_bags import TokenBags
+from hexamem.stores.embedders.token_bags import joined_bags, token_bag
 
 TURNS = [
     "Nora: Morning! Sorry I was quiet all week, the office was chaos, the printer broke, and in the evenings "
@@ -146,18 +146,22 @@ def test_an_embedder_without_vectors_of_tokens_says_so() -> None:
     assert open_embedder(DeterministicFakeEmbedding(size=16)).late_interaction("who?", ["Ben"]) is None
 
 
-def test_a_text_is_tokenized_once_and_its_tokens_are_distinct() -> None:
-    asked: list[str] = []
+def test_a_bag_holds_each_token_once() -> None:
+    bag = token_bag([7, 2, 7], ["b", "a", "b"])
+    assert (np.frombuffer(bag.pieces, np.intc).tolist(), bag.others) == ([2, 7], ("b", "a"))
+    assert len(bag) == 4
 
-    def tokenize(texts: Sequence[str]) -> list[tuple[list[int], list[str]]]:
-        asked.extend(texts)
-        return [([int(one) for one in text if one.isdigit()], [one for one in text if one.isalpha()]) for text in texts]
 
-    bags = TokenBags(10, tokenize)
-    first, tokens = bags.of(["b2a2b", "", "b2a2b"])
-    assert [bag.tolist() for bag in first] == [[2, 10, 11], [], [2, 10, 11]]
-    assert tokens == ["b", "a"]
-    again, tokens = bags.of(["c1", "b2a2b"])
-    assert [bag.tolist() for bag in again] == [[1, 12], [2, 10, 11]]
-    assert tokens == ["b", "a", "c"]
-    assert asked == ["b2a2b", "", "c1"]
+def test_bags_are_joined_over_one_list_of_their_tokens() -> None:
+    bags = [token_bag([2], ["b", "a"]), token_bag([]), token_bag([9, 2], ["a"])]
+    pieces, others, places = joined_bags(bags, 10)
+    every = [*pieces.tolist(), *others]
+    assert every == [2, 9, "b", "a"]
+    assert [every[place] for place in places] == [2, "b", "a", 2, 9, "a"]
+
+
+def test_texts_are_compared_alike_by_their_bags(bundled: BundledEmbedder) -> None:
+    texts = [*TURNS, *ODD]
+    question = "who went to 東京 with the cello?"
+    by_bags = bundled.compare_bags(question, bundled.token_bags(texts))
+    np.testing.assert_array_equal(by_bags, bundled.late_interaction(question, texts))

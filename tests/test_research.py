@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from langgraph.checkpoint.memory import InMemorySaver
 
-from hexamem import Memory, Settings, UserMemory
+from hexamem import Memory, Settings, UserMemory, research_graph
 from hexamem.agents.research_rules.integrating import NOT_HELD
 from hexamem.agents.research_rules.question import content_words, read_question
 from hexamem.errors import InvalidInputError, MissingUserError, NotFoundError
@@ -27,7 +28,6 @@ from hexamem.memory_types import utc_now
 from hexamem.memory_types.research import LANES, Research
 from hexamem.memory_types.research_rollouts import rollout
 from hexamem.memory_types.times import read_zone
-from hexamem.researching import Researching, research_graph
 
 TALKS = {
     "one": [
@@ -299,7 +299,7 @@ def test_a_limit_of_time_ends_the_rounds_and_is_told(told: UserMemory) -> None:
 def graph_with(user: UserMemory, **lanes: Any) -> Any:
     from dataclasses import replace
 
-    parts = Researching.of(user.memory).parts()
+    parts = user.memory.researching.parts()
     return build_research_graph(replace(parts, lanes={**parts.lanes, **lanes}))
 
 
@@ -319,7 +319,7 @@ def test_a_lane_that_fails_is_told_and_the_others_answer(told: UserMemory) -> No
 
 def test_the_lanes_of_a_round_overlap_in_time(told: UserMemory) -> None:
     meeting = threading.Barrier(2, timeout=5)
-    parts = Researching.of(told.memory).parts()
+    parts = told.memory.researching.parts()
 
     def waiting(name: str) -> Any:
         def search(user: str, request: Any, pool: int) -> SearchFound:
@@ -481,3 +481,49 @@ def test_a_date_in_a_question_need_not_stand_in_the_words_of_the_answer(told: Us
 def test_it_abstains_where_somebody_else_said_it(told: UserMemory) -> None:
     assert told.research("When did Theo run a half marathon in Porto?").answerable is False
     assert told.research("When did Nora run a half marathon in Porto?").answerable is True
+
+
+# Filters.
+
+
+def test_a_condition_narrows_what_may_be_read_in_every_lane(told: UserMemory) -> None:
+    found = told.research("What animals and courses are there?", where={"thread_id": "one"})
+    assert found.hits
+    assert {one.thread_id for one in found.hits} == {"one"}
+    theirs = told.research("Who has a dog?", where={"speaker": "Theo"})
+    assert {one.speaker for one in theirs.hits} == {"Theo"}
+
+
+def test_what_had_not_happened_yet_is_not_read_and_the_question_is_asked_then(told: UserMemory) -> None:
+    found = told.research("What are Nora's cats called?", as_of="2025-05-01T00:00:00Z")
+    assert "Pixel" in found.answer
+    assert "Comet" not in found.context + "".join(one.text for one in found.hits)
+    last_month = told.research("What happened last month?", as_of="2025-05-01T00:00:00Z")
+    assert {one.lane for one in last_month.rounds[0].plan.requests} >= {"time"}
+    assert last_month.hits
+    assert {str(one.occurred_at)[:7] for one in last_month.passages[:2]} == {"2025-04"}
+
+
+def test_a_page_is_shown_without_what_a_filter_holds_back(told: UserMemory) -> None:
+    found = told.research("What is the grey cat called?", form="pages", where={"speaker": "Nora"})
+    assert "Pixel" in found.context
+    assert "Bruno" not in found.context
+
+
+def test_a_filter_never_costs_a_match(memory: Memory) -> None:
+    user = memory.user("many")
+    user.remember([f"The parcel number {number} came by boat." for number in range(400)], thread_id="other")
+    user.remember(["A parcel for Ada came by boat."], thread_id="wanted")
+    found = user.research("Which parcel came by boat?", 1, passages=3, where={"thread_id": "wanted"})
+    assert [one.text for one in found.passages] == ["A parcel for Ada came by boat."]
+
+
+def test_the_filter_of_one_question_does_not_hold_for_the_next_in_a_thread(told: UserMemory) -> None:
+    graph = build_research_graph(told.memory.researching.parts())
+    graph.checkpointer = InMemorySaver()
+    config: Any = {"configurable": {"thread_id": "t"}}
+    context = ResearchContext(user="nora")
+    first = graph.invoke({"question": "Who ran?", "where": {"thread_id": "one"}}, config, context=context)
+    second = graph.invoke({"question": "Who ran a half marathon?"}, config, context=context)
+    assert {one["thread_id"] for one in first["research"]["passages"]} == {"one"}
+    assert "three" in {one["thread_id"] for one in second["research"]["passages"]}

@@ -16,6 +16,7 @@ from hexamem.agents.planner import PlanReply
 from hexamem.agents.reflector import ReflectionReply
 from hexamem.agents.research_rules.integrating import NOT_HELD
 from hexamem.graphs.research_state import CALLS_A_ROUND, ResearchSettings
+from hexamem.memory_types.research import SearchRequest
 from hexamem.models.schemas import check_strict, strict_schema
 
 from .scripted_server import Reply, Request, ScriptedServer, ServerFactory, loopback_only, scripted_server  # noqa: F401
@@ -29,7 +30,7 @@ QUESTION = "Who broke his wrist?"
 
 
 def search(tool: str, query: str, **fields: Any) -> dict[str, Any]:
-    return {"tool": tool, "query": query, "since": None, "until": None, "kinds": [], **fields}
+    return {"tool": tool, "query": query, "since": None, "until": None, "kinds": [], "pages": [], **fields}
 
 
 def claim(text: str, passage: str, quote: str) -> dict[str, Any]:
@@ -46,6 +47,7 @@ def found_emil(request: Request) -> dict[str, Any]:
     handle = handle_of(request, "Emil broke his wrist")
     return {
         "claims": [claim("Emil, Theo's brother, broke his wrist.", handle, "Emil broke his wrist there")],
+        "reason": "Theo tells it.",
         "answer": "Emil",
         "answerable": True,
     }
@@ -208,6 +210,7 @@ def test_pages_are_read_whole_once_and_quoted_by_step(opened: Any) -> None:
                 "claims": [
                     claim("Bruno is a beagle.", handle_of(request, "Nora and Theo"), "my beagle is called Bruno")
                 ],
+                "reason": "",
                 "answer": "Bruno",
                 "answerable": True,
             },
@@ -249,7 +252,12 @@ def test_a_claim_whose_quote_is_invented_is_dropped_and_counted(opened: Any) -> 
 
 def test_an_answer_that_rests_on_no_claim_is_not_given(opened: Any) -> None:
     user, _ = opened(
-        integrate={"claims": [claim("It was Ada.", "P1", "Ada said so")], "answer": "Ada", "answerable": True}
+        integrate={
+            "claims": [claim("It was Ada.", "P1", "Ada said so")],
+            "reason": "",
+            "answer": "Ada",
+            "answerable": True,
+        }
     )
     found = user.research(QUESTION, 1)
     assert (found.answerable, found.answer, found.evidence) == (False, NOT_HELD, ())
@@ -257,7 +265,7 @@ def test_an_answer_that_rests_on_no_claim_is_not_given(opened: Any) -> None:
 
 
 def test_the_model_may_say_that_memory_does_not_hold_it(opened: Any) -> None:
-    user, server = opened(integrate={"claims": [], "answer": "", "answerable": False})
+    user, server = opened(integrate={"claims": [], "reason": "", "answer": "", "answerable": False})
     found = user.research("Which submarine did Theo buy?", 3)
     assert (found.answerable, found.answer, len(found.rounds)) == (False, NOT_HELD, 1)
     assert server.calls == 3
@@ -267,12 +275,55 @@ def test_quotes_may_differ_in_case_and_quotation_marks(opened: Any) -> None:
     user, _ = opened(
         integrate=lambda request: {
             "claims": [claim("Emil broke it.", handle_of(request, "Emil broke").lower(), "EMIL broke  his wrist")],
+            "reason": "",
             "answer": "Emil",
             "answerable": True,
         }
     )
     found = user.research(QUESTION, 1)
     assert [one.quote for one in found.evidence] == ["Emil broke his wrist"]
+
+
+def test_the_judge_is_told_the_reason_what_was_searched_and_how_many_rounds_are_left(opened: Any) -> None:
+    user, server = opened(
+        plan={"needs": [], "searches": [search("keyword", "wrist plaster")]},
+        integrate={"claims": [], "reason": "The passages tell of another arm.", "answer": "", "answerable": False},
+        reflect={"enough": False, "missing": ["Theo's brother at the doctor's"]},
+    )
+    found = user.research("What did Theo break?", 2)
+    first, last = (one for one in server.requests if one.name == "ReflectionReply")
+    asked = re.search(r"<asked>\n(.*)\n</asked>", first.text, re.DOTALL)
+    assert asked
+    assert asked[1].split("\n") == ["- the question itself", "- wrist plaster"]
+    assert "<reason>\nThe passages tell of another arm.\n</reason>" in first.text
+    assert "round 1 of at most 2; one is left" in first.messages[-1]["content"]
+    assert "round 2 of at most 2; none is left" in last.messages[-1]["content"]
+    assert found.rounds[0].reason == "The passages tell of another arm."
+
+
+def test_of_a_memo_that_stands_for_many_pages_those_nearest_to_the_query_are_read(opened: Any) -> None:
+    user, _ = opened()
+    for number, about in enumerate(["apples", "boats", "candles", "drums", "eagles", "ferns"]):
+        day = f"2025-08-{number + 1:02}T09:00:00Z"
+        user.remember(
+            [
+                {
+                    "role": "user",
+                    "name": "Theo",
+                    "timestamp": day,
+                    "content": f"Today I wrote a long poem about {about}.",
+                }
+            ],
+            thread_id=about,
+        )
+    wanted = next(page.id for page in user.pages() if page.thread_id == "ferns")
+    pages = [page.id for page in user.pages()]
+    lanes = user.memory.researching.parts().lanes
+    found = lanes["page"](
+        "nora", SearchRequest(lane="page", query="a poem about ferns", need="", pages=tuple(pages)), 10
+    )
+    assert len(found.pages) == 4 < len(pages)
+    assert found.pages[0] == wanted
 
 
 # Bad reflections.
@@ -292,7 +343,7 @@ def test_the_last_round_is_told_that_it_is(opened: Any) -> None:
     user, server = opened(reflect={"enough": False, "missing": ["more of it"]})
     user.research(QUESTION, 2, passages=2)
     told = [one.text for one in server.requests if one.name == "ReflectionReply"]
-    assert ["last round: yes" in one for one in told] == [False, True]
+    assert ["none is left" in one for one in told] == [False, True]
     assert agents(server)[-1] == "Reflection"
 
 

@@ -6,20 +6,23 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
-from functools import lru_cache
 
 from ...intent.dates.relative import find_dates
-from ...intent.page_sentences import SPLIT, size_of, weigh
+from ...intent.page_sentences import size_of, weigh
 from ...memory_types.research import Claim, Passage
-from .question import CODE, Question, stems
+from .linking import Chain, follow_links, identifiers
+from .question import CODE, Question, Stems
 from .reflecting import coverage
+from .text_reader import TextReader
 
 __all__ = ["NOT_HELD", "Integrated", "integrate_by_rules", "joined"]
 
 NOT_HELD = "Memory does not hold an answer to this."
-_FEW, _MANY = 3, 8
+_FEW, _MANY, _CHAIN = 3, 8, 24
 _READ, _FIRST = 100, 14
 _CODE_WEIGHT = 4.0
+_LINKED = 1.0
+"""What a sentence gains that is linked with an identifier of the question."""
 _LEAST = 0.34
 """Share of the question's words that the best passages must hold for an answer."""
 _OTHERS = 0.3
@@ -50,34 +53,43 @@ class _Sentence:
     text: str
     score: float
     held: frozenset[str]
+    inside: float = 0.0
+    linked: bool = False
 
 
 def integrate_by_rules(
-    question: Question, passages: Sequence[Passage], zone: tzinfo, *, number: int = 1, asked_for: Sequence[str] = ()
+    question: Question, passages: Sequence[Passage], zone: tzinfo, *, number: int = 1, reader: TextReader | None = None
 ) -> Integrated:
     """Choose the sentences that carry the answer from everything that was read.
+
+    Where the question names an identifier and asks for several things, these are the sentences that are linked with it.
 
     Args:
         passages: all that were read so far, in the order of reading.
         zone: the user's, in which days are told.
         number: of the round.
-        asked_for: needs that were looked for: where the question names an identifier, those among them led on from it.
+        reader: of the run.
     """
-    exact = any(CODE.fullmatch(word) for word in question.words)  # else a number that was met by chance leads away
-    led = [code for need in asked_for for code in CODE.findall(need)] if exact else []
-    scored = _sentences(question, passages[:_READ], led)
-    best = frozenset().union(*(stems(part) for one in passages[: 2 * _FEW] for part in (one.speaker or "", one.text)))
+    reader = reader or TextReader()
+    read = reader.stems
+    chain = follow_links(identifiers(question.bare), passages)
+    scored = _sentences(question, passages[:_READ], chain, reader)
+    best = frozenset().union(*(read(part) for one in passages[: 2 * _FEW] for part in (one.speaker or "", one.text)))
     weights = {word: _CODE_WEIGHT if CODE.fullmatch(word) else 1.0 for word in question.words}
-    held = sum(weight for word, weight in weights.items() if stems(word) <= best)
+    held = sum(weight for word, weight in weights.items() if read(word) <= best)
     share = held / sum(weights.values()) if weights else (1.0 if passages else 0.0)
-    every = frozenset().union(*(stems(one.text) for one in passages)) if question.names else frozenset()
-    strange = [name for name in question.names if not stems(name) & every]
+    every = frozenset().union(*(read(one.text) for one in passages)) if question.names else frozenset()
+    strange = [name for name in question.names if not read(name) & every]
     unheld = share < _LEAST or (bool(strange) and len(strange) == len(question.names))
-    if not scored or unheld or _said_by_another(question, passages):
+    if not scored or (not question.judges and (unheld or _said_by_another(question, passages, read))):
         return Integrated((), NOT_HELD, False)
     chosen: list[_Sentence] = []
+    most = _MANY if question.many or any(one.hops for one in chain.links) else _FEW
+    if question.many and chain.links:
+        chosen = [_Sentence(one.passage, one.text, 0.0, read(one.text)) for one in chain.links[:_CHAIN]]
+        scored = [one for one in scored if not one.linked and one.inside]
     for one in scored:
-        if len(chosen) == (_MANY if question.many else _FEW):
+        if len(chosen) >= most:
             break
         if any(_alike(one, other) for other in chosen):
             continue
@@ -93,13 +105,13 @@ def _alike(one: _Sentence, other: _Sentence) -> bool:
     return set(CODE.findall(one.text)) == set(CODE.findall(other.text))
 
 
-def _said_by_another(question: Question, passages: Sequence[Passage]) -> bool:
+def _said_by_another(question: Question, passages: Sequence[Passage], read: Stems) -> bool:
     """Whether what is asked about one person was plainly said by another, and not by that one."""
     if len(question.speakers) != 1 or question.many:
         return False
     theirs, others = 0.0, 0.0
     for one in passages[:_FIRST]:
-        share, _ = coverage(question, [one])
+        share, _ = coverage(question, [one], read)
         if (one.speaker or "").casefold() in question.speakers or one.speaker is None:
             theirs = max(theirs, share)
         else:
@@ -120,43 +132,31 @@ def _when(claim: Claim) -> tuple[bool, datetime | None, str]:
     return (claim.occurred_at is None, claim.occurred_at, claim.passage_id)
 
 
-def _sentences(question: Question, passages: Sequence[Passage], codes: Sequence[str] = ()) -> list[_Sentence]:
-    asked = [stems(word) for word in question.words]
-    every = [stems(one.text) for one in passages]
+def _sentences(question: Question, passages: Sequence[Passage], chain: Chain, reader: TextReader) -> list[_Sentence]:
+    read = reader.stems
+    asked = [read(word) for word in question.words]
+    every = [read(one.text) for one in passages]
     # A word that every passage holds tells little about any of them.
     rarity = [1 / (1 + sum(word <= held for held in every)) ** 0.5 for word in asked]
     whole = sum(rarity) or 1.0
-    led = {code: 1 / (1 + sum(stems(code) <= held for held in every)) ** 0.5 for code in dict.fromkeys(codes)}
+    linked = {(one.passage.id, one.text) for one in chain.links}
     found: list[_Sentence] = []
     for rank, (one, around) in enumerate(zip(passages, every, strict=True)):
         theirs = not question.speakers or (one.speaker or "").casefold() in question.speakers
         near = sum(weight for word, weight in zip(asked, rarity, strict=True) if word <= around) / whole
-        best: tuple[float, str, frozenset[str]] | None = None
-        for bare, worth, has_day in sentences(one.text):
-            held = stems(bare)
+        best: _Sentence | None = None
+        for bare, worth, has_day in reader.sentences(one.text):
+            held = read(bare)
             inside = sum(weight for word, weight in zip(asked, rarity, strict=True) if word <= held) / whole
             score = inside + 0.4 * near + 0.15 * worth + 0.6 / (1 + rank) ** 0.5
-            score += 2 * max((weight for code, weight in led.items() if stems(code) <= held), default=0.0)
+            score += _LINKED if (one.id, bare) in linked else 0.0
             score += 0.25 if _answers(question, bare, has_day) else 0.0
             score *= 1.0 if theirs else 0.5
-            if best is None or score > best[0]:
-                best = (score, bare, held)
+            if best is None or score > best.score:
+                best = _Sentence(one, bare, score, held, inside, (one.id, bare) in linked)
         if best is not None:
-            found.append(_Sentence(one, best[1], best[0], best[2]))
+            found.append(best)
     return sorted(found, key=lambda each: (-each.score, each.passage.id))
-
-
-@lru_cache(maxsize=8_192)
-def sentences(text: str) -> tuple[tuple[str, float, bool], ...]:
-    """The sentences of a text, each with what it is worth (3 at most) and whether it names a day."""
-    found = []
-    for sentence in SPLIT.split(text[:2_000]):
-        bare = sentence.strip(" \t-*•–—#>|")
-        size = size_of(bare)
-        if len(bare) > 3 and size >= 2:
-            look = weigh(bare, size)
-            found.append((bare, min(3.0, look.weight), look.has_day))
-    return tuple(found)
 
 
 def _answers(question: Question, sentence: str, has_day: bool) -> bool:

@@ -35,9 +35,9 @@ def plan_by_rules(
     found: list[SearchRequest] = []
 
     def ask(query: str, need: str) -> None:
-        found.extend(
-            SearchRequest(lane=lane, query=query, need=need) for lane in ("vector", "keyword") if lane in lanes
-        )
+        exact = "keyword" in lanes and len(query.split()) == 1 and query.isascii()  # it is found by itself
+        ways: tuple[Lane, ...] = ("keyword",) if exact else ("vector", "keyword")
+        found.extend(SearchRequest(lane=lane, query=query, need=need) for lane in ways if lane in lanes)
 
     if first:
         ask(question.bare, MAIN_NEED)

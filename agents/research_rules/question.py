@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
-from functools import cache, lru_cache
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -14,7 +14,10 @@ from ...intent.dates.relative import find_dates
 from ...intent.references.cues import FUNCTION_WORDS
 from ...stores.lexical.records import make_stemmer
 
-__all__ = ["CODE", "Question", "content_words", "read_question", "stems"]
+__all__ = ["CODE", "Question", "Stems", "content_words", "read_question", "stems"]
+
+Stems = Callable[[str], frozenset[str]]
+"""Gives :func:`stems`: that function, or one that remembers for the time of a run."""
 
 CODE = re.compile(r"\b(?:(?=\w*[A-Z])[A-Z]{3,}\w*|\w*\d\w*)\b")
 """Identifiers and numbers: words that stand for one thing alone."""
@@ -60,6 +63,10 @@ _ASKING = frozenset(
         "date",
         "day",
         "month",
+        "likely",
+        "probably",
+        "possibly",
+        "perhaps",
     ]
 )
 _LIST = re.compile(
@@ -77,6 +84,7 @@ _WANTS = (
     ("place", re.compile(r"^\s*(?:from |to |in )?where\b|哪里|哪儿|什么地方", re.I)),
     ("reason", re.compile(r"^\s*why\b|为什么|怎么会", re.I)),
 )  # fmt: skip
+_JUDGES = re.compile(r"\b(?:would|might|could|likely|probably|possibly|perhaps)\b|可能|会不会|大概|也许", re.I)
 _PARTS = re.compile(
     r"[?？;；]\s*|,?\s+(?:and|but)\s+(?=(?:what|which|who|whom|whose|when|where|why|how|did|does|is|was|were|are)\b)|，(?=.{0,6}(?:什么|哪|谁|怎么|多少))",
     re.I,
@@ -97,6 +105,7 @@ class Question:
         words: the words that carry it, in order. names: those that are names or stand in quotes.
         parts: its sub-questions, where it has several.
         wants: ``time``, ``number``, ``person``, ``place``, ``reason``, or "" for anything.
+        judges: whether it asks what is likely, so that no words answer it as they stand.
         many: whether several things in several places may belong to the answer.
         since, until: the time it names, if it does.
     """
@@ -108,6 +117,7 @@ class Question:
     names: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
     wants: str = ""
+    judges: bool = False
     many: bool = False
     since: datetime | None = None
     until: datetime | None = None
@@ -153,6 +163,7 @@ def read_question(text: str, speakers: Collection[str], now: datetime, zone: tzi
         names=tuple(dict.fromkeys(named)),
         parts=parts if len(parts) > 1 else (),
         wants=wants,
+        judges=_JUDGES.search(text) is not None,
         many=_LIST.search(text) is not None or len(asked) > 1,
         since=since,
         until=until,
@@ -207,9 +218,12 @@ def _stemmer() -> Any:
     return make_stemmer()
 
 
-@lru_cache(maxsize=16_384)
 def stems(text: str) -> frozenset[str]:
-    """The stems of a text's words, and its pairs of Han characters."""
+    """The stems of a text's words, and its pairs of Han characters.
+
+    Nothing is remembered: who asks for the same texts again keeps what was told as long as it needs it, see
+    :data:`Stems`.
+    """
     words = [one.casefold().replace("’", "'").removesuffix("'s") for one in _WORD.findall(text)]
     found = set(_stemmer().analyze(" ".join(part for word in words for part in word.split("-"))))
     for run in _HAN.findall(text):

@@ -12,46 +12,62 @@ from collections.abc import Collection, Sequence
 
 from ...intent.references.cues import FUNCTION_WORDS
 from ...memory_types.research import Passage, Reflection
-from .question import CODE, Question, stems
+from .linking import follow_links, identifiers
+from .question import CODE, Question, Stems, stems
+from .text_reader import TextReader
 
 __all__ = ["coverage", "reflect_by_rules"]
 
 _NAME = re.compile(r"(?<![.!?…] )(?<!^)\b[A-Z][\w'’-]{2,}(?: [A-Z][\w'’-]+)*")
 _LOOSE = re.compile(r"I['’]|[A-Z][a-z]+['’](?:s|t|ll|re|ve|d|m)$")
-_BEST, _NEEDS, _BRIDGES = 5, 4, 2
+_BEST, _NEEDS, _BRIDGES, _LINKS = 5, 4, 2, 8
 
 
-def coverage(question: Question, passages: Sequence[Passage]) -> tuple[float, tuple[str, ...]]:
+def coverage(question: Question, passages: Sequence[Passage], read: Stems = stems) -> tuple[float, tuple[str, ...]]:
     """The share of the question's words that the passages hold, from 0 to 1, and the words that they do not."""
     if not question.words:
         return (1.0 if passages else 0.0), ()
-    held = frozenset().union(*(stems(part) for one in passages for part in (one.speaker or "", one.text)))
-    missing = tuple(word for word in question.words if not stems(word) <= held)
+    held = frozenset().union(*(read(part) for one in passages for part in (one.speaker or "", one.text)))
+    missing = tuple(word for word in question.words if not read(word) <= held)
     return 1 - len(missing) / len(question.words), missing
 
 
 def reflect_by_rules(
-    question: Question, passages: Sequence[Passage], asked: Collection[str], *, answerable: bool, last: bool
+    question: Question,
+    passages: Sequence[Passage],
+    asked: Collection[str],
+    *,
+    answerable: bool,
+    last: bool,
+    reader: TextReader | None = None,
 ) -> Reflection:
     """Whether what was read is enough, and what to look for next.
 
     It is enough where one of the best passages, of somebody whom the question asks about, holds all its words, and one
-    passage is what an answer needs.
+    passage is what an answer needs. Where the question names an identifier, those that its passages lead on to are asked
+    for first, as long as there are any that nobody searched.
 
     Args:
         passages: all that were read, in the order of reading.
         asked: needs that were searched before.
         last: whether no round follows: then nothing is asked for.
+        reader: of the run.
     """
-    share, missing = coverage(question, passages)
+    read = (reader or TextReader()).stems
+    share, missing = coverage(question, passages, read)
     theirs = [
         one for one in passages[:_BEST] if not question.speakers or (one.speaker or "").casefold() in question.speakers
     ]
-    whole = any(coverage(question, [one])[0] == 1.0 for one in theirs[:3])
-    enough = answerable and share == 1.0 and (last or (whole and not question.many and not question.parts))
+    whole = any(coverage(question, [one], read)[0] == 1.0 for one in theirs[:3])
+    chain = follow_links(identifiers(question.bare), passages)
+    links = chain.open(asked)[:_LINKS]
+    one_will_do = whole and not question.many and not question.parts
+    enough = answerable and share == 1.0 and (last or (one_will_do and not links))
     told = missing or (() if enough else tuple(question.words))
     if enough or last:
         return Reflection(enough=enough, missing=() if enough else told)
+    if links:
+        return Reflection(enough=False, missing=tuple(links))
     known = {one.casefold() for one in asked}
     rest = sorted((one for one in question.words if one not in missing), key=len, reverse=True)
     words = [one for one in dict.fromkeys((*missing, *rest)) if one.casefold() not in known]

@@ -16,6 +16,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from .token_bags import TokenBag
+
 __all__ = ["Coverage", "Embedder", "FloatArray", "TokenModel", "normalize_rows", "readable", "unknown_direction"]
 
 FloatArray = NDArray[np.float32]
@@ -116,10 +118,26 @@ class Embedder(ABC):
             float32 of shape `(len(texts),)`, higher is better, comparable within this call alone; None where the
             embedder has no vectors of single tokens, as most remote ones.
         """
-        return None
+        return None if self.token_model is None else self.compare_bags(question, self.token_bags(texts))
+
+    def token_bags(self, texts: Sequence[str]) -> list[TokenBag]:
+        """What late interaction compares of each text: of a long one the tokens of its beginning.
+
+        Raises:
+            NotImplementedError: for an embedder whose `token_model` is None.
+        """
+        raise NotImplementedError(f"the embedder {self.name!r} has no vectors of single tokens")
+
+    def compare_bags(self, question: str, bags: Sequence[TokenBag]) -> FloatArray:
+        """As `late_interaction`, with texts by what `token_bags` made of them.
+
+        Raises:
+            NotImplementedError: for an embedder whose `token_model` is None.
+        """
+        raise NotImplementedError(f"the embedder {self.name!r} has no vectors of single tokens")
 
     def forget(self) -> None:
-        """Forget what was remembered of texts to compare them faster; called when a user's memory is erased."""
+        """Forget what is remembered of texts to embed them faster; called when words of a user were taken away."""
         return
 
     def coverage(self, text: str) -> Coverage:

@@ -25,11 +25,12 @@ from safetensors.numpy import load
 from tokenizers import Tokenizer
 
 from ...errors import ConfigError, CorruptFileError
+from ...models.word_pieces import WordPieces
 from .base import Coverage, Embedder, FloatArray, TokenModel, normalize_rows, readable
 from .late_interaction import Bags, distinct_rows, late_interaction
 from .lexicon import Lexicon, LexiconSettings
 from .segmentation import SPELLED, has_foreign_run
-from .token_bags import TokenBags
+from .token_bags import TokenBag, joined_bags, token_bag
 
 __all__ = ["MAX_CHARACTERS", "BundledEmbedder"]
 
@@ -64,11 +65,11 @@ class BundledEmbedder(Embedder):
         self._settings = settings or LexiconSettings()
         self._matrix, self._scales = self._data.matrix, self._data.scales
         self._tokenizer, self._unknown_id = self._data.tokenizer, self._data.unknown_id
+        self._rows: dict[str, FloatArray] = {}  # of what texts of other scripts hold
         if self._matrix.shape[1] % 8:
             raise ConfigError(
                 f"The embedder in {self._data.folder} has {self._matrix.shape[1]} dimensions; use a multiple of 8."
             )
-        self._token_bags = TokenBags(len(self._matrix), self.tokenize)
         parts = (_ALGORITHM, self._data.fingerprint, repr(self._settings), str(MAX_CHARACTERS))
         self._fingerprint = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
 
@@ -105,7 +106,7 @@ class BundledEmbedder(Embedder):
                 if has_foreign_run(text):
                     segments = self._lexicon.segmenter.split(text)
                     latin[i] = segments.latin
-                    out[start + i] = self._lexicon.rows(segments.features).sum(axis=0)
+                    out[start + i] = self._lexicon.rows(segments.features, self._rows).sum(axis=0)
             self._add_pieces(latin, out[start : start + len(chunk)])
         return normalize_rows(out) if len(texts) else out
 
@@ -148,41 +149,34 @@ class BundledEmbedder(Embedder):
         tokens = [pieces.tokens[i] for i in kept]
         rows = self._piece_rows(np.array([pieces.ids[i] for i in kept], dtype=np.int64))
         if foreign:
-            rows = np.vstack([rows, self._lexicon.rows(foreign)])
+            rows = np.vstack([rows, self._lexicon.rows(foreign, self._rows)])
             tokens += [token.removeprefix(SPELLED) for token in foreign]
         return tokens, rows
 
-    def late_interaction(self, question: str, texts: Sequence[str]) -> FloatArray:
-        return late_interaction(distinct_rows(*self.token_vectors(question)), self._compared(texts))
+    def token_bags(self, texts: Sequence[str]) -> list[TokenBag]:
+        return [token_bag(*tokens) for tokens in self.tokenize([text[:_COMPARED_CHARACTERS] for text in texts])]
+
+    def compare_bags(self, question: str, bags: Sequence[TokenBag]) -> FloatArray:
+        used, others, places = joined_bags(bags, len(self._matrix))
+        compared = Bags(self.token_rows(used, others), places, np.array([len(bag) for bag in bags], np.int64))
+        return late_interaction(distinct_rows(*self.token_vectors(question)), compared)
 
     def forget(self) -> None:
-        self._token_bags.clear()
-
-    def _compared(self, texts: Sequence[str]) -> Bags:
-        """The distinct tokens of each text; of a long one those of its beginning."""
-        bags, tokens = self._token_bags.of([text[:_COMPARED_CHARACTERS] for text in texts])
-        flat = np.concatenate(bags) if bags else np.empty(0, np.int32)
-        used, places = np.unique(flat, return_inverse=True)
-        size = len(self._matrix)
-        first = int(np.searchsorted(used, size))
-        rows = self._piece_rows(used[:first].astype(np.int64))
-        if first < len(used):
-            rows = np.vstack([rows, self._lexicon.rows([tokens[number - size] for number in used[first:].tolist()])])
-        return Bags(rows, places, np.array([len(bag) for bag in bags], np.int64))
+        self._rows = {}
 
     def tokenize(self, texts: Sequence[str]) -> list[tuple[list[int], list[str]]]:
         """The known word pieces and the other tokens of each text."""
         parts = [self._split(text) for text in texts]
-        encodings = self._encoded([part[0] for part in parts])
+        pieces = self._data.pieces.of([part[0] for part in parts])
         return [
-            ([piece for piece in encoding.ids if piece != self._unknown_id], part[1])
-            for encoding, part in zip(encodings, parts, strict=True)
+            ([piece for piece in own if piece != self._unknown_id] if self._unknown_id in own else own, part[1])
+            for own, part in zip(pieces, parts, strict=True)
         ]
 
     def token_rows(self, numbers: NDArray[np.integer], others: Sequence[str]) -> FloatArray:
         """The rows of word pieces, then those of tokens of other scripts, as :meth:`tokenize` gives both."""
         rows = self._piece_rows(np.asarray(numbers, np.int64))
-        return np.vstack([rows, self._lexicon.rows(others)]) if len(others) else rows
+        return np.vstack([rows, self._lexicon.rows(others, self._rows)]) if len(others) else rows
 
     @property
     def _lexicon(self) -> Lexicon:
@@ -196,8 +190,7 @@ class BundledEmbedder(Embedder):
 
     def _add_pieces(self, texts: list[str], out: FloatArray) -> None:
         """Add the sum of each text's word-piece rows to its row of `out`."""
-        encodings = self._encoded(texts)
-        pieces = [encoding.ids for encoding in encodings]
+        pieces = self._data.pieces.of(texts)
         lengths = np.fromiter(map(len, pieces), np.int64, len(pieces))
         for i in np.flatnonzero(lengths > _MANY_PIECES):
             ids, counts = np.unique(self._without_unknown(pieces[i]), return_counts=True)
@@ -229,11 +222,6 @@ class BundledEmbedder(Embedder):
     def _without_unknown(self, ids: Iterable[int]) -> NDArray[np.int64]:
         return np.fromiter((i for i in ids if i != self._unknown_id), np.int64)
 
-    def _encoded(self, texts: Sequence[str]) -> list[Any]:
-        if len(texts) == 1:  # a batch wakes threads, which takes longer than one text does
-            return [self._tokenizer.encode(texts[0], add_special_tokens=False)]
-        return list(self._tokenizer.encode_batch_fast(texts, add_special_tokens=False))
-
     def _piece_rows(self, ids: NDArray[np.int64]) -> FloatArray:
         rows = self._matrix[ids].astype(np.float32)
         rows *= self._scales[ids][:, None]
@@ -256,6 +244,7 @@ class _Data:
         self.tokenizer = Tokenizer.from_buffer(self._read("tokenizer.json"))
         self.tokenizer.no_truncation()
         self.tokenizer.no_padding()
+        self.pieces = WordPieces(self.tokenizer)
         unknown_id = self.tokenizer.token_to_id("[UNK]")
         if unknown_id is None or self.tokenizer.get_vocab_size() != len(self.matrix):
             raise CorruptFileError(

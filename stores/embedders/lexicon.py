@@ -94,7 +94,6 @@ class Lexicon:
             zip(_text(tensors["characters"]), tensors["frequencies"].astype(np.float64).tolist(), strict=True)
         )
         fold = dict(zip(map(ord, _text(tensors["variants"])), _text(tensors["folded"]), strict=True))
-        self._memo: dict[str, FloatArray] = {}
         words = dict(list(self._index.items())[: self._words])
         self.segmenter = Segmenter(words, fold)
 
@@ -102,9 +101,12 @@ class Lexicon:
         """Whether `token` is a word of the lexicon; a lone character with a mere gloss is not."""
         return self._index.get(token, self._words) < self._words
 
-    def rows(self, features: Sequence[str]) -> FloatArray:
-        """The rows of `features`: float32, shape (len(features), dimension), not normalised."""
-        memo = self._memo
+    def rows(self, features: Sequence[str], memo: dict[str, FloatArray]) -> FloatArray:
+        """The rows of `features`: float32, shape (len(features), dimension), not normalised.
+
+        Args:
+            memo: the caller's, where rows are remembered from one call to the next; it is kept bounded.
+        """
         out = np.empty((len(features), self._matrix.shape[1]), dtype=np.float32)
         for i, feature in enumerate(features):
             row = memo.get(feature)

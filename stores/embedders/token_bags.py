@@ -1,66 +1,64 @@
-"""The distinct tokens of texts as numbers, remembered, since recalls compare questions with the same texts again."""
+"""The distinct tokens of texts as numbers: what late interaction compares, in a form that is small to keep."""
 
 from __future__ import annotations
 
-import hashlib
-import threading
-from collections.abc import Callable, Sequence
+from array import array
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["TokenBags"]
+__all__ = ["TokenBag", "joined_bags", "token_bag"]
 
-_MOST_TOKENS = 1_000_000  # remembered at most, 4 bytes each: some 30,000 turns of a conversation
-_MOST_TEXTS = 50_000
+_SIZE = array("i").itemsize
 
 
-class TokenBags:
-    """Texts as sorted arrays of the numbers of their distinct tokens. Thread-safe.
+class TokenBag(NamedTuple):
+    """The distinct tokens of a text.
 
-    Word pieces have the numbers that the tokenizer gives them; tokens of other scripts get numbers above these, as
-    they come. A text is remembered by a digest, not by its words.
-
-    Args:
-        pieces: how many word pieces there are.
-        tokenize: word-piece ids (without unknown ones) and other tokens of each text; slow, so asked once a text.
+    Attributes:
+        pieces: the numbers of its word pieces, ascending, as the bytes of an array of C ints.
+        others: its tokens of other scripts, each once.
     """
 
-    def __init__(
-        self, pieces: int, tokenize: Callable[[Sequence[str]], Sequence[tuple[Sequence[int], Sequence[str]]]]
-    ) -> None:
-        self._pieces, self._tokenize = pieces, tokenize
-        self._lock = threading.Lock()
-        self._clear()
+    pieces: bytes
+    others: tuple[str, ...] = ()
 
-    def of(self, texts: Sequence[str]) -> tuple[list[NDArray[np.int32]], list[str]]:
-        """The bag of each text, and the tokens of which ``pieces``, ``pieces + 1``, … are the numbers."""
-        digests = [hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest() for text in texts]
-        with self._lock:
-            if self._size > _MOST_TOKENS or len(self._bags) > _MOST_TEXTS:
-                self._clear()
-            new = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in self._bags}
-            if new:
-                for digest, (ids, tokens) in zip(new, self._tokenize(list(new.values())), strict=True):
-                    bag = np.array(sorted({*ids, *map(self._number, tokens)}), dtype=np.int32)
-                    self._bags[digest] = bag
-                    self._size += len(bag)
-            return [self._bags[digest] for digest in digests], self._tokens
+    def __len__(self) -> int:
+        return len(self.pieces) // _SIZE + len(self.others)
 
-    def _number(self, token: str) -> int:
-        number = self._numbers.get(token)
-        if number is None:
-            number = self._numbers[token] = self._pieces + len(self._tokens)
-            self._tokens.append(token)
-        return number
 
-    def clear(self) -> None:
-        """Forget all texts."""
-        with self._lock:
-            self._clear()
+def token_bag(pieces: Iterable[int], others: Iterable[str] = ()) -> TokenBag:
+    """The bag of a text by all its tokens."""
+    return TokenBag(array("i", sorted(set(pieces))).tobytes(), tuple(dict.fromkeys(others)))
 
-    def _clear(self) -> None:
-        self._bags: dict[bytes, NDArray[np.int32]] = {}
-        self._numbers: dict[str, int] = {}
-        self._tokens: list[str] = []
-        self._size = 0
+
+def joined_bags(bags: Sequence[TokenBag], pieces: int) -> tuple[NDArray[np.int64], list[str], NDArray[np.int64]]:
+    """The distinct tokens of several texts, and which of them each text has.
+
+    Args:
+        pieces: how many word pieces there are; their numbers are below it.
+
+    Returns:
+        The distinct word pieces, ascending; the distinct other tokens, as they come; and for each token of each text,
+        text after text, its place in the one list behind the other.
+    """
+    flat = np.frombuffer(b"".join([bag.pieces for bag in bags]), np.intc)
+    held = np.zeros(pieces, np.bool_)
+    held[flat] = True
+    used = np.flatnonzero(held)
+    place_of = np.empty(pieces, np.int64)
+    place_of[used] = np.arange(len(used))
+    places = place_of[flat]
+    if not any(bag.others for bag in bags):
+        return used, [], places
+    numbers: dict[str, int] = {}
+    parts: list[NDArray[np.int64]] = []
+    start = 0
+    for bag in bags:
+        end = start + len(bag.pieces) // _SIZE
+        others = [numbers.setdefault(one, len(used) + len(numbers)) for one in bag.others]
+        parts += [places[start:end], np.array(others, np.int64)]
+        start = end
+    return used, list(numbers), np.concatenate(parts)

@@ -152,7 +152,7 @@ def read_items(
         ]
     if where is None or where.empty:
         return found
-    step_ids = _steps_meeting(tx, where)
+    step_ids = _steps_meeting(tx, where, {source.step_id for item in found for source in item.sources})
     return [item for item in found if _meets(item, where, step_ids)]
 
 
@@ -212,8 +212,9 @@ def _took_effect(before: dict[str, Any] | None, after: MemoryItem | None, record
     return recorded
 
 
-def _steps_meeting(tx: Transaction, where: Where) -> set[str] | None:
-    """The steps that meet the parts of a filter which items answer through their sources; None for no such part."""
+def _steps_meeting(tx: Transaction, where: Where, among: Collection[str]) -> set[str] | None:
+    """Those of some steps that meet the parts of a filter which items answer through their sources; None for no such
+    part."""
     if where.thread_id is None and where.agent_id is None and where.speaker is None:
         return None
     conditions: list[ColumnElement[bool]] = [steps.c.user_id == tx.user_id]
@@ -221,7 +222,8 @@ def _steps_meeting(tx: Transaction, where: Where) -> set[str] | None:
         conditions.append(steps.c.thread_id == where.thread_id)
     if where.agent_id is not None:
         conditions.append(steps.c.agent_id == where.agent_id)
-    rows = tx.all(select(steps.c.id, steps.c.name, steps.c.role).where(*conditions))
+    statement = select(steps.c.id, steps.c.name, steps.c.role).where(*conditions)
+    rows = [row for part in chunks(among) for row in tx.all(statement.where(steps.c.id.in_(part)))]
     speaker = where.speaker.casefold() if where.speaker is not None else None
     return {row.id for row in rows if speaker is None or (row.name or row.role).casefold() == speaker}
 

@@ -15,11 +15,10 @@ from typing import Any, NamedTuple
 from sqlalchemy import Row, Select, and_, bindparam, func, select
 
 from ...memory_types.labels import Label, Tier
-from ...memory_types.times import to_micros
 from ..vocabulary import Vocabulary
 from .erase import read_projections, set_projection
 from .ledger import Transaction, chunks
-from .schema import intents, labelings, labels, projections, scopes, steps, users
+from .schema import intents, labelings, labels, projections, scopes, steps
 from .step_rows import WITH_INTENT, indexed_text
 
 __all__ = [
@@ -133,29 +132,21 @@ class StepIntent:
 # ------------------------------------------------------------------------------------------------------------ marks
 
 
-_REGISTERED = select(users.c.created_at).where(users.c.id == bindparam("user"))
-_VERSION = (
-    select(users.c.created_at, projections.c.change)
-    .outerjoin(
-        projections,
-        and_(projections.c.user_id == users.c.id, projections.c.home == _EVERYWHERE, projections.c.name == _REACHED),
-    )
-    .where(users.c.id == bindparam("user"))
+_REACHED_MARK = select(projections.c.change).where(
+    projections.c.user_id == bindparam("user"), projections.c.home == _EVERYWHERE, projections.c.name == _REACHED
 )
 
 
 def label_version(tx: Transaction) -> LabelVersion:
     """What changes whenever the user's labels do, or what any step carries, whichever process changed them."""
-    row = tx.first(_VERSION, user=tx.user_id)
-    return LabelVersion(tx.change, *((0, 0) if row is None else (row.change or 0, to_micros(row.created_at))))
+    row = tx.first(_REACHED_MARK, user=tx.user_id)
+    return LabelVersion(tx.change, 0 if row is None else row.change, tx.registered)
 
 
 def read_label_marks(tx: Transaction) -> LabelMarks:
     """The marks of the user's labels, zeros for one who has none."""
     found = read_projections(tx, _EVERYWHERE)
-    row = tx.first(_REGISTERED, user=tx.user_id)
-    registered = 0 if row is None else to_micros(row.created_at)
-    return LabelMarks(found.get(_REACHED, 0), found.get(_CORRECTED, 0), registered)
+    return LabelMarks(found.get(_REACHED, 0), found.get(_CORRECTED, 0), tx.registered)
 
 
 def set_labelled(tx: Transaction, reached: int) -> None:
@@ -203,6 +194,10 @@ _LABELS = select(labels, func.coalesce(scopes.c.gist, "").label("gist")).outerjo
     scopes, and_(scopes.c.user_id == labels.c.user_id, scopes.c.label_id == labels.c.id)
 )
 
+_SOME_LABELS = _LABELS.where(  # built once: it costs more than the query
+    labels.c.user_id == bindparam("user"), labels.c.id.in_(bindparam("ids", expanding=True))
+)
+
 
 def _label(row: Any, user: str) -> Label:
     return Label.model_construct(
@@ -232,8 +227,7 @@ def read_labels(tx: Transaction, label_ids: Collection[str] | None = None) -> li
     wanted = set(label_ids)
     while wanted:
         for part in chunks(wanted):
-            rows = tx.all(_LABELS.where(labels.c.user_id == tx.user_id, labels.c.id.in_(part)))
-            found.update({row.id: _label(row, tx.user) for row in rows})
+            found.update({row.id: _label(row, tx.user) for row in tx.all(_SOME_LABELS, user=tx.user_id, ids=part)})
         beyond = {name for one in found.values() for name in (one.parent_id, one.alias_of) if name}
         wanted = beyond - found.keys() - wanted
     return list(found.values())
@@ -268,7 +262,7 @@ def _intent(row: Any) -> StepIntent:
     )
 
 
-_INTENTS = select(intents).where(  # built once: it costs more than the query
+_INTENTS = select(intents).where(
     intents.c.user_id == bindparam("user"), intents.c.step_id.in_(bindparam("ids", expanding=True))
 )
 

@@ -18,6 +18,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from ...errors import HomeInUseError, InvalidInputError, MissingUserError
 from ...memory_types.base import utc_now
+from ...memory_types.times import to_micros
 from .engine import open_engine, place_of, plain_errors, sqlite_url
 from .migrations import migrate
 from .schema import meta, users
@@ -57,19 +58,23 @@ def user_key(name: str) -> str:
 
 
 # Built once: what every recall asks costs more to put together than to answer.
-_USER = select(users.c.id, users.c.timezone, users.c.change).where(users.c.key == bindparam("key"))
+_USER = select(users.c.id, users.c.timezone, users.c.change, users.c.created_at).where(users.c.key == bindparam("key"))
 _LOCKED_USER = _USER.with_for_update()
 
 
 @dataclass(slots=True)
 class Transaction:
-    """A database transaction bound to one user. ``user_id`` is 0 for a user who has stored nothing yet."""
+    """A database transaction bound to one user. ``user_id`` is 0 for a user who has stored nothing yet.
+
+    ``registered`` is when the user was, in microseconds: it tells another one of the same name, after an erasure, apart.
+    """
 
     connection: Connection
     user: str
     user_id: int
     timezone: str
     change: int
+    registered: int = 0
 
     def all(self, statement: Select[Any], **values: Any) -> list[Row[Any]]:
         """Every row of a statement; ``values`` are those of its named parameters."""
@@ -168,7 +173,7 @@ class Ledger:
     def _bind(self, connection: Connection, user: str, *, lock: bool = False) -> Transaction:
         row = connection.execute(_LOCKED_USER if lock else _USER, {"key": user_key(user)}).first()
         return (
-            Transaction(connection, user, row.id, row.timezone, row.change)
+            Transaction(connection, user, row.id, row.timezone, row.change, to_micros(row.created_at))
             if row
             else Transaction(connection, user, 0, "UTC", 0)
         )

@@ -1,4 +1,4 @@
-"""What was said, by whom and when: as little of a step as ranking hundreds of them needs."""
+"""What was said, by whom and when: as little of steps as ranking hundreds of them needs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sqlalchemy import bindparam, func, select
 from .ledger import Transaction, chunks
 from .schema import steps
 
-__all__ = ["SaidStep", "said_steps"]
+__all__ = ["SaidStep", "said_steps", "step_texts"]
 
 
 class SaidStep(NamedTuple):
@@ -24,17 +24,15 @@ class SaidStep(NamedTuple):
     occurred_at: datetime
 
 
-_SAID = select(
-    steps.c.id,
-    steps.c.thread_id,
-    func.coalesce(func.nullif(steps.c.name, ""), steps.c.role),
-    func.coalesce(steps.c.index_text, steps.c.content),
-    steps.c.occurred_at,
-).where(
+_SPEAKER = func.coalesce(func.nullif(steps.c.name, ""), steps.c.role).label("speaker")
+_TEXT = func.coalesce(steps.c.index_text, steps.c.content).label("text")
+_GIVEN = (
     steps.c.user_id == bindparam("user"),
     steps.c.id.in_(bindparam("ids", expanding=True)),
     steps.c.status == "active",
 )
+_SAID = select(steps.c.id, steps.c.thread_id, _SPEAKER, _TEXT, steps.c.occurred_at).where(*_GIVEN)
+_TOLD = select(steps.c.id, _SPEAKER, _TEXT).where(*_GIVEN)
 
 
 def said_steps(tx: Transaction, step_ids: Collection[str]) -> dict[str, SaidStep]:
@@ -44,3 +42,12 @@ def said_steps(tx: Transaction, step_ids: Collection[str]) -> dict[str, SaidStep
         for row in tx.all(_SAID, user=tx.user_id, ids=part):
             found[row.id] = SaidStep._make(row)
     return found
+
+
+def step_texts(tx: Transaction, step_ids: Collection[str]) -> dict[str, str]:
+    """What active steps say, behind who says it; unknown and forgotten ids are left out."""
+    return {
+        row.id: f"{row.speaker}: {row.text}"
+        for part in chunks(step_ids)
+        for row in tx.all(_TOLD, user=tx.user_id, ids=part)
+    }

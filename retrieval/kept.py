@@ -1,0 +1,61 @@
+"""What recalls keep in memory from one to the next, all in one place, so that one call lets go of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from ..stores.documents import searchable
+from ..stores.embedders import Embedder
+from ..stores.embedders.token_bags import TokenBag
+from ..stores.kept_records import KeptRecords
+from ..stores.kept_vocabularies import KeptVocabularies
+from ..stores.ledger import Transaction
+from ..stores.ledger.labels import carried_labels
+from ..stores.ledger.said_steps import step_texts
+from ..stores.ledger.steps import steps_since
+from ..stores.ledger.told_items import item_states, item_texts, items_since
+
+__all__ = ["Kept"]
+
+
+class Kept:
+    """Bounded working sets of a home's users. Safe to use from several threads.
+
+    Attributes:
+        vocabularies: their labels.
+        carried: the label ids that steps carry.
+        states: the status of items.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self.vocabularies = KeptVocabularies()
+        self.carried = KeptRecords(carried_labels, steps_since)
+        self.states = KeptRecords(item_states, items_since)
+        self._steps = KeptRecords(self._step_bags, steps_since)
+        self._items = KeptRecords(self._item_bags, items_since)
+
+    def bags(self, tx: Transaction, record_ids: Collection[str]) -> dict[str, TokenBag]:
+        """What late interaction compares of active steps and of items; only for an embedder that has vectors of
+        tokens."""
+        steps = [one for one in record_ids if one.startswith("step_")]
+        found = dict(self._steps.of(tx, steps)) if steps else {}
+        if len(steps) < len(record_ids):
+            found.update(self._items.of(tx, [one for one in record_ids if not one.startswith("step_")]))
+        return found
+
+    def drop(self, user: str) -> None:
+        """Let go of everything of a user."""
+        self.vocabularies.drop(user)
+        for records in (self.carried, self.states, self._steps, self._items):
+            records.drop(user)
+
+    def _step_bags(self, tx: Transaction, step_ids: Collection[str]) -> Mapping[str, TokenBag]:
+        return self._bags(step_texts(tx, step_ids))
+
+    def _item_bags(self, tx: Transaction, item_ids: Collection[str]) -> Mapping[str, TokenBag]:
+        return self._bags(item_texts(tx, item_ids))
+
+    def _bags(self, texts: Mapping[str, str]) -> Mapping[str, TokenBag]:
+        bags = self._embedder.token_bags([searchable(text) for text in texts.values()])
+        return dict(zip(texts, bags, strict=True))

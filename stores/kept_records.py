@@ -1,0 +1,105 @@
+"""What recalls need to know of a user's steps or items, as far as it was asked for: a bounded working set in memory.
+
+A record gets a new change number whenever its words change after they were first stored, and so does a step when its
+labels do. So of what is kept only the records that changed since are read again, and a conversation that goes on costs
+no more than its new steps.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from .ledger import Transaction
+
+__all__ = ["KeptRecords"]
+
+_USERS = 256
+_RECORDS = 20_000
+_TOTAL = 200_000
+_CHANGED = 2_000
+
+Kept = TypeVar("Kept")
+Reader = Callable[[Transaction, Collection[str]], Mapping[str, Kept]]
+Changed = Callable[[Transaction, int, int], set[str] | None]
+
+
+@dataclass(slots=True)
+class _Of(Generic[Kept]):
+    registered: int
+    change: int
+    records: dict[str, Kept] = field(default_factory=dict)
+    guard: threading.Lock = field(default_factory=threading.Lock)
+
+
+class KeptRecords(Generic[Kept]):
+    """What was read of records, of the users who were asked for last. Safe to use from several threads.
+
+    Args:
+        read: reads it for some records; leaves out one of which there is nothing to keep.
+        changed: the ids of the records whose change number is above one; None where there are as many as told, or more.
+        users: of how many users it is kept.
+        records: of how many records of each; with more, it begins anew.
+        total: of how many records of all together; the user asked for last is always kept.
+    """
+
+    def __init__(
+        self,
+        read: Reader[Kept],
+        changed: Changed,
+        *,
+        users: int = _USERS,
+        records: int = _RECORDS,
+        total: int = _TOTAL,
+    ) -> None:
+        self._read, self._changed = read, changed
+        self._users, self._records, self._total = users, records, total
+        self._kept: OrderedDict[str, _Of[Kept]] = OrderedDict()
+        self._guard = threading.Lock()
+
+    def of(self, tx: Transaction, ids: Collection[str]) -> Mapping[str, Kept]:
+        """What is known of each of these records as the transaction sees them, in the order of the ids."""
+        with self._guard:
+            kept = self._kept.get(tx.user)
+            if kept is None or kept.registered != tx.registered or kept.change > tx.change:
+                kept = self._kept[tx.user] = _Of(tx.registered, tx.change)
+            self._kept.move_to_end(tx.user)
+        with kept.guard:
+            if kept.change > tx.change:  # another thread sees a later state
+                return self._read(tx, ids)
+            if kept.change < tx.change:
+                self._refresh(tx, kept)
+            missing = [one for one in ids if one not in kept.records]
+            if missing:
+                if len(kept.records) + len(missing) > self._records:
+                    kept.records.clear()
+                    missing = list(ids)
+                kept.records.update(self._read(tx, missing))
+                self._bound(tx.user)
+            return {one: kept.records[one] for one in ids if one in kept.records}
+
+    def drop(self, user: str) -> None:
+        """Forget what is kept of a user."""
+        with self._guard:
+            self._kept.pop(user, None)
+
+    def _refresh(self, tx: Transaction, kept: _Of[Kept]) -> None:
+        changed = self._changed(tx, kept.change, _CHANGED)
+        if changed is None:
+            kept.records.clear()
+        else:
+            for one in changed:
+                kept.records.pop(one, None)
+        kept.change = tx.change
+
+    def _bound(self, user: str) -> None:
+        """Let go of the users not asked for the longest."""
+        with self._guard:
+            size = sum(len(one.records) for one in self._kept.values())
+            for name in list(self._kept):
+                if name == user or (size <= self._total and len(self._kept) <= self._users):
+                    break
+                size -= len(self._kept.pop(name).records)

@@ -1,0 +1,125 @@
+"""What is kept in memory to work faster goes when the words it was made of are taken away."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hexamem import Memory, Settings, UserMemory
+
+WORD = "zanzibaria"
+STRATEGIES = ("rrf_neighbours", "label_density", "learned")
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with Memory.open(tmp_path / "home", settings=Settings(background=False)) as memory:
+        yield memory
+
+
+def parts_of(value: Any) -> Iterator[Any]:
+    """What an object of ours, or a container, holds."""
+    if isinstance(value, Mapping):
+        yield from list(value.keys())
+        yield from list(value.values())
+    elif isinstance(value, list | tuple | set | frozenset | deque):
+        yield from list(value)
+    elif type(value).__module__.startswith("hexamem"):
+        yield from list(getattr(value, "__dict__", {}).values())
+        for kind in type(value).__mro__:
+            slots = getattr(kind, "__slots__", ())
+            yield from (getattr(value, name, None) for name in ((slots,) if isinstance(slots, str) else slots))
+        if is_dataclass(value):
+            yield from (getattr(value, one.name, None) for one in fields(value))
+
+
+def held(root: object, word: str) -> list[str]:
+    """The texts with this word, in whatever case, that are held anywhere under an object."""
+    found: list[str] = []
+    seen: set[int] = set()
+    waiting: list[Any] = [root]
+    keep: list[Any] = []  # else the id of what is made on the way may be given away again
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, type) or id(one) in seen:
+            continue
+        seen.add(id(one))
+        keep.append(one)
+        if isinstance(one, str):
+            if word.casefold() in one.casefold():
+                found.append(one)
+            continue
+        waiting.extend(parts_of(one))
+    return found
+
+
+def told(user: UserMemory, said: str) -> str:
+    """Something is said among other things and asked for in every way; returns the id of its step."""
+    others = ["We went to the museum in Lisbon.", "My cousin repairs pianos.", "The recipe needs two eggs."]
+    step_id = user.remember([said, *others], thread_id="chat").step_ids[0]
+    user.search_pages("museum in Lisbon")
+    for strategy in STRATEGIES:
+        assert step_id in [hit.id for hit in user.recall(said, strategy=strategy).hits]
+    return step_id
+
+
+def forgets(user: UserMemory, step_id: str) -> None:
+    user.forget(step_ids=[step_id])
+
+
+def redacts(user: UserMemory, step_id: str) -> None:
+    user.redact(WORD)
+
+
+def erases(user: UserMemory, step_id: str) -> None:
+    user.erase()
+
+
+@pytest.mark.parametrize("takes_away", [forgets, redacts, erases])
+def test_no_word_that_was_taken_away_stays_in_memory(
+    memory: Memory, takes_away: Callable[[UserMemory, str], None]
+) -> None:
+    user = memory.user("ann")
+    step_id = told(user, f"Our garden is called {WORD}.")
+    assert held(memory, WORD), "the walk sees nothing"
+    assert held(memory.searcher, step_id), "the walk sees nothing of what recalls keep"
+    takes_away(user, step_id)
+    assert held(memory, WORD) == []
+    assert held(memory.searcher, step_id) == []
+
+
+def test_what_an_undone_addition_said_leaves_memory(memory: Memory) -> None:
+    user = memory.user("ann")
+    told(user, "Our garden is green.")
+    item = user.add({"kind": "semantic", "name": WORD, "summary": "the name of the garden"})
+    for strategy in STRATEGIES:
+        assert item.id in [hit.id for hit in user.recall(f"garden {WORD}", strategy=strategy).hits]
+    user.write_recalls()
+    assert held(memory.searcher, item.id)
+    user.undo(user.history(item.id)[-1].id)
+    assert held(memory.searcher, item.id) == []
+
+
+def test_words_that_the_vault_manager_takes_away_leave_memory(memory: Memory) -> None:
+    user = memory.user("ann")
+    address = f"{WORD}.quill@example.com"
+    told(user, f"My e-mail address is {address}, write to me there.")
+    assert held(memory, address)
+    user.flush()
+    assert [item.kind for item in user.items("vault")] == ["vault"]
+    assert WORD not in user.steps()[0].content
+    assert held(memory, address) == []
+
+
+def test_another_user_keeps_what_is_known_of_him(memory: Memory) -> None:
+    ann, ben = memory.user("ann"), memory.user("ben")
+    told(ann, f"Our garden is called {WORD}.")
+    step_id = told(ben, "Our boat is called Dolores.")
+    ann.erase()
+    assert held(memory, "Dolores")
+    assert held(memory.searcher, step_id)

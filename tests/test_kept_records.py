@@ -1,0 +1,107 @@
+"""What is kept of records is what a transaction sees, read once, and bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import cast
+
+from sqlalchemy import Connection
+
+from hexamem.stores.kept_records import KeptRecords
+from hexamem.stores.ledger import Transaction
+
+
+class Records:
+    """Stands in for a table: record → (change number, words)."""
+
+    def __init__(self, **words: str) -> None:
+        self.rows = {name: (1, text) for name, text in words.items()}
+        self.asked: list[list[str]] = []
+
+    def read(self, tx: Transaction, ids: Collection[str]) -> dict[str, str]:
+        self.asked.append(sorted(ids))
+        return {one: self.rows[one][1] for one in ids if one in self.rows}
+
+    def changed(self, tx: Transaction, since: int, most: int) -> set[str] | None:
+        found = {one for one, (change, _) in self.rows.items() if change > since}
+        return None if len(found) >= most else found
+
+
+def at(change: int, user: str = "ann", registered: int = 1) -> Transaction:
+    return Transaction(cast("Connection", None), user, 1, "UTC", change, registered)
+
+
+def test_a_record_is_read_once() -> None:
+    records = Records(a="one", b="two", c="three")
+    kept = KeptRecords(records.read, records.changed)
+    assert kept.of(at(1), ["a", "b"]) == {"a": "one", "b": "two"}
+    assert list(kept.of(at(1), ["c", "a"]).items()) == [("c", "three"), ("a", "one")]
+    assert records.asked == [["a", "b"], ["c"]]
+
+
+def test_what_there_is_nothing_of_is_asked_for_again() -> None:
+    records = Records(a="one")
+    kept = KeptRecords(records.read, records.changed)
+    assert kept.of(at(1), ["a", "b"]) == {"a": "one"}
+    records.rows["b"] = (1, "two")
+    assert kept.of(at(1), ["a", "b"]) == {"a": "one", "b": "two"}
+
+
+def test_only_what_changed_is_read_again() -> None:
+    records = Records(a="one", b="two")
+    kept = KeptRecords(records.read, records.changed)
+    kept.of(at(1), ["a", "b"])
+    records.rows["b"] = (2, "other")
+    assert kept.of(at(2), ["a", "b"]) == {"a": "one", "b": "other"}
+    assert records.asked == [["a", "b"], ["b"]]
+
+
+def test_of_many_changes_nothing_is_trusted() -> None:
+    records = Records(**{f"r{number}": "old" for number in range(2_100)})
+    kept = KeptRecords(records.read, records.changed)
+    kept.of(at(1), ["r0", "r1"])
+    records.rows = dict.fromkeys(records.rows, (2, "new"))
+    assert kept.of(at(2), ["r0", "r1"]) == {"r0": "new", "r1": "new"}
+
+
+def test_a_transaction_of_before_neither_sees_nor_leaves_anything() -> None:
+    records = Records(a="new")
+    kept = KeptRecords(records.read, records.changed)
+    kept.of(at(5), ["a"])
+    records.rows["a"] = (1, "old")  # as the earlier state has it
+    before = KeptRecords(records.read, records.changed)
+    assert before.of(at(1), ["a"]) == {"a": "old"}
+    records.rows["a"] = (5, "new")
+    assert before.of(at(5), ["a"]) == {"a": "new"}
+    assert kept.of(at(5), ["a"]) == {"a": "new"}
+
+
+def test_another_user_of_the_same_name_is_told_apart() -> None:
+    records = Records(a="hers")
+    kept = KeptRecords(records.read, records.changed)
+    kept.of(at(3, registered=1), ["a"])
+    records.rows["a"] = (1, "his")
+    assert kept.of(at(3, registered=2), ["a"]) == {"a": "his"}
+
+
+def test_users_and_records_are_bounded() -> None:
+    records = Records(**{name: name for name in "abcdef"})
+    kept = KeptRecords(records.read, records.changed, users=2, records=3, total=4)
+    kept.of(at(1, "ann"), "abc")
+    kept.of(at(1, "ben"), "abc")
+    kept.of(at(1, "ben"), "a")
+    assert kept.of(at(1, "ann"), "a") == {"a": "a"}
+    assert records.asked == [["a", "b", "c"], ["a", "b", "c"], ["a"]], "three of each are more than four: ann went"
+    assert kept.of(at(1, "ben"), "def") == {"d": "d", "e": "e", "f": "f"}
+    kept.of(at(1, "ben"), "d")
+    kept.of(at(1, "ben"), "a")
+    assert records.asked[3:] == [["d", "e", "f"], ["a"]], "with more than three it began anew"
+
+
+def test_what_is_dropped_is_read_again() -> None:
+    records = Records(a="one")
+    kept = KeptRecords(records.read, records.changed)
+    kept.of(at(1), ["a"])
+    kept.drop("ann")
+    kept.of(at(1), ["a"])
+    assert records.asked == [["a"], ["a"]]
