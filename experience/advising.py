@@ -7,7 +7,8 @@ shown by its digest. Below the floor there is nothing, since most talk has no ex
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,7 +19,7 @@ from .digest import abridged_run, clipped, digest_of, digest_text, normal_task
 from .settings import ExperienceSettings
 from .similarity import EmbedTexts, nearness
 
-__all__ = ["Include", "Lore", "advise"]
+__all__ = ["Include", "Lore", "advise", "advise_on_tool", "with_focus"]
 
 Include = Literal["items", "trajectories", "both"]
 _LONGEST = 1_200  # characters of one item's content
@@ -66,7 +67,8 @@ def advise(
     asked = normal_task(task)
     left_out = set() if same_task else {run.id for run in lore.runs if normal_task(run.task) == asked}
     runs = [run for run in lore.runs if run.id not in left_out]
-    items = [one for one in lore.experience if not one.run_ids or set(one.run_ids) - left_out]
+    known = [one for one in lore.experience if one.origin != "focus"]  # those are for exploring only
+    items = [one for one in known if not one.run_ids or set(one.run_ids) - left_out]
     texts = [*(run.task for run in runs), *(f"{one.title}. {one.description}" for one in items)]
     scores = nearness(task, texts, embed)
     of_task = {run.id: 1.0 if normal_task(run.task) == asked else s for run, s in zip(runs, scores, strict=False)}
@@ -76,6 +78,48 @@ def advise(
         parts += _item_parts(runs, items, of_task, of_item, k, facet, lore, settings)
     if include != "items":
         parts += _trajectories(runs, of_task, k, lore, settings)
+    return _advice(parts)
+
+
+def advise_on_tool(
+    tool: str,
+    error: str,
+    lore: Lore,
+    embed: EmbedTexts | None,
+    *,
+    left_out: Collection[str] = (),
+    settings: ExperienceSettings,
+) -> Advice:
+    """What was learned about a tool: items of the facet "tool" that name it, or are near to it and its error.
+
+    Args:
+        left_out: ids of experience that was shown already.
+    """
+    items = [one for one in lore.experience if one.facet == "tool" and one.origin != "focus" and one.id not in left_out]
+    name = re.compile(rf"(?<!\w){re.escape(tool.strip())}(?!\w)", re.I)
+    scores = nearness(f"{tool} {error}", [f"{one.title}. {one.description}" for one in items], embed)
+    near = [
+        (bool(name.search(f"{one.title} {one.description} {one.content}")), score, one)
+        for one, score in zip(items, scores, strict=True)
+    ]
+    ranked = sorted(near, key=lambda told: (not told[0], -told[1]))
+    chosen = [
+        AdvicePart(id=one.id, kind="item", score=score, text=_item_text(one))
+        for named, score, one in ranked
+        if named or score >= settings.floor
+    ]
+    return _advice(_within(chosen, settings.items, settings.item_tokens))
+
+
+def with_focus(advice: Advice, lore: Lore, settings: ExperienceSettings) -> Advice:
+    """An advice with the environment's focus points before it, for an agent that explores."""
+    points = [one for one in lore.experience if one.origin == "focus"]
+    parts = [AdvicePart(id=one.id, kind="item", score=1.0, text=_item_text(one)) for one in points]
+    shown = _within(parts, settings.focus_points, settings.item_tokens)
+    return _advice([*shown, *advice.parts]).changed(degraded=advice.degraded)
+
+
+def _advice(parts: Sequence[AdvicePart]) -> Advice:
     return Advice(parts=tuple(parts), text=_fenced(parts), tokens=sum(count_tokens(part.text) for part in parts))
 
 

@@ -13,9 +13,11 @@ from typing import Any, NamedTuple, get_args
 from ..memory_types.experience import Experience, Facet, Origin, Run
 from ..memory_types.items import ProceduralItem
 
-__all__ = ["ENTRY_TYPE", "Uses", "experience_of", "item_values", "metadata_of", "uses_of"]
+__all__ = ["ENTRY_TYPE", "EXPLORATION", "Uses", "experience_of", "item_values", "metadata_of", "uses_of"]
 
 ENTRY_TYPE = "experience"
+EXPLORATION = "exploration"
+"""In the metadata of a run: the id of the exploration that it is an attempt of."""
 _KEY = "experience"
 
 
@@ -28,15 +30,23 @@ class Uses(NamedTuple):
 
 
 def uses_of(runs: Iterable[Run]) -> dict[str, Uses]:
-    """The uses of everything that runs were given, by its id. Counted from the runs, so that a forgotten one is not."""
+    """The uses of everything that runs were given, by its id. Counted from the runs, so that a forgotten one is not.
+
+    The attempts of one exploration count as one run, which did its task if one of them did: else a single task that is
+    too hard would count as often against what was known as it was tried.
+    """
     shown: Counter[str] = Counter()
     helped: Counter[str] = Counter()
     hurt: Counter[str] = Counter()
+    tried: dict[str, list[Run]] = {}
     for run in runs:
-        ids = set(run.shown)
+        tried.setdefault(str(run.metadata.get(EXPLORATION) or run.id), []).append(run)
+    for attempts in tried.values():
+        ids = {one for run in attempts for one in run.shown}
         shown.update(ids)
-        if run.outcome is not None:
-            (helped if run.outcome.label else hurt).update(ids)
+        ended = [run.outcome.label for run in attempts if run.outcome is not None]
+        if ended:
+            (helped if any(ended) else hurt).update(ids)
     return {one: Uses(shown[one], helped[one], hurt[one]) for one in shown}
 
 

@@ -26,7 +26,17 @@ if TYPE_CHECKING:
 
     from ..models import RetryPolicy
 
-__all__ = ["DistilledItem", "DistilledReply", "Distiller", "JudgeReply", "Merged", "OutcomeJudge", "merge", "plan"]
+__all__ = [
+    "DistilledItem",
+    "DistilledReply",
+    "Distiller",
+    "JudgeReply",
+    "Merged",
+    "OutcomeJudge",
+    "merge",
+    "plan",
+    "plan_explored",
+]
 
 _RULES = "experience_rules"
 _SURE = 0.5
@@ -65,11 +75,12 @@ class Plan:
     origin: Literal["success", "failure", "contrast"]
     runs: tuple[Run, ...]
     most: int
+    explored: Literal["parallel", "sequential"] | None = None
 
     @property
     def prompt(self) -> str:
         """The name of the prompt."""
-        return f"distil_{self.origin}"
+        return f"distil_{self.explored or self.origin}"
 
 
 def plan(run: Run, others: Sequence[Run], settings: ExperienceSettings) -> Plan:
@@ -89,6 +100,22 @@ def plan(run: Run, others: Sequence[Run], settings: ExperienceSettings) -> Plan:
     if run.outcome.label:
         return Plan(origin="success", runs=(run,), most=settings.from_success)
     return Plan(origin="failure", runs=(run,), most=settings.from_failure)
+
+
+def plan_explored(runs: Sequence[Run], mode: Literal["parallel", "sequential"], settings: ExperienceSettings) -> Plan:
+    """How to distil what an exploration brought (MaTTS): parallel runs by self-contrast over all of them, whatever
+    their outcomes; a run that was re-examined from all of its notes.
+
+    Args:
+        runs: of the same task; the chosen one first.
+    """
+    label = next((run.outcome.label for run in runs if run.outcome is not None), False)
+    if mode == "parallel" and len(runs) > 1:
+        return Plan(origin="contrast", runs=tuple(runs), most=settings.from_contrast, explored="parallel")
+    if mode == "sequential":
+        origin: Literal["success", "failure"] = "success" if label else "failure"
+        return Plan(origin=origin, runs=tuple(runs[:1]), most=settings.from_refined, explored="sequential")
+    return plan(runs[0], (), settings)
 
 
 class OutcomeJudge:

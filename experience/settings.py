@@ -23,6 +23,14 @@ class ExperienceSettings:
             four times those that did their task.
         run_tokens: to how many tokens a run is abridged for a model; in a contrast that is shared by the runs.
         contrasted: most runs of the same task that one contrast looks at.
+        from_refined: most items from a run that was re-examined (sequential scaling); a self-contrast over parallel
+            runs brings ``from_contrast``.
+        explored: most runs of one exploration, and most re-examinations of one run.
+        repeated_errors: so many errors of the same tool, or invalid actions, one behind the other, are trouble.
+        standstill: so many turns that bring nothing new are no progress.
+        reflected: most similar successful runs that a reflection looks at.
+        reflection_tokens: the budget of a reflection's text without a model, and of its answers with one.
+        focus_points: most guiding principles of an environment.
     """
 
     floor: float = 0.42
@@ -37,3 +45,10 @@ class ExperienceSettings:
     retire_after: int = 4
     run_tokens: int = 4_000
     contrasted: int = 4
+    from_refined: int = 3
+    explored: int = 8
+    repeated_errors: int = 2
+    standstill: int = 3
+    reflected: int = 3
+    reflection_tokens: int = 500
+    focus_points: int = 5

@@ -54,6 +54,8 @@ class Settings:
             new page.
         memos: "rules" to make memos of memos by rules; "model" to have a model write them anew in the background, a
             call each (it needs one). Headers and memos of pages are a model's where it labels, without further calls.
+        experience: whether agents are given what earlier runs teach, and it is learned; without it runs are recorded
+            and counted only, so that the gain can be measured.
         keep_reasoning: whether reasoning blocks of models are stored with their step.
         find_secrets: whether secrets are looked for and taken out before anything is written.
         background: whether a thread brings the indexes up after each write and runs queued jobs; without it ``recall``
@@ -72,7 +74,7 @@ class Settings:
     """
 
     timezone: str = "UTC"
-    strategy: str = "rrf_neighbours"
+    strategy: str = "learned"
     weights: str | None = None
     k: int = 10
     labels: LabelTier = "rules"
@@ -95,6 +97,7 @@ class Settings:
     page_tokens: int = 1_200
     page_gap: int = 6
     memos: MemoTier = "rules"
+    experience: bool = True
     keep_reasoning: bool = False
     find_secrets: bool = True
     background: bool = True
@@ -127,7 +130,7 @@ class Settings:
             if not whole or value < 1 or (highest is not None and value > highest):
                 rule = "of at least 1" if highest is None else f"from 1 to {highest:,}"
                 raise ConfigError(f"Settings.{name} = {value!r}: give a whole number {rule}")
-        for name in ("pages", "keep_reasoning", "find_secrets", "background"):
+        for name in ("pages", "experience", "keep_reasoning", "find_secrets", "background"):
             value = getattr(self, name)
             if not isinstance(value, bool):
                 raise ConfigError(f"Settings.{name} = {value!r}: give True or False")

@@ -26,10 +26,11 @@ if TYPE_CHECKING:
     from .memory import Memory
     from .models import StructuredResult, UsageMeter
 
-__all__ = ["KIND", "WAITS", "Distilling"]
+__all__ = ["KIND", "SWITCHED_OFF", "WAITS", "Distilling"]
 
 KIND = "distil"
 WAITS = "distilling waits for a model: open the memory with model='openai:…' (or models={'distiller': …, 'judge': …})"
+SWITCHED_OFF = "distilling waits: it is switched off by Settings.experience"
 
 
 class Distilling:
@@ -48,14 +49,27 @@ class Distilling:
 
     @property
     def ready(self) -> bool:
-        """Whether there is a model to distil with."""
+        """Whether there is a model to distil with, and it is not switched off."""
+        return not self.waits
+
+    @property
+    def waits(self) -> str:
+        """Why nothing is distilled; "" where something is."""
+        if not self._memory.settings.experience:
+            return SWITCHED_OFF
         models = self._memory.model_tier.models
-        return models.of("distiller") is not None and models.of("judge") is not None
+        return WAITS if models.of("distiller") is None or models.of("judge") is None else ""
 
     def queue(self, tx: Transaction, run_id: str) -> str:
         """Ask for a run to be distilled, in this transaction; returns why that waits, or ""."""
         enqueue(tx, KIND, {"run": run_id}, key=run_id, due_at=None if self.ready else NEVER)
-        return "" if self.ready else WAITS
+        return self.waits
+
+    def queue_explored(self, tx: Transaction, run_ids: Sequence[str], mode: str) -> str:
+        """The same for what an exploration brought, the chosen run first."""
+        payload = {"run": run_ids[0], "runs": list(run_ids), "mode": mode}
+        enqueue(tx, KIND, payload, key=run_ids[0], due_at=None if self.ready else NEVER)
+        return self.waits
 
     def embed_for(self, user: str) -> EmbedTexts:
         """What makes vectors for a user."""
@@ -82,22 +96,26 @@ class Distilling:
         return outcome
 
     def _run(self, job: JobContext, usage: UsageMeter) -> JobOutcome:
-        run = self._read(job)
-        if run is None or run.distilled or run.status != "finished":
-            return JobOutcome.done()  # forgotten since, or done by another attempt
-        if run.outcome is None:
-            said, result = self._judged(job, run, usage)
-            if said is None:
-                return _unusable("judge", result)
-            run = self._decided(job, run.id, said)
-            if run is None or run.outcome is None:
-                return JobOutcome.done()
-        return self._distilled(job, run, usage)
+        judged: list[Run] = []
+        for run in self._read(job):
+            if run.distilled or run.status != "finished":
+                continue  # done by another attempt
+            known: Run | None = run
+            if run.outcome is None:
+                said, result = self._judged(job, run, usage)
+                if said is None:
+                    return _unusable("judge", result)
+                known = self._decided(job, run.id, said)
+            if known is not None and known.outcome is not None:
+                judged.append(known)
+        return self._distilled(job, judged, usage) if judged else JobOutcome.done()
 
-    def _read(self, job: JobContext) -> Run | None:
+    def _read(self, job: JobContext) -> list[Run]:
+        """The runs of a job that were not forgotten since, in its order."""
+        wanted: list[str] = job.payload.get("runs") or [job.payload["run"]]
         with self._memory.ledger.read(job.user.name) as tx:
-            found = [one for one in read_runs(tx) if one.id == job.payload["run"]]
-        return found[0] if found else None
+            found = {one.id: one for one in read_runs(tx)}
+        return [found[one] for one in wanted if one in found]
 
     def _judged(self, job: JobContext, run: Run, usage: UsageMeter) -> tuple[Outcome | None, StructuredResult[Any]]:
         from .experience.distilling import OutcomeJudge
@@ -130,16 +148,19 @@ class Distilling:
                 retire_hurting(tx, run.shown, self.settings)
         return run
 
-    def _distilled(self, job: JobContext, run: Run, usage: UsageMeter) -> JobOutcome:
-        from .experience.distilling import Distiller, merge, plan
+    def _distilled(self, job: JobContext, runs: Sequence[Run], usage: UsageMeter) -> JobOutcome:
+        from .experience.distilling import Distiller, merge, plan, plan_explored
 
-        memory = self._memory
+        memory, run = self._memory, runs[0]
         model = memory.model_tier.models.of("distiller")
         assert model is not None
         with memory.ledger.read(job.user.name) as tx:
-            planned = plan(run, read_runs(tx, run.environment, finished=True), self.settings)
+            if job.payload.get("mode") is not None:
+                planned = plan_explored(runs, job.payload["mode"], self.settings)
+            else:
+                planned = plan(run, read_runs(tx, run.environment, finished=True), self.settings)
             steps: dict[str, list[RunStep]] = read_run_steps(tx, [one.id for one in planned.runs])
-            known = read_experience(tx, run.environment)
+            known = [one for one in read_experience(tx, run.environment) if one.origin != "focus"]
         embed = self.embed_for(job.user.name)
         distiller = Distiller(model, method=memory.settings.model_method)
         made, result = distiller.distil(
@@ -154,12 +175,12 @@ class Distilling:
             return _unusable("distiller", result)
         merged = merge(made, known, embed, self.settings)
         with job.write() as tx:
-            held = read_runs(tx)
-            kept = next((one for one in held if one.id == run.id), None)
+            held = {one.id: one for one in read_runs(tx)}
             # Forgotten meanwhile, nothing is learned from it; decided otherwise, it has another job.
-            if kept is not None and kept.outcome == run.outcome:
+            if all(one.id in held and held[one.id].outcome == one.outcome for one in runs):
                 self._write(tx, merged)
-                set_run(tx, kept.changed(distilled=True))
+                for one in runs:
+                    set_run(tx, held[one.id].changed(distilled=True))
             job.complete(tx)
         memory.wrote(job.user.name)
         return JobOutcome.done()

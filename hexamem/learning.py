@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, get_args
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from .arguments import check_count, check_text, json_mapping
-from .async_twins import AsyncExperience, AsyncRun
-from .calls import public
+from .async_twins import AsyncExperience
+from .calls import Calls, public
 from .errors import HexamemError, InvalidInputError, NotFoundError
 from .experience.advising import Include, Lore, advise
 from .experience.as_items import ENTRY_TYPE, metadata_of
@@ -26,6 +26,7 @@ from .memory_types.experience import (
     RunReceipt,
     RunStep,
 )
+from .recording import RunRecorder
 from .stores.changing import edit_item, remove_item
 from .stores.known_secrets import find_known
 from .stores.ledger import Transaction, get_items
@@ -41,11 +42,21 @@ from .stores.ledger.runs import (
 from .stores.redaction import Redactor, keep_in_vault
 
 if TYPE_CHECKING:
+    from langchain_core.tools import BaseTool
+
     from .distilling import Distilling
+    from .experience.exploring import Exploration, ExploreMode
+    from .experience.focusing import Focus
+    from .experience.similarity import EmbedTexts
+    from .exploring import Runner
+    from .graphs.experience_recording import RunRecordingHandler
     from .user import UserMemory
 
-__all__ = ["RunRecorder", "UserExperience"]
+T = TypeVar("T")
 
+__all__ = ["OFF", "RunRecorder", "UserExperience"]
+
+OFF = "experience is switched off by Settings.experience: runs are recorded, and nothing is recalled or learned"
 _MOST_K = 20
 _SOURCES = tuple(one for one in get_args(OutcomeSource) if one != "judge")
 
@@ -61,7 +72,7 @@ class UserExperience(AsyncExperience):
 
     def __init__(self, user: UserMemory) -> None:
         self._user = user
-        self._calls = user._calls
+        self._calls: Calls = user._calls
 
     # -- recording ----------------------------------------------------------------------------------------------
 
@@ -95,12 +106,9 @@ class UserExperience(AsyncExperience):
         _check_task(task)
         _check_env(env)
         fields = json_mapping(metadata, "metadata")
-        advice = self._advice(task, env, k, include, None, same_task) if recall else Advice()
-        with self._user.memory.ledger.write(self._user.name, timezone=self._user.timezone) as tx:
-            said = self._clean(tx, {"task": task, "environment": env, "metadata": fields}, "the task")
-            run = Run(user=self._user.name, shown=advice.ids, **said)
-            add_run(tx, run)
-        return RunRecorder(self, run, advice)
+        recalls = recall and self._user.memory.settings.experience
+        advice = self._advice(task, env, k, include, None, same_task) if recalls else Advice()
+        return self._begin(task, env, fields, advice, same_task=same_task)
 
     @public
     def resume(self, run_id: str) -> RunRecorder:
@@ -125,6 +133,13 @@ class UserExperience(AsyncExperience):
         """
         return self._finish(run_id, outcome, evidence, source, again=True)
 
+    def _begin(self, task: str, env: str, metadata: Mapping[str, Any], advice: Advice, **options: bool) -> RunRecorder:
+        with self._user.memory.ledger.write(self._user.name, timezone=self._user.timezone) as tx:
+            said = self._clean(tx, {"task": task, "environment": env, "metadata": dict(metadata)}, "the task")
+            run = Run(user=self._user.name, shown=advice.ids, **said)
+            add_run(tx, run)
+        return RunRecorder(self, run, advice, **options)
+
     def _step(self, run_id: str, values: Mapping[str, str | None]) -> RunStep:
         for name, value in values.items():
             if value is not None:
@@ -138,7 +153,14 @@ class UserExperience(AsyncExperience):
             return append_run_step(tx, RunStep(run_id=run_id, position=0, **said))
 
     def _finish(
-        self, run_id: str, outcome: bool | None, evidence: str, source: OutcomeSource, *, again: bool = False
+        self,
+        run_id: str,
+        outcome: bool | None,
+        evidence: str,
+        source: OutcomeSource,
+        *,
+        again: bool = False,
+        queue: bool = True,
     ) -> RunReceipt:
         check_text(run_id, "run_id")
         check_text(evidence, "evidence")
@@ -165,7 +187,7 @@ class UserExperience(AsyncExperience):
                 retire_mistaken(tx, run_id)
             if label is not None and not label.label:
                 retire_hurting(tx, new.shown, learning.settings)
-            waits = "" if new.distilled else learning.queue(tx, run_id)
+            waits = "" if new.distilled or not queue else learning.queue(tx, run_id)
             steps = read_run_steps(tx, [run_id])[run_id]
         self._user.memory.wrote(self._user.name)
         return RunReceipt(run=new, digest=digest_of(new, steps), distilling=waits)
@@ -204,6 +226,8 @@ class UserExperience(AsyncExperience):
         """
         _check_task(task)
         _check_env(env)
+        if not self._user.memory.settings.experience:
+            return Advice(degraded=(OFF,))
         return self._advice(task, env, k, include, facet, same_task)
 
     def _advice(self, task: str, env: str, k: int, include: Include, facet: Facet | None, same_task: bool) -> Advice:
@@ -211,31 +235,137 @@ class UserExperience(AsyncExperience):
         for value, name, known in ((include, "include", get_args(Include)), (facet, "facet", (*get_args(Facet), None))):
             if value not in known:
                 raise InvalidInputError(f"{name} = {value!r}: use one of {', '.join(map(str, known))}")
-        memory, name, settings = self._user.memory, self._user.name, self._distilling.settings
-        with memory.ledger.read(name) as tx:
-            runs = read_runs(tx, env, finished=True, limit=settings.most_runs)
-            experience = read_experience(tx, env)
-            lengths = count_run_steps(tx, [run.id for run in runs])
-        if not runs and not experience:
+        lore = self._lore(env)
+        if not lore.runs and not lore.experience:
             return Advice()
+        asked = self._user.memory._without_secrets(self._user.name, task)
+        options: dict[str, Any] = {"k": k, "include": include, "facet": facet, "same_task": same_task}
+        found, told = self._with_vectors(
+            lambda embed: advise(asked, lore, embed, **options, settings=self._distilling.settings)
+        )
+        return found.changed(degraded=told) if told else found
+
+    def _lore(self, env: str) -> Lore:
+        """What there is to recall from in an environment."""
+        ledger, name = self._user.memory.ledger, self._user.name
 
         def read_steps(run_ids: Any) -> Mapping[str, list[RunStep]]:
-            with memory.ledger.read(name) as tx:
+            with ledger.read(name) as tx:
                 return read_run_steps(tx, run_ids)
 
-        lore = Lore(runs=runs, experience=experience, lengths=lengths, read_steps=read_steps)
-        told: tuple[str, ...] = ()
-        embed = self._distilling.embed_for(name)
-        options: dict[str, Any] = {"k": k, "include": include, "facet": facet, "same_task": same_task}
-        asked = memory._without_secrets(name, task)
+        with ledger.read(name) as tx:
+            runs = read_runs(tx, env, finished=True, limit=self._distilling.settings.most_runs)
+            experience = read_experience(tx, env)
+            lengths = count_run_steps(tx, [run.id for run in runs])
+        return Lore(runs=runs, experience=experience, lengths=lengths, read_steps=read_steps)
+
+    def _with_vectors(self, work: Callable[[EmbedTexts | None], T]) -> tuple[T, tuple[str, ...]]:
+        """What work gives with vectors; where those fail, by words alone, and then why."""
         try:
-            found = advise(asked, lore, embed, **options, settings=settings)
+            return work(self._distilling.embed_for(self._user.name)), ()
         except HexamemError:
             raise
         except Exception as error:  # noqa: BLE001 - a remote embedder's own errors; words alone serve meanwhile
-            told = (f"the embedder failed ({type(error).__name__}): what is near was found by words alone",)
-            found = advise(asked, lore, None, **options, settings=settings)
-        return found.changed(degraded=told) if told else found
+            told = f"the embedder failed ({type(error).__name__}): what is near was found by words alone"
+            return work(None), (told,)
+
+    # -- agents -------------------------------------------------------------------------------------------------
+
+    @public
+    def callback(
+        self,
+        *,
+        env: str = "",
+        task: str | None = None,
+        outcome: Callable[[Any], bool | None] | None = None,
+        k: int = 1,
+        include: Include = "items",
+        recall: bool = True,
+        same_task: bool = True,
+    ) -> RunRecordingHandler:
+        """A LangChain callback that records each run of an agent or graph, whose code is not touched.
+
+        Give it to the invocation: ``agent.invoke(…, config={"callbacks": [handler]})``. Each invocation of the graph is
+        a run, each tool call a step. Advice is shown to an agent by
+        :class:`~hexamem.graphs.experience_middleware.ExperienceMiddleware`, or by whoever builds its messages.
+
+        Args:
+            env, k, include, recall, same_task: as for :meth:`start`.
+            task: what is to be done; read off the graph's input where it is left out.
+            outcome: says of the graph's output whether the task was done; where it is left out, nobody knows, and a
+                model judges it if there is one.
+        """
+        from .graphs.experience_recording import RunRecordingHandler
+
+        _check_env(env)
+        options: dict[str, Any] = {"k": k, "include": include, "recall": recall, "same_task": same_task}
+        return RunRecordingHandler(lambda said: self.start(said, env=env, **options), task=task, outcome=outcome)
+
+    @public
+    def focus(self, env: str, examples: Sequence[str]) -> Focus:
+        """Derive guiding principles for exploring an environment, and keep them (CFGM's focus points).
+
+        They are given to agents that :meth:`explore`, and to no others. They are experience of origin "focus": listed,
+        retired and undone like any other.
+
+        Args:
+            env: the environment.
+            examples: texts of some of its tasks, with what may come back; at least one.
+
+        Returns:
+            All of the environment's points, the new ones among them; without a model those there were, and why.
+
+        Raises:
+            InvalidInputError: where there is no example, or all are blank.
+        """
+        from .exploring import focus
+
+        _check_env(env)
+        return focus(self, env, examples)
+
+    @public
+    def explore(
+        self,
+        task: str,
+        runner: Runner,
+        k: int = 3,
+        *,
+        mode: ExploreMode = "parallel",
+        env: str = "",
+        tools: Sequence[BaseTool] = (),
+        include: Include = "items",
+        same_task: bool = True,
+    ) -> Exploration:
+        """Spend more on one task in order to do it, and to learn more from it (MaTTS; ReasoningBank, section 3.2).
+
+        "parallel" makes k attempts at once under the same recalled advice, chooses the best (by reward, by outcome, else
+        a model compares, else rules) and distils by contrast over all. "sequential" makes one attempt and has it looked
+        at again up to k times, until it is done, or a look changes nothing; it is distilled from all notes.
+
+        Args:
+            task: what is to be done.
+            runner: the caller's agent, ``runner(attempt)``, plain or async; run in a thread, in parallel mode in k of them.
+                It records its turns with ``attempt.run`` (or passes ``attempt.callback()`` to a graph), and gives back
+                True or False, a reward, None, or an :class:`~hexamem.experience.exploring.AttemptResult`.
+            k: attempts, or looks back; at most 8.
+            mode: "parallel" or "sequential".
+            env, include, same_task: as for :meth:`start`.
+            tools: the agent's. ``attempt.tools`` are the same, but those marked as having side effects are not called
+                where more than one attempt is made, and with the same arguments only once where it is one.
+
+        Returns:
+            The exploration; ``best_run`` is the one that was chosen.
+
+        Raises:
+            InvalidInputError: for arguments that do not fit, or what a runner must not give back.
+            Exception: what the runner raised, where every attempt failed with an error.
+        """
+        from .exploring import explore
+
+        _check_task(task)
+        _check_env(env)
+        check_count(k, "k", self._distilling.settings.explored)
+        return explore(self, task, runner, k, mode, env=env, tools=tools, include=include, same_task=same_task)
 
     # -- looking ------------------------------------------------------------------------------------------------
 
@@ -316,8 +446,6 @@ class UserExperience(AsyncExperience):
             chosen = [run.outcome for run in judged if bool(run.shown) == with_advice]
             return sum(one.label for one in chosen if one is not None), len(chosen)
 
-        from .distilling import WAITS
-
         return ExperienceStats(
             environment=env,
             runs=len(runs),
@@ -330,7 +458,7 @@ class UserExperience(AsyncExperience):
             retired=sum(one.status == "retired" for one in learned),
             with_advice=ended(True),
             without_advice=ended(False),
-            waiting=WAITS if waiting and not self._distilling.ready else "",
+            waiting=self._distilling.waits if waiting else "",
         )
 
     # -- caring -------------------------------------------------------------------------------------------------
@@ -427,55 +555,6 @@ class UserExperience(AsyncExperience):
         if memory.settings.find_secrets:
             redactor.know(find_known(tx, memory.cipher, texts))
         return dict(redactor.clean(values, near))
-
-
-class RunRecorder(AsyncRun):
-    """A run that is being recorded. Made by :meth:`UserExperience.start`; safe to use from several threads.
-
-    Attributes:
-        id: of the run.
-        run: as it was when it began.
-        advice: what earlier runs have to say about its task.
-    """
-
-    def __init__(self, experience: UserExperience, run: Run, advice: Advice) -> None:
-        self._experience, self.run, self.advice, self.id = experience, run, advice, run.id
-        self._calls = experience._calls
-
-    def __repr__(self) -> str:
-        return f"RunRecorder({self.id!r})"
-
-    @public
-    def step(self, *, thought: str = "", action: str = "", observation: str = "", error: str | None = None) -> RunStep:
-        """Write one turn of the agent to the ledger, at once and without an LLM call.
-
-        Args:
-            thought, action, observation: what it thought and did, and what came back; any may be left out.
-            error: what went wrong, if something did.
-
-        Raises:
-            InvalidInputError: for a step without anything in it, or a run that is finished.
-            NotFoundError: if the run was forgotten.
-        """
-        values = {"thought": thought, "action": action, "observation": observation, "error": error}
-        return self._experience._step(self.id, values)
-
-    @public
-    def finish(
-        self, outcome: bool | None = None, *, evidence: str = "", source: OutcomeSource = "environment"
-    ) -> RunReceipt:
-        """End the run, and queue what it teaches.
-
-        Args:
-            outcome: whether the task was done; None where nobody knows: a model judges it, where there is one.
-            evidence: what that rests on, such as a reward or the output of a test.
-            source: who says so: the "environment", a "test" or the "user".
-
-        Raises:
-            InvalidInputError: if it is finished already.
-            NotFoundError: if it was forgotten.
-        """
-        return self._experience._finish(self.id, outcome, evidence, source)
 
 
 def _check_task(task: object) -> None:

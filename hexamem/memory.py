@@ -20,7 +20,7 @@ from .background import BackgroundWorker, JobContext, JobHandlers, JobOutcome, J
 from .calls import Calls, public
 from .config import DEFAULT_HOME, Settings
 from .distilling import Distilling
-from .errors import ConfigError, EmbedderMismatchError
+from .errors import ConfigError, EmbedderMismatchError, HexamemError
 from .files import MediaReader, MediaReaders
 from .ingesting import Ingesting, check_mode
 from .intent.contract import Labeler, Vectors
@@ -30,6 +30,7 @@ from .model_tier import ModelTier, check_models
 from .models.chat_models import Models
 from .opening import embedder_identity, hold_home, label_embedder, labelling_of, other_embedder, other_key
 from .paging import Paging
+from .researching import Researching
 from .retrieval import STRATEGIES, Searcher
 from .stores import privacy
 from .stores.embedders import Embedder, open_embedder
@@ -75,6 +76,7 @@ class Memory(AsyncMemory):
         distilling: what makes experience of runs.
         ingesting: what learns items from steps.
         paging: what makes pages of steps.
+        researching: what answers questions in rounds.
         label_embed: makes the vectors that labelling sees; None with labels "off".
     """
 
@@ -102,6 +104,7 @@ class Memory(AsyncMemory):
         self.searcher = Searcher(
             self.ledger, self.vectors, self.lexical, embedder, self._query_intent, weights=settings.weights
         )
+        self.projector.let_go = self.drop_kept
         self._users: dict[str, UserMemory] = {}
         self._guard = threading.Lock()
         home_key = home_id(home)
@@ -111,6 +114,7 @@ class Memory(AsyncMemory):
             self.handlers.register(*self.model_tier.handler)
         self.ingesting = Ingesting(self)
         self.paging = Paging(self)
+        self.researching = Researching(self)
         self.runner = JobRunner(
             self.ledger,
             self.handlers,
@@ -412,6 +416,30 @@ class Memory(AsyncMemory):
     def _finish_redactions(self, job: JobContext) -> JobOutcome:
         privacy.finish_redactions(job.user.name, self.ledger, self.projector, self.media)
         return JobOutcome.done()
+
+    def drop_kept(self, user: str) -> None:
+        """Let go of every word of a user that is kept in memory to work faster; it is read again when it is needed.
+
+        Whatever takes words away calls it, once they are out of the ledger: erase, forget, redact (a vault manager's
+        too) and undo.
+        """
+        with self._guard:
+            known = self._users.get(user)
+        if known is not None:
+            try:
+                known.write_recalls()  # what was asked, without what is a secret by now
+            except HexamemError as error:
+                self._notice(user, f"recalls of user {user!r} could not be noted yet: {error}")
+        with self.projector.lock(user):  # nobody labels meanwhile, nor keeps what was read before
+            if self.labelling is not None:
+                self.labelling.drop(user)
+            if self.projector.pages is not None:
+                self.projector.pages.drop(user)
+            self.model_tier.drop(user)
+            self.searcher.drop(user)
+            self.ingesting.drop(user)
+            self.paging.drop(user)
+            self.researching.drop(user)
 
     def _notice(self, user: str | None, line: str) -> None:
         self.notices.append(line)

@@ -35,7 +35,6 @@ from .memory_types.messages import read_messages
 from .memory_types.research import AnswerForm, Lane, Research
 from .memory_types.times import parse_time, read_zone, shown
 from .recalling import Recalling
-from .researching import Researching
 from .stores import changing, privacy
 from .stores.ledger import (
     Reveal,
@@ -342,7 +341,7 @@ class UserMemory(AsyncTwins):
         with self.memory.ledger.write(self.name, create=False) as tx:
             actor, reason = self._said(tx, actor, reason)
             operation = changing.forget_steps(tx, step_ids, thread_id, actor=actor, reason=reason)
-        self.memory.searcher.drop(self.name)
+        self.memory.drop_kept(self.name)
         self.memory.wrote(self.name)
         return operation
 
@@ -496,6 +495,8 @@ class UserMemory(AsyncTwins):
         calls: int | None = None,
         tokens: int | None = None,
         seconds: float | None = None,
+        where: Where | Mapping[str, Any] | None = None,
+        as_of: Time | None = None,
         on_event: Callable[[Mapping[str, Any]], object] | None = None,
     ) -> Research:
         """Answer a question by rounds of planning, searching, integrating and reflecting (GAM, arXiv 2511.18423).
@@ -512,12 +513,14 @@ class UserMemory(AsyncTwins):
             passages: how many are read a round at most; 14 when None.
             lanes: ways to search that may be used; all when None.
             calls, tokens, seconds: what it may cost; None for no limit but the memory's own.
+            where: conditions on what may be read. as_of: only what had happened, or was true, at that time; the question is
+                read as asked then. With either a planner sees no memos, since these tell of whole pages.
             on_event: told of every plan, search and decision as it is made.
 
         Raises:
             InvalidInputError: for an argument that does not fit, with the rule.
         """
-        return Researching.of(self.memory).research(
+        return self.memory.researching.research(
             self,
             question,
             max_rounds,
@@ -528,6 +531,8 @@ class UserMemory(AsyncTwins):
             calls=calls,
             tokens=tokens,
             seconds=seconds,
+            where=self._where(where),
+            as_of=self._time(as_of),
             on_event=on_event,
         )
 
@@ -641,6 +646,7 @@ class UserMemory(AsyncTwins):
         with self.memory.ledger.write(self.name, create=False) as tx:
             [actor] = self._said(tx, actor)
             done = undo(tx, operation_id, cascade=cascade, actor=actor)
+        self.memory.drop_kept(self.name)
         self.memory.wrote(self.name)
         return done
 
@@ -700,7 +706,6 @@ class UserMemory(AsyncTwins):
         self.write_recalls()
         memory = self.memory
         self._redacted = False
-        memory.searcher.drop(self.name)  # what is kept in memory of the words goes too
         return privacy.redact(
             self.name,
             memory.ledger,
@@ -723,16 +728,7 @@ class UserMemory(AsyncTwins):
             A receipt with what was erased where. The user may begin anew afterwards.
         """
         self._recalling.forget()
-        with self.memory.projector.lock(self.name):  # nobody labels meanwhile, nor keeps what was read before
-            receipt = privacy.erase(self.name, self.memory.ledger, self.memory.projector, self.memory.media)
-            if self.memory.labelling is not None:
-                self.memory.labelling.drop(self.name)
-            self.memory.model_tier.drop(self.name)
-            self.memory.searcher.drop(self.name)
-            self.memory.ingesting.drop(self.name)
-            self.memory.paging.drop(self.name)
-            Researching.of(self.memory).drop(self.name)
-        return receipt
+        return privacy.erase(self.name, self.memory.ledger, self.memory.projector, self.memory.media)
 
     # -- moving -------------------------------------------------------------------------------------------------
 

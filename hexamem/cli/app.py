@@ -20,6 +20,7 @@ from .. import __version__
 from ..errors import HexamemError
 from . import (
     ask,
+    chat,
     demo,
     evaluation,
     experience,
@@ -44,7 +45,11 @@ _UNREADABLE = (FileNotFoundError, IsADirectoryError, NotADirectoryError, Permiss
 
 Command = Callable[..., Any]
 COMMANDS: Mapping[str, Mapping[str, Command | Mapping[str, Command]]] = {
-    "Start": {"demo": shared(demo.demo), "ingest": shared(moving.ingest)},
+    "Start": {
+        "demo": shared(demo.demo),
+        "ingest": shared(moving.ingest),
+        "chat": shared(chat.chat, without=("as_json",)),
+    },
     "Read": {
         "recall": shared(reading.recall),
         "ask": shared(ask.ask),

@@ -1,0 +1,100 @@
+"""A chat model as the agent that acts in the environments, in place of the scripted policy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from ...experience.settings import ExperienceSettings
+from ...experience.trouble import Turn, trouble_in
+from ...models import Budget, CallInput, Method, ModelReply, StructuredCall, UsageMeter
+from ...prompts import load_prompt
+from ...recording import RunRecorder
+from .contract import Environment, Feedback, Past, Task
+from .policy import Ended
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+__all__ = ["ActionReply", "ModelAgent"]
+
+_FAILURES = 2  # so many turns without a usable reply end an attempt
+
+
+class ActionReply(ModelReply):
+    """The next turn of an agent in a text environment."""
+
+    thought: str = Field(description="one short sentence")
+    action: str = Field(description="one action in the form that the actions there are tell")
+
+
+class ModelAgent:
+    """Acts by a chat model; call it as an :data:`~hexamem.evals.environments.experiment.Agent`.
+
+    Args:
+        model: the chat model. It is not changed.
+        method: how the reply's form is asked for.
+        budget, usage: what may be spent, and the meter that is told what was.
+
+    Attributes:
+        degraded: replies that could not be used.
+    """
+
+    def __init__(
+        self,
+        model: BaseChatModel,
+        *,
+        method: Method = "json_schema",
+        budget: Budget | None = None,
+        usage: UsageMeter | None = None,
+    ) -> None:
+        self._call: StructuredCall[ActionReply] = StructuredCall(
+            model, ActionReply, agent="acting", method=method, budget=budget, usage=usage
+        )
+        self.degraded: list[str] = []
+
+    def __call__(
+        self, environment: Environment, task: Task, advice: str, run: RunRecorder, reflect: bool, number: int
+    ) -> Ended:
+        """Attempt a task to its end."""
+        episode = environment.begin(task)
+        past: list[Past] = []
+        told = [advice] if advice else []
+        back, failures = Feedback(), 0
+        while len(past) < episode.limit and not back.done and failures < _FAILURES:
+            messages = load_prompt("environment_agent").render(
+                actions=environment.help,
+                task=task.text,
+                advice="\n\n".join(told) or "none",
+                past=_written(episode.first, past),
+                left=episode.limit - len(past),
+            )
+            result = self._call.invoke(CallInput(messages=messages, operation="act"))
+            self.degraded += result.degraded
+            if result.value is None or not result.value.action.strip():
+                failures += 1
+                continue
+            action = " ".join(result.value.action.split())
+            back = episode.act(action)
+            past.append(Past(action=action, observation=back.observation, error=back.error))
+            run.step(
+                thought=result.value.thought, action=action, observation=back.observation, error=back.error or None
+            )
+            if reflect and not back.done:
+                told += _reflected(run, past)
+        return Ended(done=back.done and back.reward >= 1.0, reward=back.reward, steps=len(past), past=past)
+
+
+def _reflected(run: RunRecorder, past: list[Past]) -> list[str]:
+    turns = [Turn(action=one.action, observation=one.observation, error=one.error) for one in past]
+    trouble = trouble_in(turns, ExperienceSettings())
+    text = run.reflect(trouble.said).text if trouble is not None else ""
+    return [text] if text else []
+
+
+def _written(first: str, past: list[Past]) -> str:
+    lines = [first]
+    for number, one in enumerate(past, start=1):
+        lines += [f"{number}. {one.action}", f"   {'failed: ' + one.error if one.error else one.observation}"]
+    return "\n".join(lines)

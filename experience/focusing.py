@@ -1,0 +1,99 @@
+"""Focus points: guiding principles of an environment that exploration goes by (CFGM, arXiv 2508.15305, section 3.1).
+
+They are coarse: what to look at, not what to do. They are kept like experience, of origin "focus", and given to agents
+that explore; recall before an ordinary task leaves them out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from ..memory_types.base import Record
+from ..memory_types.experience import Experience
+from ..models import Budget, CallInput, Method, ModelReply, StructuredCall, UsageMeter
+from ..models.tokens import count_tokens
+from ..prompts import load_prompt
+from .settings import ExperienceSettings
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+__all__ = ["Focus", "FocusReply", "Focuser"]
+
+_EXAMPLE_TOKENS = 3_000
+
+
+class Focus(Record):
+    """The focus points of an environment; ``degraded`` says why there are no new ones, where that is so."""
+
+    points: tuple[Experience, ...] = ()
+    degraded: tuple[str, ...] = ()
+
+
+class FocusPoint(ModelReply):
+    """One guiding principle."""
+
+    title: str = Field(description="a few words")
+    description: str = Field(description="one sentence: in which situations it matters")
+    principle: str = Field(description="one or two sentences: what to look at or to find out, and why")
+
+
+class FocusReply(ModelReply):
+    """What to look at while exploring an environment, the most useful first."""
+
+    points: list[FocusPoint]
+
+
+class Focuser:
+    """Derives focus points from examples.
+
+    Args:
+        model: the chat model. It is not changed.
+        method: how the reply's form is asked for.
+        budget, usage: what may be spent, and the meter that is told what was.
+    """
+
+    def __init__(
+        self,
+        model: BaseChatModel,
+        *,
+        method: Method = "json_schema",
+        budget: Budget | None = None,
+        usage: UsageMeter | None = None,
+    ) -> None:
+        self._call: StructuredCall[FocusReply] = StructuredCall(
+            model, FocusReply, agent="focus", method=method, budget=budget, usage=usage
+        )
+
+    def focus(
+        self, user: str, environment: str, examples: Sequence[str], settings: ExperienceSettings
+    ) -> tuple[list[Experience] | None, tuple[str, ...]]:
+        """The points, at most ``settings.focus_points``; None, and why, where no reply could be used."""
+        shown, left = [], _EXAMPLE_TOKENS
+        for one in examples:
+            cost = count_tokens(one)
+            if cost <= left:
+                shown.append(one.strip())
+                left -= cost
+        messages = load_prompt("focus_points").render(
+            environment=environment or "not named", examples="\n\n".join(shown), most=settings.focus_points
+        )
+        result = self._call.invoke(CallInput(messages=messages, operation="focus"))
+        if result.value is None:
+            return None, result.degraded
+        points = [
+            Experience(
+                user=user,
+                environment=environment,
+                title=one.title.strip(),
+                description=one.description.strip(),
+                content=one.principle.strip(),
+                origin="focus",
+            )
+            for one in result.value.points
+            if one.title.strip() and one.description.strip() and one.principle.strip()
+        ]
+        return points[: settings.focus_points], result.degraded

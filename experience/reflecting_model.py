@@ -1,0 +1,134 @@
+"""Reflection at failure with a chat model: two calls, one for the key information, one that asks and answers (CFGM, 3.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from ..memory_types.experience import Run, RunStep
+from ..models import Budget, CallInput, Method, ModelReply, StructuredCall, UsageMeter
+from ..models.tokens import count_tokens
+from ..prompts import load_prompt
+from .digest import abridged_run, clipped
+from .reflecting import KeyInformation, Question
+from .settings import ExperienceSettings
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+__all__ = ["KeyInformationReply", "ReflectionReply", "RunReflector"]
+
+_QUESTIONS = 3
+_REFLECT = "reflect"
+_LINE = 400
+
+
+class KeyInformationReply(ModelReply):
+    """The key information of a situation."""
+
+    goal: str
+    initial: str = Field(description="the environment at the beginning; empty where nothing shows it")
+    progress: str = Field(description="which parts of the goal are done; empty where none is")
+    trouble: str
+
+
+class QuestionReply(ModelReply):
+    """One question about the situation, answered from the material."""
+
+    question: str
+    answer: str
+
+
+class ReflectionReply(ModelReply):
+    """Why the agent is stuck, and what to do next."""
+
+    questions: list[QuestionReply]
+    advice: str = Field(description="one to four sentences; empty where the material has nothing to say")
+
+
+class RunReflector:
+    """Extracts the key information of a run that is stuck, and answers questions about it from similar runs.
+
+    Args:
+        model: the chat model. It is not changed.
+        method: how the replies' form is asked for.
+        budget: what may be spent.
+        usage: the meter that is told what was.
+    """
+
+    def __init__(
+        self,
+        model: BaseChatModel,
+        *,
+        method: Method = "json_schema",
+        budget: Budget | None = None,
+        usage: UsageMeter | None = None,
+    ) -> None:
+        self._extract: StructuredCall[KeyInformationReply] = StructuredCall(
+            model, KeyInformationReply, agent="reflection", method=method, budget=budget, usage=usage
+        )
+        self._reflect: StructuredCall[ReflectionReply] = StructuredCall(
+            model, ReflectionReply, agent="reflection", method=method, budget=budget, usage=usage
+        )
+
+    def extract(
+        self, run: Run, steps: Sequence[RunStep], error: str, settings: ExperienceSettings
+    ) -> tuple[KeyInformation | None, tuple[str, ...]]:
+        """The key information (KIE), or None and why there is none."""
+        messages = load_prompt("key_information").render(
+            task=run.task,
+            run=abridged_run(run, steps, settings.run_tokens, thoughts=True) or "no step was recorded",
+            error=error,
+        )
+        result = self._extract.invoke(CallInput(messages=messages, operation=_REFLECT))
+        said = result.value
+        if said is None or not said.goal.strip():
+            return None, result.degraded
+        values = {name: clipped(getattr(said, name), _LINE) for name in ("goal", "initial", "progress", "trouble")}
+        return KeyInformation(**values), result.degraded
+
+    def answer(
+        self,
+        key: KeyInformation,
+        known: Sequence[str],
+        similar: Sequence[tuple[Run, Sequence[RunStep]]],
+        settings: ExperienceSettings,
+    ) -> tuple[tuple[Question, ...], str, tuple[str, ...]] | None:
+        """Questions and answers and the advice (KIR), with what was degraded; None where no reply could be used.
+
+        Args:
+            known: texts of experience that is near.
+            similar: successful runs with their steps, the nearest first.
+        """
+        share = settings.run_tokens // max(1, len(similar))
+        shown = [abridged_run(run, steps, share, thoughts=True) for run, steps in similar]
+        messages = load_prompt("run_reflection").render(
+            situation="\n".join(f"{name}: {value}" for name, value in key.model_dump().items() if value),
+            known="\n\n".join(known) or "nothing",
+            similar="\n\n".join(one for one in shown if one) or "none",
+            most=_QUESTIONS,
+        )
+        result = self._reflect.invoke(CallInput(messages=messages, operation=_REFLECT))
+        if result.value is None:
+            return None
+        left = settings.reflection_tokens
+        advice = _within(result.value.advice, left)
+        left -= count_tokens(advice)
+        questions: list[Question] = []
+        for one in result.value.questions[:_QUESTIONS]:
+            cost = count_tokens(one.answer)
+            if one.question.strip() and one.answer.strip() and cost <= left:
+                questions.append(Question(question=clipped(one.question, _LINE), answer=one.answer.strip()))
+                left -= cost
+        return tuple(questions), advice, result.degraded
+
+
+def _within(text: str, budget: int) -> str:
+    """The text, cut by sentences to a budget of tokens."""
+    text = text.strip()
+    while text and count_tokens(text) > budget:
+        shorter = text[: len(text) * 3 // 4].rsplit(". ", 1)[0].rstrip()
+        text = shorter if len(shorter) < len(text) else text[: len(text) // 2]
+    return text

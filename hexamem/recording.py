@@ -1,0 +1,114 @@
+"""``user.experience.start(…)``: a run that is being recorded, and looked back at where it is stuck."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .arguments import check_text
+from .async_twins import AsyncRun
+from .calls import Calls, public
+from .errors import InvalidInputError
+from .memory_types.experience import Advice, OutcomeSource, Run, RunReceipt, RunStep
+
+if TYPE_CHECKING:
+    from .experience.reflecting import Reflection
+    from .learning import UserExperience
+
+__all__ = ["RunRecorder"]
+
+
+class RunRecorder(AsyncRun):
+    """A run that is being recorded. Made by :meth:`UserExperience.start`; safe to use from several threads.
+
+    Attributes:
+        id: of the run.
+        run: as it was when it began.
+        advice: what earlier runs have to say about its task.
+    """
+
+    def __init__(
+        self, experience: UserExperience, run: Run, advice: Advice, *, same_task: bool = True, queue: bool = True
+    ) -> None:
+        self._experience, self.run, self.advice, self.id = experience, run, advice, run.id
+        self._calls: Calls = experience._calls
+        self._same_task, self._queue = same_task, queue
+        self._asked = 0  # how often a model has reflected
+
+    def __repr__(self) -> str:
+        return f"RunRecorder({self.id!r})"
+
+    @public
+    def step(self, *, thought: str = "", action: str = "", observation: str = "", error: str | None = None) -> RunStep:
+        """Write one turn of the agent to the ledger, at once and without an LLM call.
+
+        Args:
+            thought, action, observation: what it thought and did, and what came back; any may be left out.
+            error: what went wrong, if something did.
+
+        Raises:
+            InvalidInputError: for a step without anything in it, or a run that is finished.
+            NotFoundError: if the run was forgotten.
+        """
+        values = {"thought": thought, "action": action, "observation": observation, "error": error}
+        return self._experience._step(self.id, values)
+
+    @public
+    def finish(
+        self, outcome: bool | None = None, *, evidence: str = "", source: OutcomeSource = "environment"
+    ) -> RunReceipt:
+        """End the run, and queue what it teaches.
+
+        Args:
+            outcome: whether the task was done; None where nobody knows: a model judges it, where there is one.
+            evidence: what that rests on, such as a reward or the output of a test.
+            source: who says so: the "environment", a "test" or the "user".
+
+        Raises:
+            InvalidInputError: if it is finished already.
+            NotFoundError: if it was forgotten.
+        """
+        return self._experience._finish(self.id, outcome, evidence, source, queue=self._queue)
+
+    @public
+    def reflect(self, error: str = "") -> Reflection:
+        """Look back at the run where it is stuck, and say what to do otherwise (CFGM: KIE and KIR).
+
+        The key information of the situation is put against similar runs that did their task, and against what is known
+        of the error. With a model that takes two calls, at most three times a run; without one, or beyond that, rules
+        read off what those runs did at the same error, with the same tool, and next. What it rests on counts as given
+        to the run.
+
+        Args:
+            error: what went wrong; where it is left out, what the recorded steps show.
+
+        Returns:
+            The reflection; ``text`` is for a prompt, fenced off as material, and "" where nobody knows better.
+
+        Raises:
+            InvalidInputError: where neither the error nor a step says what went wrong.
+            NotFoundError: if the run was forgotten.
+        """
+        from .reflecting import reflect
+
+        check_text(error, "error")
+        found = reflect(self._experience, self.id, error, same_task=self._same_task, asked=self._asked)
+        self._asked += found.tier == "model"
+        return found
+
+    @public
+    def tool_advice(self, tool: str, error: str = "") -> Advice:
+        """What was learned about a tool that is about to be called or has failed; no LLM call. It counts as given.
+
+        Args:
+            tool: its name.
+            error: how it failed, if it did.
+
+        Returns:
+            Items of the facet "tool" that name it or are near; without those that the run was given before.
+        """
+        from .reflecting import tool_advice
+
+        if not check_text(tool, "tool").strip():
+            raise InvalidInputError(f"tool = {tool!r} is blank; give its name")
+        check_text(error, "error")
+        return tool_advice(self._experience, self.id, tool, error, same_task=self._same_task)

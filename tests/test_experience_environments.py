@@ -1,0 +1,196 @@
+"""The environments in which experience is measured: fair, the same each time, read as a model would read."""
+# ruff: noqa: F811 - fixtures come by import
+
+from __future__ import annotations
+
+import json
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hexamem.evals.environments.distiller import lessons
+from hexamem.evals.environments.experiment import ARMS, ENVIRONMENTS, Outcome, compare, run_arm, tasks_of
+from hexamem.evals.environments.model_agent import ActionReply, ModelAgent
+from hexamem.evals.environments.policy import act_out
+from hexamem.evals.environments.reading import preference, read_hints
+from hexamem.models.schemas import check_strict, strict_schema
+
+from .scripted_server import Reply, Request, ServerFactory, loopback_only, scripted_server  # noqa: F401
+
+NAMES = sorted(ENVIRONMENTS)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_tasks_are_the_same_each_time_and_all_different(name: str) -> None:
+    make, prior = ENVIRONMENTS[name]
+    first, again = make(0).tasks(30), make(0).tasks(30)
+    assert first == again
+    assert len({task.text.casefold() for task in first}) == 30
+    assert first != make(1).tasks(30)
+    for task in first[:3]:
+        assert act_out(make(0), task, prior, "") == act_out(make(0), task, prior, "")
+
+
+class Patient:
+    """An environment without its limit."""
+
+    def __init__(self, environment: Any) -> None:
+        self.environment, self.name, self.help = environment, environment.name, environment.help
+
+    def tasks(self, count: int) -> Any:
+        return self.environment.tasks(count)
+
+    def begin(self, task: Any) -> Any:
+        episode = self.environment.begin(task)
+        episode.limit = 200
+        return episode
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_task_can_be_done_by_an_agent_with_time_enough(name: str) -> None:
+    make, prior = ENVIRONMENTS[name]
+    for seed in range(2):
+        patient = Patient(make(seed))
+        assert [task.text for task in patient.tasks(20) if not act_out(patient, task, prior, "").done] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=15, deadline=None)
+@given(actions=st.lists(st.text(max_size=30), max_size=8))
+def test_no_action_breaks_an_environment_or_does_a_task_by_chance(name: str, actions: list[str]) -> None:
+    environment = ENVIRONMENTS[name][0](0)
+    episode = environment.begin(environment.tasks(1)[0])
+    for action in actions:
+        assert not episode.act(action or " ").done
+
+
+# -- reading ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("advice", "task", "better", "worse"),
+    [
+        (
+            "When post is called, use `amount=4200` instead of `amount=42.00`.",
+            "Use post with amount 7.50",
+            "post amount=750",
+            "post amount=7.50",
+        ),
+        (
+            "When the task says red, use `colour=crimson` instead of `colour=red`.",
+            "Buy a red lamp",
+            "filter colour=crimson",
+            "filter colour=ruby",
+        ),
+        ("When the task says mug, use `go to drawer 2`.", "Clean a mug", "go to drawer 2", "go to drawer 1"),
+        ("When post is called, use `login` first.", "Use post with amount 7.50", "login", "logout"),
+        (
+            "Task (done): Buy a red lamp\n1. action: search red lamp\n   observation: 0 results.\n"
+            "2. action: search lamp\n   observation: 9 results.",
+            "Buy a blue shirt",
+            "search shirt",
+            "search blue shirt",
+        ),
+    ],
+)
+def test_advice_changes_what_is_preferred(advice: str, task: str, better: str, worse: str) -> None:
+    hints = read_hints(advice)
+    last = "" if "login" not in advice else "post"
+    assert preference(better, f"{task} post", last, hints, []) > preference(worse, f"{task} post", last, hints, [])
+
+
+@pytest.mark.parametrize("action", ["go to drawer 2", "post amount=4200", "filter colour=crimson"])
+def test_advice_for_another_situation_changes_nothing(action: str) -> None:
+    advice = "When the task says mug, use `go to drawer 2`. When the task says red, use `colour=crimson`."
+    assert preference(action, "Heat an egg", "", read_hints(advice), []) == 0.0
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.text(max_size=300), st.text(min_size=1, max_size=40), st.text(max_size=60))
+def test_no_text_breaks_the_reader(advice: str, action: str, task: str) -> None:
+    assert isinstance(preference(action, task, "", read_hints(f"When {advice}, use `{advice}`\n{advice}"), []), float)
+
+
+def test_the_distiller_sees_what_went_wrong_and_what_put_it_right() -> None:
+    runs = (
+        "Task (done): Use post with amount 42.00\n"
+        "1. action: post amount=42.00\n   error: 409: not now\n"
+        "2. action: open_books\n   observation: OK\n"
+        "3. action: post amount=42.00\n   error: 422: amount\n"
+        "4. action: post amount=4200\n   observation: 201"
+    )
+    said = [one["content"] for one in lessons(runs)]
+    assert said[0].startswith("When post is called, use `open_books` first.")
+    assert said[1] == "When post is called, use `amount=4200` instead of `amount=42.00`."
+    assert lessons("Task (done): sing\n1. action: sing\n   observation: la") == []
+
+
+# -- measuring --------------------------------------------------------------------------------------------------------
+
+
+def test_memory_raises_success_and_saves_steps_and_shuffled_memory_does_no_harm(tmp_path: Path) -> None:
+    names = ("off", "both", "shuffled both")
+    kept = ["shop", "office-api"]  # the benchmark has all three and sixty tasks
+    off, on, shuffled = compare([ARMS[name] for name in names], tmp_path, count=10, environments=kept)
+    assert on.success >= off.success + 0.15
+    assert on.steps <= 0.85 * off.steps
+    assert shuffled.success >= off.success - 0.02
+    assert (off.advised, off.learned) == (0.0, 0)
+    assert on.advised >= 0.8
+    assert on.learned > 3
+
+
+def test_explored_tasks_are_attempted_several_times_and_teach(tmp_path: Path) -> None:
+    found = run_arm(ARMS["MaTTS parallel"], tmp_path, count=2)
+    assert (found.attempts, len(found.done)) == (6, 2)
+    assert isinstance(found, Outcome)
+    assert found.learned > 0
+
+
+def test_environments_take_turns(tmp_path: Path) -> None:
+    assert [task.environment for _, _, task in tasks_of(4, 0)] == ["household", "shop", "office-api", "household"]
+    found = run_arm(ARMS["off"], tmp_path, count=2, environments=["shop"])
+    assert list(found.by_environment) == ["shop"]
+
+
+def test_a_model_acts_distils_and_judges_in_place_of_the_rules(tmp_path: Path, scripted_server: ServerFactory) -> None:
+    content = "When send_parcel is called, use `country=IRL`."
+
+    def answer(request: Request) -> Reply:
+        if request.name == "ActionReply":
+            return Reply(content={"thought": "let us see", "action": "check_status"})
+        made = {"title": "Countries", "description": "When send_parcel is called.", "content": content, "facet": "tool"}
+        return Reply(content={"items": [made]})
+
+    server = scripted_server(answer)
+    model = server.chat_model()
+    agent = ModelAgent(model)
+    options: dict[str, Any] = {"agent": agent, "models": {"experience": model}, "environments": ["office-api"]}
+    found = run_arm(ARMS["items"], tmp_path, count=5, **options)
+    assert (found.success, found.steps, agent.degraded) == (0.0, 8.0, [])
+    acts = [one.text for one in server.requests if one.name == "ActionReply"]
+    assert len(acts) == 40
+    assert content not in acts[0]
+    assert content in acts[-1]
+    assert "1. check_status\n   200 OK" in acts[1]
+    server.follow([Reply(content="no JSON")])
+    assert run_arm(ARMS["off"], tmp_path / "bad", count=1, **options).steps == 0.0
+    assert agent.degraded
+
+
+def test_the_agents_reply_is_flat_and_strict() -> None:
+    assert check_strict(strict_schema(ActionReply)) == []
+
+
+def test_the_benchmark_prints_a_table_and_writes_its_figures(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = Path(__file__).resolve().parents[1] / "benchmarks" / "experience.py"
+    out = tmp_path / "figures.json"
+    runpy.run_path(str(script))["main"](["--tasks", "2", "--arm", "trajectories", "--json", str(out)])
+    assert [one["arm"] for one in json.loads(out.read_text())] == ["off", "trajectories"]
+    assert "success" in capsys.readouterr().out
