@@ -17,8 +17,10 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .chatting import chat_graph
     from .config import Settings
     from .errors import HexamemError
+    from .hiding import redact_messages
     from .labels import UserLabels
     from .memory import Memory
     from .memory_types import (
@@ -37,10 +39,29 @@ if TYPE_CHECKING:
         VaultItem,
         Where,
     )
+    from .middleware import MemoryMiddleware, MiddlewareSettings
+    from .prompting import PromptSettings
     from .retrieval.strategies import STRATEGIES
+    from .scoping import MemoryScope
+    from .stores.chroma_store import ChromaStore
+    from .subgraphs import ingest_graph, memory_graph, research_graph
+    from .tools.memory_tools import memory_tools
+    from .tools.vault_middleware import VaultMiddleware
     from .user import UserMemory
 
 _HOME = {
+    "ChromaStore": ".stores.chroma_store",
+    "MemoryMiddleware": ".middleware",
+    "MemoryScope": ".scoping",
+    "MiddlewareSettings": ".middleware",
+    "PromptSettings": ".prompting",
+    "VaultMiddleware": ".tools.vault_middleware",
+    "chat_graph": ".chatting",
+    "ingest_graph": ".subgraphs",
+    "memory_graph": ".subgraphs",
+    "memory_tools": ".tools.memory_tools",
+    "redact_messages": ".hiding",
+    "research_graph": ".subgraphs",
     "Settings": ".config",
     "HexamemError": ".errors",
     "Memory": ".memory",
@@ -51,14 +72,19 @@ _HOME = {
 
 __all__ = [
     "STRATEGIES",
+    "ChromaStore",
     "CoreItem",
     "EpisodicItem",
     "HexamemError",
     "Hit",
     "Memory",
     "MemoryItem",
+    "MemoryMiddleware",
+    "MemoryScope",
+    "MiddlewareSettings",
     "Operation",
     "ProceduralItem",
+    "PromptSettings",
     "Recall",
     "Remembered",
     "ResourceItem",
@@ -69,7 +95,14 @@ __all__ = [
     "UserLabels",
     "UserMemory",
     "VaultItem",
+    "VaultMiddleware",
     "Where",
+    "chat_graph",
+    "ingest_graph",
+    "memory_graph",
+    "memory_tools",
+    "redact_messages",
+    "research_graph",
 ]
 
 try:

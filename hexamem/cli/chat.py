@@ -1,0 +1,187 @@
+"""``hexamem chat``: a conversation in the terminal with an agent that remembers."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.text import Text
+
+from . import output
+from .session import Session, User, Zone
+
+if TYPE_CHECKING:
+    from langchain_core.messages import BaseMessage
+    from langgraph.graph.state import CompiledStateGraph
+
+    from ..memory_types import MemoryItem
+    from ..user import UserMemory
+
+__all__ = ["Chat", "chat"]
+
+_KEPT = 40  # messages of the conversation that a model is shown; the rest comes back by recall
+_SHOWN = 3
+
+
+def chat(
+    session: Session,
+    *,
+    user: User,
+    thread: Annotated[str, typer.Option("--thread", help="The conversation; it goes on where it ended.")] = "chat",
+    timezone: Zone = None,
+) -> None:
+    """Talk with an agent that remembers. With --model it answers in words, without one by the evidence in memory.
+
+    Shows what was recalled, stored and learned. /help lists its commands; end with /quit or Ctrl-D.
+    """
+    from .chat_commands import run_command
+
+    with session.user(user, timezone) as memory:
+        talk = Chat(memory, thread, session.model)
+        talk.greet()
+        for line in _lines():
+            if line.startswith("/"):
+                if not run_command(talk, line):
+                    break
+            else:
+                talk.say(line)
+            memory.flush()  # what was said is indexed and learned from before the next line
+            talk.tell_learned()
+
+
+def _lines() -> Iterator[str]:
+    """What the person types, a line each, until the end of the input; blank ones are left out."""
+    tty = sys.stdin.isatty()
+    if tty:
+        with suppress(ImportError):
+            import readline  # noqa: F401 - lets lines be edited and found again
+    while True:
+        try:
+            line = input("you> ") if tty else sys.stdin.readline()
+        except EOFError:
+            return
+        if not tty and not line:
+            return
+        if line.strip():
+            yield line.strip()
+
+
+@dataclass
+class Chat:
+    """One conversation.
+
+    Attributes:
+        user: whose memory it is. thread: the conversation. model: the model's name; None without one.
+        history: what was said, as the agent sees it.
+        recall: what was recalled last, as JSON. numbered: ids that a command listed, by their numbers from 1.
+        undoable: the last operation of /forget.
+    """
+
+    user: UserMemory
+    thread: str
+    model: str | None = None
+    history: list[BaseMessage] = field(default_factory=list)
+    recall: dict[str, Any] = field(default_factory=dict)
+    numbered: list[str] = field(default_factory=list)
+    undoable: str | None = None
+    _graph: CompiledStateGraph[Any, Any, Any, Any] | None = None
+    _items: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.history = _last_messages(self.user, self.thread)
+        self._items = {item.id for item in self.user.items()}
+        self.use(self.model)
+
+    def use(self, model: str | None) -> None:
+        """Answer by this model from now on; by memory alone where there is none.
+
+        Raises:
+            ConfigError: for a model that cannot be opened; the one before stays.
+        """
+        from ..chatting import chat_graph
+
+        self._graph = chat_graph(self.user.memory, model or False)
+        self.model = model
+
+    def greet(self) -> None:
+        """Say how it stands."""
+        steps = len(self.user.steps(self.thread))
+        by = f"answers by {self.model}" if self.model else "no model is set: it answers with what memory holds"
+        output.write(Text(f"{output.counted(steps, 'message')} in thread {self.thread!r}; {by}. /help", style="dim"))
+
+    def say(self, line: str) -> None:
+        """One turn: stores the message, shows what is recalled and the reply, stores the reply.
+
+        A model that fails ends the turn, not the conversation; the message is stored.
+        """
+        from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
+
+        assert self._graph is not None
+        given = [*self.history[-_KEPT:], HumanMessage(line)]
+        stored: list[str] = []
+        shown = False
+        out: dict[str, Any] = {"messages": given}
+        context = {"user": self.user.name, "thread_id": self.thread}
+        try:
+            stream: Any = self._graph.stream(
+                {"messages": given}, context=context, stream_mode=["messages", "custom", "values"]
+            )
+            for mode, what in stream:
+                if mode == "values":
+                    out = what
+                elif mode == "custom":
+                    self._heard(what, stored)
+                elif isinstance(what[0], AIMessage | AIMessageChunk) and what[0].text:
+                    _write_part(str(what[0].text))
+                    shown = True
+        except Exception as error:  # noqa: BLE001 - whatever a model's client raises; it is shown
+            output.note(f"the reply failed ({type(error).__name__}: {str(error)[:300]}); your message is stored")
+        if shown:
+            _write_part("\n")
+        self.history = list(out["messages"])
+        if stored:
+            output.write(Text(f"stored {output.counted(len(stored), 'message')}", style="dim"))
+
+    def _heard(self, what: dict[str, Any], stored: list[str]) -> None:
+        """What the memory tells of its work."""
+        if what.get("stage") == "remember":
+            stored += what.get("step_ids") or []
+        if what.get("stage") == "recall":
+            self.recall = what.get("recall") or {}
+            hits = self.recall.get("hits") or []
+            if hits:
+                output.write(Text(f"recalled {len(hits)} (/why):", style="dim"))
+            for hit in hits[:_SHOWN]:
+                said = " ".join(f"{hit['speaker'] or hit['kind']}: {hit['text']}".split())
+                output.write(output.body(said if len(said) <= 110 else f"{said[:109]}…", "dim"))
+        for line in what.get("degraded") or ():
+            output.note(f"note: {line}")
+
+    def tell_learned(self) -> None:
+        """Show what was learned since the last time."""
+        items = self.user.items()
+        new: list[MemoryItem] = [item for item in items if item.id not in self._items]
+        self._items = {item.id for item in items}
+        for item in new:
+            said = " ".join(item.text.split())
+            output.write(Text(output.clean(f"learned {item.kind}: {said[:110]}"), style="dim green"))
+
+
+def _write_part(text: str) -> None:
+    sys.stdout.write(output.clean(text))
+    sys.stdout.flush()
+
+
+def _last_messages(user: UserMemory, thread: str) -> list[BaseMessage]:
+    """The end of the conversation as it stands in memory, from a message of the user on."""
+    from langchain_core.messages import AIMessage, HumanMessage
+
+    kinds = {"user": HumanMessage, "assistant": AIMessage}
+    said = [step for step in user.steps(thread) if step.role in kinds and step.content.strip()][-_KEPT:]
+    while said and said[0].role != "user":
+        said.pop(0)
+    return [kinds[step.role](step.content, id=step.message_id) for step in said]

@@ -1,0 +1,130 @@
+"""The slash commands of ``hexamem chat``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from ..errors import HexamemError, InvalidInputError
+from ..memory_types import Step
+from . import output
+
+if TYPE_CHECKING:
+    from .chat import Chat
+
+__all__ = ["COMMANDS", "run_command"]
+
+
+def run_command(chat: Chat, line: str) -> bool:
+    """Run one line that begins with a slash; whether the conversation goes on. What is wrong with it is said."""
+    name, _, rest = line.partition(" ")
+    if name in ("/quit", "/exit"):
+        return False
+    command = COMMANDS.get(name)
+    try:
+        if command is None:
+            raise InvalidInputError(f"there is no {name}; use one of {', '.join(COMMANDS)}, /quit")
+        command(chat, rest.strip())
+    except HexamemError as error:
+        output.note(str(error))
+    return True
+
+
+def _help(chat: Chat, rest: str) -> None:
+    """show these commands"""
+    lines = [f"{name:<11} {command.__doc__}" for name, command in COMMANDS.items()]
+    output.write_text("\n".join([*lines, f"{'/quit':<11} end the conversation; it goes on the next time"]))
+
+
+def _memory(chat: Chat, words: str) -> None:
+    """WORDS: search memory; without words: what it holds"""
+    if words:
+        found = chat.user.recall(words)
+        chat.numbered = [hit.id for hit in found.hits]
+        for number, hit in enumerate(found.hits, 1):
+            output.write(*output.hit_block(number, hit))
+        return None if found.hits else output.write_text("Nothing was found.")
+    items = chat.user.items()
+    chat.numbered = [item.id for item in items][-20:]
+    kinds = Counter(item.kind for item in items)
+    told = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items())) or "nothing learned yet"
+    output.write_text(f"{output.counted(len(chat.user.steps()), 'message')}; {told}")
+    for number, item in enumerate(items[-20:], 1):
+        said = " ".join(item.text.split())
+        output.write(Text(output.clean(f"{number:>2}  {item.kind}  {said[:110]}  {item.id}")))
+    return None
+
+
+def _why(chat: Chat, rest: str) -> None:
+    """what was recalled for the last message, and why"""
+    hits = chat.recall.get("hits") or []
+    chat.numbered = [hit["id"] for hit in hits]
+    if not hits:
+        return output.write_text("Nothing was recalled for the last message.")
+    output.write_text(f"Recalled for: {output.clean(chat.recall['query'])}")
+    for number, hit in enumerate(hits, 1):
+        who = f"{hit['speaker']}: " if hit["speaker"] else ""
+        output.write(
+            output.head((f"{number:>2}", "bold"), (hit["kind"], "cyan"), (hit["id"], "dim")),
+            output.body(f"{who}{hit['text']}"),
+            output.body(f"why: {hit['why']}", "dim"),
+        )
+    return None
+
+
+def _forget(chat: Chat, what: str) -> None:
+    """N or ID: forget a record that /why or /memory listed, or any by its id"""
+    if not what:
+        raise InvalidInputError("/forget needs a number of the last list, or an id")
+    if what.isdigit():
+        if not 1 <= int(what) <= len(chat.numbered):
+            raise InvalidInputError(
+                f"/forget {what}: the last list has {len(chat.numbered)} entries; /why or /memory lists"
+            )
+        what = chat.numbered[int(what) - 1]
+    record = chat.user.get(what)
+    done = chat.user.forget([what]) if isinstance(record, Step) else chat.user.remove(what)
+    gone = {record.message_id} if isinstance(record, Step) else set()
+    chat.history = [one for one in chat.history if one.id is None or one.id not in gone]
+    chat.undoable = done.id
+    output.write_text(f"Forgotten: {what}. /undo brings it back ({done.id}).")
+
+
+def _undo(chat: Chat, what: str) -> None:
+    """bring back what the last /forget took, or undo the operation ID"""
+    operation = what or chat.undoable
+    if not operation:
+        raise InvalidInputError("/undo: nothing was forgotten in this conversation; give an operation's id")
+    done = chat.user.undo(operation)
+    chat.undoable = None
+    output.write_text(f"Undone: {operation} ({output.counted(len(done), 'operation')}).")
+
+
+def _research(chat: Chat, question: str) -> None:
+    """QUESTION: answer it from memory in several rounds, with quotes"""
+    found = chat.user.research(question)
+    output.write_text(output.clean(found.answer))
+    for claim in found.evidence:
+        output.write(output.body(f"“{output.clean(claim.quote)}”  {output.shown_time(claim.occurred_at)}", "dim"))
+
+
+def _model(chat: Chat, name: str) -> None:
+    """NAME or off: answer by this model, or from memory alone"""
+    if name:
+        chat.use(None if name == "off" else name)
+    output.write_text(f"Answers by {chat.model}." if chat.model else "No model: it answers with what memory holds.")
+
+
+COMMANDS: dict[str, Callable[[Chat, str], None]] = {
+    "/help": _help,
+    "/memory": _memory,
+    "/why": _why,
+    "/forget": _forget,
+    "/undo": _undo,
+    "/research": _research,
+    "/model": _model,
+}
+"""By name; the first line of each one's docstring is its help."""

@@ -1,0 +1,300 @@
+"""MemoryMiddleware: a memory for agents made with ``langchain.agents.create_agent`` (DESIGN section 8)."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired
+
+import numpy as np
+from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
+from langchain.agents.middleware.types import PrivateStateAttr
+from langchain_core.messages import AnyMessage, BaseMessage, SystemMessage
+from langgraph.config import get_config, get_stream_writer
+from sqlalchemy import bindparam, func, select
+
+from .aligning import MEMORY_TOOLS, Caught, catch_up_thread
+from .errors import ConfigError
+from .hiding import redact_messages
+from .prompting import PromptSettings, prompt_memory, search_for_prompt
+from .scoping import MemoryScope, ScopeResolver, resolve_scope
+from .stores.ledger.schema import secrets
+from .tools.memory_tools import memory_tools
+
+if TYPE_CHECKING:
+    from langgraph.runtime import Runtime
+
+    from .memory import Memory
+    from .user import UserMemory
+
+__all__ = ["MemoryAgentState", "MemoryMiddleware", "MiddlewareSettings"]
+
+_SECRETS = select(func.count()).select_from(secrets).where(secrets.c.user_id == bindparam("user"))
+_TOPIC = 2_000  # characters of what is talked about now
+_KEPT = 8_192
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MiddlewareSettings:
+    """How a memory takes part in an agent's runs.
+
+    Attributes:
+        prompt: what is put into the system message, and how many tokens it may take.
+        topic_shift: likeness (cosine, -1 to 1) of what a run talks about now to what was recalled for, below which it recalls
+            again; None never does. Compared by the bundled embedder: it costs no call.
+        recalls: how often a run recalls, at most.
+        tools: names of the memory's tools that the model gets; none when empty.
+        hide_secrets: whether secrets in messages are replaced by references, in what the model sees and in the agent's
+            state. Tools that need the value get it from :class:`~hexamem.tools.vault_middleware.VaultMiddleware`.
+        metadata: goes onto each stored step; JSON values.
+    """
+
+    prompt: PromptSettings = field(default_factory=PromptSettings)
+    topic_shift: float | None = 0.12
+    recalls: int = 4
+    tools: tuple[str, ...] = tuple(sorted(MEMORY_TOOLS))
+    hide_secrets: bool = True
+    metadata: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        if self.topic_shift is not None and not -1 <= self.topic_shift <= 1:
+            raise ConfigError(
+                f"MiddlewareSettings.topic_shift = {self.topic_shift!r}: give a number from -1 to 1, or None"
+            )
+        if isinstance(self.recalls, bool) or self.recalls < 1:
+            raise ConfigError(f"MiddlewareSettings.recalls = {self.recalls!r}: give a whole number of at least 1")
+
+
+class MemoryAgentState(AgentState[Any]):
+    """What the middleware keeps in an agent's state, out of its input and output.
+
+    Attributes:
+        memory_text: the delimited data for the system message.
+        memory_topics: what was recalled for: the user's message first, then topics of the run.
+        memory_visible: ids of the steps that stand in the conversation.
+    """
+
+    memory_text: NotRequired[Annotated[str, PrivateStateAttr]]
+    memory_topics: NotRequired[Annotated[list[str], PrivateStateAttr]]
+    memory_visible: NotRequired[Annotated[list[str], PrivateStateAttr]]
+
+
+class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
+    """A memory for an agent: ``create_agent(model, tools, middleware=[MemoryMiddleware(memory)])``.
+
+    - ``before_agent`` recalls for the user's message, and stores what of the conversation the memory does not have
+      yet, that message included: a model that fails loses nothing.
+    - ``before_model`` recalls again when a run has come to talk about something else (MIRIX's active retrieval, by embedding).
+    - ``wrap_model_call`` puts what was recalled behind the system message, as delimited data. It never enters the
+      history. Secrets in the messages are replaced by references.
+    - ``after_agent`` stores the replies. It does not run after an error or while a run is interrupted; what is missing then
+      is found at the next run and stored in its place.
+
+    The append is synchronous; labels, indexes and learning follow behind. The host may keep the conversation with a
+    checkpointer or send it whole on every turn, with or without ids: nothing is stored twice
+    (:mod:`hexamem.aligning`). What happens is told as custom stream events with ``stage`` "recall" and "remember".
+
+    The run needs a user, ``agent.invoke(…, context={"user": "alice"})``; the thread is
+    ``config["configurable"]["thread_id"]``. All hooks are there for ``invoke`` and ``ainvoke``.
+
+    Args:
+        memory: an open memory; the middleware is of use while it is open.
+        settings: see :class:`MiddlewareSettings`.
+        scope: tells the user from the run's ``Runtime``, in place of the context.
+
+    Raises:
+        MissingUserError: from a run that names no user; the message says what to pass.
+    """
+
+    state_schema = MemoryAgentState
+
+    def __init__(
+        self, memory: Memory, *, settings: MiddlewareSettings | None = None, scope: ScopeResolver | None = None
+    ) -> None:
+        super().__init__()
+        self.settings = settings or MiddlewareSettings()
+        self._memory, self._scope = memory, scope
+        self.tools = memory_tools(memory, names=self.settings.tools, scope=scope)
+        self._clean: OrderedDict[bytes, None] = OrderedDict()  # digests of messages seen to hold no secret
+        self._secrets: dict[
+            str, int
+        ] = {}  # user → how many the vault held when their messages were last looked through
+        self._guard = threading.Lock()
+
+    # ------------------------------------------------------------------ hooks
+
+    def before_agent(self, state: MemoryAgentState, runtime: Runtime[Any]) -> dict[str, Any]:
+        """Recall for the user's message and store what is new."""
+        user, scope = self._user(runtime)
+        messages = state["messages"]
+        query = _asked(messages)
+        # Recalled before it is stored: what is new stands in the conversation anyway, and need not be indexed first.
+        found = [search_for_prompt(user, query, self.settings.prompt, len(messages))] if query else []
+        caught = self._store(user, scope, messages)
+        told = prompt_memory(user, found, self.settings.prompt, visible=caught.visible)
+        hidden = self._without_secrets(user, messages, caught)
+        by_id = {one.id: one for one in hidden.get("messages", ())}
+        topic = _asked([by_id.get(one.id, one) for one in messages])[:_TOPIC]
+        _say("recall", {**told.recall, "query": topic} if told.recall else {}, told.degraded)
+        return {
+            "memory_text": told.text,
+            "memory_topics": [topic] if topic else [],
+            "memory_visible": sorted(caught.visible),
+            **hidden,
+        }
+
+    def before_model(self, state: MemoryAgentState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """Recall again when the topic has shifted."""
+        topics = state.get("memory_topics") or []
+        now = _talked_about(state["messages"])
+        if self.settings.topic_shift is None or not now or not topics or len(topics) >= self.settings.recalls:
+            return None
+        if self._likest(now, topics) >= self.settings.topic_shift:
+            return None
+        user, _ = self._user(runtime)
+        visible = state.get("memory_visible") or []
+        found = [search_for_prompt(user, query, self.settings.prompt, len(visible)) for query in (now, topics[0])]
+        told = prompt_memory(user, found, self.settings.prompt, visible=visible)
+        _say("recall", told.recall, told.degraded)
+        return {"memory_text": told.text, "memory_topics": [*topics, now]}
+
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
+    ) -> ModelResponse[Any]:
+        """Give the model what was recalled, and no secrets."""
+        return handler(self._request(request))
+
+    def after_agent(self, state: MemoryAgentState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """Store the replies."""
+        user, scope = self._user(runtime)
+        caught = self._store(user, scope, state["messages"])
+        return self._without_secrets(user, state["messages"], caught) or None
+
+    async def abefore_agent(self, state: MemoryAgentState, runtime: Runtime[Any]) -> dict[str, Any]:
+        """As :meth:`before_agent`, in a thread."""
+        return await asyncio.to_thread(self.before_agent, state, runtime)
+
+    async def abefore_model(self, state: MemoryAgentState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """As :meth:`before_model`, in a thread."""
+        return await asyncio.to_thread(self.before_model, state, runtime)
+
+    async def awrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+    ) -> ModelResponse[Any]:
+        """As :meth:`wrap_model_call`."""
+        return await handler(await asyncio.to_thread(self._request, request))
+
+    async def aafter_agent(self, state: MemoryAgentState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """As :meth:`after_agent`, in a thread."""
+        return await asyncio.to_thread(self.after_agent, state, runtime)
+
+    # ------------------------------------------------------------------ inside
+
+    def _user(self, runtime: Any) -> tuple[UserMemory, MemoryScope]:
+        scope = resolve_scope("MemoryMiddleware", runtime, get_config(), self._scope)
+        return self._memory.user(scope.user), scope
+
+    def _store(self, user: UserMemory, scope: MemoryScope, messages: Sequence[AnyMessage]) -> Caught:
+        caught = catch_up_thread(
+            user, messages, scope.thread_id, agent_id=scope.agent_id, metadata=self.settings.metadata
+        )
+        degraded = [*caught.degraded, *(caught.stored.degraded if caught.stored is not None else ())]
+        get_stream_writer()({"stage": "remember", "step_ids": list(caught.new), "degraded": degraded})
+        return caught
+
+    def _request(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
+        text = request.state.get("memory_text") or ""
+        changes: dict[str, Any] = {}
+        if text:
+            changes["system_message"] = _with_memory(request.system_message, str(text))
+        if self.settings.hide_secrets:
+            user, _ = self._user(request.runtime)
+            messages = self._hidden(user, request.messages)
+            if any(after is not before for after, before in zip(messages, request.messages, strict=True)):
+                changes["messages"] = messages
+        return request.override(**changes) if changes else request
+
+    def _without_secrets(self, user: UserMemory, messages: Sequence[AnyMessage], caught: Caught) -> dict[str, Any]:
+        """The update that puts references into the state; empty where there are no secrets."""
+        if not self.settings.hide_secrets:
+            return {}
+        self._secrets[user.name] = _count_secrets(user)
+        if caught.stored is not None and not caught.stored.secrets:  # they were looked for when it was stored
+            self._seen_clean(_key(user.name, one, self._secrets[user.name]) for one in caught.messages)
+        hidden = self._hidden(user, messages)
+        changed = [after for after, before in zip(hidden, messages, strict=True) if after is not before and after.id]
+        return {"messages": changed} if changed else {}
+
+    def _hidden(self, user: UserMemory, messages: Sequence[BaseMessage]) -> list[BaseMessage]:
+        """The messages without secrets; one that was seen to hold none is not read again until the vault grows."""
+        held = self._secrets.get(user.name, 0)
+        keys = [_key(user.name, one, held) for one in messages]
+        with self._guard:
+            unseen = [one for one, key in zip(messages, keys, strict=True) if key not in self._clean]
+        if not unseen:
+            return list(messages)
+        read = dict(zip(map(id, unseen), redact_messages(user, unseen), strict=True))
+        hidden = [read.get(id(one), one) for one in messages]
+        self._seen_clean(key for key, one, now in zip(keys, messages, hidden, strict=True) if one is now)
+        return hidden
+
+    def _seen_clean(self, keys: Iterable[bytes]) -> None:
+        with self._guard:
+            self._clean.update(dict.fromkeys(keys))
+            while len(self._clean) > _KEPT:
+                self._clean.popitem(last=False)
+
+    def _likest(self, now: str, topics: Sequence[str]) -> float:
+        vectors = np.asarray(self._memory.ingesting._embed([now, *topics]), dtype=np.float32)
+        norms = np.linalg.norm(vectors, axis=1)
+        if not norms[0]:
+            return 1.0  # no word that the embedder knows: nothing can be said of the topic
+        return float(np.max(vectors[1:] @ vectors[0] / np.maximum(norms[1:] * norms[0], 1e-9)))
+
+
+def _with_memory(system: SystemMessage | None, text: str) -> SystemMessage:
+    """The system message with the data behind it: what is before stays the same, for providers' caches of prompts."""
+    if system is None:
+        return SystemMessage(text)
+    if isinstance(system.content, str):
+        return system.model_copy(update={"content": f"{system.content}\n\n{text}"})
+    return system.model_copy(update={"content": [*system.content, {"type": "text", "text": text}]})
+
+
+def _asked(messages: Sequence[AnyMessage]) -> str:
+    """What the user said last."""
+    last = next((one for one in reversed(messages) if one.type == "human"), None)
+    return str(last.text).strip() if last is not None else ""
+
+
+def _talked_about(messages: Sequence[AnyMessage]) -> str:
+    """What was said and found since the user's last message, the newest last; not what memory itself gave."""
+    said: list[str] = []
+    for one in reversed(messages):
+        if one.type == "human":
+            break
+        if one.type == "tool" and one.name in MEMORY_TOOLS:
+            continue
+        if str(one.text).strip():
+            said.append(str(one.text).strip())
+            break  # the newest says what it is about now
+    return " ".join(reversed(said))[-_TOPIC:]
+
+
+def _key(user: str, message: BaseMessage, secrets: int) -> bytes:
+    said = (user, secrets, message.content, getattr(message, "tool_calls", None), message.additional_kwargs)
+    return hashlib.blake2b(repr(said).encode("utf-8", "replace"), digest_size=16).digest()
+
+
+def _count_secrets(user: UserMemory) -> int:
+    with user.memory.ledger.read(user.name) as tx:
+        rows = tx.all(_SECRETS, user=tx.user_id)
+    return int(rows[0][0])
+
+
+def _say(stage: str, recall: Mapping[str, Any], degraded: Sequence[str]) -> None:
+    get_stream_writer()({"stage": stage, "recall": dict(recall), "degraded": list(degraded)})

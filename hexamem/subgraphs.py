@@ -1,0 +1,126 @@
+"""Memory for a LangGraph graph of one's own: ``memory_graph``, ``ingest_graph`` and ``research_graph`` (DESIGN section 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from langgraph.config import get_config
+from langgraph.runtime import get_runtime
+
+from .aligning import catch_up_thread
+from .errors import ConfigError
+from .graphs.ingest import ingest_graph as build_ingest_graph
+from .graphs.memory_graph import HistoryContext, MemoryParts, build_ingest_door, build_memory_graph, build_scoped
+from .graphs.research_state import ResearchContext, ResearchInput, ResearchOutput
+from .prompting import PromptSettings, recall_for_prompt
+from .scoping import MemoryScope, ScopeResolver, resolve_scope
+
+if TYPE_CHECKING:
+    from langgraph.graph.state import CompiledStateGraph
+
+    from .memory import Memory
+
+__all__ = ["Manage", "ingest_graph", "memory_graph", "research_graph"]
+
+Manage = Literal["background", "full", "now"]
+"""When items are learned from what was stored: behind the calls, in the run that fills a batch, or in every run."""
+_NEVER = 1 << 31
+
+
+def memory_graph(
+    memory: Memory,
+    *,
+    settings: PromptSettings | None = None,
+    scope: ScopeResolver | None = None,
+    manage: Manage | None = None,
+) -> CompiledStateGraph[Any, Any, Any, Any]:
+    """Memory as one node of a parent graph that has ``messages``: ``builder.add_node("memory", memory_graph(memory))``.
+
+    It first stores what is new in ``messages`` since this thread was last seen; then, if the last message is from the
+    user, it recalls for it and gives ``memory``: delimited data for the system message. A parent may enter it any number
+    of times in a run, and may send a whole history again with fresh ids: nothing is stored twice (see
+    :mod:`hexamem.aligning`). With this node alone an agent's reply is stored at the next turn; put
+    :func:`ingest_graph` after the agent to store it in the same run.
+
+    The parent's state needs ``messages`` and ``memory: str``; ``memory_report: dict`` is optional and tells what was
+    stored and recalled, and why. The run's context needs a ``user``: ``invoke(…, context={"user": "alice"})``. The thread is
+    ``config["configurable"]["thread_id"]``, which a checkpointer needs too. The parent's checkpointer is inherited, and
+    ``stream_mode="custom"`` with ``subgraphs=True`` tells what each node does.
+
+    Args:
+        memory: an open memory; the graph is of use while it is open.
+        settings: what goes into ``memory``, and how many tokens.
+        scope: tells the user from the run's ``Runtime``, in place of the context.
+        manage: when items are learned from what was stored; by default behind the calls, and where the memory has no
+            background thread, in the run that fills a batch.
+
+    Raises:
+        MissingUserError: from a run that names no user; the message says what to pass.
+    """
+    return build_memory_graph(_parts(memory, "memory_graph", settings or PromptSettings(), scope, manage))
+
+
+def ingest_graph(
+    memory: Memory, *, scope: ScopeResolver | None = None, manage: Manage | None = None
+) -> CompiledStateGraph[Any, Any, Any, Any]:
+    """The write path as one node of a parent graph that has ``messages``: stores what is new in them, once.
+
+    ``START → memory → agent → memory_save → END`` with ``memory_save = ingest_graph(memory)`` stores the agent's reply in the
+    same run. It gives ``memory_saved``: ids of the stored steps, what was learned, what fell back. Arguments, user and
+    errors are those of :func:`memory_graph`.
+    """
+    return build_ingest_door(_parts(memory, "ingest_graph", PromptSettings(), scope, manage))
+
+
+def research_graph(memory: Memory, *, scope: ScopeResolver | None = None) -> CompiledStateGraph[Any, Any, Any, Any]:
+    """Deep research as one node of a parent graph that has ``question``; it gives ``answer``, ``context`` and ``research``.
+
+    Args:
+        memory: an open memory.
+        scope: as in :func:`memory_graph`.
+
+    Raises:
+        MissingUserError: from a run that names no user.
+    """
+    inner = memory.researching.graph()
+
+    def context() -> ResearchContext:
+        return ResearchContext(user=_scope("research_graph", scope).user)
+
+    return build_scoped(inner, "research", context, (ResearchInput, ResearchOutput))
+
+
+def _parts(
+    memory: Memory, door: str, settings: PromptSettings, scope: ScopeResolver | None, manage: Manage | None
+) -> MemoryParts:
+    chosen = manage or ("background" if memory.settings.background else "full")
+    if chosen not in get_args(Manage):
+        raise ConfigError(f"{door}: manage = {manage!r}: use one of {', '.join(get_args(Manage))}")
+    inline = memory.ingesting.on and chosen != "background"
+    write_path = memory.ingesting._parts()
+    full = write_path.full if inline else _NEVER
+
+    def context(messages: Sequence[Any]) -> HistoryContext:
+        found = _scope(door, scope)
+        return HistoryContext(user=found.user, history=messages, thread_id=found.thread_id, agent_id=found.agent_id)
+
+    def recall(query: str, visible: Sequence[str]) -> tuple[str, Mapping[str, Any], Sequence[str]]:
+        user = memory.user(_scope(door, scope).user)
+        found = recall_for_prompt(user, query, settings, visible=visible)
+        return found.text, found.recall, found.degraded
+
+    def record(user: str, _: Any, thread_id: str) -> Sequence[str]:
+        run = get_runtime(HistoryContext).context
+        caught = catch_up_thread(memory.user(user), run.history, thread_id, agent_id=run.agent_id)
+        run.visible = sorted(caught.visible)
+        run.told += [*caught.degraded, *(caught.stored.degraded if caught.stored is not None else ())]
+        return caught.new
+
+    ingest = build_ingest_graph(replace(write_path, record=record, full=full))
+    return MemoryParts(ingest=ingest, context=context, recall=recall, close=inline and chosen == "now")
+
+
+def _scope(door: str, resolver: ScopeResolver | None) -> MemoryScope:
+    return resolve_scope(door, get_runtime(), get_config(), resolver)

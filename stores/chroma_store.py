@@ -1,0 +1,389 @@
+"""ChromaStore: LangGraph's ``BaseStore`` on Chroma, for ``compile(store=…)``, langmem and deepagents."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from langgraph.store.base import (
+    BaseStore,
+    GetOp,
+    IndexConfig,
+    Item,
+    ListNamespacesOp,
+    Op,
+    PutOp,
+    Result,
+    SearchItem,
+    SearchOp,
+    TTLConfig,
+    ensure_embeddings,
+    get_text_at_path,
+)
+
+from ..errors import EmbedderMismatchError, InvalidInputError
+from ..memory_types import new_id
+from .embedders import Embedder, open_embedder
+from .store_filters import meets, namespace_matches
+from .store_rows import (
+    Write,
+    as_item,
+    as_search_item,
+    field_paths,
+    item_digest,
+    known_vectors,
+    parts_of,
+    record_ids,
+    where_of,
+)
+from .vectors.client import close_client, make_writable, open_client
+
+if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
+
+__all__ = ["ChromaStore"]
+
+_OF_TEXTS = ("of", "prefixes", "indexed", "revision")  # what the records of further texts carry
+_AT_ONCE = 2_000
+_BREADTH = 1_200  # of a search in Chroma's graph: exact for small stores, near it for large ones
+
+
+class ChromaStore(BaseStore):
+    """A LangGraph store that lasts: values, namespaces, filters, time to live and search by meaning in one collection.
+
+    It works without a key or download: texts are embedded by the bundled embedder. Each item is one record with its value
+    as JSON, and one record more for each further text that is indexed; an item's score is that of its best text, as
+    cosine likeness. Values come back as JSON has them. Safe to use from several threads; ``a…`` methods run in a thread.
+
+    Namespaces keep users apart as far as the host names them so: put the user's id into the namespace, as langmem's
+    ``("memories", "{user_id}")`` does. What is put here is the host's own: it is not searched for secrets, and
+    ``UserMemory.recall`` does not see it.
+
+    Args:
+        place: a folder, made where there is none, that one process holds at a time, such as ``memory.home / "store"``; or
+            a Chroma client.
+        index: LangGraph's index configuration: ``fields`` (the whole value by default) and ``embed``, where it is given in
+            place of ``embedder``; ``dims`` is checked. ``False`` indexes nothing.
+        embedder: "bundled", "minilm", "openai:<model>" or any LangChain ``Embeddings``.
+        ttl: LangGraph's configuration of the time to live, in minutes. What has expired is never returned, and is
+            deleted by :meth:`sweep_ttl`, which writes call every ``sweep_interval_minutes``.
+        collection: the name of the collection.
+        clock: the time in seconds.
+
+    Raises:
+        EmbedderMismatchError: if the collection was made with another embedder.
+        HomeNotWritableError: if the folder cannot be written.
+    """
+
+    supports_ttl = True
+
+    def __init__(
+        self,
+        place: str | os.PathLike[str] | Any,
+        *,
+        index: IndexConfig | bool | None = None,
+        embedder: str | Embedder | Embeddings = "bundled",
+        ttl: TTLConfig | None = None,
+        collection: str = "hexamem.store",
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.ttl_config = ttl
+        self._clock, self._lock = clock, threading.RLock()
+        self._own = isinstance(place, str | os.PathLike)
+        self._swept = clock()
+        self._listed: set[str] = set()  # namespaces that are known to have their record
+        config: Mapping[str, Any] = index if isinstance(index, Mapping) else {}
+        given = ensure_embeddings(config["embed"]) if config.get("embed") is not None else embedder
+        self._embedder: Embedder | None = open_embedder(given) if index is not False else None
+        dims = config.get("dims")
+        if dims and self._embedder is not None and dims != self._embedder.dimension:
+            raise InvalidInputError(
+                f"index = {{'dims': {dims}}}: embedder {self._embedder.name!r} makes vectors of {self._embedder.dimension}"
+            )
+        self._fields = field_paths(config.get("fields") or ["$"])
+        self._client: Any
+        if self._own:
+            folder = Path(place).expanduser()
+            make_writable(folder)
+            self._client = open_client(folder, capacity=4)
+        else:
+            self._client = place
+        try:
+            self._open(collection)
+        except BaseException:
+            self.close()
+            raise
+
+    def _open(self, name: str) -> None:
+        made_by = self._embedder.fingerprint if self._embedder is not None else "none"
+        self._dimension = self._embedder.dimension if self._embedder is not None else 1
+        self._records: Any = self._client.get_or_create_collection(
+            name,
+            metadata={"embedder": made_by},
+            configuration={"hnsw": {"space": "cosine", "ef_search": _BREADTH}},
+            embedding_function=None,
+        )
+        held = (self._records.metadata or {}).get("embedder")
+        if held != made_by:
+            raise EmbedderMismatchError(
+                f"the store's collection {name!r} was made with another embedder (fingerprint {held}, now {made_by}): "
+                "open it with that one, or give collection= another name"
+            )
+
+    def close(self) -> None:
+        """Give back the files of a store that was opened by its folder; twice is fine."""
+        client, self._client = self._client, None
+        if self._own and client is not None:
+            close_client(client)
+
+    def __enter__(self) -> ChromaStore:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # ------------------------------------------------------------------ the contract
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        """Do operations: reads see what was there before; of several writes to one key the last counts.
+
+        Raises:
+            InvalidInputError: for a value that is no JSON; nothing of the batch is written.
+        """
+        listed = list(ops)
+        writes = {(op.namespace, op.key): op for op in listed if isinstance(op, PutOp)}
+        with self._lock:
+            prepared = self._prepare(list(writes.values()))
+            results: list[Result] = []
+            for op in listed:
+                if isinstance(op, GetOp):
+                    results.append(self._get(op))
+                elif isinstance(op, SearchOp):
+                    results.append(self._search(op))
+                elif isinstance(op, ListNamespacesOp):
+                    results.append(self._namespaces(op))
+                elif isinstance(op, PutOp):
+                    results.append(None)
+                else:
+                    raise InvalidInputError(f"{type(op).__name__} is no operation of a store")
+            self._write(prepared)
+        return results
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        """As :meth:`batch`, in a thread."""
+        return await asyncio.to_thread(self.batch, list(ops))
+
+    def sweep_ttl(self) -> int:
+        """Delete what has expired; returns how many items."""
+        with self._lock:
+            self._swept = self._clock()
+            where = {"$and": [{"expires": {"$gt": 0.0}}, {"expires": {"$lte": self._swept}}]}
+            rows = self._rows(where)
+            self._delete([one for row in rows for one in record_ids(row)])
+        return len(rows)
+
+    # ------------------------------------------------------------------ writing
+
+    def _prepare(self, ops: Sequence[PutOp]) -> list[Write]:
+        """The records of writes: everything that may fail, done before the first one."""
+        writes: list[Write] = []
+        texts: list[str] = []
+        for op in ops:
+            of = item_digest(op.namespace, op.key)
+            if op.value is None:
+                writes.append(Write(of, None, 0, 0))
+                continue
+            try:
+                value = json.dumps(dict(op.value), allow_nan=False)
+            except (TypeError, ValueError) as error:
+                raise InvalidInputError(f"the value of {op.key!r} in {op.namespace!r} is no JSON: {error}") from None
+            own = self._texts(op)
+            row = {
+                "of": of,
+                "n": 0,
+                "key": json.dumps(op.key),
+                "namespace": json.dumps(op.namespace),
+                "prefixes": [json.dumps(op.namespace[:depth]) for depth in range(1, len(op.namespace) + 1)],
+                "value": value,
+                "ttl": float(op.ttl or 0),
+                "expires": self._clock() + op.ttl * 60 if op.ttl else 0.0,
+                "revision": new_id("put"),
+            }
+            writes.append(Write(of, row, len(texts), len(texts) + len(own)))
+            texts += own
+        if texts:
+            assert self._embedder is not None
+            vectors = np.asarray(self._embedder.embed_documents(texts), dtype=np.float32)
+            writes = [one._replace(vectors=known_vectors(vectors[one.begin : one.end])) for one in writes]
+        return writes
+
+    def _texts(self, op: PutOp) -> list[str]:
+        if self._embedder is None or op.index is False or op.value is None:
+            return []
+        paths = self._fields if op.index is None else field_paths(op.index)
+        found = [text for path in paths for text in get_text_at_path(op.value, path)]
+        return [text for text in dict.fromkeys(found) if text.strip()]
+
+    def _write(self, writes: Sequence[Write]) -> None:
+        if not writes:
+            return
+        before = self._mains([one.of for one in writes])
+        now = datetime.fromtimestamp(self._clock(), UTC).isoformat()
+        blank = np.eye(1, self._dimension, dtype=np.float32)
+        ids: list[str] = []
+        vectors: list[Any] = []
+        rows: list[dict[str, Any]] = []
+        for name in dict.fromkeys(one.row["namespace"] for one in writes if one.row is not None):
+            if name not in self._listed:  # one record a namespace, so that listing them reads no items
+                ids.append(f"namespace.{item_digest((), name)}")
+                vectors.append(blank[0])
+                rows.append({"of": "namespace", "n": -1, "namespace": name, "indexed": False})
+        for one in writes:
+            if one.row is None:
+                continue
+            created = before[one.of]["created"] if one.of in before else now
+            texts = len(one.vectors)
+            main = {**one.row, "created": created, "updated": now, "indexed": bool(texts), "texts": texts}
+            for n, vector in enumerate(one.vectors if len(one.vectors) else blank):
+                ids.append(f"{one.of}.{n}")
+                vectors.append(vector)
+                rows.append(main if n == 0 else {**{name: main[name] for name in _OF_TEXTS}, "n": n})
+        for part in range(0, len(ids), _AT_ONCE):
+            some = slice(part, part + _AT_ONCE)
+            self._records.upsert(ids=ids[some], embeddings=np.asarray(vectors[some]), metadatas=rows[some])
+        written = set(ids)  # what is deleted goes whole; of what was changed, the further texts that it had
+        self._delete([one for row in before.values() for one in record_ids(row) if one not in written])
+        self._listed.update(row["namespace"] for row in rows if row["n"] == -1)
+        sweep = (self.ttl_config or {}).get("sweep_interval_minutes")
+        if sweep and self._clock() - self._swept >= sweep * 60:
+            self.sweep_ttl()
+
+    # ------------------------------------------------------------------ reading
+
+    def _get(self, op: GetOp) -> Item | None:
+        of = item_digest(op.namespace, op.key)
+        row = self._mains([of]).get(of)
+        if row is None or self._expired(row):
+            return None
+        self._refresh([row], op.refresh_ttl)
+        return as_item(row)
+
+    def _search(self, op: SearchOp) -> list[SearchItem]:
+        wanted = max(op.offset, 0) + max(op.limit, 0)
+        if op.query and self._embedder is not None:
+            found = self._nearest(op, wanted)
+            if len(found) < wanted:  # the rest has no text that is indexed
+                rest = self._matching(op, {"indexed": False})
+                found += [(row, None) for row in rest]
+        else:
+            found = [(row, None) for row in self._matching(op, None)]
+        page = found[op.offset : op.offset + op.limit]
+        self._refresh([row for row, _ in page], op.refresh_ttl)
+        return [as_search_item(row, score) for row, score in page]
+
+    def _nearest(self, op: SearchOp, wanted: int) -> list[tuple[dict[str, Any], float | None]]:
+        """Items by their best text, as many as are wanted: more of the neighbours are asked for until these suffice."""
+        assert self._embedder is not None
+        assert op.query
+        vector = np.asarray(self._embedder.embed_query(op.query), dtype=np.float32)
+        if not vector.any():
+            return []
+        where = where_of(op.namespace_prefix, {"indexed": True})
+        most = max(32, 2 * wanted)
+        while True:
+            near = self._records.query(
+                query_embeddings=[vector], n_results=most, where=where, include=["metadatas", "distances"]
+            )
+            rows, distances = near["metadatas"][0], near["distances"][0]
+            scanned = len(rows) < most
+            if scanned:  # Chroma's graph may lose some of many like vectors; so few are compared one by one
+                rows, distances = self._compared(vector, where)
+            mains = {row["of"]: row for row in rows if row["n"] == 0}
+            mains |= self._mains([row["of"] for row in rows if row["of"] not in mains])
+            best: dict[str, float] = {}
+            for row, distance in zip(rows, distances, strict=True):
+                main = mains.get(row["of"])
+                if main is not None and main["revision"] == row["revision"]:
+                    best[row["of"]] = max(best.get(row["of"], -2.0), 1.0 - float(distance))
+            ranked = sorted(best, key=lambda of: (-best[of], of))
+            found: list[tuple[dict[str, Any], float | None]] = [
+                (mains[of], best[of]) for of in ranked if self._meets(mains[of], op)
+            ]
+            if len(found) >= wanted or scanned:
+                return found
+            most *= 4
+
+    def _compared(self, vector: Any, where: dict[str, Any]) -> tuple[list[dict[str, Any]], list[float]]:
+        rows: list[dict[str, Any]] = []
+        distances: list[float] = []
+        while True:
+            got = self._records.get(where=where, include=["metadatas", "embeddings"], limit=_AT_ONCE, offset=len(rows))
+            if len(got["ids"]):
+                vectors = np.asarray(got["embeddings"], dtype=np.float32)
+                lengths = np.linalg.norm(vectors, axis=1) * np.linalg.norm(vector)
+                distances += (1.0 - (vectors @ vector) / lengths).tolist()
+            rows += got["metadatas"]
+            if len(got["ids"]) < _AT_ONCE:
+                return rows, distances
+
+    def _matching(self, op: SearchOp, extra: dict[str, Any] | None) -> list[dict[str, Any]]:
+        rows = self._rows(where_of(op.namespace_prefix, {"n": 0}, *([extra] if extra else [])))
+        return sorted((row for row in rows if self._meets(row, op)), key=lambda row: (row["created"], row["of"]))
+
+    def _meets(self, row: Mapping[str, Any], op: SearchOp) -> bool:
+        return not self._expired(row) and (not op.filter or meets(json.loads(row["value"]), op.filter))
+
+    def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
+        known = (tuple(json.loads(row["namespace"])) for row in self._rows({"n": -1}))
+        wanted = sorted(one for one in known if all(namespace_matches(each, one) for each in op.match_conditions or ()))
+        found: list[tuple[str, ...]] = []
+        for one in wanted:
+            shown = one if op.max_depth is None else one[: op.max_depth]
+            if len(found) >= op.offset + op.limit:
+                break
+            if shown not in found[-1:] and self._holds(one):
+                found.append(shown)
+        return found[op.offset : op.offset + op.limit]
+
+    def _holds(self, namespace: Sequence[str]) -> bool:
+        """Whether a namespace holds an item that has not expired."""
+        lasting = {"$or": [{"expires": {"$lte": 0.0}}, {"expires": {"$gt": self._clock()}}]}
+        where = {"$and": [{"namespace": json.dumps(namespace)}, {"n": 0}, lasting]}
+        return bool(self._records.get(where=where, include=[], limit=1)["ids"])
+
+    def _delete(self, ids: Sequence[str]) -> None:
+        for part in parts_of(ids):
+            self._records.delete(ids=part)
+
+    def _mains(self, digests: Sequence[str]) -> dict[str, dict[str, Any]]:
+        found: dict[str, dict[str, Any]] = {}
+        for part in parts_of(list(dict.fromkeys(digests))):
+            got = self._records.get(ids=[f"{of}.0" for of in part], include=["metadatas"])
+            found.update({row["of"]: row for row in got["metadatas"]})
+        return found
+
+    def _rows(self, where: dict[str, Any]) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        while True:
+            got = self._records.get(where=where, include=["metadatas"], limit=_AT_ONCE, offset=len(found))
+            found += got["metadatas"]
+            if len(got["ids"]) < _AT_ONCE:
+                return found
+
+    def _expired(self, row: Mapping[str, Any]) -> bool:
+        return bool(row["expires"]) and row["expires"] <= self._clock()
+
+    def _refresh(self, rows: Sequence[Mapping[str, Any]], wanted: bool) -> None:
+        """Begin the time to live of items anew, since they were read."""
+        kept = [row for row in rows if wanted and row["ttl"]]
+        if kept:
+            ends = [{"expires": self._clock() + row["ttl"] * 60} for row in kept]
+            self._records.update(ids=[f"{row['of']}.0" for row in kept], metadatas=ends)

@@ -1,0 +1,91 @@
+"""The records in which a ChromaStore keeps its items: their ids, their conditions, and the items that they hold."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from hashlib import blake2b
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+from langgraph.store.base import Item, SearchItem, tokenize_path
+
+__all__ = [
+    "Write",
+    "as_item",
+    "as_search_item",
+    "field_paths",
+    "item_digest",
+    "known_vectors",
+    "parts_of",
+    "record_ids",
+    "where_of",
+]
+
+_AT_ONCE = 2_000
+
+
+class Write(NamedTuple):
+    """One item to be written: the row of its first record (None to delete it) and the vectors of its texts."""
+
+    of: str
+    row: dict[str, Any] | None
+    begin: int
+    end: int
+    vectors: Any = ()
+
+
+def field_paths(fields: Iterable[str]) -> list[Any]:
+    """The paths of fields to be indexed, read once; ``$`` is the whole value."""
+    return [field if field == "$" else tokenize_path(field) for field in fields]
+
+
+def item_digest(namespace: Sequence[str], key: str) -> str:
+    """What an item's records are named by: the same for the same namespace and key."""
+    return blake2b(json.dumps([list(namespace), key]).encode(), digest_size=20).hexdigest()
+
+
+def known_vectors(vectors: Any) -> Any:
+    """Vectors that say something: a text of which the embedder knows no word has none."""
+    return vectors[np.any(vectors, axis=1)] if len(vectors) else vectors
+
+
+def where_of(prefix: Sequence[str], *conditions: dict[str, Any]) -> dict[str, Any]:
+    """Chroma's condition for records under a namespace prefix (all when empty) that meet the others too."""
+    held = [{"prefixes": {"$contains": json.dumps(list(prefix))}}] if prefix else []
+    every = [*held, *conditions]
+    return every[0] if len(every) == 1 else {"$and": every}
+
+
+def record_ids(row: Mapping[str, Any]) -> list[str]:
+    """The ids of all records of an item, from the row of its first."""
+    return [f"{row['of']}.{n}" for n in range(max(1, row["texts"]))]
+
+
+def parts_of(values: Sequence[str]) -> Iterable[list[str]]:
+    """The values, as many at once as one call takes."""
+    rest = iter(values)
+    while part := list(islice(rest, _AT_ONCE)):
+        yield part
+
+
+def _fields(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "value": json.loads(row["value"]),
+        "key": json.loads(row["key"]),
+        "namespace": tuple(json.loads(row["namespace"])),
+        "created_at": datetime.fromisoformat(row["created"]),
+        "updated_at": datetime.fromisoformat(row["updated"]),
+    }
+
+
+def as_item(row: Mapping[str, Any]) -> Item:
+    """The item of a row."""
+    return Item(**_fields(row))
+
+
+def as_search_item(row: Mapping[str, Any], score: float | None) -> SearchItem:
+    """The result of a search, of a row."""
+    return SearchItem(**_fields(row), score=score)

@@ -1,0 +1,179 @@
+"""The chat: as a graph, and as ``hexamem chat`` in the terminal."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.messages import HumanMessage
+from langgraph.checkpoint.memory import InMemorySaver
+
+from hexamem import Memory, Settings, chat_graph
+from hexamem.cli.app import run
+from hexamem.errors import ConfigError, MissingUserError
+
+from .scripted_chat import ScriptedChat
+from .scripted_server import Reply, Request, ScriptedServer
+
+ALICE: Any = {"user": "alice"}
+Chat = Callable[..., str]
+
+
+@pytest.fixture
+def chat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Chat:
+    """Types lines into ``hexamem chat``; gives what it printed, stderr last."""
+
+    def typed(*lines: str, options: tuple[str, ...] = (), user: str = "alice") -> str:
+        monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
+        assert run(["chat", "--user", user, "--home", str(tmp_path / "home"), *options]) == 0
+        shown = capsys.readouterr()
+        return shown.out + shown.err
+
+    return typed
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
+    """A model that repeats what its system message recalls."""
+
+    def script(request: Request) -> Reply:
+        system = str(request.messages[0]["content"])
+        lines = re.findall(r"^\[.*?\] user: (.*)$", system, re.MULTILINE)
+        return Reply(content=f"I recall: {lines[0] if lines else 'nothing'}", plain=True)
+
+    with ScriptedServer(script) as started:
+        monkeypatch.setenv("OPENAI_BASE_URL", started.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-scripted")
+        yield started
+
+
+def test_without_a_model_it_answers_with_the_evidence_and_says_so(memory: Memory) -> None:
+    graph = chat_graph(memory)
+    for text in ("My daughter Mia goes to school in Hangzhou.", "Where does Mia go to school?"):
+        out = graph.invoke({"messages": [HumanMessage(text)]}, context=ALICE)
+    reply = out["messages"][-1].text
+    assert "“My daughter Mia goes to school in Hangzhou.”" in reply
+    assert "No model is set" in reply
+    assert [step.role for step in memory.user("alice").steps()] == ["user", "user"]  # evidence is not stored again
+
+
+def test_with_a_model_it_answers_by_it(memory: Memory) -> None:
+    memory.user("alice").remember("My daughter Mia goes to school in Hangzhou.", thread_id="old")
+    model = ScriptedChat(["In Hangzhou."])
+    graph = chat_graph(memory, model, checkpointer=InMemorySaver())
+    thread: Any = {"configurable": {"thread_id": "t"}}
+    out = graph.invoke({"messages": [HumanMessage("Where does Mia go to school?")]}, thread, context=ALICE)
+    assert out["messages"][-1].text == "In Hangzhou."
+    assert "Hangzhou" in model.prompts[0][0].text
+
+
+def test_it_uses_the_memorys_own_chat_model_unless_told_not_to(tmp_path: Path) -> None:
+    models = {"chat": ScriptedChat(["Hello."])}
+    with Memory.open(tmp_path / "home", models=models, settings=Settings(background=False)) as memory:
+        for model, expected in ((None, "Hello."), (False, "Your message is stored.")):
+            out = chat_graph(memory, model).invoke({"messages": [HumanMessage("Hi")]}, context=ALICE)
+            assert out["messages"][-1].text.startswith(expected)
+        with pytest.raises(ConfigError, match="provider"):
+            chat_graph(memory, "gpt")
+
+
+@pytest.mark.parametrize("model", [False, ScriptedChat(["Hi."])])
+def test_it_needs_a_user(memory: Memory, model: Any) -> None:
+    with pytest.raises(MissingUserError, match="context="):
+        chat_graph(memory, model).invoke({"messages": [HumanMessage("Hi")]})
+
+
+def test_a_conversation_goes_on_after_a_restart(chat: Chat) -> None:
+    first = chat("My daughter Mia goes to school in Hangzhou.")
+    assert "stored 1 message" in first
+    assert "learned semantic" in first
+    second = chat("Where does Mia go to school?")
+    assert "1 message in thread 'chat'" in second
+    assert "“My daughter Mia goes to school in Hangzhou.”" in second
+    assert chat("Where does Mia go to school?", user="bob").count("Hangzhou") == 0
+
+
+def test_with_a_model_the_reply_is_streamed_and_stored(chat: Chat, server: ScriptedServer) -> None:
+    model = ("--model", "openai:scripted")
+    chat("My daughter Mia goes to school in Hangzhou.", options=("--thread", "one", *model))
+    shown = chat("Where does Mia go to school?", "And again?", options=("--thread", "two", *model))
+    assert "I recall: My daughter Mia goes to school in Hangzhou." in shown
+    assert shown.count("stored 2 messages") + shown.count("stored 1 message") >= 2
+    last = server.requests[-1].messages
+    assert [one["role"] for one in last] == ["system", "user", "assistant", "user"]
+    again = chat(options=("--thread", "two", *model))
+    assert "4 messages in thread 'two'; answers by openai:scripted" in again
+
+
+def test_a_model_that_fails_ends_the_turn_and_not_the_conversation(chat: Chat, server: ScriptedServer) -> None:
+    server.follow([Reply(status=400, error="too long"), Reply(content="Here.", plain=True)])
+    shown = chat("I moved to Porto.", "Still there?", options=("--model", "openai:scripted"))
+    assert "the reply failed" in shown
+    assert "Here." in shown
+    assert "3 messages" in chat()
+
+
+def test_commands(chat: Chat) -> None:
+    shown = chat(
+        "My daughter Mia goes to school in Hangzhou.",
+        "Where does Mia go to school?",
+        "/why",
+        "/forget 1",
+        "/memory school in Hangzhou",
+        "/undo",
+        "/memory",
+        "/research Where does Mia go to school?",
+        "/model",
+        "/help",
+        "/quit",
+        "this is never read",
+    )
+    assert "Recalled for: Where does Mia go to school?" in shown
+    assert re.search(r"why: \S", shown)
+    assert "Forgotten: step_" in shown
+    assert "Undone: op_" in shown
+    assert re.search(r"2 messages; .*semantic", shown)
+    assert "No model" in shown
+    assert "/research   QUESTION" in shown
+    assert "3 messages" not in shown
+
+
+def test_wrong_commands_say_what_is_wrong(chat: Chat) -> None:
+    shown = chat("/nope", "/forget", "/forget 9", "/undo", "/model gpt", "/forget step_nope")
+    for told in (
+        "there is no /nope",
+        "/forget needs",
+        "has 0 entries",
+        "nothing was forgotten",
+        "provider",
+        "'step_nope'",
+    ):
+        assert told in shown
+
+
+def test_the_served_graphs_are_those_of_langgraph_json() -> None:
+    import hexamem.served as served
+
+    root = Path(__file__).resolve().parents[1]
+    graphs = json.loads((root / "langgraph.json").read_text(encoding="utf-8"))["graphs"]
+    assert graphs == {name: f"hexamem.served:{name}" for name in served.__all__}
+
+
+async def test_the_served_graphs_share_the_memory_at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import hexamem.served as served
+
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(served, "_served", served._Served())
+    given = {"messages": [HumanMessage("Mia goes to school in Hangzhou.")]}
+    await (await served.chat()).ainvoke(given, context=ALICE)
+    found = await (await served.research()).ainvoke({"question": "Where does Mia go to school?"}, context=ALICE)
+    assert "Hangzhou" in found["answer"]
+    assert await served.memory() is await served.memory()
+    served._served._memory.close()
+    assert (tmp_path / ".hexamem" / "ledger.sqlite3").exists()

@@ -1,0 +1,137 @@
+"""The memory's tools, and the table of operations that they are made from."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.messages import HumanMessage, ToolMessage
+from langchain_core.utils.function_calling import convert_to_openai_tool
+
+from hexamem import Memory, memory_tools
+from hexamem.aligning import MEMORY_TOOLS
+from hexamem.errors import ConfigError, MissingUserError, NotFoundError
+from hexamem.tools.operations import OPERATIONS, operation_named
+
+from .scripted_chat import ScriptedChat, calls
+
+SECRET = "hunter2-Xy99"
+
+
+def use(memory: Memory, name: str, user: str = "alice", **arguments: Any) -> ToolMessage:
+    """What an agent of a user gets from one call."""
+    model = ScriptedChat([calls(name, **arguments), "Done."])
+    out = create_agent(model, memory_tools(memory)).invoke(
+        {"messages": [HumanMessage("Go.")]}, {"configurable": {"thread_id": "t"}}, context={"user": user}
+    )
+    assert SECRET not in model.said()
+    return out["messages"][2]
+
+
+def result(memory: Memory, name: str, user: str = "alice", **arguments: Any) -> dict[str, Any]:
+    message = use(memory, name, user, **arguments)
+    assert message.status == "success", message.text
+    return json.loads(message.text)
+
+
+def test_the_tools_are_those_of_the_table_that_a_model_may_call(memory: Memory) -> None:
+    offered = {one.name for one in OPERATIONS if "model" in one.callers}
+    assert {one.name for one in memory_tools(memory)} == offered == MEMORY_TOOLS
+    assert [one.name for one in memory_tools(memory, names=["forget"])] == ["forget"]
+    with pytest.raises(ConfigError, match="undo"):
+        memory_tools(memory, names=["undo"])
+    with pytest.raises(NotFoundError, match="search_memory"):
+        operation_named("nope")
+
+
+def test_no_tool_lets_a_model_name_a_user_or_see_the_runtime(memory: Memory) -> None:
+    for one in memory_tools(memory):
+        fields = set(convert_to_openai_tool(one)["function"]["parameters"]["properties"])
+        assert fields
+        assert not fields & {"user", "runtime", "state", "store", "config"}
+
+
+def test_every_operation_describes_itself_and_gives_what_it_says(memory: Memory) -> None:
+    alice = memory.user("alice")
+    alice.remember(["Mia goes to school in Hangzhou.", f"My mail password is {SECRET}."])
+    stored = result(memory, "remember", title="Tea", text="Alice likes jasmine tea.")
+    given: dict[str, dict[str, Any]] = {
+        "search_memory": {"query": "Mia"},
+        "research_memory": {"question": "Where does Mia go to school?"},
+        "remember": {"title": "Leek soup", "text": "Cut leek.\nBoil it.", "kind": "procedural"},
+        "update_core": {"label": "human", "value": "Alice"},
+        "list_memory": {"kind": "semantic"},
+        "read_resource": {"id": stored["id"], "length": 5},
+        "use_secret": {"what": "mail password"},
+        "forget": {"ids": [stored["id"]]},
+    }
+    for operation in OPERATIONS:
+        assert operation.description
+        if "model" in operation.callers:
+            operation.output.model_validate(result(memory, operation.name, **given[operation.name]))
+    assert stored["id"] not in {item.id for item in alice.items()}
+
+
+def test_search_and_research_find_what_was_said(memory: Memory) -> None:
+    memory.user("alice").remember("Mia goes to school in Hangzhou.", thread_id="old")
+    found = result(memory, "search_memory", query="Mia's school", kinds=["step"], since="2020-01-01")
+    assert found["results"][0]["text"] == "Mia goes to school in Hangzhou."
+    assert result(memory, "search_memory", query="Mia's school", until="2020-01-01")["results"] == []
+    assert "Hangzhou" in result(memory, "research_memory", question="Where does Mia go to school?")["answer"]
+
+
+def test_what_is_remembered_twice_is_stored_once(memory: Memory) -> None:
+    for expected in ("new", "known already"):
+        assert result(memory, "remember", title="Tea", text="Alice likes tea.")["stored"] == expected
+    when = {"kind": "episodic", "title": "Concert", "text": "Alice played.", "when": "2025-03-04T20:00:00+01:00"}
+    event = memory.user("alice").get(result(memory, "remember", **when)["id"])
+    assert event.occurred_at.isoformat() == "2025-03-04T19:00:00+00:00"
+
+
+def test_a_core_block_is_written_changed_and_kept(memory: Memory) -> None:
+    states = [result(memory, "update_core", label="Human", value=value)["stored"] for value in ("A", "B", "B")]
+    assert states == ["new", "changed", "known already"]
+    assert [item.value for item in memory.user("alice").items("core")] == ["B"]
+
+
+def test_forgetting_is_whole_or_not_at_all_and_can_be_undone(memory: Memory) -> None:
+    alice = memory.user("alice")
+    [step] = alice.remember("I like Ann.").step_ids
+    refused = use(memory, "forget", ids=[step, "item_nope"])
+    assert (refused.status, "item_nope" in refused.text) == ("error", True)
+    done = result(memory, "forget", ids=[step], reason="she asked")
+    assert alice.steps() == []
+    for operation_id in done["undo_with"]:
+        alice.undo(operation_id)
+    assert [one.id for one in alice.steps()] == [step]
+
+
+def test_a_long_resource_is_read_in_parts(memory: Memory) -> None:
+    text = "abcdefghij" * 30
+    item = memory.user("alice").add({"kind": "resource", "title": "Letters", "content": text})
+    first = result(memory, "read_resource", id=item.id, length=200)
+    second = result(memory, "read_resource", id=item.id, offset=first["next_offset"], length=200)
+    assert first["text"] + second["text"] == text
+    assert "next_offset" not in second
+
+
+def test_a_secret_comes_as_its_reference_only(memory: Memory) -> None:
+    memory.user("alice").remember(f"My mail password is {SECRET}.")
+    [found] = result(memory, "use_secret", what="password of the mail account")["secrets"]
+    assert found["reference"].startswith("{{vault:")
+    assert memory.user("alice").reveal(found["reference"], reason="test") == SECRET
+    assert use(memory, "use_secret", "bob", what="mail password").status == "error"
+
+
+def test_a_run_without_a_user_fails(memory: Memory) -> None:
+    agent = create_agent(ScriptedChat([calls("list_memory"), "Done."]), memory_tools(memory))
+    with pytest.raises(MissingUserError, match="context="):
+        agent.invoke({"messages": [HumanMessage("Go.")]})
+
+
+def test_the_schemas_keep_to_what_strict_modes_take(memory: Memory) -> None:
+    for operation in OPERATIONS:
+        text = json.dumps(operation.input.model_json_schema())
+        assert not any(word in text for word in ("oneOf", "discriminator", '"additionalProperties": {'))

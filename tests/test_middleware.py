@@ -1,0 +1,249 @@
+"""MemoryMiddleware in agents made by ``create_agent``."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from blockbuster import blockbuster_ctx
+from langchain.agents import create_agent
+from langchain.agents.middleware import SummarizationMiddleware
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+
+from hexamem import Memory, MemoryMiddleware, MiddlewareSettings, PromptSettings, memory_tools
+from hexamem.aligning import MEMORY_TOOLS
+from hexamem.errors import ConfigError, MissingUserError
+
+from .scripted_chat import Reply, ScriptedChat, calls
+
+ALICE: Any = {"user": "alice"}
+SECRET = "hunter2-Xy99"
+
+
+def agent(
+    memory: Memory, script: Any, tools: Any = (), checkpointer: Any = None, **settings: Any
+) -> tuple[Any, ScriptedChat]:
+    model = ScriptedChat(script)
+    chosen = MiddlewareSettings(**settings) if settings else None
+    made = create_agent(
+        model,
+        list(tools),
+        system_prompt="Be kind.",
+        middleware=[MemoryMiddleware(memory, settings=chosen)],
+        checkpointer=checkpointer,
+    )
+    return made, model
+
+
+def thread(name: str = "t") -> Any:
+    return {"configurable": {"thread_id": name}}
+
+
+def said(memory: Memory, user: str = "alice") -> list[str]:
+    return [step.content for step in memory.user(user).steps()]
+
+
+def ask(text: str) -> Any:
+    return {"messages": [HumanMessage(text)]}
+
+
+def test_the_full_history_sent_again_without_ids_for_20_turns_stores_each_message_once(memory: Memory) -> None:
+    made, _ = agent(memory, lambda messages: f"Reply {len(messages)}", tools=())
+    history: list[dict[str, str]] = []
+    for turn in range(20):
+        history.append({"role": "user", "content": "ok" if turn % 3 else f"Message {turn}"})
+        out = made.invoke({"messages": history}, context=ALICE)
+        history.append({"role": "assistant", "content": out["messages"][-1].text})
+    assert said(memory) == [one["content"] for one in history]
+
+
+def test_a_model_that_raises_loses_no_message_of_the_user(memory: Memory) -> None:
+    made, model = agent(memory, [RuntimeError("overloaded"), "Here I am."], checkpointer=InMemorySaver())
+    with pytest.raises(RuntimeError, match="overloaded"):
+        made.invoke(ask("I moved to Porto."), thread(), context=ALICE)
+    assert said(memory) == ["I moved to Porto."]
+    made.invoke(None, thread(), context=ALICE)  # taken up again where it failed
+    assert said(memory) == ["I moved to Porto.", "Here I am."]
+    assert len(model.prompts) == 2
+
+
+def test_what_a_failed_run_left_unsaid_is_stored_in_its_place_at_the_next_run(memory: Memory) -> None:
+    @tool
+    def clock() -> str:
+        """Tell the time."""
+        return "10:15"
+
+    script: list[Reply] = [calls("clock"), RuntimeError("overloaded"), "A quarter past ten."]
+    made, _ = agent(memory, script, [clock], InMemorySaver())
+    with pytest.raises(RuntimeError):
+        made.invoke(ask("What time is it?"), thread(), context=ALICE)
+    assert said(memory) == ["What time is it?"]
+    made.invoke(ask("Well?"), thread(), context=ALICE)
+    assert said(memory) == ["What time is it?", "", "10:15", "Well?", "A quarter past ten."]
+
+
+def test_memory_stands_in_the_system_message_as_data_and_never_in_the_history(memory: Memory) -> None:
+    memory.user("alice").remember("My daughter Mia goes to school in Hangzhou.", thread_id="old")
+    made, model = agent(memory, ["In Hangzhou."], checkpointer=InMemorySaver())
+    out = made.invoke(ask("Where does Mia go to school?"), thread(), context=ALICE)
+    [prompt] = model.prompts
+    assert isinstance(prompt[0], SystemMessage)
+    assert prompt[0].text.startswith("Be kind.\n\n<memory>")
+    assert "Mia goes to school in Hangzhou" in prompt[0].text
+    assert [one.text for one in out["messages"]] == ["Where does Mia go to school?", "In Hangzhou."]
+    assert set(out) == {"messages"}
+    assert "<memory>" not in str(said(memory))
+
+
+def test_blocks_of_a_system_message_are_kept(memory: Memory) -> None:
+    memory.user("alice").remember("Mia goes to school in Hangzhou.", thread_id="old")
+    model = ScriptedChat(["Yes."])
+    block = {"type": "text", "text": "Be kind.", "cache_control": {"type": "ephemeral"}}
+    made = create_agent(model, system_prompt=SystemMessage([block]), middleware=[MemoryMiddleware(memory)])
+    made.invoke(ask("Where does Mia go to school?"), context=ALICE)
+    first, second = model.prompts[0][0].content
+    assert first == block
+    assert second["text"].startswith("<memory>")
+
+
+def test_it_recalls_again_when_the_topic_shifts_and_only_then(memory: Memory) -> None:
+    alice = memory.user("alice")
+    alice.remember(
+        ["The red bicycle stands in the cellar.", "Aunt Rosa is allergic to walnuts in cakes."], thread_id="old"
+    )
+
+    @tool
+    def look(what: str) -> str:
+        """Look something up."""
+        return what
+
+    def run(first: str) -> list[str]:
+        made, model = agent(
+            memory, [calls("look", what=first), "Done."], [look], prompt=PromptSettings(k=1), topic_shift=0.2
+        )
+        events = made.stream(
+            ask("Where does the red bicycle stand?"), thread(first), context=ALICE, stream_mode="custom"
+        )
+        stages = [one["stage"] for one in events if one["stage"] == "recall"]
+        return [*stages, model.prompts[-1][0].text]
+
+    shifted = run("a cake with walnuts for aunt Rosa")
+    assert len(shifted) == 3
+    assert "walnuts" in shifted[-1]
+    same = run("the red bicycle stands over there")
+    assert len(same) == 2
+    assert "bicycle stands in the cellar" in same[-1]
+
+
+def test_it_offers_the_tools_and_does_not_store_what_they_gave(memory: Memory) -> None:
+    memory.user("alice").remember("Mia goes to school in Hangzhou.", thread_id="old")
+    made, model = agent(memory, [calls("search_memory", query="Mia"), "In Hangzhou."])
+    out = made.invoke(ask("Where is Mia?"), thread(), context=ALICE)
+    assert set(model.offered) == MEMORY_TOOLS == {one.name for one in memory_tools(memory)}
+    found = json.loads(out["messages"][2].text)["results"]
+    assert [one["text"] for one in found] == ["Mia goes to school in Hangzhou."]  # not what stands in the conversation
+    assert said(memory)[1:] == ["Where is Mia?", "In Hangzhou."]
+
+
+def test_settings_choose_what_goes_into_a_prompt(memory: Memory) -> None:
+    alice = memory.user("alice")
+    alice.add({"kind": "core", "label": "human", "value": "Alice, a cellist."})
+    alice.remember("Mia goes to school in Hangzhou.", thread_id="old")
+    made, model = agent(memory, ["Yes."], tools=(), prompt=PromptSettings(core=False, kinds=("core",)))
+    made.invoke(ask("Where does Mia go to school?"), context=ALICE)
+    assert "Alice, a cellist" in model.prompts[0][0].text  # recalled, as the only kind that is
+    assert "Hangzhou" not in model.prompts[0][0].text
+    assert model.offered == sorted(MEMORY_TOOLS)
+    with pytest.raises(ConfigError, match="tokens"):
+        PromptSettings(tokens=5)
+    with pytest.raises(ConfigError, match="topic_shift"):
+        MiddlewareSettings(topic_shift=2)
+
+
+def test_a_run_without_a_user_fails_and_says_what_to_pass(memory: Memory) -> None:
+    made, model = agent(memory, ["Hi."])
+    with pytest.raises(MissingUserError, match=r"context=\{'user': 'alice'\}"):
+        made.invoke(ask("Hello"))
+    assert model.prompts == []
+
+
+def test_a_resolver_tells_the_user(memory: Memory) -> None:
+    model = ScriptedChat(["Hi."])
+    middleware = MemoryMiddleware(memory, scope=lambda runtime: runtime.context["tenant"])
+    create_agent(model, middleware=[middleware]).invoke(ask("Hello"), context={"tenant": "bob"})
+    assert said(memory, "bob") == ["Hello", "Hi."]
+
+
+def test_secrets_reach_neither_the_model_nor_memory_nor_the_state(memory: Memory) -> None:
+    @tool
+    def account() -> dict[str, str]:
+        """Show the account."""
+        return {"user": "alice", "password": "other3-Zz77"}
+
+    saver = InMemorySaver()
+    made, model = agent(memory, [calls("account"), "Noted."], [account], saver)
+    out = made.invoke(ask(f"My mail password is {SECRET}."), thread(), context=ALICE)
+    assert "{{vault:" in out["messages"][0].text
+    for secret in (SECRET, "other3-Zz77"):
+        assert secret not in model.said()
+        assert secret not in repr(out)
+        assert secret not in json.dumps([step.model_dump(mode="json") for step in memory.user("alice").steps()])
+    assert SECRET not in repr(saver.get_tuple(thread()))
+    [item, *_] = memory.user("alice").items("vault")
+    assert memory.user("alice").reveal(item.id, reason="test") == SECRET
+
+
+def test_a_host_may_keep_secrets_out_of_its_first_checkpoint_too(memory: Memory) -> None:
+    from hexamem import redact_messages
+
+    alice, saver = memory.user("alice"), InMemorySaver()
+    made, _ = agent(memory, ["Noted."], checkpointer=saver)
+    given = [HumanMessage(f"My mail password is {SECRET}.", id="m1"), AIMessage("Hm.")]
+    hidden = redact_messages(alice, given)
+    assert hidden[0].id == "m1"
+    assert hidden[1] is given[1]
+    made.invoke({"messages": hidden}, thread(), context=ALICE)
+    assert SECRET not in repr(list(saver.list(thread()))) + repr(saver.storage) + repr(saver.blobs) + repr(saver.writes)
+    [item] = alice.items("vault")
+    assert alice.reveal(item.id, reason="test") == SECRET
+
+
+def test_secrets_stay_where_that_is_asked_for(memory: Memory) -> None:
+    made, model = agent(memory, ["Noted."], hide_secrets=False)
+    made.invoke(ask(f"My mail password is {SECRET}."), context=ALICE)
+    assert SECRET in model.said()
+    assert SECRET not in str(said(memory))
+
+
+async def test_it_runs_under_asyncio(memory: Memory) -> None:
+    memory.user("alice").remember("My daughter Mia goes to school in Hangzhou.", thread_id="old")
+    made, model = agent(memory, [calls("search_memory", query="Mia"), "In Hangzhou."])
+    with blockbuster_ctx("hexamem"):
+        await made.ainvoke(ask("Where does Mia go to school?"), thread(), context=ALICE)
+    assert "Hangzhou" in model.prompts[0][0].text
+    assert said(memory)[1:] == ["Where does Mia go to school?", "In Hangzhou."]
+
+
+def test_a_recall_that_fails_does_not_stop_the_agent(memory: Memory) -> None:
+    made, _ = agent(memory, ["Hi."], prompt=PromptSettings(strategy="no such strategy"))
+    events = list(made.stream(ask("Hello"), context=ALICE, stream_mode="custom"))
+    assert "no such strategy" in events[1]["degraded"][0]
+    assert said(memory) == ["Hello", "Hi."]
+
+
+def test_a_summary_that_takes_the_place_of_old_messages_is_not_stored(memory: Memory) -> None:
+    saver, model = InMemorySaver(), ScriptedChat(lambda messages: f"Reply {len(messages)}")
+    summarizer = ScriptedChat(["They talked."])
+    shortener = SummarizationMiddleware(summarizer, trigger=("messages", 4), keep=("messages", 2))
+    settings = MiddlewareSettings(tools=())
+    made = create_agent(model, middleware=[MemoryMiddleware(memory, settings=settings), shortener], checkpointer=saver)
+    for turn in range(5):
+        made.invoke(ask(f"Message {turn}"), thread(), context=ALICE)
+    assert summarizer.prompts
+    assert [step.content for step in memory.user("alice").steps() if step.role == "user"] == [
+        f"Message {turn}" for turn in range(5)
+    ]
+    assert len(said(memory)) == 10

@@ -1,0 +1,208 @@
+"""Secrets for listed tools: the tool gets the value, and nothing else sees it."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any
+
+import pytest
+from blockbuster import blockbuster_ctx
+from langchain.agents import create_agent
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.messages import HumanMessage, ToolMessage
+from langchain_core.tools import ToolException, tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+
+from hexamem import Memory, MemoryMiddleware, VaultMiddleware
+from hexamem.errors import ConfigError
+
+from .conftest import Traces
+from .scripted_chat import ScriptedChat, calls
+
+ALICE: Any = {"user": "alice"}
+THREAD: Any = {"configurable": {"thread_id": "t"}}
+SECRET = 'hunter2-"Xy99"'
+
+
+class Doors:
+    """Tools of an application; what they were given."""
+
+    def __init__(self) -> None:
+        self.given: list[Any] = []
+
+        @tool
+        def login(password: str, options: dict[str, Any] | None = None) -> dict[str, Any]:
+            """Log in."""
+            self.given.append((password, options))
+            return {"ok": True, "echo": f"used {password}", "raw": json.dumps({"p": password})}
+
+        @tool
+        def fails(password: str) -> str:
+            """Fail."""
+            raise ValueError(f"wrong password {password}")
+
+        @tool
+        def refuses(password: str) -> str:
+            """Refuse, as a result."""
+            raise ToolException(f"no entry with {password}")
+
+        refuses.handle_tool_error = True
+        self.login, self.fails, self.refuses = login, fails, refuses
+        self.all = [login, fails, refuses]
+
+
+class Tracer(BaseCallbackHandler):
+    """Everything that callbacks are told."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def on_tool_start(self, serialized: Any, input_str: str, **kwargs: Any) -> None:
+        self.told.append(input_str + repr(kwargs.get("inputs")))
+
+    def on_tool_end(self, output: Any, **kwargs: Any) -> None:
+        self.told.append(repr(output))
+
+    def on_tool_error(self, error: BaseException, **kwargs: Any) -> None:
+        self.told.append(repr(error))
+
+    def on_chain_end(self, outputs: Any, **kwargs: Any) -> None:
+        self.told.append(repr(outputs))
+
+    def on_chain_error(self, error: BaseException, **kwargs: Any) -> None:
+        self.told.append(repr(error))
+
+
+@pytest.fixture
+def doors() -> Doors:
+    return Doors()
+
+
+def keep(memory: Memory, sensitivity: str = "low", secret: str = SECRET) -> str:
+    item = memory.user("alice").add(
+        {"kind": "vault", "caption": "password of the mail", "sensitivity": sensitivity}, secret=secret
+    )
+    return f"{{{{vault:{item.secret_id}|password of the mail}}}}"
+
+
+def agent(memory: Memory, script: Any, doors: Doors, saver: Any = None, **options: Any) -> tuple[Any, ScriptedChat]:
+    model = ScriptedChat(script)
+    vault = VaultMiddleware(memory, **{"tools": ["login", "fails", "refuses"], **options})
+    made = create_agent(model, doors.all, middleware=[MemoryMiddleware(memory), vault], checkpointer=saver)
+    return made, model
+
+
+def ask(text: str = "Log in.") -> Any:
+    return {"messages": [HumanMessage(text)]}
+
+
+def test_the_tool_gets_the_value_and_nothing_else_sees_it(
+    memory: Memory, doors: Doors, caplog: pytest.LogCaptureFixture, traces: Traces
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    reference, saver, tracer = keep(memory), InMemorySaver(), Tracer()
+    made, model = agent(
+        memory, [calls("login", password=reference, options={"again": [f"a {reference} b"]}), "In."], doors, saver
+    )
+    out = made.invoke(ask(), {**THREAD, "callbacks": [tracer]}, context=ALICE)
+    assert doors.given == [(SECRET, {"again": [f"a {SECRET} b"]})]
+    result = out["messages"][2]
+    assert json.loads(result.text)["echo"] == f"used {reference}"
+    steps = json.dumps([step.model_dump(mode="json") for step in memory.user("alice").steps()])
+    told = "\n".join([model.said(), repr(out), steps, repr(tracer.told), caplog.text])
+    checkpoints = repr([list(saver.list(THREAD)), saver.storage, saver.blobs, saver.writes])
+    assert tracer.told
+    for where in (told, checkpoints):
+        assert "hunter2" not in where
+        assert "vault:" in where
+    memory.flush()
+    assert traces(memory.home, SECRET) == []
+
+
+def test_the_reveal_is_audited_with_the_tools_name(memory: Memory, doors: Doors) -> None:
+    made, _ = agent(memory, [calls("login", password=keep(memory)), "In."], doors)
+    made.invoke(ask(), context=ALICE)
+    [entry] = memory.user("alice").reveals()
+    assert (entry.actor, entry.reason) == ("tool:login", "given to the tool login")
+
+
+def test_a_reference_without_its_caption_is_understood(memory: Memory, doors: Doors) -> None:
+    short = keep(memory).split("|")[0] + "}}"
+    made, _ = agent(memory, [calls("login", password=short), "In."], doors)
+    made.invoke(ask(), context=ALICE)
+    assert doors.given == [(SECRET, None)]
+
+
+def test_high_sensitivity_needs_approval(memory: Memory, doors: Doors) -> None:
+    made, model = agent(memory, [calls("login", password=keep(memory, "high")), "In."], doors, InMemorySaver())
+    out = made.invoke(ask(), THREAD, context=ALICE)
+    [asked] = out["__interrupt__"]
+    assert doors.given == []
+    assert asked.value["action_requests"][0]["description"] == "The tool login wants to use: password of the mail"
+    assert "hunter2" not in repr(asked)
+    out = made.invoke(Command(resume={"decisions": [{"type": "approve"}]}), THREAD, context=ALICE)
+    assert doors.given == [(SECRET, None)]
+    assert out["messages"][-1].text == "In."
+    assert "hunter2" not in model.said()
+
+
+def test_what_is_rejected_is_told_to_the_model_and_not_revealed(memory: Memory, doors: Doors) -> None:
+    made, _ = agent(memory, [calls("login", password=keep(memory, "high")), "I may not."], doors, InMemorySaver())
+    made.invoke(ask(), THREAD, context=ALICE)
+    resume = Command(resume={"decisions": [{"type": "reject", "message": "Not today."}]})
+    out = made.invoke(resume, THREAD, context=ALICE)
+    assert (out["messages"][2].text, out["messages"][2].status) == ("Not today.", "error")
+    assert (doors.given, memory.user("alice").reveals()) == ([], [])
+    assert [step.content for step in memory.user("alice").steps()] == ["Log in.", "", "Not today.", "I may not."]
+
+
+def test_errors_of_the_tool_do_not_tell_the_value(memory: Memory, doors: Doors) -> None:
+    reference = keep(memory)
+    made, model = agent(memory, [calls("refuses", password=reference), "No."], doors)
+    assert made.invoke(ask(), context=ALICE)["messages"][2].text == f"no entry with {reference}"
+    made, model = agent(memory, [calls("fails", password=reference), "No."], doors)
+    with pytest.raises(ValueError, match="wrong password") as caught:
+        made.invoke(ask(), context=ALICE)
+    assert "hunter2" not in str(caught.value)
+    assert "hunter2" not in model.said()
+
+
+def test_a_tool_that_is_not_listed_gets_the_reference(memory: Memory, doors: Doors) -> None:
+    reference = keep(memory)
+    made, _ = agent(memory, [calls("login", password=reference), "In."], doors, tools=["fails"])
+    made.invoke(ask(), context=ALICE)
+    assert doors.given == [(reference, None)]
+    assert memory.user("alice").reveals() == []
+
+
+def test_secrets_of_another_user_are_not_found(memory: Memory, doors: Doors) -> None:
+    made, _ = agent(memory, [calls("login", password=keep(memory)), "No."], doors)
+    out = made.invoke(ask(), context={"user": "bob"})
+    assert isinstance(out["messages"][2], ToolMessage)
+    assert "no secret" in out["messages"][2].text
+    assert doors.given == []
+
+
+def test_a_short_value_is_taken_out_as_a_whole_word(memory: Memory, doors: Doors) -> None:
+    reference = keep(memory, secret="4711")
+    made, _ = agent(memory, [calls("login", password=reference), "In."], doors)
+    out = made.invoke(ask(), context=ALICE)
+    assert json.loads(out["messages"][2].text)["echo"] == f"used {reference}"
+
+
+async def test_it_runs_under_asyncio(memory: Memory, doors: Doors) -> None:
+    made, model = agent(memory, [calls("login", password=keep(memory, "high")), "In."], doors, InMemorySaver())
+    with blockbuster_ctx("hexamem"):
+        await made.ainvoke(ask(), THREAD, context=ALICE)
+        await made.ainvoke(Command(resume={"decisions": [{"type": "approve"}]}), THREAD, context=ALICE)
+    assert doors.given == [(SECRET, None)]
+    assert "hunter2" not in model.said()
+
+
+def test_the_memorys_own_tools_get_no_secrets(memory: Memory) -> None:
+    with pytest.raises(ConfigError, match="remember"):
+        VaultMiddleware(memory, tools=["remember"])
+    with pytest.raises(ConfigError, match="secret"):
+        VaultMiddleware(memory, tools=["login"], approve=["secret"])  # type: ignore[list-item]

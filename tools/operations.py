@@ -1,0 +1,327 @@
+"""What may be done with a memory from outside, each operation described once: name, input, output, who may call it.
+
+LangChain tools are made from this table, and so is every other door that offers operations by name. An operation gets the
+memory of one user, which its door has bound, and never names a user itself. No operation gives the plaintext of a secret:
+that is ``UserMemory.reveal`` and the command line alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+
+from pydantic import BaseModel
+
+from ..errors import InvalidInputError, NotFoundError
+from ..memory_types import CoreItem, MemoryItem, ResourceItem, Step, VaultItem
+from ..memory_types.times import shown
+from ..stores.secrets import reference
+from .operation_forms import (
+    ForgetInput,
+    ForgetOutput,
+    FoundRecord,
+    ListInput,
+    ListOutput,
+    Quote,
+    ReadInput,
+    ReadOutput,
+    RememberInput,
+    ResearchToolInput,
+    ResearchToolOutput,
+    SearchInput,
+    SearchOutput,
+    SecretInput,
+    SecretOutput,
+    SecretRef,
+    StoredOutput,
+    UndoInput,
+    UndoOutput,
+    UpdateCoreInput,
+)
+
+if TYPE_CHECKING:
+    from ..scoping import MemoryScope
+    from ..user import UserMemory
+
+__all__ = ["OPERATIONS", "Caller", "MemoryOperation", "OperationCall", "operation_named"]
+
+Caller = Literal["model", "person"]
+"""Who calls: a model by a tool, or a person by a program's own page or command."""
+I = TypeVar("I", bound=BaseModel)  # noqa: E741 - input
+O = TypeVar("O", bound=BaseModel)  # noqa: E741 - output
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OperationCall:
+    """What one call is told beside its input.
+
+    Attributes:
+        scope: the user and thread that the door has bound.
+        visible: ids of steps that the caller sees already; a search leaves them out.
+    """
+
+    scope: MemoryScope
+    visible: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MemoryOperation(Generic[I, O]):
+    """One operation.
+
+    Attributes:
+        name: in snake case.
+        description: for the model or person who chooses it: what it does and when to use it.
+        input, output: its arguments and result.
+        run: does it, with the memory of the user, what the call is told, and its input.
+        callers: who may call it.
+        changes: whether it changes memory.
+    """
+
+    name: str
+    description: str
+    input: type[I]
+    output: type[O]
+    run: Callable[[UserMemory, OperationCall, I], O]
+    callers: frozenset[Caller] = frozenset(("model", "person"))
+    changes: bool = False
+
+
+def _when(moment: datetime | None) -> str | None:
+    return moment.isoformat(timespec="minutes") if moment is not None else None
+
+
+def _search(user: UserMemory, call: OperationCall, given: SearchInput) -> SearchOutput:
+    times = {name: value for name in ("since", "until") if (value := getattr(given, name))}
+    most = given.k + min(len(call.visible), given.k)
+    found = user.recall(given.query, most, kinds=given.kinds or None, where=times or None)
+    hits = [hit for hit in found.hits if hit.id not in call.visible][: given.k]
+    return SearchOutput(
+        results=[
+            FoundRecord(
+                id=hit.id,
+                kind=hit.kind,
+                text=hit.text,
+                when=_when(hit.occurred_at),
+                speaker=hit.speaker,
+                no_longer_believed=hit.superseded,
+            )
+            for hit in hits
+        ]
+    )
+
+
+def _research(user: UserMemory, call: OperationCall, given: ResearchToolInput) -> ResearchToolOutput:
+    found = user.research(given.question, given.max_rounds)
+    return ResearchToolOutput(
+        answer=found.answer,
+        answerable=found.answerable,
+        evidence=[
+            Quote(quote=one.quote, when=_when(one.occurred_at), speaker=one.speaker, step_ids=list(one.step_ids))
+            for one in found.evidence
+        ],
+    )
+
+
+def _remember(user: UserMemory, call: OperationCall, given: RememberInput) -> StoredOutput:
+    values: dict[str, Any] = {"kind": given.kind, "metadata": {"thread_id": call.scope.thread_id}}
+    if given.kind == "semantic":
+        values |= {"name": given.title, "summary": given.text}
+    elif given.kind == "episodic":
+        values |= {"summary": given.title, "details": given.text, "occurred_at": _moment(user, given.when)}
+    elif given.kind == "procedural":
+        lines = tuple(line.strip() for line in given.text.splitlines() if line.strip())
+        values |= {"summary": given.title, "steps": lines}
+    else:
+        values |= {"title": given.title, "content": given.text}
+    for known in user.items(given.kind):
+        if all(
+            getattr(known, name) == value for name, value in values.items() if name not in ("metadata", "occurred_at")
+        ):
+            return StoredOutput(id=known.id, stored="known already")
+    return StoredOutput(id=user.add(values, actor="model", reason="the agent was to remember it").id, stored="new")
+
+
+def _moment(user: UserMemory, when: str | None) -> datetime:
+    from ..memory_types import utc_now
+    from ..memory_types.times import parse_time
+
+    return parse_time(when, timezone=user.timezone).utc if when else utc_now()
+
+
+def _update_core(user: UserMemory, call: OperationCall, given: UpdateCoreInput) -> StoredOutput:
+    for item in user.items("core"):
+        if isinstance(item, CoreItem) and item.label.casefold() == given.label.casefold():
+            if item.value == given.value:
+                return StoredOutput(id=item.id, stored="known already")
+            stored = user.edit(item.id, {"value": given.value}, actor="model", reason="the agent rewrote the block")
+            return StoredOutput(id=stored.id, stored="changed")
+    values = {"kind": "core", "label": given.label, "value": given.value}
+    return StoredOutput(id=user.add(values, actor="model", reason="the agent wrote the block").id, stored="new")
+
+
+def _forget(user: UserMemory, call: OperationCall, given: ForgetInput) -> ForgetOutput:
+    reason = given.reason or "the agent was to forget it"
+    # First whether all are there: then it is done whole or not at all.
+    records = [user.get(one) for one in dict.fromkeys(given.ids)]
+    gone = [one.id for one in records if one.status in ("removed", "forgotten")]
+    if gone:
+        raise NotFoundError(f"{', '.join(gone)}: forgotten already; leave it out")
+    done = [user.remove(one.id, actor="model", reason=reason).id for one in records if isinstance(one, MemoryItem)]
+    steps = [one.id for one in records if isinstance(one, Step)]
+    if steps:
+        done.append(user.forget(steps, actor="model", reason=reason).id)
+    return ForgetOutput(forgotten=[one.id for one in records], undo_with=done)
+
+
+def _list(user: UserMemory, call: OperationCall, given: ListInput) -> ListOutput:
+    items = user.items(given.kind)
+    page = items[given.offset : given.offset + given.limit]
+    return ListOutput(items=[_brief(item) for item in page], total=len(items))
+
+
+def _brief(item: MemoryItem) -> FoundRecord:
+    text = item.text
+    return FoundRecord(
+        id=item.id,
+        kind=item.kind,
+        text=text if len(text) <= 300 else f"{text[:299]}…",
+        when=_when(getattr(item, "occurred_at", None) or item.created_at),
+    )
+
+
+def _read(user: UserMemory, call: OperationCall, given: ReadInput) -> ReadOutput:
+    record = user.get(given.id)
+    if isinstance(record, Step):
+        kind, title, text = "step", f"{record.speaker}, {_when(record.occurred_at)}", record.index_text
+    else:
+        kind, title = record.kind, record.text.partition("\n")[0]
+        text = record.content if isinstance(record, ResourceItem) else record.text
+    if given.offset > len(text):
+        raise InvalidInputError(
+            f"offset = {given.offset:,} lies behind the end of {given.id}: it has {len(text):,} characters"
+        )
+    end = given.offset + given.length
+    return ReadOutput(
+        id=record.id,
+        kind=kind,
+        title=title,
+        text=text[given.offset : end],
+        total_chars=len(text),
+        next_offset=end if end < len(text) else None,
+    )
+
+
+def _use_secret(user: UserMemory, call: OperationCall, given: SecretInput) -> SecretOutput:
+    held = {item.id: item for item in user.items("vault") if isinstance(item, VaultItem) and item.secret_id}
+    found = [held[hit.id] for hit in user.recall(given.what, 5, kinds="vault").hits if hit.id in held]
+    if not found:
+        raise NotFoundError(
+            f"no secret is known for {shown(given.what)}; ask the user to store it, and not to say it here"
+        )
+    return SecretOutput(
+        secrets=[
+            SecretRef(
+                reference=reference(str(item.secret_id), item.caption),
+                caption=item.caption,
+                sensitivity=item.sensitivity,
+            )
+            for item in found
+        ]
+    )
+
+
+def _undo(user: UserMemory, call: OperationCall, given: UndoInput) -> UndoOutput:
+    return UndoOutput(undone=[one.id for one in user.undo(given.operation_id, cascade=given.cascade)])
+
+
+_PERSON: frozenset[Caller] = frozenset(("person",))
+OPERATIONS: tuple[MemoryOperation[Any, Any], ...] = (
+    MemoryOperation(
+        name="search_memory",
+        description="Search the user's long-term memory: what was said in earlier conversations and what was learned from "
+        "them. Use it when an answer may lie outside this conversation.",
+        input=SearchInput,
+        output=SearchOutput,
+        run=_search,
+    ),
+    MemoryOperation(
+        name="research_memory",
+        description="Answer a question from the user's long-term memory by several rounds of searching. Slower than "
+        "search_memory: use it for questions that need several facts put together.",
+        input=ResearchToolInput,
+        output=ResearchToolOutput,
+        run=_research,
+    ),
+    MemoryOperation(
+        name="remember",
+        description="Store a fact, event, procedure or text for later conversations. What the user says is stored anyway: "
+        "use it for what you concluded or were asked to keep.",
+        input=RememberInput,
+        output=StoredOutput,
+        run=_remember,
+        changes=True,
+    ),
+    MemoryOperation(
+        name="update_core",
+        description="Write a block of core memory, which you see in every conversation: who the user is (label 'human') or "
+        "how you are to be (label 'persona'). The value replaces the whole block.",
+        input=UpdateCoreInput,
+        output=StoredOutput,
+        run=_update_core,
+        changes=True,
+    ),
+    MemoryOperation(
+        name="forget",
+        description="Forget records by their ids, when the user asks for it. A person can undo it.",
+        input=ForgetInput,
+        output=ForgetOutput,
+        run=_forget,
+        changes=True,
+    ),
+    MemoryOperation(
+        name="list_memory",
+        description="List what was learned, in the order of learning, a page at a time.",
+        input=ListInput,
+        output=ListOutput,
+        run=_list,
+    ),
+    MemoryOperation(
+        name="read_resource",
+        description="Read a stored text, or any record, in full by its id, a part at a time.",
+        input=ReadInput,
+        output=ReadOutput,
+        run=_read,
+    ),
+    MemoryOperation(
+        name="use_secret",
+        description="Find the reference of a secret (password, key, number) in the vault. You never see the value: write the "
+        "reference into the argument of a tool that needs it.",
+        input=SecretInput,
+        output=SecretOutput,
+        run=_use_secret,
+    ),
+    MemoryOperation(
+        name="undo",
+        description="Reverse an operation by its id.",
+        input=UndoInput,
+        output=UndoOutput,
+        run=_undo,
+        callers=_PERSON,
+        changes=True,
+    ),
+)
+"""Every operation, in the order in which it is offered."""
+
+
+def operation_named(name: str) -> MemoryOperation[Any, Any]:
+    """The operation of that name.
+
+    Raises:
+        NotFoundError: naming those that there are.
+    """
+    for one in OPERATIONS:
+        if one.name == name:
+            return one
+    raise NotFoundError(f"there is no operation {name!r}; use one of {', '.join(one.name for one in OPERATIONS)}")
