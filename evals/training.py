@@ -143,6 +143,8 @@ def _unseen_signs(
     asked: Sequence[AskedQuestion], settings: LearningSettings, fingerprint: str, progress: Progress | None
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.bool_]]:
     names = list(dict.fromkeys(one.conversation for one in asked))
+    # Where every question has an answer, having one tells only of what kind the conversation is.
+    telling = {one.conversation for one in asked if unanswerable(one.question)}
     folds = min(_FOLDS, len(names))
     signs, answered = [], []
     quick = LearningSettings(
@@ -153,7 +155,7 @@ def _unseen_signs(
         training = [one.example for one in asked if one.conversation not in held]
         ranker = Ranker(learn_ranking(training, quick, fingerprint=fingerprint))
         for one in asked:
-            if one.conversation in held and len(one.features.pool):
+            if one.conversation in held & telling and len(one.features.pool):
                 signs.append(answer_signs(one.features, ranker.score(one.features)))
                 answered.append(not unanswerable(one.question))
         if progress is not None:
@@ -231,13 +233,21 @@ def cross_validate(
 
 
 def learned_card(
-    conversations: Sequence[Conversation], asked: Sequence[AskedQuestion], settings: LearningSettings, embedder: str
+    conversations: Sequence[Conversation],
+    asked: Sequence[AskedQuestion],
+    settings: LearningSettings,
+    embedder: str,
+    license: str = "unknown",
 ) -> dict[str, Any]:
-    """What weights were trained on and how, for the file that holds them."""
+    """What weights were trained on and how, for the file that holds them.
+
+    Args:
+        license: of the conversations that name none.
+    """
     return {
         "embedder": embedder,
         "conversations": [one.id for one in conversations],
-        "licenses": sorted({_license(one) for one in conversations}),
+        "licenses": sorted({_license(one, license) for one in conversations}),
         "languages": sorted({str(one.metadata.get("language", "unknown")) for one in conversations}),
         "questions": len(asked),
         "unanswerable": sum(unanswerable(one.question) for one in asked),
@@ -245,8 +255,8 @@ def learned_card(
     }
 
 
-def _license(conversation: Conversation) -> str:
-    made_here = "Apache-2.0" if conversation.dataset == "synthetic" else "unknown"
+def _license(conversation: Conversation, otherwise: str) -> str:
+    made_here = "Apache-2.0" if conversation.dataset == "synthetic" else otherwise
     return str(conversation.metadata.get("license", made_here))
 
 

@@ -23,7 +23,15 @@ from ..stores.vocabulary import Vocabulary
 from .fusion import Candidate
 from .strategies import LabelWeights
 
-__all__ = ["AskedLabels", "QueryIntent", "asked_labels", "by_density"]
+__all__ = [
+    "AskedLabels",
+    "QueryIntent",
+    "asked_labels",
+    "by_density",
+    "canonical_weights",
+    "clearness_of",
+    "likely_scopes",
+]
 
 QueryIntent = Callable[[str, str, npt.NDArray[np.float32] | None], QueryFilter]
 """(user, question, its vector) → the labels that the question names."""
@@ -73,18 +81,18 @@ def asked_labels(
     weights: dict[str, float] = {}
     votes: dict[str, float] = {}
     notes = []
-    clearness = _clearness(asked)
+    clearness = clearness_of(asked)
     # A question that tells no scope from another is none for density: its labels are a guess, and guesses vote.
     kept = votes if settings.scope and clearness < settings.unclear else weights
     if settings.scope:
         sure = min(1.0, max(clearness, settings.unclear) / settings.clear)
-        likely = _likely_scopes(asked, [(one.scope_id, rank) for one, rank, _ in voters], settings, vocabulary)
+        likely = likely_scopes(asked, [(one.scope_id, rank) for one, rank, _ in voters], settings, vocabulary)
         for label_id, weight in likely.items():
             for one in vocabulary.same(label_id):
                 kept[one] = settings.scope * sure * weight
         notes += _told("scope", likely, vocabulary, by_name=bool(asked.scopes))
     for kind, share, given in (("event", settings.event, asked.events), ("entity", settings.entity, asked.entities)):
-        named = _canonical(given, vocabulary)
+        named = canonical_weights(given, vocabulary)
         chosen = named or _voted(kind, voters[: settings.voters], vocabulary)
         if not share or not chosen:
             continue
@@ -103,7 +111,7 @@ def _told(kind: str, chosen: Mapping[str, float], vocabulary: Vocabulary, *, by_
     return [f"{kind} {', '.join(vocabulary.path(one) for one in best)}{how}"] if best else []
 
 
-def _likely_scopes(
+def likely_scopes(
     asked: QueryFilter, voters: Sequence[tuple[str, int]], settings: LabelWeights, vocabulary: Vocabulary
 ) -> dict[str, float]:
     """Scope → its share of the weight, 1 for the likeliest; its log-odds against that one fall in a straight line."""
@@ -130,7 +138,7 @@ def _likely_scopes(
     return {one: share for one, share in shares.items() if share > 0}
 
 
-def _clearness(asked: QueryFilter) -> float:
+def clearness_of(asked: QueryFilter) -> float:
     """How much the question alone tells which scope it means: 0 where any is as likely, 1 where there is no doubt."""
     if not asked.evidence:
         return 1.0 if asked.scopes else 0.0
@@ -139,7 +147,8 @@ def _clearness(asked: QueryFilter) -> float:
     return (likeliest - even) / (1 - even) if even < 1 else 0.0
 
 
-def _canonical(weights: Mapping[str, float], vocabulary: Vocabulary) -> dict[str, float]:
+def canonical_weights(weights: Mapping[str, float], vocabulary: Vocabulary) -> dict[str, float]:
+    """The weights of labels, aliases resolved; unknown ids are left out."""
     found: dict[str, float] = {}
     for label_id, weight in weights.items():
         own = vocabulary.canonical(label_id)

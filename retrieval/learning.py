@@ -2,7 +2,9 @@
 
 Loss of a question: cross-entropy between the softmax of its candidates' scores and its evidence, each piece alike
 (ListNet's top-one form; Cao et al., ICML 2007). AdamW (Loshchilov and Hutter, ICLR 2019) with a rate that rises and
-falls once; dropout on inputs and hidden units. Several runs from different seeds become one scorer, exactly: their
+falls once; dropout on inputs and hidden units. Training starts from reciprocal rank fusion and decays towards it, and at
+each step whole signals are left out: what the data do not show, and what they show only together, is ranked about as
+well as without training. Several runs from different seeds become one scorer, exactly: their
 linear parts are averaged, their gates and hidden units stand side by side.
 """
 
@@ -19,6 +21,7 @@ from ..errors import InvalidInputError
 from ..stores.embedders.base import FloatArray
 from .ranker import standardised
 from .ranking_weights import RankingWeights
+from .signals.features import FEATURES, SIGNAL_OF
 
 __all__ = ["Example", "LearningSettings", "learn_answerable", "learn_ranking"]
 
@@ -34,6 +37,8 @@ class LearningSettings:
         rate: the highest learning rate.
         decay: AdamW's weight decay.
         drop: share of inputs and hidden units that are left out at each step.
+        drop_signals: share of signals that are left out, for one question each, all but the fused ones.
+        prior: how much the fused ranking counts at the start.
         hidden, gate: units.
         batch: questions a step.
         hardest, others: of each question's candidates without evidence, how many of those that simple signals rank
@@ -41,15 +46,17 @@ class LearningSettings:
         runs: from how many seeds.
     """
 
-    epochs: int = 12
-    rate: float = 2e-3
+    epochs: int = 8
+    rate: float = 1e-3
     decay: float = 1e-2
     drop: float = 0.2
+    drop_signals: float = 0.4
+    prior: float = 1.0
     hidden: int = 32
     gate: int = 16
     batch: int = 8
-    hardest: int = 400
-    others: int = 100
+    hardest: int = 150
+    others: int = 50
     runs: int = 3
     seed: int = 0
 
@@ -91,11 +98,9 @@ def learn_ranking(
     useful = [one for one in examples if one.evidence.any() and not one.evidence.all()]
     if not useful:
         raise InvalidInputError(f"none of the {len(examples)} question(s) has evidence among its candidates")
-    every = np.concatenate([one.values for one in useful])
-    mean, deviation = every.mean(axis=0), every.std(axis=0) + 1e-6
-    del every
+    deviation = np.asarray(np.mean([one.values.std(axis=0) for one in useful], axis=0), np.float32)
     random = np.random.default_rng(settings.seed)
-    inputs = [_chosen(one, standardised(one.values, mean, deviation), settings, random) for one in useful]
+    inputs = [_chosen(one, standardised(one.values, deviation), settings, random) for one in useful]
     cues = np.stack([one.cues for one in useful])
     weights = np.array([one.weight for one in useful], np.float32)
     total = settings.runs * settings.epochs
@@ -103,9 +108,7 @@ def learn_ranking(
     for run in range(settings.runs):
         done = None if progress is None else (lambda epoch, run=run: progress(run * settings.epochs + epoch, total))
         made.append(_run(inputs, cues, weights, settings, np.random.default_rng(settings.seed + 1 + run), done))
-    return RankingWeights(
-        mean=mean, deviation=deviation, **_joined(made), fingerprint=fingerprint, card=dict(card or {})
-    )
+    return RankingWeights(deviation=deviation, **_joined(made), fingerprint=fingerprint, card=dict(card or {}))
 
 
 def learn_answerable(signs: FloatArray, answered: npt.NDArray[np.bool_], *, penalty: float = 1.0) -> FloatArray:
@@ -145,7 +148,7 @@ def _chosen(
     evidence = np.flatnonzero(example.evidence)
     others = np.flatnonzero(~example.evidence)
     if len(others) > settings.hardest + settings.others:
-        simple = x[:, x.shape[1] // 2 :][others, :_SIMPLE].sum(axis=1)
+        simple = x[others, :_SIMPLE].sum(axis=1)
         order = others[np.argsort(-simple, kind="stable")]
         rest = random.choice(order[settings.hardest :], settings.others, replace=False)
         others = np.concatenate([order[: settings.hardest], rest])
@@ -158,6 +161,11 @@ def _chosen(
 
 _SIMPLE = 16
 """The first features: those of dense, BM25, words and late interaction on the step itself."""
+_PRIOR = {"fused": 0.5, "fused_beside": 0.5, "fused_rank": 0.15, "fused_beside_rank": 0.15}
+"""The linear weights from which training starts."""
+_SIGNALS = tuple(dict.fromkeys(SIGNAL_OF.values()))
+_SIGNAL_OF_COLUMN = np.array([_SIGNALS.index(SIGNAL_OF[name]) for name in FEATURES])
+_KEPT = _SIGNALS.index("fused")
 
 
 def _run(
@@ -174,7 +182,7 @@ def _run(
         return (random.uniform(-1, 1, shape) / math.sqrt(inner)).astype(np.float32)
 
     now: _Parameters = {
-        "linear": np.zeros(width, np.float32),
+        "linear": settings.prior * np.array([_PRIOR.get(name, 0.0) for name in FEATURES], np.float32),
         "gate_in": uniform(asked, asked, settings.gate),
         "gate_bias": uniform(asked, settings.gate),
         "gate_out": np.zeros((settings.gate, width), np.float32),
@@ -183,6 +191,7 @@ def _run(
         "hidden_bias": uniform(width + asked, settings.hidden),
         "hidden_out": uniform(settings.hidden, settings.hidden),
     }
+    prior = now["linear"].copy()
     first = {name: np.zeros_like(one) for name, one in now.items()}
     second = {name: np.zeros_like(one) for name, one in now.items()}
     batches = -(-len(inputs) // settings.batch)
@@ -192,17 +201,28 @@ def _run(
         order = random.permutation(len(inputs))
         for start in range(0, len(order), settings.batch):
             chosen = order[start : start + settings.batch]
-            slopes = _slopes(now, [inputs[i] for i in chosen], cues[chosen], weights[chosen], settings.drop, random)
+            batch = [(_without_signals(inputs[i][0], settings.drop_signals, random), inputs[i][1]) for i in chosen]
+            slopes = _slopes(now, batch, cues[chosen], weights[chosen], settings.drop, random)
             rate = settings.rate * _once(taken / max(1, steps - 1))
             taken += 1
             for name, slope in slopes.items():
                 first[name] += 0.1 * (slope - first[name])
                 second[name] += 0.001 * (slope**2 - second[name])
                 step = first[name] / (1 - 0.9**taken) / (np.sqrt(second[name] / (1 - 0.999**taken)) + 1e-8)
-                now[name] = (now[name] * (1 - rate * settings.decay) - rate * step).astype(np.float32)
+                drawn = now[name] - prior if name == "linear" else now[name]
+                now[name] = (now[name] - rate * settings.decay * drawn - rate * step).astype(np.float32)
         if progress is not None:
             progress(epoch + 1)
     return now
+
+
+def _without_signals(x: FloatArray, share: float, random: np.random.Generator) -> FloatArray:
+    """The features with those of some signals 0, that is, alike for all candidates."""
+    if not share:
+        return x
+    kept = random.random(len(_SIGNALS)) >= share
+    kept[_KEPT] = True
+    return x * kept[_SIGNAL_OF_COLUMN].astype(np.float32)
 
 
 def _once(share: float) -> float:

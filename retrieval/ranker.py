@@ -1,7 +1,7 @@
 """The learned score of a candidate, what each signal adds to it, and how likely memory holds the answer.
 
-``score = x · (w + gate(q)) + v · relu(W x + U q + b)`` where ``x`` are the features, each as it is and as it stands in
-its pool, and ``q`` the cues of the question. The gate changes the weight of every feature by what the question wants;
+``score = x · (w + gate(q)) + v · relu(W x + U q + b)`` where ``x`` are the features, each as it stands in its pool, and
+``q`` the cues of the question. The gate changes the weight of every feature by what the question wants;
 the small second part sees how features go together. Scores of one recall can be compared, those of two cannot.
 """
 
@@ -15,14 +15,18 @@ import numpy.typing as npt
 from ..stores.embedders.base import FloatArray
 from .ranking_weights import RankingWeights
 from .signals.content import products
+from .signals.cues import CUES
 from .signals.features import FEATURES, SIGNAL_OF, Features
 
-__all__ = ["ANSWER_SIGNS", "Ranker", "answer_signs", "standardised"]
+__all__ = ["ANSWER_SIGNS", "SIGNALS", "Ranker", "answer_signs", "standardised"]
 
 _LOW, _HIGH = -6.0, 8.0
-_SIGNALS = tuple(dict.fromkeys(SIGNAL_OF.values()))
-_SIGNAL_COLUMN = np.array([_SIGNALS.index(SIGNAL_OF[name]) for name in FEATURES])
-_MEMBERSHIP = np.eye(len(_SIGNALS), dtype=np.float32)[np.concatenate([_SIGNAL_COLUMN, _SIGNAL_COLUMN])]
+_USUAL = 20
+_KNOWN = CUES.index("known")
+SIGNALS: tuple[str, ...] = tuple(dict.fromkeys(SIGNAL_OF.values()))
+"""What features belong to, in the order of the shares."""
+_SIGNAL_COLUMN = np.array([SIGNALS.index(SIGNAL_OF[name]) for name in FEATURES])
+_MEMBERSHIP = np.eye(len(SIGNALS), dtype=np.float32)[_SIGNAL_COLUMN]
 _FROM_BEST = (
     "late",
     "late_of_5",
@@ -41,11 +45,19 @@ ANSWER_SIGNS: tuple[str, ...] = (
 """By what it is told whether memory holds the answer."""
 
 
-def standardised(values: FloatArray, mean: FloatArray, deviation: FloatArray) -> FloatArray:
-    """Features against all training data, then against their own pool: ``(n, 2f)``."""
-    every = (values - mean) / deviation
-    own = (values - values.mean(axis=0)) / (values.std(axis=0) + 1e-3)
-    return np.asarray(np.clip(np.concatenate([every, own], axis=1), _LOW, _HIGH), np.float32)
+def standardised(values: FloatArray, usual: FloatArray) -> FloatArray:
+    """Features against their own pool, ``(n, f)``: how a candidate stands among the others.
+
+    A memory of longer turns, or in another language, is ranked by the same measure. Few candidates tell little of how
+    far they usually lie apart, so the usual deviation counts as that of :data:`_USUAL` more.
+
+    Args:
+        usual: the deviation of each feature within a pool of the training data, ``(f,)``.
+    """
+    centred = values - values.mean(axis=0)
+    squares = np.einsum("ij,ij->j", centred, centred) + _USUAL * usual**2
+    centred /= np.sqrt(squares / (len(values) + _USUAL)) + 1e-3
+    return np.asarray(np.clip(centred, _LOW, _HIGH, out=centred), np.float32)
 
 
 def answer_signs(features: Features, scores: FloatArray) -> FloatArray:
@@ -56,7 +68,7 @@ def answer_signs(features: Features, scores: FloatArray) -> FloatArray:
     for count in (1, 3):
         signs += [float(features.column(name)[order[:count]].max()) for name in _FROM_BEST]
     signs += [float(features.column("spoken_by_named")[order[:count]].max()) for count in (1, 3)]
-    return np.array([*signs, features.cues[-1]], np.float32)
+    return np.array([*signs, features.cues[_KNOWN]], np.float32)
 
 
 class Ranker:
@@ -65,24 +77,35 @@ class Ranker:
     def __init__(self, weights: RankingWeights) -> None:
         self.weights = weights
 
-    def score(self, features: Features) -> FloatArray:
-        """The score of each candidate, ``(n,)``; 0 for one that has nothing of its own."""
+    def score(self, features: Features, x: FloatArray | None = None) -> FloatArray:
+        """The score of each candidate, ``(n,)``; 0 for one that is in nothing unlike the others.
+
+        Args:
+            x: the features :func:`standardised`, where they are known already.
+        """
         if not len(features.pool):
             return np.empty(0, np.float32)
         linear, lit = self._by_question(features.cues)
-        x = self._input(features)
+        x = standardised(features.values, self.weights.deviation) if x is None else x
         hidden = np.maximum(products(x, self.weights.hidden) + lit, 0.0) - np.maximum(lit, 0.0)
         return np.asarray(products(x, linear[:, None])[:, 0] + hidden @ self.weights.hidden_out, np.float32)
 
-    def shares(self, features: Features, chosen: Sequence[int] | npt.NDArray[np.integer]) -> list[dict[str, float]]:
-        """What each signal adds to the scores of some candidates; a candidate's shares add up to its score.
+    def shares(
+        self,
+        features: Features,
+        chosen: Sequence[int] | npt.NDArray[np.integer],
+        x: FloatArray | None = None,
+    ) -> npt.NDArray[np.float64]:
+        """What each of :data:`SIGNALS` adds to the scores of some candidates, ``(len(chosen), len(SIGNALS))``.
+
+        A candidate's shares add up to its score.
 
         The first part is a sum already. Of the second, each feature gets its integrated gradient from the mean
         candidate to this one (Sundararajan, Taly and Yan, ICML 2017): along the way a hidden unit is lit for a known
         part, so the integral is exact and complete.
         """
         linear, lit = self._by_question(features.cues)
-        x = self._input(features)[np.asarray(chosen, np.int64)]
+        x = (standardised(features.values, self.weights.deviation) if x is None else x)[np.asarray(chosen, np.int64)]
         reached = x @ self.weights.hidden
         start, end = np.broadcast_to(lit, reached.shape), reached + lit
         span = np.where(np.abs(reached) < 1e-9, 1.0, reached)
@@ -92,8 +115,7 @@ class Ranker:
             np.where((start <= 0) & (end <= 0), 0.0, np.maximum(start, end) / np.abs(span)),
         )
         by_feature = x * (linear + (part * self.weights.hidden_out) @ self.weights.hidden.T)
-        by_signal = by_feature.astype(np.float64) @ _MEMBERSHIP
-        return [dict(zip(_SIGNALS, map(float, row), strict=True)) for row in by_signal]
+        return np.asarray(by_feature.astype(np.float64) @ _MEMBERSHIP, np.float64)
 
     def answerable(self, features: Features, scores: FloatArray) -> float | None:
         """The probability that memory holds the answer; None where the weights were not trained for it."""
@@ -106,9 +128,6 @@ class Ranker:
         mean, deviation, slope = taught[:-1].reshape(3, -1)
         value = float(np.clip((signs - mean) / deviation, -5, 5) @ slope + taught[-1])
         return float(1 / (1 + np.exp(-np.clip(value, -30, 30))))
-
-    def _input(self, features: Features) -> FloatArray:
-        return standardised(features.values, self.weights.mean, self.weights.deviation)
 
     def _by_question(self, cues: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The linear weights for a question, and where it sets the hidden units."""

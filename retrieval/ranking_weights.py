@@ -27,7 +27,7 @@ from .signals.features import FEATURES
 
 __all__ = ["RankingWeights", "load_weights", "save_weights", "shipped_weights"]
 
-_FORM = "1"
+_FORM = "2"
 _LARGEST = 1_000_000
 """Parameters: more than this is no file of ours."""
 
@@ -37,17 +37,16 @@ class RankingWeights:
     """What a ranking was taught; ``f`` features, ``c`` cues, ``g`` gate units, ``h`` hidden units.
 
     Attributes:
-        mean, deviation: of each feature over the training data, ``(f,)``.
-        linear: of each feature as it is and as it stands in its pool, ``(2f,)``.
-        gate_in, gate_bias, gate_out: from cues to changes of ``linear``, ``(c, g)``, ``(g,)``, ``(g, 2f)``.
-        hidden, hidden_cues, hidden_bias, hidden_out: of the scorer, ``(2f, h)``, ``(c, h)``, ``(h,)``, ``(h,)``.
+        deviation: the usual one of each feature within a pool, ``(f,)``.
+        linear: of each feature as it stands in its pool, ``(f,)``.
+        gate_in, gate_bias, gate_out: from cues to changes of ``linear``, ``(c, g)``, ``(g,)``, ``(g, f)``.
+        hidden, hidden_cues, hidden_bias, hidden_out: of the scorer, ``(f, h)``, ``(c, h)``, ``(h,)``, ``(h,)``.
         answerable: of the logistic regression that tells whether memory holds the answer, intercept last; empty where
             it was not trained.
         fingerprint: of the embedder.
         card: what they were trained on, in words.
     """
 
-    mean: FloatArray
     deviation: FloatArray
     linear: FloatArray
     gate_in: FloatArray
@@ -135,8 +134,8 @@ def _check(arrays: Mapping[str, npt.NDArray[np.float32]], source: object) -> Non
     features, cues = len(FEATURES), len(CUES)
     hidden, gate = arrays["hidden_bias"].size, arrays["gate_bias"].size
     shapes = {
-        "mean": (features,), "deviation": (features,), "linear": (2 * features,), "gate_in": (cues, gate),
-        "gate_out": (gate, 2 * features), "hidden": (2 * features, hidden), "hidden_cues": (cues, hidden),
+        "deviation": (features,), "linear": (features,), "gate_in": (cues, gate),
+        "gate_out": (gate, features), "hidden": (features, hidden), "hidden_cues": (cues, hidden),
         "hidden_out": (hidden,),
     }  # fmt: skip
     for name, shape in shapes.items():

@@ -99,7 +99,7 @@ STRATEGIES: Mapping[str, Strategy] = {
             for plain in _PLAIN
             for strategy in (plain, replace(plain, name=f"{plain.name}_neighbours", neighbours=_NEIGHBOURS))
         ),
-        Strategy(name="learned", signals={"dense": 1.0, "bm25": 1.0}, learned=True),
+        Strategy(name="learned", signals={"dense": 1.0, "bm25": 1.0}, pool=80, learned=True),
         _DENSITY,
         *(
             replace(_DENSITY, name=f"{_DENSITY.name}_without_{part}", density=weights)

@@ -146,7 +146,7 @@ class ItemSet:
         if found is None or place is None:
             return None
         vector = self._numbers.values[place].astype(np.float32) * self._scales.values[place]
-        return replace(found, vector=vector)
+        return ItemFacts(found.id, found.stems, found.length, found.pieces, vector, found.cites)
 
     def nearest(self, vector: FloatArray, count: int, among: set[str] | None) -> list[tuple[str, float]]:
         """The items nearest to a vector with their cosines, best first: all of them compared, exactly but for rounding.

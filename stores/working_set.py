@@ -350,12 +350,18 @@ class WorkingSet:
         return np.asarray(self._vectors.values[rows].astype(np.float32) * scales[:, None], np.float32)
 
     def similarities(self, vector: FloatArray) -> FloatArray:
-        """The cosine of every row with a vector, exact but for rounding; in parts that fit the processor's cache."""
-        found = np.empty(len(self.ids), np.float32)
+        """The cosine of every row with a vector, exact but for rounding; of several, ``(n, dimension)``, a row each.
+
+        In parts that fit the processor's cache.
+        """
+        several = np.atleast_2d(vector)
+        found = np.empty((len(several), len(self.ids)), np.float32)
         for start in range(0, len(self.ids), 2_048):
-            part = slice(start, start + 2_048)
-            np.einsum("ij,j->i", self._vectors.values[part].astype(np.float32), vector, out=found[part])
-        return np.asarray(found * self._scales.values, np.float32)
+            part = self._vectors.values[start : start + 2_048].astype(np.float32)
+            for one, to in zip(several, found, strict=True):
+                np.einsum("ij,j->i", part, one, out=to[start : start + 2_048])
+        found *= self._scales.values
+        return found if vector.ndim > 1 else np.asarray(found[0], np.float32)
 
     def session_vectors(self, sessions: npt.NDArray[np.integer]) -> FloatArray:
         """The mean direction of each session, of length 1."""

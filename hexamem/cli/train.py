@@ -13,6 +13,9 @@ from .session import Session
 
 __all__ = ["check_weights", "train"]
 
+_APART = 100
+"""Added to the seed of made-up trajectories: those of `hexamem eval synthetic` are others, in facts and in words."""
+
 
 def train(
     session: Session,
@@ -28,6 +31,10 @@ def train(
         int,
         typer.Option("--synthetic", metavar="N", min=0, help="Also train on N made-up trajectories of each family."),
     ] = 0,
+    medium: Annotated[int, typer.Option("--medium", metavar="N", min=0, help="The same of some 500 turns each.")] = 0,
+    license: Annotated[
+        str, typer.Option("--license", metavar="SPDX", help="License of the conversations that name none.")
+    ] = "unknown",
     epochs: Annotated[int | None, typer.Option("--epochs", min=1, help="Passes over the questions.")] = None,
     runs: Annotated[int | None, typer.Option("--runs", min=1, help="Seeds whose scorers are averaged.")] = None,
     seed: Annotated[int, typer.Option("--seed", help="Of chance in training.")] = 0,
@@ -50,8 +57,10 @@ def train(
     from ..retrieval.ranking_weights import save_weights
 
     conversations = [one for path in paths for one in load_conversations(path)]
-    if synthetic:
-        conversations += make_conversations(list(FAMILIES), "S", seed=seed, count=synthetic, split="dev")
+    for size, count in (("S", synthetic), ("M", medium)):
+        if count:
+            first = _APART + seed
+            conversations += make_conversations(list(FAMILIES), size, seed=first, count=count, split="dev")
     names = [one.id for one in conversations]
     if doubles := [name for name in names if names.count(name) > 1]:
         raise InvalidInputError(f"conversation {doubles[0]!r} is given twice")
@@ -65,7 +74,7 @@ def train(
         with session.thrown_away() as memory:
             asked = ask_all(memory, conversations, advance)
             fingerprint, embedder = memory.embedder.fingerprint, memory.embedder.name
-        card = learned_card(conversations, asked, settings, embedder)
+        card = learned_card(conversations, asked, settings, embedder, license)
         weights, folds = train_and_validate(
             asked,
             settings,

@@ -5,6 +5,7 @@ Each table has a column for every row around the pool, one more of zeros for "no
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,7 @@ _K1, _B = 1.2, 0.75
 """BM25's constants (Robertson and Zaragoza, 2009)."""
 _PART = 64  # rows a product, so that BLAS uses one thread: on a busy machine its threads wait for each other
 _TINY = 1e-9
+_NOTHING = np.zeros((2, 1), np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,7 @@ class Content:
 
     Attributes:
         question: its vector without names, ``(dimension,)``.
-        vectors: of the candidates, ``(n, dimension)``.
+        around, items: vectors of the rows around, ``(u, dimension)``, and of those candidates that are items.
         dense, bare: cosine with the question, and with it without names, ``(u,)``; ``own_…`` those of candidates.
         idf: of the stems without names, ``(t,)``, sums to 1 where there are any.
         holds: whether it holds each stem, ``(t, u)`` and ``(t, n)``.
@@ -39,7 +41,8 @@ class Content:
     """
 
     question: FloatArray
-    vectors: FloatArray
+    around: FloatArray
+    items: FloatArray
     dense: FloatArray
     bare: FloatArray
     own_dense: FloatArray
@@ -56,20 +59,29 @@ class Content:
     own_likeness: FloatArray
     session_bm25: FloatArray
 
+    def likeness_to(self, chosen: Sequence[int], pool: Pool) -> tuple[FloatArray, FloatArray]:
+        """The cosine of every candidate with some of them, ``(n, len(chosen))``, and the mean vector of these."""
+        theirs = np.array(
+            [self.around[pool.at[0][one]] if one < pool.steps else self.items[one - pool.steps] for one in chosen]
+        )
+        own = products(self.around, theirs.T)[pool.at[0][: pool.steps]]
+        return np.concatenate([own, products(self.items, theirs.T)]), theirs.mean(axis=0)
+
 
 def read_content(asked: Asked, pool: Pool, steps: WorkingSet) -> Content:
     """Compare the question with the pool and what stands around it."""
     around = steps.vectors(pool.around)
-    padded = np.concatenate([around, np.zeros((1, steps.dimension), np.float32)])
     items = np.array([one.vector for one in pool.items], np.float32).reshape(-1, steps.dimension)
-    vectors = np.concatenate([padded[pool.at[0][: pool.steps]], items])
     asking = np.stack([asked.vector, asked.bare], axis=1)
-    (dense, bare), (item_dense, item_bare) = products(padded, asking).T, products(items, asking).T
+    (dense, bare), (item_dense, item_bare) = (
+        np.append(products(around, asking).T, _NOTHING, 1),
+        products(items, asking).T,
+    )
     own_dense, own_bare = _own(dense, item_dense, pool), _own(bare, item_bare, pool)
     words = _Words(asked, pool, steps)
     weights, lengths, likeness, own_likeness = _late(asked, pool, steps)
     return Content(
-        asked.bare, vectors, dense, bare, own_dense, own_bare,
+        asked.bare, around, items, dense, bare, own_dense, own_bare,
         words.idf, words.holds, words.own_holds, words.bm25, words.own_bm25, words.own_bm25_names,
         weights, lengths, likeness, own_likeness, words.session_bm25,
     )  # fmt: skip

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...stores.embedders.base import FloatArray
 
-__all__ = ["CUES", "OPERATIONS", "cues_of", "operations_of"]
+__all__ = ["CUES", "LABEL_CUES", "OPERATIONS", "cues_of", "operations_of"]
 
 _PATTERNS: Mapping[str, str] = {
     "when": r"\bwhen\b|\bwhat (?:date|day|time)\b|\b(?:which|what) (?:month|year|day|week)\b|什么时候|何时|哪[一]?[天年]|几月|几号|哪个月",
@@ -41,7 +41,9 @@ _PATTERNS: Mapping[str, str] = {
     "compare": r"\b(?:more|less|than|difference|compare[sd]?|longer|earlier|later|between)\b|比|相差|差|多了|少了|之间",
 }
 _COMPILED = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in _PATTERNS.items()}
-CUES: tuple[str, ...] = (*_PATTERNS, "words", "speakers", "two_speakers", "dated", "han", "known")
+LABEL_CUES = ("scope_clear", "scope_wide", "asks_event", "asks_entity")
+"""What its labels tell: how clear it is which scope is meant, whether all parts of one are, and what kinds it names."""
+CUES: tuple[str, ...] = (*_PATTERNS, "words", "speakers", "two_speakers", "dated", "han", "known", *LABEL_CUES)
 """The names of what :func:`cues_of` gives, in order."""
 
 OPERATIONS: Mapping[str, tuple[str, ...]] = {
@@ -55,7 +57,7 @@ OPERATIONS: Mapping[str, tuple[str, ...]] = {
 
 
 def cues_of(question: str, *, words: int, speakers: int, dated: bool, known: float) -> FloatArray:
-    """The cues of a question, float32 ``(len(CUES),)``, each from 0 to about 1.
+    """The cues of a question, float32 ``(len(CUES),)``, each from 0 to about 1; those of labels are 0.
 
     Args:
         question: in English, Chinese, or both.
@@ -66,7 +68,15 @@ def cues_of(question: str, *, words: int, speakers: int, dated: bool, known: flo
     """
     values = [float(pattern.search(question) is not None) for pattern in _COMPILED.values()]
     han = float(re.search(r"[\u4e00-\u9fff]", question) is not None)
-    values += [min(2.0, words / 8.0), float(speakers > 0), float(speakers > 1), float(dated), han, known]
+    values += [
+        min(2.0, words / 8.0),
+        float(speakers > 0),
+        float(speakers > 1),
+        float(dated),
+        han,
+        known,
+        *(0.0 for _ in LABEL_CUES),
+    ]
     return np.array(values, np.float32)
 
 

@@ -16,6 +16,8 @@ from ...stores.embedders.base import FloatArray
 from ...stores.step_form import FORM_FLAGS
 from ...stores.working_set import WorkingSet
 from .content import Content, products, read_content
+from .cues import CUES, LABEL_CUES
+from .labels import LABEL_FEATURES, QuestionLabels, label_features
 from .pool import OFFSETS, Places, Pool
 from .question import Asked
 
@@ -26,6 +28,11 @@ _NEAR = 0.7
 _PEERS = 5  # of the best, that the others are compared with
 _RANK = 5.0
 _TOP = 10
+_KNOWN = CUES.index("known")
+_FUSED: Mapping[str, float] = {"dense": 0.7, "bm25_names": 1.0, "late": 1.5}
+_FUSED_RANK, _SPREAD = 10.0, 30
+_PASSED: Mapping[int, float] = {-2: 0.3, -1: 0.6, 1: 0.6, 2: 0.3}
+"""As in the presets ``rrf`` and ``rrf_neighbours``."""
 _TINY = 1e-9
 
 _BY_SIGNAL: Mapping[str, tuple[str, ...]] = {
@@ -52,6 +59,8 @@ _BY_SIGNAL: Mapping[str, tuple[str, ...]] = {
     "time": ("month", "month_after", "in_dates", "soon_after_dates"),
     "peers": ("like_best", "like_best_5", "feedback"),
     "items": ("is_item", "cited", "cited_dense", "cited_late"),
+    "fused": ("fused", "fused_rank", "fused_beside", "fused_beside_rank"),
+    "labels": LABEL_FEATURES,
 }  # fmt: skip
 SIGNAL_OF: Mapping[str, str] = MappingProxyType(
     {name: signal for signal, names in _BY_SIGNAL.items() for name in names}
@@ -75,22 +84,27 @@ class Features:
         return np.asarray(self.values[:, _COLUMN[name]])
 
 
-def compute_features(asked: Asked, pool: Pool, steps: WorkingSet) -> Features:
-    """Every feature of every candidate."""
+def compute_features(asked: Asked, pool: Pool, steps: WorkingSet, labels: QuestionLabels | None = None) -> Features:
+    """Every feature of every candidate; those of labels are 0 where there are none."""
     found: dict[str, FloatArray] = {}
+    cues = asked.cues
+    if labels is not None:
+        cues = np.concatenate([cues[: len(CUES) - len(LABEL_CUES)], labels.cues])
     if len(pool):
         content = read_content(asked, pool, steps)
         late = _Late(content, pool)
         _content(found, content, late, pool, steps)
         _sessions(found, content, late, pool, steps)
         _circumstances(found, asked, pool, steps)
-        _relative(found, content)
+        _relative(found, content, pool)
         _items(found, pool)
+        fused = _fused(found, asked, pool)
+        found.update(label_features(labels, pool, fused, found["dense_bare"]))
     values = np.zeros((len(pool), len(FEATURES)), np.float32)
     for name, column in _COLUMN.items():
         if len(pool):
             values[:, column] = found[name]
-    return Features(pool, values, asked.cues)
+    return Features(pool, values, cues)
 
 
 class _Late:
@@ -263,7 +277,7 @@ def _times(found: dict[str, FloatArray], asked: Asked, day: Places, stands: Floa
         found[name] = values * stands
 
 
-def _relative(found: dict[str, FloatArray], content: Content) -> None:
+def _relative(found: dict[str, FloatArray], content: Content, pool: Pool) -> None:
     """Places in the pool's rankings, distances from its best, and likeness to those that two signals find best."""
     for source, name in (
         ("dense_bare", "dense_rank"), ("bm25", "bm25_rank"), ("late", "late_rank"), ("dense_of_3", "dense_of_3_rank"),
@@ -282,12 +296,34 @@ def _relative(found: dict[str, FloatArray], content: Content) -> None:
         values = found[source]
         found[name] = values - np.sort(values)[-min(_TOP, len(values))]
     best = np.argsort(-(_standard(found["dense_bare"]) + _standard(found["late"])), kind="stable")[:_PEERS]
-    likeness = products(content.vectors, content.vectors[best].T)
+    likeness, middle = content.likeness_to(best.tolist(), pool)
     found["like_best"], found["like_best_5"] = likeness[:, 0], likeness.max(axis=1)
     # Rocchio's feedback: the question moved towards the mean of the best.
-    middle = content.vectors[best].mean(axis=0)
     moved = content.question + 0.7 * middle
     found["feedback"] = (found["dense_bare"] + 0.7 * likeness.mean(axis=1)) / max(float(np.linalg.norm(moved)), _TINY)
+
+
+def _fused(found: dict[str, FloatArray], asked: Asked, pool: Pool) -> FloatArray:
+    """The pool by reciprocal rank fusion of its plain signals, alone and with what neighbours pass on: the rankings
+    ``rrf`` and ``rrf_neighbours``, which no training data have shaped."""
+    total = np.zeros(len(pool), np.float32)
+    known = float(asked.cues[_KNOWN])
+    for name, weight in _FUSED.items():
+        values = found[name]
+        rank = np.empty(len(values), np.float32)
+        rank[np.argsort(-values, kind="stable")] = np.arange(1, len(values) + 1)
+        total += weight * (known if name == "dense" else 1.0) / (_FUSED_RANK + rank) * (values > 0)
+    origin = np.where(np.argsort(np.argsort(-total, kind="stable"), kind="stable") < _SPREAD, total, 0.0)
+    passed = np.zeros(len(pool.around) + 1, np.float32)
+    passed[pool.at[0][: pool.steps]] = origin[: pool.steps]
+    passed[-1] = 0.0
+    beside = total + np.maximum.reduce([share * passed[pool.at[at]] for at, share in _PASSED.items()])
+    for name, values in (("fused", total), ("fused_beside", beside)):
+        found[name] = values / max(float(values.max()), _TINY)
+        rank = np.empty(len(values), np.float32)
+        rank[np.argsort(-values, kind="stable")] = np.arange(len(values))
+        found[f"{name}_rank"] = 1.0 / (rank + _RANK)
+    return np.maximum(total, _TINY)
 
 
 def _standard(values: FloatArray) -> FloatArray:

@@ -23,6 +23,7 @@ _WORDS = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _SELF = re.compile(r"\b(?:i|my|me|mine)\b|我", re.IGNORECASE)
 _OTHER = re.compile(r"\b(?:you|your|yours)\b|[你您]", re.IGNORECASE)
+_PART = re.compile(r"[\W_]+")
 _SILENT = re.compile(r"[\W_]+")
 _PLAIN_WORDS = """
 a an the of to in on at for and or is are was were be been do does did have has had i you he she it we they me my your his
@@ -92,11 +93,16 @@ def _named(text: str, steps: WorkingSet) -> tuple[frozenset[int], list[str]]:
     words = {word.removesuffix("'s").removesuffix("’s") for word in _WORDS.findall(lowered)}
     named: set[int] = set()
     found: list[str] = []
-    for number, name in enumerate(steps.speakers[:4_096]):
+    names = steps.speakers[:4_096]
+    # What all are called, such as "debater", names none of them.
+    shared = set.intersection(*(set(_PART.split(name)) for name in names)) if len(names) > 1 else set()
+    for number, name in enumerate(names):
         if name in {"user", "assistant", "system", "tool"}:
             continue
-        parts = [name] if _HAN.search(name) else [name, *[one for one in name.split() if len(one) > 2]]
-        met = [one for one in parts if (one in lowered if _HAN.search(one) or " " in one else one in words)]
+        parts = [name]
+        if not _HAN.search(name):
+            parts += [one for one in _PART.split(name) if len(one) > 2 and one not in shared]
+        met = [one for one in parts if (one in lowered if _HAN.search(one) or _PART.search(one) else one in words)]
         if not met and _HAN.search(name) and len(name) > 2 and name[1:] in lowered:
             met = [name[1:]]  # a Chinese given name without the family's
         if met:
