@@ -11,7 +11,9 @@ import re
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typing_extensions import TypedDict  # that of typing has no JSON schema before Python 3.12
 
 from ..agents.contract import Batch, Instruction
 from ..memory_types.proposals import Evidence, Proposal

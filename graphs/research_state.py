@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typing_extensions import TypedDict  # that of typing has no JSON schema before Python 3.12
 
 from ..retrieval.evidence import EvidenceWeights
 

@@ -85,11 +85,38 @@ class AsyncMemory:
         await asyncio.to_thread(self.close)
 
     @classmethod
-    async def aopen(cls: type[Memory], home: str | os.PathLike[str]=DEFAULT_HOME, *, model: str | BaseChatModel | None=None, models: Mapping[str, str | BaseChatModel] | None=None, base_url: str | None=None, embedder: str | Embedder | Embeddings='bundled', ledger_url: str | None=None, chroma: Any | None=None, settings: Settings | None=None, labeler: Callable[[str], Labeler] | None=None, describe: MediaReader | None=None, transcribe: MediaReader | None=None) -> Memory:
+    async def aopen(
+        cls: type[Memory],
+        home: str | os.PathLike[str] = DEFAULT_HOME,
+        *,
+        model: str | BaseChatModel | None = None,
+        models: Mapping[str, str | BaseChatModel] | None = None,
+        base_url: str | None = None,
+        embedder: str | Embedder | Embeddings = "bundled",
+        ledger_url: str | None = None,
+        chroma: Any | None = None,
+        settings: Settings | None = None,
+        labeler: Callable[[str], Labeler] | None = None,
+        describe: MediaReader | None = None,
+        transcribe: MediaReader | None = None,
+    ) -> Memory:
         """As :meth:`Memory.open`, in a thread."""
-        return await asyncio.to_thread(cls.open, home, model=model, models=models, base_url=base_url, embedder=embedder, ledger_url=ledger_url, chroma=chroma, settings=settings, labeler=labeler, describe=describe, transcribe=transcribe)
+        return await asyncio.to_thread(
+            cls.open,
+            home,
+            model=model,
+            models=models,
+            base_url=base_url,
+            embedder=embedder,
+            ledger_url=ledger_url,
+            chroma=chroma,
+            settings=settings,
+            labeler=labeler,
+            describe=describe,
+            transcribe=transcribe,
+        )
 
-    async def auser(self: Memory, name: str, *, timezone: str | None=None) -> UserMemory:
+    async def auser(self: Memory, name: str, *, timezone: str | None = None) -> UserMemory:
         """As :meth:`Memory.user`, in a thread."""
         return await asyncio.to_thread(self.user, name, timezone=timezone)
 
@@ -97,7 +124,7 @@ class AsyncMemory:
         """As :meth:`Memory.users`, in a thread."""
         return await asyncio.to_thread(self.users)
 
-    async def aflush(self: Memory, timeout: float | None=None) -> bool:
+    async def aflush(self: Memory, timeout: float | None = None) -> bool:
         """As :meth:`Memory.flush`, in a thread."""
         return await asyncio.to_thread(self.flush, timeout)
 
@@ -113,12 +140,19 @@ class AsyncMemory:
         """As :meth:`Memory.drop_job`, in a thread."""
         return await asyncio.to_thread(self.drop_job, job_id, user=user)
 
-    async def areindex(self: Memory, user: str | None=None, progress: Progress | None=None) -> int:
+    async def areindex(self: Memory, user: str | None = None, progress: Progress | None = None) -> int:
         """As :meth:`Memory.reindex`, in a thread."""
         return await asyncio.to_thread(self.reindex, user, progress)
 
     @classmethod
-    async def areembed(cls: type[Memory], home: str | os.PathLike[str]=DEFAULT_HOME, *, embedder: str | Embedder | Embeddings='bundled', progress: Progress | None=None, **options: Any) -> int:
+    async def areembed(
+        cls: type[Memory],
+        home: str | os.PathLike[str] = DEFAULT_HOME,
+        *,
+        embedder: str | Embedder | Embeddings = "bundled",
+        progress: Progress | None = None,
+        **options: Any,
+    ) -> int:
         """As :meth:`Memory.reembed`, in a thread."""
         return await asyncio.to_thread(cls.reembed, home, embedder=embedder, progress=progress, **options)
 
@@ -134,27 +168,85 @@ class AsyncMemory:
 class AsyncTwins:
     """Each method runs its twin of :class:`~hexamem.UserMemory` in a thread, so the event loop stays free."""
 
-    async def aremember(self: UserMemory, messages: Any, thread_id: str='default', *, agent_id: str | None=None, metadata: Mapping[str, Any] | None=None) -> Remembered:
+    async def aremember(
+        self: UserMemory,
+        messages: Any,
+        thread_id: str = "default",
+        *,
+        agent_id: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Remembered:
         """As :meth:`UserMemory.remember`, in a thread."""
         return await asyncio.to_thread(self.remember, messages, thread_id, agent_id=agent_id, metadata=metadata)
 
-    async def aadd(self: UserMemory, item: MemoryItem | Mapping[str, Any], *, secret: str | None=None, supersedes: str | None=None, actor: str='user', reason: str='') -> MemoryItem:
+    async def aadd(
+        self: UserMemory,
+        item: MemoryItem | Mapping[str, Any],
+        *,
+        secret: str | None = None,
+        supersedes: str | None = None,
+        actor: str = "user",
+        reason: str = "",
+    ) -> MemoryItem:
         """As :meth:`UserMemory.add`, in a thread."""
         return await asyncio.to_thread(self.add, item, secret=secret, supersedes=supersedes, actor=actor, reason=reason)
 
-    async def aadd_file(self: UserMemory, path: str | os.PathLike[str], *, title: str | None=None, describe: MediaReader | None=None, transcribe: MediaReader | None=None, keep_bytes: bool=True, root: str | os.PathLike[str] | None=None, tree_path: Sequence[str] | None=None, labels: Sequence[str]=(), metadata: Mapping[str, Any] | None=None, actor: str='user', reason: str='') -> AddedFile:
+    async def aadd_file(
+        self: UserMemory,
+        path: str | os.PathLike[str],
+        *,
+        title: str | None = None,
+        describe: MediaReader | None = None,
+        transcribe: MediaReader | None = None,
+        keep_bytes: bool = True,
+        root: str | os.PathLike[str] | None = None,
+        tree_path: Sequence[str] | None = None,
+        labels: Sequence[str] = (),
+        metadata: Mapping[str, Any] | None = None,
+        actor: str = "user",
+        reason: str = "",
+    ) -> AddedFile:
         """As :meth:`UserMemory.add_file`, in a thread."""
-        return await asyncio.to_thread(self.add_file, path, title=title, describe=describe, transcribe=transcribe, keep_bytes=keep_bytes, root=root, tree_path=tree_path, labels=labels, metadata=metadata, actor=actor, reason=reason)
+        return await asyncio.to_thread(
+            self.add_file,
+            path,
+            title=title,
+            describe=describe,
+            transcribe=transcribe,
+            keep_bytes=keep_bytes,
+            root=root,
+            tree_path=tree_path,
+            labels=labels,
+            metadata=metadata,
+            actor=actor,
+            reason=reason,
+        )
 
-    async def aedit(self: UserMemory, item_id: str, changes: Mapping[str, Any] | None=None, *, actor: str='user', reason: str='', secret: str | None=None, **fields: Any) -> MemoryItem:
+    async def aedit(
+        self: UserMemory,
+        item_id: str,
+        changes: Mapping[str, Any] | None = None,
+        *,
+        actor: str = "user",
+        reason: str = "",
+        secret: str | None = None,
+        **fields: Any,
+    ) -> MemoryItem:
         """As :meth:`UserMemory.edit`, in a thread."""
         return await asyncio.to_thread(self.edit, item_id, changes, actor=actor, reason=reason, secret=secret, **fields)
 
-    async def aremove(self: UserMemory, item_id: str, *, actor: str='user', reason: str='') -> Operation:
+    async def aremove(self: UserMemory, item_id: str, *, actor: str = "user", reason: str = "") -> Operation:
         """As :meth:`UserMemory.remove`, in a thread."""
         return await asyncio.to_thread(self.remove, item_id, actor=actor, reason=reason)
 
-    async def aforget(self: UserMemory, step_ids: Collection[str] | None=None, *, thread_id: str | None=None, actor: str='user', reason: str='') -> Operation:
+    async def aforget(
+        self: UserMemory,
+        step_ids: Collection[str] | None = None,
+        *,
+        thread_id: str | None = None,
+        actor: str = "user",
+        reason: str = "",
+    ) -> Operation:
         """As :meth:`UserMemory.forget`, in a thread."""
         return await asyncio.to_thread(self.forget, step_ids, thread_id=thread_id, actor=actor, reason=reason)
 
@@ -162,11 +254,19 @@ class AsyncTwins:
         """As :meth:`UserMemory.get`, in a thread."""
         return await asyncio.to_thread(self.get, record_id)
 
-    async def aitems(self: UserMemory, kind: ItemKind | Collection[ItemKind] | None=None, where: Where | Mapping[str, Any] | None=None, *, as_of: Time | None=None, known_at: Time | None=None, superseded: bool=False) -> list[MemoryItem]:
+    async def aitems(
+        self: UserMemory,
+        kind: ItemKind | Collection[ItemKind] | None = None,
+        where: Where | Mapping[str, Any] | None = None,
+        *,
+        as_of: Time | None = None,
+        known_at: Time | None = None,
+        superseded: bool = False,
+    ) -> list[MemoryItem]:
         """As :meth:`UserMemory.items`, in a thread."""
         return await asyncio.to_thread(self.items, kind, where, as_of=as_of, known_at=known_at, superseded=superseded)
 
-    async def asteps(self: UserMemory, thread_id: str | None=None) -> list[Step]:
+    async def asteps(self: UserMemory, thread_id: str | None = None) -> list[Step]:
         """As :meth:`UserMemory.steps`, in a thread."""
         return await asyncio.to_thread(self.steps, thread_id)
 
@@ -174,19 +274,73 @@ class AsyncTwins:
         """As :meth:`UserMemory.media`, in a thread."""
         return await asyncio.to_thread(self.media, sha256)
 
-    async def arecall(self: UserMemory, query: str, k: int | None=None, strategy: str | None=None, *, kinds: str | Collection[str] | None=None, where: Where | Mapping[str, Any] | None=None, as_of: Time | None=None, known_at: Time | None=None, token_budget: int | None=None, min_probability: float | None=None) -> Recall:
+    async def arecall(
+        self: UserMemory,
+        query: str,
+        k: int | None = None,
+        strategy: str | None = None,
+        *,
+        kinds: str | Collection[str] | None = None,
+        where: Where | Mapping[str, Any] | None = None,
+        as_of: Time | None = None,
+        known_at: Time | None = None,
+        token_budget: int | None = None,
+        min_probability: float | None = None,
+    ) -> Recall:
         """As :meth:`UserMemory.recall`, in a thread."""
-        return await asyncio.to_thread(self.recall, query, k, strategy, kinds=kinds, where=where, as_of=as_of, known_at=known_at, token_budget=token_budget, min_probability=min_probability)
+        return await asyncio.to_thread(
+            self.recall,
+            query,
+            k,
+            strategy,
+            kinds=kinds,
+            where=where,
+            as_of=as_of,
+            known_at=known_at,
+            token_budget=token_budget,
+            min_probability=min_probability,
+        )
 
-    async def afeedback(self: UserMemory, recall_id: str, *, helped: Iterable[str]=(), hurt: Iterable[str]=()) -> None:
+    async def afeedback(
+        self: UserMemory, recall_id: str, *, helped: Iterable[str] = (), hurt: Iterable[str] = ()
+    ) -> None:
         """As :meth:`UserMemory.feedback`, in a thread."""
         return await asyncio.to_thread(self.feedback, recall_id, helped=helped, hurt=hurt)
 
-    async def aresearch(self: UserMemory, question: str, max_rounds: int=3, *, tier: Literal['auto', 'recall', 'one_shot', 'deep']='deep', form: AnswerForm='text', passages: int | None=None, lanes: Collection[Lane] | None=None, calls: int | None=None, tokens: int | None=None, seconds: float | None=None, where: Where | Mapping[str, Any] | None=None, as_of: Time | None=None, on_event: Callable[[Mapping[str, Any]], object] | None=None) -> Research:
+    async def aresearch(
+        self: UserMemory,
+        question: str,
+        max_rounds: int = 3,
+        *,
+        tier: Literal["auto", "recall", "one_shot", "deep"] = "deep",
+        form: AnswerForm = "text",
+        passages: int | None = None,
+        lanes: Collection[Lane] | None = None,
+        calls: int | None = None,
+        tokens: int | None = None,
+        seconds: float | None = None,
+        where: Where | Mapping[str, Any] | None = None,
+        as_of: Time | None = None,
+        on_event: Callable[[Mapping[str, Any]], object] | None = None,
+    ) -> Research:
         """As :meth:`UserMemory.research`, in a thread."""
-        return await asyncio.to_thread(self.research, question, max_rounds, tier=tier, form=form, passages=passages, lanes=lanes, calls=calls, tokens=tokens, seconds=seconds, where=where, as_of=as_of, on_event=on_event)
+        return await asyncio.to_thread(
+            self.research,
+            question,
+            max_rounds,
+            tier=tier,
+            form=form,
+            passages=passages,
+            lanes=lanes,
+            calls=calls,
+            tokens=tokens,
+            seconds=seconds,
+            where=where,
+            as_of=as_of,
+            on_event=on_event,
+        )
 
-    async def apages(self: UserMemory, thread_id: str | None=None, scope: str | None=None) -> list[Page]:
+    async def apages(self: UserMemory, thread_id: str | None = None, scope: str | None = None) -> list[Page]:
         """As :meth:`UserMemory.pages`, in a thread."""
         return await asyncio.to_thread(self.pages, thread_id, scope)
 
@@ -194,47 +348,75 @@ class AsyncTwins:
         """As :meth:`UserMemory.page`, in a thread."""
         return await asyncio.to_thread(self.page, page_id)
 
-    async def asearch_pages(self: UserMemory, query: str, k: int=5, *, thread_id: str | None=None, since: Time | None=None, until: Time | None=None, scope: str | None=None, exclude: Collection[str]=()) -> list[Hit]:
+    async def asearch_pages(
+        self: UserMemory,
+        query: str,
+        k: int = 5,
+        *,
+        thread_id: str | None = None,
+        since: Time | None = None,
+        until: Time | None = None,
+        scope: str | None = None,
+        exclude: Collection[str] = (),
+    ) -> list[Hit]:
         """As :meth:`UserMemory.search_pages`, in a thread."""
-        return await asyncio.to_thread(self.search_pages, query, k, thread_id=thread_id, since=since, until=until, scope=scope, exclude=exclude)
+        return await asyncio.to_thread(
+            self.search_pages, query, k, thread_id=thread_id, since=since, until=until, scope=scope, exclude=exclude
+        )
 
-    async def alight_memory(self: UserMemory, token_budget: int=1500) -> LightMemory:
+    async def alight_memory(self: UserMemory, token_budget: int = 1500) -> LightMemory:
         """As :meth:`UserMemory.light_memory`, in a thread."""
         return await asyncio.to_thread(self.light_memory, token_budget)
 
-    async def ahistory(self: UserMemory, record_id: str | None=None, *, limit: int | None=None) -> list[Operation]:
+    async def ahistory(self: UserMemory, record_id: str | None = None, *, limit: int | None = None) -> list[Operation]:
         """As :meth:`UserMemory.history`, in a thread."""
         return await asyncio.to_thread(self.history, record_id, limit=limit)
 
-    async def aundo(self: UserMemory, operation_id: str, *, cascade: bool=False, actor: str='user') -> list[Operation]:
+    async def aundo(
+        self: UserMemory, operation_id: str, *, cascade: bool = False, actor: str = "user"
+    ) -> list[Operation]:
         """As :meth:`UserMemory.undo`, in a thread."""
         return await asyncio.to_thread(self.undo, operation_id, cascade=cascade, actor=actor)
 
-    async def areveal(self: UserMemory, record_id: str, *, reason: str, actor: str='user') -> str:
+    async def areveal(self: UserMemory, record_id: str, *, reason: str, actor: str = "user") -> str:
         """As :meth:`UserMemory.reveal`, in a thread."""
         return await asyncio.to_thread(self.reveal, record_id, reason=reason, actor=actor)
 
-    async def areveals(self: UserMemory, secret_id: str | None=None) -> list[Reveal]:
+    async def areveals(self: UserMemory, secret_id: str | None = None) -> list[Reveal]:
         """As :meth:`UserMemory.reveals`, in a thread."""
         return await asyncio.to_thread(self.reveals, secret_id)
 
-    async def aredact(self: UserMemory, words: str, *, caption: str='secret', kind: str='secret', sensitivity: Sensitivity='high', reason: str='') -> RedactReceipt:
+    async def aredact(
+        self: UserMemory,
+        words: str,
+        *,
+        caption: str = "secret",
+        kind: str = "secret",
+        sensitivity: Sensitivity = "high",
+        reason: str = "",
+    ) -> RedactReceipt:
         """As :meth:`UserMemory.redact`, in a thread."""
-        return await asyncio.to_thread(self.redact, words, caption=caption, kind=kind, sensitivity=sensitivity, reason=reason)
+        return await asyncio.to_thread(
+            self.redact, words, caption=caption, kind=kind, sensitivity=sensitivity, reason=reason
+        )
 
     async def aerase(self: UserMemory) -> EraseReceipt:
         """As :meth:`UserMemory.erase`, in a thread."""
         return await asyncio.to_thread(self.erase)
 
-    async def aexport(self: UserMemory, path: str | os.PathLike[str], *, passphrase: str | None=None) -> dict[str, int]:
+    async def aexport(
+        self: UserMemory, path: str | os.PathLike[str], *, passphrase: str | None = None
+    ) -> dict[str, int]:
         """As :meth:`UserMemory.export`, in a thread."""
         return await asyncio.to_thread(self.export, path, passphrase=passphrase)
 
-    async def aimport_(self: UserMemory, path: str | os.PathLike[str], *, passphrase: str | None=None) -> dict[str, int]:
+    async def aimport_(
+        self: UserMemory, path: str | os.PathLike[str], *, passphrase: str | None = None
+    ) -> dict[str, int]:
         """As :meth:`UserMemory.import_`, in a thread."""
         return await asyncio.to_thread(self.import_, path, passphrase=passphrase)
 
-    async def aflush(self: UserMemory, timeout: float | None=None) -> bool:
+    async def aflush(self: UserMemory, timeout: float | None = None) -> bool:
         """As :meth:`UserMemory.flush`, in a thread."""
         return await asyncio.to_thread(self.flush, timeout)
 
@@ -246,7 +428,7 @@ class AsyncTwins:
 class AsyncLabels:
     """Each method runs its twin of :class:`~hexamem.labels.UserLabels` in a thread, so the event loop stays free."""
 
-    async def alist(self: UserLabels, kind: LabelKind | None=None) -> tuple[LabelView, ...]:
+    async def alist(self: UserLabels, kind: LabelKind | None = None) -> tuple[LabelView, ...]:
         """As :meth:`UserLabels.list`, in a thread."""
         return await asyncio.to_thread(self.list, kind)
 
@@ -262,23 +444,41 @@ class AsyncLabels:
         """As :meth:`UserLabels.induced`, in a thread."""
         return await asyncio.to_thread(self.induced)
 
-    async def arename(self: UserLabels, label: str, name: str, *, actor: str='user', reason: str='') -> Operation:
+    async def arename(self: UserLabels, label: str, name: str, *, actor: str = "user", reason: str = "") -> Operation:
         """As :meth:`UserLabels.rename`, in a thread."""
         return await asyncio.to_thread(self.rename, label, name, actor=actor, reason=reason)
 
-    async def amerge(self: UserLabels, label: str, into: str, *, actor: str='user', reason: str='') -> Operation:
+    async def amerge(self: UserLabels, label: str, into: str, *, actor: str = "user", reason: str = "") -> Operation:
         """As :meth:`UserLabels.merge`, in a thread."""
         return await asyncio.to_thread(self.merge, label, into, actor=actor, reason=reason)
 
-    async def asplit(self: UserLabels, label: str, step_ids: str | Collection[str], name: str, *, actor: str='user', reason: str='') -> LabelView:
+    async def asplit(
+        self: UserLabels,
+        label: str,
+        step_ids: str | Collection[str],
+        name: str,
+        *,
+        actor: str = "user",
+        reason: str = "",
+    ) -> LabelView:
         """As :meth:`UserLabels.split`, in a thread."""
         return await asyncio.to_thread(self.split, label, step_ids, name, actor=actor, reason=reason)
 
-    async def amove(self: UserLabels, step_ids: str | Collection[str], label: str, *, kind: LabelKind | None=None, actor: str='user', reason: str='') -> Operation:
+    async def amove(
+        self: UserLabels,
+        step_ids: str | Collection[str],
+        label: str,
+        *,
+        kind: LabelKind | None = None,
+        actor: str = "user",
+        reason: str = "",
+    ) -> Operation:
         """As :meth:`UserLabels.move`, in a thread."""
         return await asyncio.to_thread(self.move, step_ids, label, kind=kind, actor=actor, reason=reason)
 
-    async def apin(self: UserLabels, label: str, pinned: bool=True, *, actor: str='user', reason: str='') -> Operation:
+    async def apin(
+        self: UserLabels, label: str, pinned: bool = True, *, actor: str = "user", reason: str = ""
+    ) -> Operation:
         """As :meth:`UserLabels.pin`, in a thread."""
         return await asyncio.to_thread(self.pin, label, pinned, actor=actor, reason=reason)
 
@@ -286,31 +486,69 @@ class AsyncLabels:
 class AsyncExperience:
     """Each method runs its twin of :class:`~hexamem.learning.UserExperience` in a thread, so the event loop stays free."""
 
-    async def astart(self: UserExperience, task: str, *, env: str='', k: int=1, include: Include='items', recall: bool=True, same_task: bool=True, metadata: Mapping[str, Any] | None=None) -> RunRecorder:
+    async def astart(
+        self: UserExperience,
+        task: str,
+        *,
+        env: str = "",
+        k: int = 1,
+        include: Include = "items",
+        recall: bool = True,
+        same_task: bool = True,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> RunRecorder:
         """As :meth:`UserExperience.start`, in a thread."""
-        return await asyncio.to_thread(self.start, task, env=env, k=k, include=include, recall=recall, same_task=same_task, metadata=metadata)
+        return await asyncio.to_thread(
+            self.start, task, env=env, k=k, include=include, recall=recall, same_task=same_task, metadata=metadata
+        )
 
     async def aresume(self: UserExperience, run_id: str) -> RunRecorder:
         """As :meth:`UserExperience.resume`, in a thread."""
         return await asyncio.to_thread(self.resume, run_id)
 
-    async def adecide(self: UserExperience, run_id: str, outcome: bool, *, evidence: str='', source: OutcomeSource='user') -> RunReceipt:
+    async def adecide(
+        self: UserExperience, run_id: str, outcome: bool, *, evidence: str = "", source: OutcomeSource = "user"
+    ) -> RunReceipt:
         """As :meth:`UserExperience.decide`, in a thread."""
         return await asyncio.to_thread(self.decide, run_id, outcome, evidence=evidence, source=source)
 
-    async def arecall(self: UserExperience, task: str, *, env: str='', k: int=1, include: Include='items', facet: Facet | None=None, same_task: bool=True) -> Advice:
+    async def arecall(
+        self: UserExperience,
+        task: str,
+        *,
+        env: str = "",
+        k: int = 1,
+        include: Include = "items",
+        facet: Facet | None = None,
+        same_task: bool = True,
+    ) -> Advice:
         """As :meth:`UserExperience.recall`, in a thread."""
-        return await asyncio.to_thread(self.recall, task, env=env, k=k, include=include, facet=facet, same_task=same_task)
+        return await asyncio.to_thread(
+            self.recall, task, env=env, k=k, include=include, facet=facet, same_task=same_task
+        )
 
     async def afocus(self: UserExperience, env: str, examples: Sequence[str]) -> Focus:
         """As :meth:`UserExperience.focus`, in a thread."""
         return await asyncio.to_thread(self.focus, env, examples)
 
-    async def aexplore(self: UserExperience, task: str, runner: Runner, k: int=3, *, mode: ExploreMode='parallel', env: str='', tools: Sequence[BaseTool]=(), include: Include='items', same_task: bool=True) -> Exploration:
+    async def aexplore(
+        self: UserExperience,
+        task: str,
+        runner: Runner,
+        k: int = 3,
+        *,
+        mode: ExploreMode = "parallel",
+        env: str = "",
+        tools: Sequence[BaseTool] = (),
+        include: Include = "items",
+        same_task: bool = True,
+    ) -> Exploration:
         """As :meth:`UserExperience.explore`, in a thread."""
-        return await asyncio.to_thread(self.explore, task, runner, k, mode=mode, env=env, tools=tools, include=include, same_task=same_task)
+        return await asyncio.to_thread(
+            self.explore, task, runner, k, mode=mode, env=env, tools=tools, include=include, same_task=same_task
+        )
 
-    async def aruns(self: UserExperience, env: str | None=None, *, limit: int | None=None) -> list[Run]:
+    async def aruns(self: UserExperience, env: str | None = None, *, limit: int | None = None) -> list[Run]:
         """As :meth:`UserExperience.runs`, in a thread."""
         return await asyncio.to_thread(self.runs, env, limit=limit)
 
@@ -322,7 +560,7 @@ class AsyncExperience:
         """As :meth:`UserExperience.digest`, in a thread."""
         return await asyncio.to_thread(self.digest, run_id)
 
-    async def aitems(self: UserExperience, env: str | None=None, *, retired: bool=False) -> tuple[Experience, ...]:
+    async def aitems(self: UserExperience, env: str | None = None, *, retired: bool = False) -> tuple[Experience, ...]:
         """As :meth:`UserExperience.items`, in a thread."""
         return await asyncio.to_thread(self.items, env, retired=retired)
 
@@ -330,15 +568,15 @@ class AsyncExperience:
         """As :meth:`UserExperience.show`, in a thread."""
         return await asyncio.to_thread(self.show, experience_id)
 
-    async def astats(self: UserExperience, env: str | None=None) -> ExperienceStats:
+    async def astats(self: UserExperience, env: str | None = None) -> ExperienceStats:
         """As :meth:`UserExperience.stats`, in a thread."""
         return await asyncio.to_thread(self.stats, env)
 
-    async def aretire(self: UserExperience, experience_id: str, *, reason: str='') -> Operation:
+    async def aretire(self: UserExperience, experience_id: str, *, reason: str = "") -> Operation:
         """As :meth:`UserExperience.retire`, in a thread."""
         return await asyncio.to_thread(self.retire, experience_id, reason=reason)
 
-    async def apromote(self: UserExperience, experience_id: str, *, reason: str='') -> Experience:
+    async def apromote(self: UserExperience, experience_id: str, *, reason: str = "") -> Experience:
         """As :meth:`UserExperience.promote`, in a thread."""
         return await asyncio.to_thread(self.promote, experience_id, reason=reason)
 
@@ -346,7 +584,7 @@ class AsyncExperience:
         """As :meth:`UserExperience.forget`, in a thread."""
         return await asyncio.to_thread(self.forget, run_id)
 
-    async def adistil(self: UserExperience, env: str | None=None) -> int:
+    async def adistil(self: UserExperience, env: str | None = None) -> int:
         """As :meth:`UserExperience.distil`, in a thread."""
         return await asyncio.to_thread(self.distil, env)
 
@@ -354,18 +592,22 @@ class AsyncExperience:
 class AsyncRun:
     """Each method runs its twin of :class:`~hexamem.recording.RunRecorder` in a thread, so the event loop stays free."""
 
-    async def astep(self: RunRecorder, *, thought: str='', action: str='', observation: str='', error: str | None=None) -> RunStep:
+    async def astep(
+        self: RunRecorder, *, thought: str = "", action: str = "", observation: str = "", error: str | None = None
+    ) -> RunStep:
         """As :meth:`RunRecorder.step`, in a thread."""
         return await asyncio.to_thread(self.step, thought=thought, action=action, observation=observation, error=error)
 
-    async def afinish(self: RunRecorder, outcome: bool | None=None, *, evidence: str='', source: OutcomeSource='environment') -> RunReceipt:
+    async def afinish(
+        self: RunRecorder, outcome: bool | None = None, *, evidence: str = "", source: OutcomeSource = "environment"
+    ) -> RunReceipt:
         """As :meth:`RunRecorder.finish`, in a thread."""
         return await asyncio.to_thread(self.finish, outcome, evidence=evidence, source=source)
 
-    async def areflect(self: RunRecorder, error: str='') -> Reflection:
+    async def areflect(self: RunRecorder, error: str = "") -> Reflection:
         """As :meth:`RunRecorder.reflect`, in a thread."""
         return await asyncio.to_thread(self.reflect, error)
 
-    async def atool_advice(self: RunRecorder, tool: str, error: str='') -> Advice:
+    async def atool_advice(self: RunRecorder, tool: str, error: str = "") -> Advice:
         """As :meth:`RunRecorder.tool_advice`, in a thread."""
         return await asyncio.to_thread(self.tool_advice, tool, error)

@@ -9,6 +9,7 @@ Sync and async come from one source, and type checkers see both. Run it after ch
 from __future__ import annotations
 
 import ast
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -188,3 +189,4 @@ if __name__ == "__main__":
             sys.exit(f"{TARGET.name} is out of date: run python scripts/generate_async.py")
     else:
         TARGET.write_text(text, encoding="utf-8")
+        subprocess.run([sys.executable, "-m", "ruff", "format", "--quiet", str(TARGET)], check=True)
