@@ -27,6 +27,9 @@ _REPLACED = words(
 )
 
 
+_DAY = re.compile(r"\b(?P<year>[12]\d{3})-(?P<month>\d{2})-(?P<day>\d{2})\b")
+
+
 class Wording:
     """The words that a prompt showed, to compare what a model writes with.
 
@@ -89,14 +92,25 @@ def summary_fits(text: str, summary: str, known: Wording) -> bool:
         return False
     # What is in two scripts may be summed up in one of them.
     shared = scripts_of(summary) & (scripts_of(text) or known.scripts)
-    return bool(shared) and all(number in known.numbers for number in _NUMBER.findall(summary))
+    return bool(shared) and _numbers_known(summary, known)
 
 
 def gist_fits(gist: str, known: Wording) -> bool:
     """Whether a line may stand as the gist of a scope."""
     if not gist or len(gist) > _LONGEST_GIST or not scripts_of(gist) <= known.scripts:
         return False
-    return all(number in known.numbers for number in _NUMBER.findall(gist))
+    return _numbers_known(gist, known)
+
+
+def _numbers_known(text: str, known: Wording) -> bool:
+    """Whether a text holds no number that was not said, dates reckoned from what was said apart."""
+
+    def reckoned(match: re.Match[str]) -> str:
+        year = int(match["year"])
+        near = any(str(one) in known.numbers for one in (year - 1, year, year + 1))
+        return " " if near and 1 <= int(match["month"]) <= 12 and 1 <= int(match["day"]) <= 31 else match[0]
+
+    return all(number in known.numbers for number in _NUMBER.findall(_DAY.sub(reckoned, text)))
 
 
 def antecedents_of(step: LabeledStep, resolved: str, earlier: Iterable[LabeledStep]) -> tuple[str, ...]:

@@ -117,7 +117,7 @@ def shown_steps(task: LabelTask, board: ScopeBoard, candidates: Mapping[str, Seq
             continue
         number += 1
         step = one.step
-        when = step.occurred_at.strftime("%Y-%m-%d %H:%M")
+        when = step.occurred_at.strftime("%a %Y-%m-%d %H:%M")
         lines.append(f"[{number}] {when} {_thread(one, task)}{abridged(_who(one), 80)}")
         lines += [f"| {line}" for line in _cut(step.text).splitlines() if line.strip()]
         if near := candidates.get(step.id):
