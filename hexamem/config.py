@@ -74,7 +74,7 @@ class Settings:
     """
 
     timezone: str = "UTC"
-    strategy: str = "learned"
+    strategy: str = "rrf_neighbours"
     weights: str | None = None
     k: int = 10
     labels: LabelTier = "rules"

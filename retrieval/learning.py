@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from ..errors import InvalidInputError
 from ..stores.embedders.base import FloatArray
-from .ranker import standardised
+from .ranker import FUSION, standardised
 from .ranking_weights import RankingWeights
 from .signals.features import FEATURES, SIGNAL_OF
 
@@ -108,7 +108,12 @@ def learn_ranking(
     for run in range(settings.runs):
         done = None if progress is None else (lambda epoch, run=run: progress(run * settings.epochs + epoch, total))
         made.append(_run(inputs, cues, weights, settings, np.random.default_rng(settings.seed + 1 + run), done))
-    return RankingWeights(deviation=deviation, **_joined(made), fingerprint=fingerprint, card=dict(card or {}))
+    return RankingWeights(
+        deviation=deviation,
+        **_joined(made),
+        fingerprint=fingerprint,
+        card=dict(card or {}),
+    )
 
 
 def learn_answerable(signs: FloatArray, answered: npt.NDArray[np.bool_], *, penalty: float = 1.0) -> FloatArray:
@@ -161,8 +166,6 @@ def _chosen(
 
 _SIMPLE = 16
 """The first features: those of dense, BM25, words and late interaction on the step itself."""
-_PRIOR = {"fused": 0.5, "fused_beside": 0.5, "fused_rank": 0.15, "fused_beside_rank": 0.15}
-"""The linear weights from which training starts."""
 _SIGNALS = tuple(dict.fromkeys(SIGNAL_OF.values()))
 _SIGNAL_OF_COLUMN = np.array([_SIGNALS.index(SIGNAL_OF[name]) for name in FEATURES])
 _KEPT = _SIGNALS.index("fused")
@@ -182,7 +185,7 @@ def _run(
         return (random.uniform(-1, 1, shape) / math.sqrt(inner)).astype(np.float32)
 
     now: _Parameters = {
-        "linear": settings.prior * np.array([_PRIOR.get(name, 0.0) for name in FEATURES], np.float32),
+        "linear": settings.prior * FUSION,
         "gate_in": uniform(asked, asked, settings.gate),
         "gate_bias": uniform(asked, settings.gate),
         "gate_out": np.zeros((settings.gate, width), np.float32),
@@ -222,7 +225,7 @@ def _without_signals(x: FloatArray, share: float, random: np.random.Generator) -
         return x
     kept = random.random(len(_SIGNALS)) >= share
     kept[_KEPT] = True
-    return x * kept[_SIGNAL_OF_COLUMN].astype(np.float32)
+    return np.asarray(x * kept[_SIGNAL_OF_COLUMN], np.float32)
 
 
 def _once(share: float) -> float:

@@ -18,10 +18,18 @@ from .signals.content import products
 from .signals.cues import CUES
 from .signals.features import FEATURES, SIGNAL_OF, Features
 
-__all__ = ["ANSWER_SIGNS", "SIGNALS", "Ranker", "answer_signs", "standardised"]
+__all__ = ["ANSWER_SIGNS", "FUSION", "SIGNALS", "Ranker", "answer_signs", "standardised"]
 
 _LOW, _HIGH = -6.0, 8.0
 _USUAL = 20
+FUSION: FloatArray = np.array(
+    [
+        {"fused": 0.5, "fused_beside": 0.5, "fused_rank": 0.15, "fused_beside_rank": 0.15}.get(name, 0.0)
+        for name in FEATURES
+    ],
+    np.float32,
+)
+"""Linear weights of a ranking by the fused signals alone: from where training starts."""
 _KNOWN = CUES.index("known")
 SIGNALS: tuple[str, ...] = tuple(dict.fromkeys(SIGNAL_OF.values()))
 """What features belong to, in the order of the shares."""

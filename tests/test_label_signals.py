@@ -105,7 +105,7 @@ def test_a_corrected_label_counts_at_once(tmp_path_factory: pytest.TempPathFacto
 
 def test_fused_places_are_those_of_plain_fusion(trip: tuple[UserMemory, tuple[str, ...]]) -> None:
     user, _ = trip
-    question = "fish for dinner"
+    question = "Casa Velha, grilled meat"
     features = measured(user, question)
     best = features.pool.ids[int(np.argmax(features.column("fused")))]
     assert user.recall(question, k=1, strategy="rrf").hits[0].id == best

@@ -40,7 +40,8 @@ def weights_of(memory: Memory, seed: int = 0, fingerprint: str | None = None) ->
         return random.normal(0, 0.3, shape).astype(np.float32)
 
     return RankingWeights(
-        deviation=np.abs(numbers(features)), linear=numbers(features),
+        deviation=np.abs(numbers(features)),
+        linear=numbers(features),
         gate_in=numbers(cues, 3), gate_bias=numbers(3), gate_out=numbers(3, features),
         hidden=numbers(features, 4), hidden_cues=numbers(cues, 4), hidden_bias=numbers(4), hidden_out=numbers(4),
         answerable=np.ones(3 * len(ANSWER_SIGNS) + 1, np.float32),

@@ -84,7 +84,7 @@ def test_slopes_are_those_of_the_loss() -> None:
 
 
 def test_it_learns_what_a_cue_turns_round() -> None:
-    settings = LearningSettings(epochs=8, runs=1, rate=1e-2, drop=0.0, hidden=4)
+    settings = LearningSettings(epochs=8, runs=1, rate=1e-2, drop=0.0, drop_signals=0.0, prior=0.0, hidden=4)
     ranker = Ranker(learn_ranking(made_up(500), settings, fingerprint="x"))
     one = made_up(1, seed=9)[0]
     cues = one.cues.copy()

@@ -69,6 +69,8 @@ SIGNAL_OF: Mapping[str, str] = MappingProxyType(
 FEATURES: tuple[str, ...] = tuple(SIGNAL_OF)
 """Names of the features, in the order of their columns."""
 _COLUMN = {name: column for column, name in enumerate(FEATURES)}
+_PLACED = {"neighbours", "session", "speaker", "form", "place", "time", "labels"}
+_OF_PLACE = np.array([column for name, column in _COLUMN.items() if SIGNAL_OF[name] in _PLACED])
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,15 @@ def compute_features(asked: Asked, pool: Pool, steps: WorkingSet, labels: Questi
     for name, column in _COLUMN.items():
         if len(pool):
             values[:, column] = found[name]
+    _fill(values, pool)
     return Features(pool, values, cues)
+
+
+def _fill(values: FloatArray, pool: Pool) -> None:
+    """What stands at no step has the mean of the others in what only a place tells: no reason for it, and none against."""
+    nowhere = pool.rows < 0
+    if nowhere.any() and not nowhere.all():
+        values[np.ix_(nowhere, _OF_PLACE)] = values[~nowhere][:, _OF_PLACE].mean(axis=0)
 
 
 class _Late:

@@ -143,7 +143,7 @@ def _probability(asked: QuestionLabels, names: Sequence[str]) -> FloatArray:
 
 def _within(place: Places, order: Places, dense: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:
     """The place of each candidate among those of its scope, and the mean cosine of the scope's best."""
-    rank, mean = np.empty(len(place), np.float32), np.zeros(count, np.float32)
+    rank = np.empty(len(place), np.float32)
     grouped = order[np.argsort(place[order], kind="stable")]
     starts = np.searchsorted(place[grouped], np.arange(count + 1))
     rank[grouped] = np.arange(len(grouped)) - starts[place[grouped]]
