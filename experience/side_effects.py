@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -79,40 +80,82 @@ def guarded_tools(tools: Sequence[BaseTool], guard: EffectGuard) -> tuple[BaseTo
 
 
 def _guarded(tool: BaseTool, guard: EffectGuard) -> BaseTool:
-    from langchain_core.tools import StructuredTool
+    from langchain_core.messages.tool import ToolOutputMixin
+    from langchain_core.tools import StructuredTool, Tool
 
-    def run(**arguments: Any) -> Any:
-        written = _written(arguments)
-        free, value = guard.stand_in(tool.name, written)
-        if not free:
-            return value
-        try:
-            return guard.made(tool.name, written, tool.invoke(arguments))
-        except BaseException:
-            guard.failed(tool.name, written)
-            raise
+    injected = _injected(tool)
 
-    async def run_async(**arguments: Any) -> Any:
-        written = _written(arguments)
-        free, value = guard.stand_in(tool.name, written)
-        if not free:
-            return value
-        try:
-            return guard.made(tool.name, written, await tool.ainvoke(arguments))
-        except BaseException:
-            guard.failed(tool.name, written)
-            raise
+    def written(given: Sequence[Any], arguments: Mapping[str, Any]) -> str:
+        told = {name: value for name, value in arguments.items() if name not in injected}
+        return _written({**told, **({"input": given[0]} if given else {})})
 
+    def before(call: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(call)
+        def run(*given: Any, **arguments: Any) -> Any:
+            key = written(given, arguments)
+            free, value = guard.stand_in(tool.name, key)
+            if not free:
+                return stand_in(value)
+            try:
+                return guard.made(tool.name, key, call(*given, **arguments))
+            except BaseException:
+                guard.failed(tool.name, key)
+                raise
+
+        return run
+
+    def before_async(call: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        @wraps(call)
+        async def run(*given: Any, **arguments: Any) -> Any:
+            key = written(given, arguments)
+            free, value = guard.stand_in(tool.name, key)
+            if not free:
+                return stand_in(value)
+            try:
+                return guard.made(tool.name, key, await call(*given, **arguments))
+            except BaseException:
+                guard.failed(tool.name, key)
+                raise
+
+        return run
+
+    def stand_in(value: Any) -> Any:
+        """As the tool's own function would give it back."""
+        if isinstance(value, ToolOutputMixin):  # it answers the earlier call by its id
+            value = f"{tool.name} was called with these arguments before and is not called again"
+        pair = tool.response_format == "content_and_artifact" and not isinstance(value, tuple)
+        return (value, None) if pair else value
+
+    if isinstance(tool, StructuredTool | Tool):  # its function alone is another one: how it is called stays as it was
+        func = None if tool.func is None else before(tool.func)
+        coroutine = None if tool.coroutine is None else before_async(tool.coroutine)
+        return tool.model_copy(update={"func": func, "coroutine": coroutine})
     return StructuredTool.from_function(
-        func=run,
-        coroutine=run_async,
+        func=before(lambda **arguments: tool.invoke(arguments)),
+        coroutine=before_async(lambda **arguments: tool.ainvoke(arguments)),
         name=tool.name,
         description=tool.description,
-        args_schema=tool.args_schema,
+        args_schema=tool.get_input_schema() if tool.args_schema is None else tool.args_schema,
         infer_schema=False,
+        return_direct=tool.return_direct,
         metadata=tool.metadata,
         tags=tool.tags,
     )
+
+
+def _injected(tool: BaseTool) -> set[str]:
+    """Arguments that no model fills in, such as the state of a graph: they do not tell one call from another."""
+    given = {"callbacks", "config", "runtime", "run_manager"}
+    if tool.args_schema is None:
+        return given
+    return (given | _fields(tool.get_input_schema())) - _fields(tool.tool_call_schema)
+
+
+def _fields(schema: Any) -> set[str]:
+    """The names of the arguments that a schema has: a model of either pydantic, or JSON schema."""
+    if isinstance(schema, Mapping):
+        return set(schema.get("properties", ()))
+    return set(getattr(schema, "model_fields", None) or getattr(schema, "__fields__", None) or ())
 
 
 def _written(arguments: Mapping[str, Any]) -> str:

@@ -14,8 +14,9 @@ import subprocess
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -23,7 +24,7 @@ __all__ = ["run_program"]
 
 
 def run_program(
-    code: str, *arguments: str, folder: Path | None = None, timeout: int = 300
+    code: str, *arguments: str, folder: Path | None = None, timeout: int = 300, loaded: Sequence[str] = ()
 ) -> subprocess.CompletedProcess[str]:
     """Run Python code as ``python -c`` would, in a fork of a process that has Hexamem loaded.
 
@@ -31,12 +32,13 @@ def run_program(
         arguments: what follows ``-c`` in ``sys.argv``.
         folder: where it runs, and its HOME; when None, where this process runs.
         timeout: seconds after which it is killed.
+        loaded: further modules that the process which is forked has loaded from then on.
     """
     server = _server()
     assert server.stdin is not None
     assert server.stdout is not None
     with tempfile.TemporaryDirectory() as said:
-        asked = {"code": code, "arguments": arguments, "said": said, "timeout": timeout}
+        asked = {"code": code, "arguments": arguments, "said": said, "timeout": timeout, "loaded": loaded}
         server.stdin.write(json.dumps({**asked, "folder": str(folder) if folder else None, "here": os.getcwd()}) + "\n")
         server.stdin.flush()
         answer = json.loads(server.stdout.readline())
@@ -85,9 +87,12 @@ def _serve(requests: Iterable[str]) -> None:
     import hexamem.user  # noqa: F401
 
     for line in requests:
+        asked = json.loads(line)
+        for name in asked["loaded"]:
+            import_module(name)
         child = os.fork()
         if child == 0:
-            _become(json.loads(line))
+            _become(asked)
         _, status = os.waitpid(child, 0)
         print(json.dumps({"returncode": os.waitstatus_to_exitcode(status)}), flush=True)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 from .fork_server import run_program
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 CHAT = [{"role": "user", "content": "We moved to Porto."}, {"role": "assistant", "content": "How nice!", "name": "Ada"}]
 
@@ -35,7 +36,7 @@ def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=lambda page: page.name)
 def test_the_python_of_a_page_runs_from_top_to_bottom(page: Path, tmp_path: Path) -> None:
-    done = run_program("\n".join(blocks(page, "python")), folder=tmp_path)
+    done = run_program("\n".join(blocks(page, "python")), folder=tmp_path, loaded=("langchain.agents",))
     assert done.returncode == 0, done.stderr
 
 
@@ -46,12 +47,33 @@ def test_the_shell_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+# What a notebook's cells stand between: pictures are drawn without a window, and each must be fit to be drawn.
+BEFORE = "import matplotlib\nmatplotlib.use('Agg')\n"
+AFTER = """
+for number in plt.get_fignums():
+    plt.figure(number).canvas.draw()
+print('pictures:', len(plt.get_fignums()))
+"""
+
+
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.name)
-def test_a_notebook_runs_from_top_to_bottom(notebook: Path, tmp_path: Path) -> None:
+def test_a_notebook_runs_from_top_to_bottom_and_shows_pictures(notebook: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "notebooks"
+    shutil.copytree(notebook.parent, folder, ignore=shutil.ignore_patterns("*.ipynb", "__pycache__"))
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
-    done = run_program(code, folder=tmp_path)
+    done = run_program(BEFORE + code + AFTER, folder=folder, loaded=("matplotlib.pyplot", "langchain.agents"))
     assert done.returncode == 0, done.stderr
+    assert code.count("plt.show()") >= 1
+    assert f"pictures: {code.count('plt.show()')}" in done.stdout
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.name)
+def test_what_a_notebook_keeps_is_small_and_free_of_errors(notebook: Path) -> None:
+    text = notebook.read_text(encoding="utf-8")
+    outputs = [output for cell in json.loads(text)["cells"] for output in cell.get("outputs", [])]
+    assert [output for output in outputs if output["output_type"] == "error"] == []
+    assert len(text) < 100_000
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
