@@ -89,12 +89,16 @@ def abridged_run(
         if count(text) <= budget:
             return text
     lines = [_step_line(step, _SHORTENED[-1], thoughts) for step in steps]
-    while len(lines) > 1:
-        lines.pop(len(lines) // 2)
-        middle = (len(lines) + 1) // 2
-        text = "\n".join([head, *lines[:middle], "…", *lines[middle:]])
-        if count(text) <= budget:
-            return text
+
+    def without_middle(kept: int) -> str:
+        return "\n".join([head, *lines[: (kept + 1) // 2], "…", *lines[len(lines) - kept // 2 :]])
+
+    least, most_kept = 0, len(lines) - 1
+    while least < most_kept:  # a run may have thousands of steps, and each count reads all that is left
+        kept = (least + most_kept + 1) // 2
+        least, most_kept = (kept, most_kept) if count(without_middle(kept)) <= budget else (least, kept - 1)
+    if least > 0:
+        return without_middle(least)
     return head if not steps and count(head) <= budget else ""
 
 

@@ -71,19 +71,29 @@ class Focuser:
     def focus(
         self, user: str, environment: str, examples: Sequence[str], settings: ExperienceSettings
     ) -> tuple[list[Experience] | None, tuple[str, ...]]:
-        """The points, at most ``settings.focus_points``; None, and why, where no reply could be used."""
-        shown, left = [], _EXAMPLE_TOKENS
+        """The points, at most ``settings.focus_points``; None, and why, where no reply could be used.
+
+        Examples are shown up to 3,000 tokens, the first one cut to that; what was left out is told.
+        """
+        shown: list[str] = []
+        left, short = _EXAMPLE_TOKENS, 0
         for one in examples:
             cost = count_tokens(one)
-            if cost <= left:
-                shown.append(one.strip())
-                left -= cost
+            if cost > left:
+                short += 1
+                if shown:
+                    continue
+            shown.append(one[: len(one) * left // cost].strip() if cost > left else one.strip())
+            left -= min(cost, left)
+        told = (
+            (f"focus: {short} of {len(examples)} examples were cut or left out, since they are long",) if short else ()
+        )
         messages = load_prompt("focus_points").render(
             environment=environment or "not named", examples="\n\n".join(shown), most=settings.focus_points
         )
         result = self._call.invoke(CallInput(messages=messages, operation="focus"))
         if result.value is None:
-            return None, result.degraded
+            return None, (*told, *result.degraded)
         points = [
             Experience(
                 user=user,
@@ -96,4 +106,4 @@ class Focuser:
             for one in result.value.points
             if one.title.strip() and one.description.strip() and one.principle.strip()
         ]
-        return points[: settings.focus_points], result.degraded
+        return points[: settings.focus_points], (*told, *result.degraded)

@@ -23,6 +23,7 @@ __all__ = ["KeyInformationReply", "ReflectionReply", "RunReflector"]
 _QUESTIONS = 3
 _REFLECT = "reflect"
 _LINE = 400
+_ERROR = 2_000  # characters; an error may hold all that a program has written
 
 
 class KeyInformationReply(ModelReply):
@@ -80,7 +81,7 @@ class RunReflector:
         messages = load_prompt("key_information").render(
             task=run.task,
             run=abridged_run(run, steps, settings.run_tokens, thoughts=True) or "no step was recorded",
-            error=error,
+            error=clipped(error, _ERROR),
         )
         result = self._extract.invoke(CallInput(messages=messages, operation=_REFLECT))
         said = result.value

@@ -33,7 +33,7 @@ from .memory_types import new_id
 from .memory_types.experience import Advice, Experience
 from .recording import RunRecorder
 from .stores.changing import add_item
-from .stores.ledger.usage import add_usage
+from .stores.ledger.usage import keep_usage
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
@@ -53,7 +53,7 @@ class Attempt:
     """One attempt at a task, as the caller's agent is given it.
 
     Attributes:
-        run: what records it. The agent need not finish it.
+        run: what records it. The agent need not finish it; one that it has finished is not looked at again.
         number: from 1: which of the parallel attempts, or which time the run is gone through.
         task: what is to be done, as the caller gave it; in the record secrets are taken out of it.
         advice: what earlier runs have to say, the same for all attempts; ``advice.text`` is for a prompt.
@@ -158,7 +158,8 @@ class _Exploring:
                 except Exception as error:
                     if passes == 0 or isinstance(error, InvalidInputError):
                         raise
-                    attempt.run.step(error=f"{type(error).__name__}: {error}")
+                    if not self._is_finished(attempt):
+                        attempt.run.step(error=f"{type(error).__name__}: {error}")
                     self._degraded.append(
                         f"a re-examination failed with {type(error).__name__}: what was before it counts"
                     )
@@ -169,6 +170,9 @@ class _Exploring:
                 steps = self._experience.steps(attempt.run.id)
                 nothing_done = not any(step.action.strip() for step in steps[before:])
                 if result.done or passes > k or (passes > 1 and nothing_done):
+                    break
+                if self._is_finished(attempt):
+                    self._degraded.append("the agent finished its run itself: it was not looked at again")
                     break
                 attempt.run.step(thought=f"Re-examination {passes} of at most {k}:")
                 shown = earlier_text(attempt.run.run, steps, _SHOWN)
@@ -210,12 +214,23 @@ class _Exploring:
     def _tried(self, attempt: Attempt) -> Tried | Exception:
         """An attempt to its end; what its agent raised is told, since the others go on."""
         try:
-            result = self._call(attempt)
+            try:
+                result = self._call(attempt)
+            except Exception as error:
+                if self._is_finished(attempt):
+                    told = f"an attempt failed with {type(error).__name__} after its run was finished: that counts"
+                    self._degraded.append(told)
+                    return self._finished(attempt, AttemptResult())
+                if not isinstance(error, InvalidInputError):
+                    attempt.run.step(error=f"{type(error).__name__}: {error}")
+                raise
+            return self._finished(attempt, result)
         except Exception as error:  # noqa: BLE001 - the caller's agent may raise anything; it is told in `degraded`
-            if not isinstance(error, InvalidInputError):
-                attempt.run.step(error=f"{type(error).__name__}: {error}")
             return error
-        return self._finished(attempt, result)
+
+    def _is_finished(self, attempt: Attempt) -> bool:
+        """Whether the agent has finished its run itself: then no step goes into it any more."""
+        return self._experience._run(attempt.run.id).status == "finished"
 
     def _finished(self, attempt: Attempt, result: AttemptResult) -> Tried:
         run = self._experience._run(attempt.run.id)
@@ -309,10 +324,7 @@ def focus(experience: UserExperience, env: str, examples: Sequence[str]) -> Focu
 
 def _book(experience: UserExperience, usage: UsageMeter) -> None:
     """Write down what models cost."""
-    rows, user = usage.drain(), experience._user
-    if rows:
-        with user.memory.ledger.write(user.name, create=False) as tx:
-            add_usage(tx, rows)
+    keep_usage(experience._user.memory.ledger, experience._user.name, usage.drain())
 
 
 def _evidence(result: AttemptResult) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args
 
 from .arguments import check_count, check_text, json_mapping
 from .async_twins import AsyncExperience
@@ -134,8 +134,9 @@ class UserExperience(AsyncExperience):
         return self._finish(run_id, outcome, evidence, source, again=True)
 
     def _begin(self, task: str, env: str, metadata: Mapping[str, Any], advice: Advice, **options: bool) -> RunRecorder:
+        looked = self._look({"task": task, "environment": env, "metadata": dict(metadata)}, "the task")
         with self._user.memory.ledger.write(self._user.name, timezone=self._user.timezone) as tx:
-            said = self._clean(tx, {"task": task, "environment": env, "metadata": dict(metadata)}, "the task")
+            said = self._clean(tx, looked)
             run = Run(user=self._user.name, shown=advice.ids, **said)
             add_run(tx, run)
         return RunRecorder(self, run, advice, **options)
@@ -146,10 +147,11 @@ class UserExperience(AsyncExperience):
                 check_text(value, name)
         if not any(value and value.strip() for value in values.values()):
             raise InvalidInputError("the step is empty: give a thought, an action, an observation or an error")
+        looked = self._look(dict(values), "the step")
         with self._user.memory.ledger.write(self._user.name, create=False) as tx:
             if get_run(tx, run_id).status == "finished":
                 raise InvalidInputError(f"run {run_id} is finished and takes no more steps; start another run")
-            said = self._clean(tx, dict(values), "the step")
+            said = self._clean(tx, looked)
             return append_run_step(tx, RunStep(run_id=run_id, position=0, **said))
 
     def _finish(
@@ -169,11 +171,12 @@ class UserExperience(AsyncExperience):
         if source not in _SOURCES:
             raise InvalidInputError(f"source = {source!r}: use one of {', '.join(_SOURCES)}")
         learning = self._distilling
+        looked = self._look({"evidence": evidence}, "the evidence")
         with self._user.memory.ledger.write(self._user.name, create=False) as tx:
             run = get_run(tx, run_id)
             if run.status == "finished" and not again:
                 raise InvalidInputError(f"run {run_id} is finished already; say how it ended with decide()")
-            said = self._clean(tx, {"evidence": evidence}, "the evidence")["evidence"]
+            said = self._clean(tx, looked)["evidence"]
             label = None if outcome is None else Outcome(label=outcome, source=source)
             new = run.changed(
                 status="finished",
@@ -473,7 +476,7 @@ class UserExperience(AsyncExperience):
         check_text(reason, "reason")
         self.show(experience_id)
         with self._user.memory.ledger.write(self._user.name, create=False) as tx:
-            said = self._clean(tx, {"reason": reason}, "the reason")["reason"]
+            said = self._clean(tx, self._look({"reason": reason}, "the reason"))["reason"]
             done = remove_item(tx, experience_id, reason=said or "retired")
         self._user.memory.wrote(self._user.name)
         return done
@@ -542,19 +545,33 @@ class UserExperience(AsyncExperience):
         with self._user.memory.ledger.read(self._user.name) as tx:
             return get_run(tx, run_id)
 
-    def _clean(self, tx: Transaction, values: dict[str, Any], what: str) -> dict[str, Any]:
-        """The values without secrets, as they may be written; each secret is kept in the vault."""
+    def _look(self, values: dict[str, Any], what: str) -> _Looked:
+        """Find the secrets in what is to be written. It takes seconds for millions of characters, while others write."""
         memory = self._user.memory
         limit = memory.settings.max_message_bytes
         texts = list(_strings(values))
         size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
         if size > limit:
             raise InvalidInputError(f"{what} has {size:,} bytes; the limit is {limit:,}: shorten what came back")
-        redactor = Redactor(keep_in_vault(tx, memory.cipher), memory.settings.find_secrets)
-        near = redactor.look(values)
+        redactor = Redactor(None, memory.settings.find_secrets)
+        return _Looked(values, texts, redactor, redactor.look(values))
+
+    def _clean(self, tx: Transaction, looked: _Looked) -> dict[str, Any]:
+        """The values without secrets, as they may be written; each secret is kept in the vault."""
+        memory, redactor = self._user.memory, looked.redactor
+        redactor.keep = keep_in_vault(tx, memory.cipher)
         if memory.settings.find_secrets:
-            redactor.know(find_known(tx, memory.cipher, texts))
-        return dict(redactor.clean(values, near))
+            redactor.know(find_known(tx, memory.cipher, looked.texts))
+        return dict(redactor.clean(looked.values, looked.near))
+
+
+class _Looked(NamedTuple):
+    """What is to be written, and what was found in it."""
+
+    values: dict[str, Any]
+    texts: list[str]
+    redactor: Redactor
+    near: frozenset[str]
 
 
 def _check_task(task: object) -> None:

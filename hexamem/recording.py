@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 
 from .arguments import check_text
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from .learning import UserExperience
 
 __all__ = ["RunRecorder"]
+
+_MOST_ASKED = 3  # times that a model looks back at a run
 
 
 class RunRecorder(AsyncRun):
@@ -32,7 +35,8 @@ class RunRecorder(AsyncRun):
         self._experience, self.run, self.advice, self.id = experience, run, advice, run.id
         self._calls: Calls = experience._calls
         self._same_task, self._queue = same_task, queue
-        self._asked = 0  # how often a model has reflected
+        self._asked = 0  # how often a model was asked to reflect
+        self._guard = threading.Lock()
 
     def __repr__(self) -> str:
         return f"RunRecorder({self.id!r})"
@@ -74,7 +78,7 @@ class RunRecorder(AsyncRun):
         """Look back at the run where it is stuck, and say what to do otherwise (CFGM: KIE and KIR).
 
         The key information of the situation is put against similar runs that did their task, and against what is known
-        of the error. With a model that takes two calls, at most three times a run; without one, or beyond that, rules
+        of the error. With a model that takes up to two calls, at most three times a recorder; without one, or beyond that, rules
         read off what those runs did at the same error, with the same tool, and next. What it rests on counts as given
         to the run.
 
@@ -91,9 +95,13 @@ class RunRecorder(AsyncRun):
         from .reflecting import reflect
 
         check_text(error, "error")
-        found = reflect(self._experience, self.id, error, same_task=self._same_task, asked=self._asked)
-        self._asked += found.tier == "model"
-        return found
+        return reflect(self._experience, self.id, error, same_task=self._same_task, may_ask=self._may_ask)
+
+    def _may_ask(self) -> bool:
+        """Whether a model may be asked once more; counts it."""
+        with self._guard:
+            self._asked += 1
+            return self._asked <= _MOST_ASKED
 
     @public
     def tool_advice(self, tool: str, error: str = "") -> Advice:

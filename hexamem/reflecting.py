@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from .errors import InvalidInputError
@@ -20,25 +20,29 @@ from .experience.similarity import EmbedTexts, nearness
 from .experience.trouble import Turn, tool_of, trouble_in
 from .memory_types.experience import Advice, AdvicePart, Run, RunStep
 from .stores.ledger.runs import get_run, read_run_steps, set_run
-from .stores.ledger.usage import add_usage
+from .stores.ledger.usage import keep_usage
 
 if TYPE_CHECKING:
     from .learning import UserExperience
 
 __all__ = ["reflect", "tool_advice"]
 
-_MOST_ASKED = 3  # times a run that a model reflects
 _Similar = Sequence[tuple[Run, Sequence[RunStep]]]
 
 
 def reflect(
-    experience: UserExperience, run_id: str, error: str, *, same_task: bool = True, asked: int = 0
+    experience: UserExperience,
+    run_id: str,
+    error: str,
+    *,
+    same_task: bool = True,
+    may_ask: Callable[[], bool] = lambda: True,
 ) -> Reflection:
     """See :meth:`~hexamem.recording.RunRecorder.reflect`.
 
     Args:
         same_task: whether runs of the very same task count.
-        asked: how often a model has reflected on this run.
+        may_ask: called once before a model is asked, if there is one: whether it may be.
     """
     from .learning import OFF
 
@@ -53,8 +57,9 @@ def reflect(
     if not user.memory.settings.experience:
         return Reflection(key=key, degraded=(OFF,))
     degraded: tuple[str, ...] = ()
-    model = None if asked >= _MOST_ASKED else _Reflecting(experience)
-    if model is not None and model.ready:
+    reflecting = _Reflecting(experience)
+    model = reflecting if reflecting.ready and may_ask() else None
+    if model is not None:
         extracted, degraded = model.extract(run, steps, wrong)
         key = extracted or key
     lore = experience._lore(run.environment)
@@ -67,7 +72,7 @@ def reflect(
     )
     items = [part for part in known.parts if part.kind == "item"]
     degraded = (*degraded, *dict.fromkeys((*told, *also_told)))
-    if model is not None and model.ready and (similar or items):
+    if model is not None and (similar or items):
         said = model.answer(key, [part.text for part in items], [(other, earlier) for other, earlier, _ in similar])
         if said is not None:
             questions, advice, why = said
@@ -133,11 +138,8 @@ class _Reflecting:
             self._book()
 
     def _book(self) -> None:
-        rows = self._usage.drain()
         user = self._experience._user
-        if rows:
-            with user.memory.ledger.write(user.name, create=False) as tx:
-                add_usage(tx, rows)
+        keep_usage(user.memory.ledger, user.name, self._usage.drain())
 
 
 def _wrong(experience: UserExperience, steps: Sequence[RunStep]) -> str:

@@ -104,7 +104,7 @@ class Researching:
         if lanes is not None:
             settings = replace(settings, lanes=_lanes(lanes))
         memory = self._memory
-        before = len(memory.noticed)
+        before, erased = len(memory.noticed), user._recalling._erased
         user._finish_redactions()
         usage = self._meter()
         context = ResearchContext(user=user.name, usage=usage, settings=settings)
@@ -126,7 +126,7 @@ class Researching:
         try:  # what was shown is not learned anew
             shown = [(one["id"], one["score"]) for one in values["passages"]]
             row = recall_row(values["id"], values["question"], "research", shown, utc_now())
-            user._recalling._log(row, user._recalling._erased)
+            user._recalling._log(row, erased)
         except HexamemError as error:
             degraded.append(f"what was shown could not be noted: {error}")
         return Research(**{**values, "degraded": tuple(degraded)})

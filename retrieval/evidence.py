@@ -229,8 +229,8 @@ def _fused(
     if values is not None and values.any():
         order = sorted(range(len(pool)), key=lambda at: (-float(values[at]), pool[at]))
         _add(scores, [pool[at] for at in order], weights.lanes["late"], theirs, need, weights)
-        if weights.likeness:  # ranks do not tell a plain match from the best of poor ones
-            most = float(values.max())
+        most = float(values.max())
+        if weights.likeness and most > 0:  # ranks do not tell a plain match from the best of poor ones
             near = {one: max(0.0, float(value)) / most for one, value in zip(pool, values, strict=True)}
             for one in scores:
                 scores[one] *= 1 - weights.likeness * (1 - near.get(one, 0.0))

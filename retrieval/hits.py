@@ -39,7 +39,7 @@ def hits_of(
     believed = run.permit.believed
     states = dict(kept.states.of(run.tx, item_ids)) if item_ids else {}
     if run.request.as_of is None and run.request.known_at is None:
-        _demote_former(candidates, states, strategy.superseded)
+        _demote_former(candidates, _with_followers(run, states, kept), strategy.superseded)
     statuses = {item_id: state.status for item_id, state in states.items()}
     statuses.update({item_id: item.status for item_id, item in believed.items()})
     shown = _shown(run, best(candidates, len(candidates)), statuses)
@@ -54,21 +54,44 @@ def hits_of(
     ]
 
 
+def _with_followers(run: Run, states: Mapping[str, ItemState], kept: Kept) -> Mapping[str, ItemState]:
+    """The states, with those of all that took the place of one: what lies between may not have been found itself."""
+    found = dict(states)
+    wanted = {state.superseded_by for state in found.values()}
+    while missing := [one for one in wanted if one is not None and one not in found]:
+        new = kept.states.of(run.tx, missing)
+        found.update(new)
+        wanted = {state.superseded_by for state in new.values()}
+    return found
+
+
 def _demote_former(candidates: Mapping[str, Candidate], states: Mapping[str, ItemState], superseded: float) -> None:
-    former = [item_id for item_id, state in states.items() if state.status == "superseded" and item_id in candidates]
-    for item_id in former:
+    chains = {
+        item_id: _followers(item_id, states)
+        for item_id, state in states.items()
+        if state.status == "superseded" and item_id in candidates
+    }
+    for item_id in chains:
         _demote(candidates[item_id], superseded)
     # A factor alone leaves the old value first where its words are nearer to the question than those of the new one.
-    for item_id in former:
-        candidate, follower, seen = candidates[item_id], states[item_id].superseded_by, {item_id}
-        while follower is not None and follower not in seen:
-            seen.add(follower)
-            new = candidates.get(follower)
-            if new is not None and candidate.score >= new.score:
+    # The newest come first: where they are put is what those before them are measured by.
+    for item_id, followers in sorted(chains.items(), key=lambda pair: len(pair[1])):
+        candidate = candidates[item_id]
+        for new in [candidates[one] for one in followers if one in candidates]:
+            if candidate.score >= new.score:
                 lower = new.score - _AFTER * max(1.0, abs(new.score))
                 candidate.why.append(("superseded", None, None, lower - candidate.score))
                 candidate.score = lower
-            follower = states[follower].superseded_by if follower in states else None
+
+
+def _followers(item_id: str, states: Mapping[str, ItemState]) -> list[str]:
+    """What took an item's place, what took the place of that, and so on."""
+    found: list[str] = []
+    follower = states[item_id].superseded_by
+    while follower is not None and follower != item_id and follower not in found:
+        found.append(follower)
+        follower = states[follower].superseded_by if follower in states else None
+    return found
 
 
 def _demote(candidate: Candidate, superseded: float) -> None:

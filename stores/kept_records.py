@@ -61,7 +61,13 @@ class KeptRecords(Generic[Kept]):
         self._guard = threading.Lock()
 
     def of(self, tx: Transaction, ids: Collection[str]) -> Mapping[str, Kept]:
-        """What is known of each of these records as the transaction sees them, in the order of the ids."""
+        """What is known of each of these records as the transaction sees them, in the order of the ids.
+
+        One that writes reads for itself: its changes may be rolled back, and their numbers given to others.
+        """
+        if tx.writing:
+            read = self._read(tx, ids)
+            return {one: read[one] for one in ids if one in read}
         with self._guard:
             kept = self._kept.get(tx.user)
             if kept is None or kept.registered != tx.registered or kept.change > tx.change:
@@ -69,7 +75,8 @@ class KeptRecords(Generic[Kept]):
             self._kept.move_to_end(tx.user)
         with kept.guard:
             if kept.change > tx.change:  # another thread sees a later state
-                return self._read(tx, ids)
+                read = self._read(tx, ids)
+                return {one: read[one] for one in ids if one in read}
             if kept.change < tx.change:
                 self._refresh(tx, kept)
             missing = [one for one in ids if one not in kept.records]

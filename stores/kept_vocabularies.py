@@ -40,10 +40,10 @@ class KeptVocabularies:
     def whole(self, tx: Transaction) -> Vocabulary:
         """All labels of the transaction's user. Not to be changed: others are given it too."""
         version = label_version(tx)
-        kept = self._of(tx.user, version)
+        kept = self._of(tx, version)
         if kept is not None and kept.whole:
             return kept.vocabulary
-        return self._keep(tx.user, _Kept(version, True, Vocabulary(read_labels(tx))))
+        return self._keep(tx, _Kept(version, True, Vocabulary(read_labels(tx))))
 
     def holding(self, tx: Transaction, label_ids: Collection[str]) -> Vocabulary:
         """At least these labels, with all that they are aliases of and lie under: enough to name them.
@@ -53,31 +53,33 @@ class KeptVocabularies:
         if not label_ids:
             return Vocabulary(())
         version = label_version(tx)
-        kept = self._of(tx.user, version)
+        kept = self._of(tx, version)
         known = {} if kept is None else kept.vocabulary.by_id
         missing = [one for one in label_ids if one not in known]
         if kept is not None and (kept.whole or not missing):
             return kept.vocabulary
         found = {**known, **{one.id: one for one in read_labels(tx, missing)}}
-        return self._keep(tx.user, _Kept(version, False, Vocabulary(found.values())))
+        return self._keep(tx, _Kept(version, False, Vocabulary(found.values())))
 
     def drop(self, user: str) -> None:
         """Forget what is kept of a user."""
         with self._guard:
             self._kept.pop(user, None)
 
-    def _of(self, user: str, version: LabelVersion) -> _Kept | None:
+    def _of(self, tx: Transaction, version: LabelVersion) -> _Kept | None:
         with self._guard:
-            kept = self._kept.get(user)
+            kept = None if tx.writing else self._kept.get(tx.user)
             if kept is None or kept.version != version:
                 return None
-            self._kept.move_to_end(user)
+            self._kept.move_to_end(tx.user)
             return kept
 
-    def _keep(self, user: str, kept: _Kept) -> Vocabulary:
+    def _keep(self, tx: Transaction, kept: _Kept) -> Vocabulary:
+        if tx.writing:  # what it sees may be rolled back, and its change number given to others
+            return kept.vocabulary
         with self._guard:
-            self._kept[user] = kept
-            self._kept.move_to_end(user)
+            self._kept[tx.user] = kept
+            self._kept.move_to_end(tx.user)
             while len(self._kept) > self._users:
                 self._kept.popitem(last=False)
         return kept.vocabulary

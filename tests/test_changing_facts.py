@@ -176,3 +176,14 @@ def test_a_sentence_states_one_value_of_a_subject(sentence: str, subject: str, a
 )  # fmt: skip
 def test_what_is_not_so_or_not_yet_states_nothing(sentence: str) -> None:
     assert stated_by(sentence) is None
+
+
+@pytest.mark.parametrize("word", ["now ", "\u4e5f", "lives in ", "a"])
+def test_a_sentence_that_never_ends_states_nothing(word: str) -> None:
+    assert stated_by(word * 500_000) is None
+
+
+def test_of_a_long_text_the_whole_sentences_at_its_beginning_are_read() -> None:
+    told = stated_by("Mark works at Bosch. " + "He likes the canteen and the people there. " * 200)
+    assert told is not None
+    assert told[:3] == ("Mark", "employer", "Bosch")

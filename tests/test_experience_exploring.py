@@ -7,21 +7,22 @@ import asyncio
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain.agents import create_agent
 from langchain_core.messages import HumanMessage
-from langchain_core.tools import tool
+from langchain_core.tools import InjectedToolCallId, Tool, tool
+from langgraph.prebuilt import InjectedState
 
 from hexamem import Memory, Settings, UserMemory
 from hexamem.errors import ConfigError, InvalidInputError
 from hexamem.experience.comparing import BestRunReply
 from hexamem.experience.exploring import AttemptResult, Tried, choose, choose_by_rules
 from hexamem.experience.focusing import FocusReply
-from hexamem.experience.side_effects import has_side_effects, mark_side_effects
+from hexamem.experience.side_effects import EffectGuard, guarded_tools, has_side_effects, mark_side_effects
 from hexamem.exploring import Attempt
 from hexamem.memory_types.experience import Run, RunStep
 from hexamem.models.schemas import check_strict, strict_schema
@@ -503,3 +504,90 @@ def test_a_choice_is_never_worse_than_another_by_what_the_environment_said(
         assert chosen.done
     else:
         assert chosen.done is None or all(one.result.done is False for one in tried)
+
+
+# -- agents that finish their run themselves --------------------------------------------------------------------------
+
+
+def test_an_attempt_that_breaks_after_it_has_finished_its_run_counts_as_it_was_finished(alice: UserMemory) -> None:
+    def runner(one: Attempt) -> bool:
+        one.run.step(action="act")
+        if one.number == 1:
+            one.run.finish(True, evidence="it was paid")
+            raise RuntimeError("the connection is gone")
+        return False
+
+    found = alice.experience.explore(INVOICE, runner, 3)
+    assert found.best == found.runs[0].id
+    assert [run.status for run in found.runs] == ["finished"] * 3
+    assert any("RuntimeError after its run was finished" in one for one in found.degraded)
+
+
+def test_a_run_that_its_agent_has_finished_is_not_looked_at_again(alice: UserMemory) -> None:
+    def runner(one: Attempt) -> None:
+        one.run.step(action="act")
+        one.run.finish(False, evidence="it is not there")
+
+    found = alice.experience.explore(INVOICE, runner, 2, mode="sequential")
+    assert found.passes == 1
+    assert found.best_run.evidence == "it is not there"
+    assert any("finished its run itself" in one for one in found.degraded)
+
+
+# -- what a guarded tool keeps of the tool ----------------------------------------------------------------------------
+
+
+def test_what_a_graph_injects_does_not_make_a_call_another_one() -> None:
+    made: list[int] = []
+
+    @tool(return_direct=True)
+    def pay(
+        amount: int, state: Annotated[dict[str, Any], InjectedState], call: Annotated[str, InjectedToolCallId]
+    ) -> str:
+        """Pay."""
+        made.append(amount)
+        return f"paid {amount}"
+
+    guard = EffectGuard(fanned_out=False)
+    (guarded,) = guarded_tools([mark_side_effects(pay)], guard)
+    assert guarded.return_direct
+    said = []
+    for number in range(2):
+        args = {"amount": 5, "state": {"messages": [number]}}
+        call = {"type": "tool_call", "name": "pay", "id": f"call {number}", "args": args}
+        said.append(guarded.invoke(call))
+    assert [(one.content, one.tool_call_id) for one in said] == [("paid 5", "call 0"), ("paid 5", "call 1")]
+    assert made == [5]
+    assert guard.kept_back == ['pay({"amount": 5})']
+
+
+def test_a_tool_of_one_text_without_a_schema_is_guarded_too() -> None:
+    sent: list[str] = []
+    send = Tool(name="send", func=lambda text: sent.append(text) or "sent", description="send a text")
+    (once,) = guarded_tools([mark_side_effects(send)], EffectGuard(fanned_out=False))
+    assert [once.invoke("hello"), once.invoke("hello"), once.invoke("bye")] == ["sent"] * 3
+    (never,) = guarded_tools([mark_side_effects(send)], EffectGuard(fanned_out=True))
+    assert "was not called" in never.invoke("hello")
+    assert sent == ["hello", "bye"]
+
+
+def test_a_guarded_tool_gives_back_its_artifact() -> None:
+    @tool(response_format="content_and_artifact")
+    def book(day: str) -> tuple[str, dict[str, str]]:
+        """Book."""
+        return f"booked {day}", {"day": day}
+
+    call = {"type": "tool_call", "name": "book", "id": "1", "args": {"day": "Monday"}}
+    (once,) = guarded_tools([mark_side_effects(book)], EffectGuard(fanned_out=False))
+    assert [once.invoke(call).artifact, once.invoke(call).artifact] == [{"day": "Monday"}] * 2
+    (never,) = guarded_tools([mark_side_effects(book)], EffectGuard(fanned_out=True))
+    assert "was not called" in never.invoke(call).content
+
+
+def test_examples_that_are_too_long_are_cut_and_it_says_so(tmp_path: Path, scripted_server: ServerFactory) -> None:
+    server = scripted_server(model(points=1))
+    with opened(tmp_path, server) as memory:
+        found = memory.user("alice").experience.focus("billing", ["An invoice is due. " * 3_000, INVOICE])
+        assert found.points
+        assert any("2 of 2 examples" in one for one in found.degraded)
+        assert "An invoice is due." in server.requests[0].text

@@ -179,6 +179,23 @@ def test_a_model_is_asked_three_times_a_run_at_most(tmp_path: Path, scripted_ser
         assert server.calls == 6
 
 
+def test_a_model_that_finds_nothing_is_not_asked_for_ever_either(
+    tmp_path: Path, scripted_server: ServerFactory
+) -> None:
+    server = scripted_server(by_model())
+    with reflecting(tmp_path, server) as memory:
+        run = stuck(memory.user("alice"))  # there is no similar run, so that only the first call is made
+        assert [run.reflect().tier for _ in range(5)] == ["rules"] * 5
+        assert server.calls == 3
+
+
+def test_an_error_of_any_length_takes_its_share_of_a_prompt(tmp_path: Path, scripted_server: ServerFactory) -> None:
+    server = scripted_server(by_model())
+    with reflecting(tmp_path, server) as memory:
+        stuck(memory.user("alice")).reflect("it broke " * 20_000)
+        assert len(server.requests[0].text) < 20_000
+
+
 def test_a_long_reply_is_cut_to_its_budget(tmp_path: Path, scripted_server: ServerFactory) -> None:
     long = {"questions": [{"question": "q", "answer": "word " * 900}] * 9, "advice": "Do as the others did. " * 300}
     with reflecting(tmp_path, scripted_server(by_model(look=long))) as memory:

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from hexamem import Memory, Settings, UserMemory
+from hexamem.stores.ledger.schema import recalls
 
 WORD = "zanzibaria"
 STRATEGIES = ("rrf_neighbours", "label_density", "learned")
@@ -123,3 +125,17 @@ def test_another_user_keeps_what_is_known_of_him(memory: Memory) -> None:
     ann.erase()
     assert held(memory, "Dolores")
     assert held(memory.searcher, step_id)
+
+
+def test_a_question_that_was_researched_while_its_user_was_erased_is_not_noted(memory: Memory) -> None:
+    user = memory.user("ann")
+    told(user, "Our garden is green.")
+    user.write_recalls()
+    erased: list[object] = []
+    user.research(f"What is called {WORD}?", on_event=lambda event: erased or erased.append(user.erase()))
+    assert erased
+    user.remember("I begin anew.")
+    user.recall("anew")
+    user.write_recalls()
+    with memory.ledger.read("ann") as tx:
+        assert tx.connection.execute(select(recalls.c.query)).scalars().all() == ["anew"]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from pathlib import Path
 from typing import cast
 
 from sqlalchemy import Connection
 
 from hexamem.stores.kept_records import KeptRecords
-from hexamem.stores.ledger import Transaction
+from hexamem.stores.ledger import Ledger, Transaction
 
 
 class Records:
@@ -105,3 +106,24 @@ def test_what_is_dropped_is_read_again() -> None:
     kept.drop("ann")
     kept.of(at(1), ["a"])
     assert records.asked == [["a"], ["a"]]
+
+
+def test_what_a_writer_sees_is_kept_for_nobody() -> None:
+    """It may be rolled back, and its change number given to another."""
+    records = Records(a="committed")
+    kept = KeptRecords(records.read, records.changed)
+    kept.of(at(1), ["a"])
+    records.rows["a"] = (2, "rolled back")
+    writer = Transaction(cast("Connection", None), "ann", 1, "UTC", 2, 1, writing=True)
+    assert kept.of(writer, ["a"]) == {"a": "rolled back"}
+    records.rows["a"] = (2, "written after it")
+    assert kept.of(at(2), ["a"]) == {"a": "written after it"}
+
+
+def test_a_transaction_says_whether_it_writes(tmp_path: Path) -> None:
+    ledger = Ledger.open(tmp_path)
+    with ledger.write("ann") as tx:
+        assert tx.writing
+    with ledger.read("ann") as tx:
+        assert not tx.writing
+    ledger.close()

@@ -342,3 +342,56 @@ def test_no_words_of_dates_in_whatever_order_make_the_resolver_fail(text: str) -
     assert all(one.day <= one.last_day for one in found)
     assert all(text[one.start : one.end] == one.text for one in found)
     assert all(one.end <= two.start for one, two in itertools.pairwise(found))
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("\u017fix days ago", "six days ago"),
+        ("s\u0131x weeks ago yesterday", "six weeks ago yesterday"),
+        ("last \u017fpring", "last spring"),
+        ("the spr\u0131ng before last", "the spring before last"),
+        ("tomorrow at \u017fix", "tomorrow at six"),
+        ("the f\u0130rst Monday of May 2024", "the first Monday of May 2024"),
+        ("next wee\u212a", "next week"),
+    ],
+)
+def test_letters_that_are_the_same_but_for_case_are_read_as_such(text: str, plain: str) -> None:
+    (found,) = find_dates(text, TUESDAY, DUBLIN)
+    (same,) = find_dates(plain, TUESDAY, DUBLIN)
+    assert (found.iso, found.start, found.end) == (same.iso, same.start, same.end)
+    assert found.text == text[found.start : found.end]
+
+
+@given(
+    st.lists(st.sampled_from(_WORDS), max_size=9).map(" ".join),
+    st.sampled_from([("s", "\u017f"), ("i", "\u0131"), ("i", "\u0130"), ("k", "\u212a")]),
+)
+def test_no_other_form_of_a_letter_makes_the_resolver_fail(text: str, letter: tuple[str, str]) -> None:
+    found = find_dates(text.replace(*letter), TUESDAY, DUBLIN)
+    assert [one.iso for one in found] == [one.iso for one in find_dates(text, TUESDAY, DUBLIN)]
+
+
+def test_what_counts_from_a_leap_day_is_read_in_the_years_that_have_one() -> None:
+    said = datetime(2024, 3, 1, 9, tzinfo=UTC)
+    found = resolve_date("three days before 29 February", said, DUBLIN, prefer="past")
+    assert found is not None
+    assert found.iso == "2024-02-26"
+
+
+@pytest.mark.parametrize(
+    ("moment", "zone"),
+    [(datetime.min.replace(tzinfo=UTC), "America/New_York"), (datetime.max.replace(tzinfo=UTC), "Asia/Shanghai")],
+)
+def test_words_of_the_first_and_the_last_day_that_there_are_can_be_read(moment: datetime, zone: str) -> None:
+    for text in (
+        "today",
+        "yesterday",
+        "tomorrow",
+        "last year",
+        "at Christmas",
+        "the Friday after Easter",
+        "下周的周三",
+    ):
+        for found in find_dates(text, moment, ZoneInfo(zone)):
+            assert found.day <= found.last_day

@@ -60,6 +60,17 @@ def test_a_superseded_item_never_gains_by_its_penalty(alice: UserMemory) -> None
         assert order == [new.id, old.id], query
 
 
+def test_each_former_value_stands_after_what_took_its_place_though_one_between_is_not_found(alice: UserMemory) -> None:
+    def value(summary: str, **options: str) -> str:
+        return alice.add({"kind": "semantic", "name": "wifi", "summary": summary}, **options).id
+
+    first = value("marmot marmot marmot")
+    second = value("marmot marmot and nothing else", supersedes=first)
+    third = value("otter", supersedes=second)
+    last = value("marmot was the word of long ago, as far as anybody still knows", supersedes=third)
+    assert [hit.id for hit in alice.recall("marmot", strategy="bm25").hits] == [last, second, first]
+
+
 class SlowEmbedding(DeterministicFakeEmbedding):
     """Waits in a query until it is let go."""
 

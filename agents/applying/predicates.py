@@ -160,13 +160,23 @@ _LEADING = re.compile(
 _CLASS = re.compile(r"\s(?:project|app)$", re.IGNORECASE)
 _PRICE_OF = re.compile(r"^(?:the )?(?:price|cost|rate|fee) (?:of|for) (?:the |our |a |an )?", re.IGNORECASE)
 _LONGEST = 40  # characters of a subject
+_READ = 600  # characters that are read: the forms begin with any subject, and would try each place of a longer one
+_END = re.compile(r"[.!?;。！？；]\s")
 
 
 def stated_by(sentence: str) -> Stated | None:
-    """What a sentence states in the present, or None where it states no attribute that has one value."""
+    """What a sentence states in the present, or None where it states no attribute that has one value.
+
+    Of a text of more than 600 characters whole sentences within them are read, and nothing of a longer sentence.
+    """
     sentence = _ASIDE.sub("", sentence.strip())
     if _NOT_NOW.search(sentence):
         return None
+    if len(sentence) > _READ:
+        ends = [match.start() + 1 for match in _END.finditer(sentence[: _READ + 1]) if not is_abbreviation_stop(sentence, match.start())]
+        if not ends:
+            return None
+        sentence = sentence[: ends[-1]]
     if ours := _OURS.match(sentence):
         return Stated("user", _role(ours["role"]), ours["value"].strip(), certain=True)
     for role in (_ROLE_OF, _ROLE_IN):

@@ -51,13 +51,14 @@ def train(
     if out is not None and not out.resolve().parent.is_dir():
         raise InvalidInputError(f"--out {out}: there is no such folder")
     from ..evals import load_conversations
-    from ..evals.synthetic import FAMILIES, make_conversations
+    from ..evals.synthetic import FAMILIES, Size, make_conversations
     from ..evals.training import ask_all, learned_card, train_and_validate
     from ..retrieval.learning import LearningSettings
     from ..retrieval.ranking_weights import save_weights
 
     conversations = [one for path in paths for one in load_conversations(path)]
-    for size, count in (("S", synthetic), ("M", medium)):
+    sizes: tuple[tuple[Size, int], ...] = (("S", synthetic), ("M", medium))
+    for size, count in sizes:
         if count:
             first = _APART + seed
             conversations += make_conversations(list(FAMILIES), size, seed=first, count=count, split="dev")

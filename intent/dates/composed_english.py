@@ -73,7 +73,12 @@ def _near(span: DateSpan, anchor: Anchor, moved: timedelta) -> date:
     """The day of the year whose moved day lies on the side that is wanted; Easter stays as it was read."""
     if re.search(r"easter|good friday|ash|palm", span.text, re.IGNORECASE):
         return span.day
-    days = [span.day.replace(year=anchor.today.year + step) for step in (-1, 0, 1)]
+    days: list[date] = []
+    for step in (-1, 0, 1):
+        try:
+            days.append(span.day.replace(year=anchor.today.year + step))
+        except ValueError:  # 29 February
+            continue
     if anchor.prefer == "past":
         return max([day for day in days if day + moved <= anchor.today] or days[:1])
     if anchor.prefer == "future":

@@ -37,7 +37,7 @@ Composition = tuple[
     tuple[str, ...], re.Pattern[str], Callable[[re.Match[str], Callable[[str], DateSpan], Anchor], Composed]
 ]
 """Words of which one stands (in lower case) in every text, or none for any; the pattern; and its reader, which is given
-the date that a group stands for."""
+the date that a group stands for, with its words as the forms read them."""
 
 
 def one_day(day: date, told: bool = True) -> Meant:
@@ -85,7 +85,7 @@ def _compose_once(text: str, plain: str, pieces: list[_Piece], anchor: Anchor, f
             def dated(group: str, match: re.Match[str] = match) -> DateSpan:
                 span = pieces[ord(match[group]) - _FIRST].span
                 assert span is not None
-                return span
+                return replace(span, text=plain[span.start : span.end])
 
             try:
                 found = reader(match, dated, anchor)

@@ -12,7 +12,7 @@ languages, and dateutil does the months and Easter. What may be read in two ways
 from __future__ import annotations
 
 import re
-from datetime import datetime, tzinfo
+from datetime import date, datetime, tzinfo
 
 from .composed_chinese import COMPOSED_CHINESE
 from .composed_english import COMPOSED_ENGLISH
@@ -30,6 +30,8 @@ _MOST = 64  # dates of one text
 _AROUND = 45  # characters before or after a date in which its time of day may stand
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _BREAK = re.compile(r"[.!?;\n。！？；]")
+# Python's patterns take these for s, i and k where case does not count; readers look words up by the letters themselves.
+_PLAIN_LETTERS = str.maketrans("ſıİK", "siIK")
 
 
 def find_dates(text: str, said_at: datetime, zone: tzinfo, *, prefer: Prefer = "near") -> tuple[DateSpan, ...]:
@@ -46,17 +48,18 @@ def find_dates(text: str, said_at: datetime, zone: tzinfo, *, prefer: Prefer = "
         The dates with their time of day where one stands beside them. Impossible ones (31 June) are left out.
     """
     text = text[:_LONGEST]
-    anchor = Anchor(today=said_at.astimezone(zone).date(), prefer=prefer)
+    anchor = Anchor(today=_day_in(said_at, zone), prefer=prefer)
     found: list[DateSpan] = []
     taken: list[tuple[int, int]] = []
-    _read(text, text, FURTHER_ENGLISH + ENGLISH_FORMS, anchor, found, taken)
-    plain = text
-    if _HAN.search(text):
-        plain = simplified(text)
+    plain = text if text.isascii() else text.translate(_PLAIN_LETTERS)
+    _read(text, plain, FURTHER_ENGLISH + ENGLISH_FORMS, anchor, found, taken)
+    han = _HAN.search(text) is not None
+    if han:
+        plain = simplified(plain)
         _read(text, plain, FURTHER_CHINESE + CHINESE_FORMS, anchor, found, taken)
     found.sort(key=lambda span: span.start)
-    found = compose(text, text, found, anchor, COMPOSED_ENGLISH)
-    if plain is not text:
+    found = compose(text, plain, found, anchor, COMPOSED_ENGLISH)
+    if han:
         found = compose(text, plain, found, anchor, COMPOSED_CHINESE)
     return tuple(_with_clock(plain, span, found) for span in found[:_MOST])
 
@@ -65,6 +68,13 @@ def resolve_date(text: str, said_at: datetime, zone: tzinfo, *, prefer: Prefer =
     """The first date in a text, or None; arguments as for :func:`find_dates`."""
     found = find_dates(text, said_at, zone, prefer=prefer)
     return found[0] if found else None
+
+
+def _day_in(moment: datetime, zone: tzinfo) -> date:
+    try:
+        return moment.astimezone(zone).date()
+    except OverflowError:  # on the first and the last day that there are
+        return moment.date()
 
 
 def _read(

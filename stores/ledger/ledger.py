@@ -67,6 +67,7 @@ class Transaction:
     """A database transaction bound to one user. ``user_id`` is 0 for a user who has stored nothing yet.
 
     ``registered`` is when the user was, in microseconds: it tells another one of the same name, after an erasure, apart.
+    ``writing`` says that it may change rows: what it sees may never be, and is not to be kept for others.
     """
 
     connection: Connection
@@ -75,6 +76,7 @@ class Transaction:
     timezone: str
     change: int
     registered: int = 0
+    writing: bool = False
 
     def all(self, statement: Select[Any], **values: Any) -> list[Row[Any]]:
         """Every row of a statement; ``values`` are those of its named parameters."""
@@ -173,9 +175,9 @@ class Ledger:
     def _bind(self, connection: Connection, user: str, *, lock: bool = False) -> Transaction:
         row = connection.execute(_LOCKED_USER if lock else _USER, {"key": user_key(user)}).first()
         return (
-            Transaction(connection, user, row.id, row.timezone, row.change, to_micros(row.created_at))
+            Transaction(connection, user, row.id, row.timezone, row.change, to_micros(row.created_at), lock)
             if row
-            else Transaction(connection, user, 0, "UTC", 0)
+            else Transaction(connection, user, 0, "UTC", 0, writing=lock)
         )
 
     def timezone(self, user: str) -> str | None:
