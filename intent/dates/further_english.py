@@ -18,7 +18,7 @@ from .words_english import FULL_WEEKDAY, MONTH, month_number, weekday_number
 
 __all__ = ["FURTHER_ENGLISH"]
 
-_YEAR = r"(?:,?\s(?P<year>(?:19|20)\d\d))?"
+_YEAR = r"(?:,?\s(?P<year>(?:19|20)\d\d)(?!\d)|(?!,?\s\d{4}\b))"  # a year that no reckoning covers makes no date
 _OF = rf"(?:(?P<month>{MONTH}){_YEAR}|(?P<which>next|this|last)\smonth)"
 _UNIT = r"(?:day|week|fortnight|weekend|month|year|night|hour|minute)"
 _NTH = {"first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4, "last": -1}

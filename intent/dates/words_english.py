@@ -22,7 +22,7 @@ FULL_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day\b"
 _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _DAY = r"(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?"
 _TO = r"\s?(?:-|–|to|until|till|and|through)\s?(?:the\s)?"
-_YEAR = r"(?:,?\s(?P<year>(?:19|20)\d\d))?"
+_YEAR = r"(?:,?\s(?P<year>(?:19|20)\d\d)(?!\d)|(?!,?\s\d{4}\b))"  # a year that no reckoning covers makes no date
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 
 
