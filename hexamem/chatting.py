@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from langchain.agents import create_agent
@@ -34,7 +35,8 @@ _PROMPT = (
     "said, name dates as they stand there, and say so when you do not know. Answer in the user's language, briefly."
 )
 _NO_MODEL = "(No model is set: I can only show what memory holds, in the words that were said.)"
-_QUOTES, _NEAR = 6, 3
+_QUOTES, _NEAR = 3, 3
+_WORTH = 2 / 3  # what is worth less beside the best quote is left out
 
 
 class ChatContext(TypedDict, total=False):
@@ -111,7 +113,7 @@ def _evidence_graph(
         write = get_stream_writer()
         write({"stage": "recall", "recall": _as_recall(known), "degraded": degraded})
         write({"stage": "remember", "step_ids": list(caught.new), "degraded": degraded})
-        return {"messages": [AIMessage(_reply(known), additional_kwargs={NOT_STORED: True})]} if asked else {}
+        return {"messages": [AIMessage(_reply(user, known), additional_kwargs={NOT_STORED: True})]} if asked else {}
 
     graph = StateGraph(MessagesState, context_schema=ChatContext)
     graph.add_node("answer", answer)
@@ -127,11 +129,11 @@ def _look(user: UserMemory, asked: str) -> Research | str:
         return str(error)
 
 
-def _reply(found: Research | str | None) -> str:
+def _reply(user: UserMemory, found: Research | str | None) -> str:
     if not isinstance(found, Research):
         return f"Your message is stored. Memory could not be read: {found}"
     near = [(one.text, one.occurred_at, one.speaker) for one in found.passages if _says(one.text, found)][:_NEAR]
-    quotes = [(one.quote, one.occurred_at, one.speaker) for one in found.evidence if _says(one.quote, found)]
+    quotes = _best_quotes(user, found)
     if found.answerable and quotes:
         told, near = "From memory:", quotes[:_QUOTES]
     elif near and found.question.rstrip().endswith(("?", "？")):
@@ -143,6 +145,27 @@ def _reply(found: Research | str | None) -> str:
         when = f"{moment:%Y-%m-%d}, " if moment else ""
         lines.append(f"- “{' '.join(text.split())}” ({when}{speaker or 'learned'})")
     return "\n".join([told, *lines, _NO_MODEL])
+
+
+def _best_quotes(user: UserMemory, found: Research) -> list[tuple[str, datetime | None, str | None]]:
+    """The quotes of the evidence that bear on the question most, best first.
+
+    How near their passages are says little where memory holds little; so the words that they share with the question
+    count as much, rare ones more.
+    """
+    said = [one for one in found.evidence if _says(one.quote, found)]
+    passages = {one.id: one.score for one in found.passages}
+    near = [max(0.0, passages.get(one.passage_id, 0.0)) for one in said]
+    texts = {str(number): one.quote for number, one in enumerate(said)}
+    shared = dict(user.memory.lexical.score_texts(user.key, found.question, texts))
+    words = [shared.get(str(number), 0.0) for number in range(len(said))]
+    worth = [a / (max(near) or 1) + b / (max(words) or 1) for a, b in zip(near, words, strict=True)]
+    ranked = sorted(range(len(said)), key=lambda number: -worth[number])
+    return [
+        (said[number].quote, said[number].occurred_at, said[number].speaker)
+        for number in ranked
+        if worth[number] >= _WORTH * worth[ranked[0]]
+    ]
 
 
 def _says(text: str, found: Research) -> bool:

@@ -43,10 +43,13 @@ class Finding:
 def examine_home(home: Path) -> list[Finding]:
     """What can be said of a home without opening it: place, sizes, versions."""
     found = [Finding(name="home", detail=str(home)), Finding(name="versions", detail=_versions())]
+    if home.exists() and not home.is_dir():
+        detail = f"{home} is a file, not a folder: name the folder of a memory"
+        return [*found, Finding(name="memory", status="wrong", detail=detail)]
     if not (home / "ledger.sqlite3").exists():
         return [*found, Finding(name="memory", status="note", detail="none there yet; the first write makes one")]
     if not os.access(home, os.W_OK):
-        found.append(Finding(name="permissions", status="wrong", detail=f"{home} cannot be written: chmod u+w {home}"))
+        found.append(Finding(name="permissions", status="wrong", detail=_unwritable(home)))
     mode = stat.S_IMODE(home.stat().st_mode)
     if os.name == "posix" and mode & 0o077:
         detail = f"{home} has mode {mode:03o}, so other users of this machine may read the memory: chmod 700 {home}"
@@ -103,6 +106,14 @@ def count_records(memory: Memory, user: str | None = None) -> list[dict[str, Any
         {"user": row.name, "steps": counts["steps"].get(row.id, 0), "items": counts["items"].get(row.id, 0)}
         for row in rows
     ]
+
+
+def _unwritable(home: Path) -> str:
+    """Why a home cannot be written, and what helps: on a read-only mount no permission does."""
+    needed = "a memory must be writable to be read too"
+    if hasattr(os, "statvfs") and os.statvfs(home).f_flag & os.ST_RDONLY:
+        return f"{home} stands on a read-only file system, and {needed}: mount it writable, or copy it elsewhere"
+    return f"{home} cannot be written, and {needed}: chmod u+w {home} (its owner may), or copy it elsewhere"
 
 
 def _versions() -> str:

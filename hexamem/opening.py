@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 __all__ = ["embedder_identity", "hold_home", "label_embedder", "labelling_of", "other_embedder", "other_key"]
 
 
+_WRITABLE = (
+    "reading needs that too, for the lock and what is brought up to date; check its permissions, copy it to where it "
+    "can be written, or give another with home= (--home)"
+)
+
+
 def hold_home(folder: Path) -> FileLock:
     """The lock of a home folder, which is made where there is none and must be writable.
 
@@ -29,6 +35,8 @@ def hold_home(folder: Path) -> FileLock:
         HomeInUseError: if another process holds it.
         HomeNotWritableError: if it cannot be made or written.
     """
+    if folder.exists() and not folder.is_dir():
+        raise HomeNotWritableError(f"the home {folder} is a file, not a folder: name the folder of a memory")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)  # one that is there keeps its mode; `hexamem doctor` tells of it
@@ -40,13 +48,11 @@ def hold_home(folder: Path) -> FileLock:
         ) from None
     except OSError as error:
         raise HomeNotWritableError(
-            f"the home {folder} cannot be written ({error.strerror or error}): check its permissions, or give another with home= (--home)"
+            f"the home {folder} cannot be written ({error.strerror or error}): {_WRITABLE}"
         ) from None
     if not os.access(folder, os.W_OK):
         lock.release()
-        raise HomeNotWritableError(
-            f"the home {folder} is read-only: check its permissions, or give another with home= (--home)"
-        )
+        raise HomeNotWritableError(f"the home {folder} is read-only: {_WRITABLE}")
     return lock
 
 

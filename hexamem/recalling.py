@@ -9,7 +9,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from .arguments import check_count, check_text, kinds_in
-from .errors import CorruptFileError, HexamemError, InvalidInputError
+from .errors import CorruptFileError, HexamemError, InvalidInputError, NotFoundError
+from .labels import refuse_unknown
 from .memory_types import Recall, Where, new_id, utc_now
 from .retrieval.packing import pack
 from .retrieval.permit import Request
@@ -70,6 +71,11 @@ class Recalling:
         # Of this user only: another's may be mended at the same time, in another thread.
         degraded = [line for whose, line in memory.noticed[before:] if whose == user.name]
         degraded += found.degraded
+        if not hits and where is not None and where.labels:
+            try:
+                refuse_unknown(user, where.labels)
+            except NotFoundError as error:
+                degraded.append(str(error))
         text, tokens = pack(hits, token_budget)
         recall_id = new_id("recall")
         try:

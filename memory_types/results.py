@@ -80,12 +80,16 @@ class Hit(Record):
     entities: tuple[str, ...] = ()
 
     def explain(self) -> str:
-        """The reasons in one line: ``dense #2 (0.61) 45% · bm25 #1 (7.3) 55%``."""
+        """The reasons in one line: ``dense #2 (0.61) 45% · bm25 #1 (7.3) 55%``.
+
+        Where the score is no sum of positive shares (the learned ranking), what each adds or takes: ``fused +0.33``.
+        """
         parts = []
+        percent = self.score > 0 and all(signal.share >= 0 for signal in self.why)
         for signal in self.why:
             rank = f" #{signal.rank}" if signal.rank is not None else ""
             value = f" ({signal.value:.2f})" if signal.value is not None else ""
-            share = f" {signal.share / self.score:.0%}" if self.score else ""
+            share = f" {signal.share / self.score:.0%}" if percent else f" {signal.share:+.2f}" if signal.share else ""
             note = f", {signal.note}" if signal.note else ""
             parts.append(f"{signal.name}{rank}{value}{share}{note}")
         return " · ".join(parts)

@@ -209,9 +209,13 @@ def merge_labels(tx: Transaction, label: str, into: str, *, actor: str, reason: 
     """Let one label take another in; see ``UserLabels.merge``."""
     vocabulary = vocabulary_of(tx)
     one = vocabulary.one(label)
-    other = vocabulary.one(into, one.kind) if into not in vocabulary.by_id else vocabulary.one(into)
+    elsewhere = not vocabulary.find(into, one.kind) and vocabulary.find(into)
+    other = vocabulary.one(into, None if elsewhere else one.kind)
     if one.kind != other.kind:
-        raise InvalidInputError(f"{one.name!r} is a label of kind {one.kind}, {other.name!r} of kind {other.kind}")
+        raise InvalidInputError(
+            f"their kinds differ: {one.name!r} is a label of kind {one.kind}, {other.name!r} of kind {other.kind}; "
+            "a label takes in only one of its own kind"
+        )
     if one.id == other.id:
         raise InvalidInputError(f"{label!r} and {into!r} are one label already, {vocabulary.path(one.id)!r}")
     if one.pinned:

@@ -63,6 +63,25 @@ def test_without_a_model_it_answers_with_the_evidence_and_says_so(memory: Memory
     assert [step.role for step in memory.user("alice").steps()] == ["user", "user"]  # evidence is not stored again
 
 
+def test_without_a_model_the_nearest_sentence_stands_first_and_unrelated_ones_are_left_out(memory: Memory) -> None:
+    user = memory.user("alice")
+    for text in (
+        "We went to Brittany in July with the Bakers.",
+        "I prefer tea to coffee and go to the gym on Mondays.",
+        "The car needs new tyres before winter.",
+        "My daughter Mia goes to school in Hangzhou.",
+    ):
+        user.remember(text)
+    graph = chat_graph(memory, False)
+    for asked, said in (
+        ("Where does Mia go to school?", "“My daughter Mia goes to school in Hangzhou.”"),
+        ("Is the car ready?", "“The car needs new tyres before winter.”"),
+    ):
+        lines = graph.invoke({"messages": [HumanMessage(asked)]}, context=ALICE)["messages"][-1].text.split("\n")
+        assert said in lines[1]
+        assert "Brittany" not in "".join(lines)
+
+
 def test_with_a_model_it_answers_by_it(memory: Memory) -> None:
     memory.user("alice").remember("My daughter Mia goes to school in Hangzhou.", thread_id="old")
     model = ScriptedChat(["In Hangzhou."])

@@ -188,6 +188,28 @@ def test_a_home_that_cannot_be_made_is_refused(run: Runner, chat: Path) -> None:
     assert str(chat) in run("users", "--home", chat / "below").error
 
 
+def test_a_home_that_is_a_file_is_said_to_be_one(run: Runner, chat: Path) -> None:
+    assert "is a file, not a folder" in run("ingest", chat, "--user", "alice", "--home", chat).error
+    assert "is a file, not a folder" in run("users", "--home", chat).error
+    examined = run("doctor", "--home", chat)
+    assert (examined.code, "is a file, not a folder" in " ".join(examined.out.split())) == (1, True)
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write everything")
+def test_a_home_that_cannot_be_written_says_that_reading_needs_it(run: Runner, home: Path, chat: Path) -> None:
+    run("ingest", chat, "--user", "alice", "--home", home)
+    home.chmod(0o500)
+    try:
+        assert "reading needs that too" in run("users", "--home", home).error
+    finally:
+        home.chmod(0o700)
+
+
+def test_a_file_that_is_refused_leaves_stdout_empty(run: Runner, home: Path, tmp_path: Path) -> None:
+    assert "no such file" in run("add", tmp_path / "nope.txt", "--user", "alice", "--home", home).err
+    assert run("add", tmp_path / "nope.txt", "--user", "alice", "--home", home).out == ""
+
+
 def test_an_unknown_embedder_is_refused(run: Runner, kept: Path) -> None:
     assert "nosuch" in run("users", "--home", kept, "--embedder", "nosuch").error
 
@@ -395,6 +417,35 @@ def test_a_bad_line_is_named_and_nothing_of_the_file_is_stored(
     assert not home.exists()
 
 
+def test_ingest_of_a_document_names_add(run: Runner, home: Path, tmp_path: Path) -> None:
+    file = tmp_path / "costs.csv"
+    file.write_text("what,euros\nrent,900\n")
+    refused = run("ingest", file, "--user", "alice", "--home", home).error
+    assert "JSON lines" in refused
+    assert f"hexamem add {file}" in refused
+
+
+def test_an_empty_message_is_said_once_to_be_left_out(run: Runner, home: Path, tmp_path: Path) -> None:
+    file = write_lines(tmp_path / "x.jsonl", [{"role": "user", "content": ""}, CHAT[0]])
+    said = run("ingest", file, "--user", "alice", "--home", home, "--skip-bad").err
+    assert "line 1: is empty" in said
+    assert "leave it out" not in said
+
+
+def test_ingest_again_of_lines_without_ids_warns(run: Runner, home: Path, tmp_path: Path) -> None:
+    lines = [
+        {"role": "user", "content": "We moved to Porto.", "timestamp": "2025-03-04 10:00"},
+        {"role": "assistant", "content": "How nice!"},
+        {"role": "user", "content": "Yes.", "id": "m1"},
+    ]
+    file = write_lines(tmp_path / "x.jsonl", lines)
+    words = ("ingest", file, "--user", "alice", "--home", home)
+    assert "already" not in run(*words).err
+    assert "2 of 3 messages stand in thread 'default' already" in run(*words).err
+    moved = write_lines(tmp_path / "y.jsonl", [{**lines[0], "timestamp": "2025-03-05 10:00"}])
+    assert "already" not in run("ingest", moved, "--user", "alice", "--home", home).err
+
+
 def test_skip_bad_stores_the_rest_and_says_what_was_left_out(run: Runner, home: Path, tmp_path: Path) -> None:
     file = write_lines(tmp_path / "x.jsonl", [CHAT[0], "nonsense", CHAT[1]])
     done = run("ingest", file, "--user", "alice", "--home", home, "--skip-bad", "--json")
@@ -514,6 +565,45 @@ def test_items_lists_by_kind(run: Runner, kept: Path) -> None:
     assert "wifi password" in run("items", "--user", "alice", "--home", kept).out
 
 
+def test_times_are_shown_in_the_users_zone_and_items_by_when_they_hold(run: Runner, home: Path) -> None:
+    where = ("--user", "alice", "--home", home)
+    zone = ("--timezone", "Europe/London")
+    run(
+        "add",
+        *where,
+        *zone,
+        "--kind",
+        "semantic",
+        "--name",
+        "flat",
+        "--summary",
+        "Mill Lane",
+        "--valid-from",
+        "2025-07-01",
+    )
+    run("add", *where, "--kind", "episodic", "--summary", "The boiler broke", "--occurred-at", "2025-01-05 08:30")
+    run("add", *where, "--kind", "semantic", "--name", "tea", "--summary", "likes oolong")
+    listed = run("items", *where, *zone).out
+    assert "from 2025-07-01 00:00 +01:00" in listed
+    assert "2025-01-05 08:30 +00:00" in listed
+    assert "stored 20" in listed
+    assert "from 2025-07-01 00:00 +01:00" in run("recall", "Mill Lane flat", *where, "-k", "1").out
+    assert "2025-01-05 08:30 +00:00" in run("recall", "When did the boiler break?", *where, "--kind", "episodic").out
+
+
+def test_a_very_long_message_is_cut_in_lists_and_whole_in_show(run: Runner, home: Path, tmp_path: Path) -> None:
+    long = "Ferns grow by the river. " * 2_000
+    file = write_lines(tmp_path / "x.jsonl", [{"role": "user", "content": long}])
+    where = ("--user", "alice", "--home", home)
+    run("ingest", file, *where)
+    for words in (("recall", "ferns", "--kind", "step"), ("steps",)):
+        shown = run(*words, *where).out
+        assert "(50,000 characters)" in shown
+        assert len(shown) < 5_000
+    step = run("steps", *where, "--json").json[0]
+    assert len(run("show", step["id"], *where).out) > 50_000
+
+
 def test_show_gives_a_step_or_an_item_with_all_its_fields(run: Runner, kept: Path) -> None:
     item = run("items", "--user", "alice", "--kind", "semantic", "--home", kept, "--json").json[0]
     assert run("show", item["id"], "--user", "alice", "--home", kept, "--json").json == item
@@ -543,6 +633,23 @@ def test_history_tells_what_was_done(run: Runner, kept: Path) -> None:
     item = run("items", "--user", "alice", "--kind", "semantic", "--home", kept, "--json").json[0]
     assert [one["kind"] for one in run("history", item["id"], "-u", "alice", "--home", kept, "--json").json] == ["add"]
     assert len(run("history", "--limit", "1", "--user", "alice", "--home", kept, "--json").json) == 1
+
+
+def test_history_tells_what_changed_in_words(run: Runner, home: Path) -> None:
+    where = ("--user", "alice", "--home", home)
+    item = run(
+        "add", *where, "--kind", "semantic", "--name", "flat", "--summary", "old", "--metadata", '{"page": 3}', "--json"
+    )
+    long = "Mill Lane 4, above the bakery, with the key under the third pot from the left " * 2
+    changes = (f"summary={long}", 'labels=["home", "lease"]', 'metadata={"page": 4, "seen": true}')
+    run("edit", item.json["id"], *changes, *where)
+    told = run("history", item.json["id"], *where).out
+    assert "labels: – → home, lease" in told
+    assert "metadata.page: 3 → 4" in told
+    assert "metadata.seen: – → yes" in told
+    assert "before: old" in told
+    assert told.count("third pot from the left") == 2
+    assert "{" not in told
 
 
 def test_escape_sequences_in_stored_text_are_shown_and_not_obeyed(run: Runner, home: Path, tmp_path: Path) -> None:
@@ -739,6 +846,17 @@ def test_erase_asks_first_and_does_nothing_without_a_yes(run: Runner, kept: Path
     assert (refused.code, refused.out) == (1, "")
     assert "4 steps and 2 items" in refused.err
     assert run("users", "--home", kept, "--json").json[0]["steps"] == 4
+
+
+@pytest.mark.parametrize("words", [("erase", "--yes"), ("undo", "op_x"), ("remove", "item_x"), ("forget", "step_x")])
+def test_a_change_for_a_user_whom_nobody_knows_is_refused(
+    run: Runner, kept: Path, home: Path, words: tuple[str, ...]
+) -> None:
+    refused = run(*words, "--user", "nobody", "--home", kept).error
+    assert "no user 'nobody'" in refused
+    assert "'alice', 'bob'" in refused
+    assert "there is no memory" in run(*words, "--user", "nobody", "--home", home).error
+    assert not home.exists()
 
 
 def test_erase_without_anyone_to_answer_is_refused(run: Runner, kept: Path) -> None:

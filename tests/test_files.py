@@ -134,6 +134,30 @@ def test_the_encoding_of_a_text_is_found(encoding: str) -> None:
     assert read_data(text.encode(encoding), "note.txt").content == text
 
 
+@pytest.mark.parametrize(
+    ("text", "encoding", "name"),
+    [
+        ("Le café de Zoé est à côté du marché. Élodie préfère le thé.", "latin-1", "a.txt"),
+        ("José García", "latin-1", "a.md"),
+        ("name;city\nJosé;Málaga", "cp1252", "a.csv"),
+        ("Привет, это обычный текст про кошку и собаку.", "cp1251", "a.txt"),
+        ("我们在杭州买了一些茶叶，明天去西湖。", "gb18030", "a.txt"),
+        ("<p>José García</p>", "latin-1", "a.html"),
+    ],
+)
+def test_an_encoding_that_is_guessed_is_told(text: str, encoding: str, name: str) -> None:
+    read = read_data(text.encode(encoding), name)
+    assert read.content == text.removeprefix("<p>").removesuffix("</p>")
+    assert "is not in UTF-8: read as" in read.degraded[0]
+    assert read_data(text.encode("utf-8"), name).degraded == ()
+
+
+def test_a_text_whose_encoding_may_be_several_is_not_guessed() -> None:
+    read = read_data("茶叶".encode("gb18030"), "a.txt")
+    assert read.content == ""
+    assert "save it as UTF-8" in read.degraded[0]
+
+
 def test_a_file_is_told_by_its_bytes_not_by_its_name() -> None:
     assert read_data(pdf(["Hello"]), "hello.txt").resource_type == "pdf"
     assert read_data(docx([("A", "b")]), "hello").resource_type == "docx"

@@ -180,6 +180,14 @@ def test_an_unknown_name_is_told_with_the_nearest(seen: Trip) -> None:
         user.labels.show("musem")
 
 
+def test_a_recall_that_finds_nothing_by_an_unknown_label_says_so(seen: Trip) -> None:
+    user, _ = seen
+    found = user.recall("trip", where={"labels": "musem"})
+    assert not found.hits
+    assert any("no label 'musem'" in line for line in found.degraded)
+    assert not user.recall("trip", where={"labels": "museum"}).degraded
+
+
 def test_labels_of_another_user_are_unknown(seen: Trip, labelled: Memory) -> None:
     user, steps = seen
     other = labelled.user(f"user {next(_numbers)}")
@@ -260,7 +268,10 @@ def test_a_pinned_label_is_not_taken_in(trip: Trip) -> None:
     [
         ("Trip", "Trip / Day 1", "the other way round"),
         ("Trip", "trip", "one label already"),
-        ("Work", "planning", "no scope label"),
+        ("Work", "planning", "their kinds differ"),
+        ("Work", "nothing of the sort", "no scope label"),
+        ("Trip", "event:plan", "their kinds differ"),
+        ("Trip", "museum", "their kinds differ"),
     ],
 )
 def test_a_merge_that_makes_no_sense_is_refused(seen: Trip, label: str, into: str, why: str) -> None:

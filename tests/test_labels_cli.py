@@ -151,7 +151,7 @@ def test_merge_split_move_and_pin(run: Runner, home: tuple[Path, list[str]]) -> 
         (("list", "--kind", "colour"), "use one of scope, event, entity"),
         (("rename", "Work", ""), "1 to 200 characters"),
         (("move", "Work", "step_0"), "no step step_0"),
-        (("merge", "Trip", "plan"), "no scope label 'plan'"),
+        (("merge", "Trip", "plan"), "their kinds differ"),
         (("split", "Work", "x"), "Missing argument 'STEP...'"),
     ],
 )

@@ -12,9 +12,11 @@ from hexamem.errors import InvalidInputError
 from hexamem.memory_types import (
     ITEM_KINDS,
     CoreItem,
+    Hit,
     MemoryItem,
     Page,
     SemanticItem,
+    Signal,
     Source,
     Step,
     VaultItem,
@@ -129,6 +131,16 @@ def test_a_step_of_a_blank_user_is_refused() -> None:
         Step.parse(
             {"user": " ", "thread_id": "t", "turn": 0, "seq": 1, "role": "user", "content": "", "index_text": ""}
         )
+
+
+def test_reasons_are_percent_of_a_sum_and_else_what_each_adds_or_takes() -> None:
+    def hit(score: float, *shares: float) -> Hit:
+        why = tuple(Signal(name=f"s{number}", share=share) for number, share in enumerate(shares))
+        return Hit(id="step_x", kind="step", text="t", score=score, why=why)
+
+    assert hit(0.5, 0.4, 0.1).explain() == "s0 80% · s1 20%"
+    assert hit(0.02, 0.35, -0.33).explain() == "s0 +0.35 · s1 -0.33"
+    assert hit(-0.1, 0.2, -0.3).explain() == "s0 +0.20 · s1 -0.30"
 
 
 def test_a_page_holds_at_least_one_step() -> None:

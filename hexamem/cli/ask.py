@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from datetime import tzinfo
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +13,7 @@ import typer
 from rich.text import Text
 
 from . import output
-from .session import Session, User, Zone
+from .session import Session, User, Zone, zone_of
 
 if TYPE_CHECKING:
     from ..memory_types.research import Claim, Research, Round
@@ -93,6 +94,7 @@ def ask(
             tokens=tokens,
             seconds=seconds,
         )
+        zone = zone_of(memory)
     if rollouts is not None:
         _append(rollouts, found)
     if session.as_json:
@@ -102,7 +104,7 @@ def ask(
             output.write(*_round_block(one, found))
     if form is Form.text and found.answerable and found.usage.calls:
         output.write_text(output.clean(found.answer))
-        output.write(Text(""), *(block for one in found.evidence for block in _claim_block(one)))
+        output.write(Text(""), *(block for one in found.evidence for block in _claim_block(one, zone)))
     else:
         output.write_text(output.clean(found.context))
     for line in found.degraded:
@@ -118,10 +120,10 @@ def _summary(found: Research) -> str:
     )
 
 
-def _claim_block(one: Claim) -> list[Any]:
+def _claim_block(one: Claim, zone: tzinfo) -> list[Any]:
     first = output.head(
         ("•", "bold"),
-        (output.shown_time(one.occurred_at), "green"),
+        (output.shown_time(one.occurred_at, zone), "green"),
         (one.speaker or "", "magenta"),
         (one.passage_id, "dim"),
     )

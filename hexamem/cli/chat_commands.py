@@ -11,6 +11,7 @@ from rich.text import Text
 from ..errors import HexamemError, InvalidInputError
 from ..memory_types import Step
 from . import output
+from .session import zone_of
 
 if TYPE_CHECKING:
     from .chat import Chat
@@ -45,7 +46,7 @@ def _memory(chat: Chat, words: str) -> None:
         found = chat.user.recall(words)
         chat.numbered = [hit.id for hit in found.hits]
         for number, hit in enumerate(found.hits, 1):
-            output.write(*output.hit_block(number, hit))
+            output.write(*output.hit_block(number, hit, zone=zone_of(chat.user)))
         return None if found.hits else output.write_text("Nothing was found.")
     items = chat.user.items()
     chat.numbered = [item.id for item in items][-20:]
@@ -69,7 +70,7 @@ def _why(chat: Chat, rest: str) -> None:
         who = f"{hit['speaker']}: " if hit["speaker"] else ""
         output.write(
             output.head((f"{number:>2}", "bold"), (hit["kind"], "cyan"), (hit["id"], "dim")),
-            output.body(f"{who}{hit['text']}"),
+            output.body(output.cut(f"{who}{hit['text']}")),
             output.body(f"why: {hit['why']}", "dim"),
         )
     return None
@@ -108,7 +109,11 @@ def _research(chat: Chat, question: str) -> None:
     found = chat.user.research(question)
     output.write_text(output.clean(found.answer))
     for claim in found.evidence:
-        output.write(output.body(f"“{output.clean(claim.quote)}”  {output.shown_time(claim.occurred_at)}", "dim"))
+        output.write(
+            output.body(
+                f"“{output.clean(claim.quote)}”  {output.shown_time(claim.occurred_at, zone_of(chat.user))}", "dim"
+            )
+        )
 
 
 def _model(chat: Chat, name: str) -> None:

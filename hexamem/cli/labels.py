@@ -12,7 +12,7 @@ from rich.text import Text
 
 from . import output
 from .operations import operation_blocks
-from .session import Session, User
+from .session import Session, User, zone_of
 
 if TYPE_CHECKING:
     from ..memory_types import LabelView, Operation, Step
@@ -88,6 +88,7 @@ def show(session: Session, *, label: Label, user: User) -> None:
         found = memory.labels.show(label)
         under = [one for one in memory.labels.list(found.kind) if one.parent_id == found.id]
         steps: list[Step] = [memory.get(step_id) for step_id in found.step_ids]  # type: ignore[misc]
+        zone = zone_of(memory)
     if session.as_json:
         return output.write_json(found)
     facts = {"about": found.gist, "also found as": ", ".join(found.aliases), "steps": f"{found.steps:,}"}
@@ -100,7 +101,7 @@ def show(session: Session, *, label: Label, user: User) -> None:
     head.append("  pinned" if found.pinned else "", style="yellow")
     head.append(f"  {found.id}", style="dim")
     lines = [Text(f"    {name}: {output.clean(value)}") for name, value in facts.items() if value]
-    return output.write(head, *lines, *(block for step in steps for block in output.step_block(step)))
+    return output.write(head, *lines, *(block for step in steps for block in output.step_block(step, zone=zone)))
 
 
 def rename(

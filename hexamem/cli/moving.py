@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from ..errors import InvalidInputError
+from ..errors import CorruptFileError, InvalidInputError
+from ..memory_types.messages import read_messages
 from ..memory_types.times import read_zone
 from . import output
 from .session import Session, User, Zone
@@ -88,6 +90,7 @@ def ingest(
     read_zone(timezone or "UTC")  # a wrong one is no fault of the file's lines
     found = _read(file, format, thread, skip_bad, timezone or "UTC")
     with session.user(user, timezone) as memory:
+        found.notes += _repeats(memory, found.messages, timezone)
         began = time.perf_counter()
         tally = _store(memory, found.messages)
         seconds = time.perf_counter() - began
@@ -136,7 +139,12 @@ def _read(file: Path, format: Format, thread: str | None, skip_bad: bool, timezo
     known = format.value if format is not Format.auto else None
     if known is None and file.is_file():
         # Anything that holds lines and is no data set is read as lines, so that the first bad one is named.
-        known = detect_format(file) or ("jsonl" if file.suffix != ".json" else None)
+        try:
+            known = detect_format(file) or ("jsonl" if file.suffix != ".json" else None)
+        except CorruptFileError:
+            if file.suffix == ".json":
+                raise
+            known = "jsonl"
     if known == "jsonl" and file.is_file():
         return _read_lines(file, thread, skip_bad, timezone)
     return _read_data_set(file, known or "auto", thread, skip_bad)
@@ -144,7 +152,6 @@ def _read(file: Path, format: Format, thread: str | None, skip_bad: bool, timezo
 
 def _read_lines(file: Path, thread: str | None, skip_bad: bool, timezone: str) -> _Conversation:
     from ..evals.jsonl import read_records
-    from ..memory_types.messages import read_messages
     from ..stores.ledger import check_name
 
     def problem(record: dict[str, Any]) -> str | None:
@@ -158,13 +165,29 @@ def _read_lines(file: Path, thread: str | None, skip_bad: bool, timezone: str) -
             if drafts[0].message_id is not None:
                 check_name(drafts[0].message_id, "id")
         except InvalidInputError as error:
-            return str(error).removeprefix("message 1 of 1: ").removeprefix("message 1 of 1, ")
+            told = str(error)
+            for place in ("message 1 of 1: ", "message 1 of 1, ", "message 1 of 1 "):
+                told = told.removeprefix(place)
+            return told.removesuffix("; leave it out")  # which the caller says
         return None
 
-    lines = read_records(file, skip_bad=skip_bad, check=problem)
+    try:
+        lines = read_records(file, skip_bad=skip_bad, check=problem)
+    except CorruptFileError as error:
+        if file.suffix.lower() in (".jsonl", ".ndjson", ".json") or _begins_like_json(file):
+            raise
+        raise InvalidInputError(
+            f"{str(error).partition('; ')[0]}; ingest takes conversations (JSON lines of {{role, content}}): "
+            f"a document is stored with `hexamem add {file}`"
+        ) from None
     default = thread if thread is not None else "default"
     messages = [(record.get("thread_id") or default, _message(record)) for _, record in lines.records]
     return _Conversation("jsonl", messages, list(lines.notes))
+
+
+def _begins_like_json(file: Path) -> bool:
+    with file.open("rb") as lines:
+        return lines.read(4_096).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{"
 
 
 def _message(record: dict[str, Any]) -> dict[str, Any]:
@@ -186,6 +209,37 @@ def _read_data_set(file: Path, format: str, thread: str | None, skip_bad: bool) 
             place = f"{one.id}/{message.thread_id}" if message.thread_id else one.id
             found.messages.append((place if thread is None else thread, message.as_message()))
     return found
+
+
+def _repeats(memory: UserMemory, messages: list[tuple[str, dict[str, Any]]], timezone: str | None) -> list[str]:
+    """What to say of messages without an id that stand in their thread already: they are stored once more."""
+    bare: dict[str, list[dict[str, Any]]] = {}
+    for thread, message in messages:
+        if message.get("id") is None:
+            bare.setdefault(thread, []).append(message)
+    if memory.name not in memory.memory.users():
+        return []
+    again: dict[str, int] = {}
+    for thread, given in bare.items():
+        held: dict[tuple[str, str], set[datetime]] = {}
+        for one in memory.steps(thread):
+            held.setdefault((one.role, one.content), set()).add(one.occurred_at)
+        drafts = read_messages(given, timezone=timezone or memory.timezone) if held else ()
+        again[thread] = sum(
+            (times := held.get((draft.role, draft.text))) is not None
+            and (draft.occurred_at is None or draft.occurred_at.utc in times)
+            for draft in drafts
+        )
+    repeated = sum(again.values())
+    if not repeated:
+        return []
+    threads = [thread for thread, count in again.items() if count]
+    where = f"thread {threads[0]!r}" if len(threads) == 1 else "their threads"
+    stand, are = ("stands", "is") if repeated == 1 else ("stand", "are")
+    return [
+        f"{repeated:,} of {output.counted(len(messages), 'message')} {stand} in {where} already and {are} stored again: "
+        "give them ids to store them once"
+    ]
 
 
 def _store(memory: UserMemory, messages: list[tuple[str, dict[str, Any]]]) -> _Tally:
@@ -229,7 +283,7 @@ def export(
 ) -> None:
     """Write everything of a user to a file with checksums. Secrets stay behind unless asked for."""
     passphrase = ask_passphrase(passphrase_file, twice=True) if with_secrets or passphrase_file else None
-    with session.user(user) as memory:
+    with session.user(user, create=False) as memory:
         counts = memory.export(file, passphrase=passphrase)
     if not counts:
         output.note(f"note: user {user!r} has stored nothing; the file holds no records")

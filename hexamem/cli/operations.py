@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import output
+from .session import zone_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -18,6 +18,7 @@ __all__ = ["operation_blocks"]
 
 _TITLES = ("title", "name", "caption", "label", "summary", "value", "content")
 _LONGEST = 60
+_WHOLE = 600  # characters of a changed value
 _State = Mapping[str, Any]
 _INTENT = {"scope_id": "scope", "event_ids": "events", "entity_ids": "entities"}
 _READS = {"resolved_text": "reads as", "summary": "summary", "tier": "labelled by"}
@@ -32,6 +33,7 @@ def operation_blocks(operations: Sequence[Operation], user: UserMemory) -> list[
     from ..labels import label_paths
 
     targets = {change.target for one in operations for change in one.changes}
+    zone = zone_of(user)
     names = label_paths(user) if targets & {"label", "intent"} else {}
     blocks: list[RenderableType] = []
     for one in operations:
@@ -39,7 +41,7 @@ def operation_blocks(operations: Sequence[Operation], user: UserMemory) -> list[
             output.head(
                 (one.id, "bold"),
                 (one.kind, "cyan"),
-                (output.shown_time(one.created_at), "green"),
+                (output.shown_time(one.created_at, zone), "green"),
                 (f"by {one.actor}", "magenta"),
                 (f"undone by {one.undone_by}" if one.undone_by else "", "yellow"),
                 (f"undoes {one.undoes}" if one.undoes else "", "yellow"),
@@ -63,9 +65,9 @@ def _line(change: Change, names: Mapping[str, str]) -> str:
     if not before or not after:
         verb = "added" if after else "taken out" if before else "changed"
         return f"{change.target} {change.target_id} {verb}{f': {title}' if title else ''}"
-    changed = [key for key in after if key != "version" and before.get(key) != after[key]]
-    said = ", ".join(f"{key}: {_short(before.get(key))} → {_short(after[key])}" for key in changed)
-    return f"{change.target} {change.target_id}  {said or 'as before'}"
+    changed = list(_changes(before, after))
+    name = f"{change.target} {change.target_id}"
+    return "\n".join([name, *(f"  {one}" for one in changed)]) if changed else f"{name}  as before"
 
 
 def _of_label(label_id: str, before: _State | None, after: _State | None, names: Mapping[str, str]) -> str:
@@ -116,6 +118,41 @@ def _title(state: _State) -> str:
 
 
 def _short(value: Any) -> str:
-    text = "–" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    text = " ".join(text.split())
+    text = _readable(value)
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def _readable(value: Any) -> str:
+    """A field's value in one line, without brackets: ``kin, school``; ``page 3, mood calm``."""
+    if value is None or value in ("", [], {}):
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        if "step_id" in value:  # what an item comes from
+            return f"{value['step_id']} “{value['quote']}”" if value.get("quote") else str(value["step_id"])
+        return ", ".join(f"{key} {_readable(part)}" for key, part in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_readable, value))
+    return " ".join(str(value).split())
+
+
+def _changes(before: _State, after: _State) -> Iterator[str]:
+    """What changed, a line each: ``summary: before → after``, on two lines where that is long; of a mapping each key."""
+    for key in after:
+        was, now = before.get(key), after[key]
+        if key == "version" or was == now:
+            continue
+        if isinstance(was, Mapping) and isinstance(now, Mapping):
+            for part in [*now, *(one for one in was if one not in now)]:
+                if was.get(part) != now.get(part):
+                    yield _change(f"{key}.{part}", was.get(part), now.get(part))
+        else:
+            yield _change(key, was, now)
+
+
+def _change(name: str, was: Any, now: Any) -> str:
+    before, after = (output.cut(_readable(one), _WHOLE) for one in (was, now))
+    if len(before) + len(after) <= 2 * _LONGEST:
+        return f"{name}: {before} → {after}"
+    return f"{name}:\n    before: {before}\n    after:  {after}"

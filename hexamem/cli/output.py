@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from rich.console import Console, RenderableType
@@ -27,11 +27,13 @@ __all__ = [
     "body",
     "clean",
     "counted",
+    "cut",
     "dumped",
     "errors",
     "head",
     "hit_block",
     "item_block",
+    "item_time",
     "labels_block",
     "note",
     "prepare_streams",
@@ -45,6 +47,8 @@ __all__ = [
 ]
 
 PIPED_WIDTH = 100
+LONGEST = 2_000
+"""Characters of one record that a list shows; `show` and --json give it whole."""
 _VISIBLE = {code: 0x2400 + code for code in range(32) if chr(code) not in "\n\t"} | {0x7F: 0x2421}
 _VISIBLE |= dict.fromkeys(range(128, 160), 65533)
 
@@ -155,9 +159,31 @@ def counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
-def shown_time(moment: datetime | None) -> str:
-    """``2025-03-04 20:12 UTC``; a dash where there is none."""
-    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if moment else "–"
+def cut(text: str, longest: int = LONGEST) -> str:
+    """The text, or its beginning with the number of characters that the whole has."""
+    return text if len(text) <= longest else f"{text[:longest].rstrip()} … ({len(text):,} characters)"
+
+
+def shown_time(moment: datetime | None, zone: tzinfo = UTC) -> str:
+    """``2025-03-04 20:12 UTC``, in another zone with its offset, ``2025-07-04 21:12 +01:00``; a dash where there is none."""
+    if moment is None:
+        return "–"
+    told = f"{moment.astimezone(zone):%Y-%m-%d %H:%M}"
+    if zone is UTC or str(zone) in ("UTC", "Etc/UTC"):
+        return f"{told} UTC"
+    offset = f"{moment.astimezone(zone):%z}"
+    return f"{told} {offset[:3]}:{offset[3:5]}"
+
+
+def item_time(item: MemoryItem, zone: tzinfo = UTC) -> str:
+    """When it happened, else from when to when it holds, else when it was stored, and that it is that."""
+    happened: datetime | None = getattr(item, "occurred_at", None)
+    if happened is not None:
+        return shown_time(happened, zone)
+    begins, ends = (shown_time(one, zone) if one else "" for one in (item.valid_from, item.valid_to))
+    if begins and ends:
+        return f"{begins} to {ends}"
+    return f"from {begins}" if begins else f"until {ends}" if ends else f"stored {shown_time(item.created_at, zone)}"
 
 
 def head(*parts: tuple[str, str] | None) -> Text:
@@ -170,19 +196,21 @@ def body(text: str, style: str = "") -> Padding:
     return Padding(Text(clean(text), style=style, overflow="fold"), (0, 0, 0, 4))
 
 
-def hit_block(number: int, hit: Hit, *, why: bool = False) -> list[RenderableType]:
-    """One hit of a recall."""
+def hit_block(
+    number: int, hit: Hit, *, why: bool = False, zone: tzinfo = UTC, item: MemoryItem | None = None
+) -> list[RenderableType]:
+    """One hit of a recall; of an item the ``item`` itself tells which of its times is shown."""
     first = head(
         (f"{number:>2}", "bold"),
         (hit.kind, "cyan"),
-        (shown_time(hit.occurred_at), "green"),
+        (shown_time(hit.occurred_at, zone) if item is None else item_time(item, zone), "green"),
         (hit.speaker or "", "magenta"),
         (f"[{hit.thread_id}]" if hit.thread_id else "", "dim"),
         ("superseded", "yellow") if hit.superseded else None,
         (hit.id, "dim"),
     )
     reasons = [body(f"why: {hit.explain()}", "dim"), *_labels_line(hit)] if why else []
-    return [first, body(hit.text), *reasons, Text("")]
+    return [first, body(cut(hit.text)), *reasons, Text("")]
 
 
 def _labels_line(hit: Hit) -> list[Padding]:
@@ -193,16 +221,17 @@ def _labels_line(hit: Hit) -> list[Padding]:
     return [body(" · ".join(one for one in named if not one.endswith(": ")), "dim")]
 
 
-def step_block(step: Step) -> list[RenderableType]:
-    """One step of a thread."""
+def step_block(step: Step, *, zone: tzinfo = UTC, full: bool = False) -> list[RenderableType]:
+    """One step of a thread; a very long one is cut unless ``full``."""
     first = head(
         (f"{step.turn:>3}", "bold"),
-        (shown_time(step.occurred_at), "green"),
+        (shown_time(step.occurred_at, zone), "green"),
         (step.speaker, "magenta"),
         (f"[{step.thread_id}]", "dim"),
         (step.id, "dim"),
     )
-    return [first, body(step.index_text or step.content)]
+    said = step.index_text or step.content
+    return [first, body(said if full else cut(said))]
 
 
 def labels_block(found: LabeledSnippet | None) -> list[RenderableType]:
@@ -227,12 +256,12 @@ def labels_block(found: LabeledSnippet | None) -> list[RenderableType]:
 _LABELLED_BY = {"rules": "rules", "model": "a model", "user": "a person"}
 
 
-def item_block(item: MemoryItem, *, full: bool = False) -> list[RenderableType]:
+def item_block(item: MemoryItem, *, full: bool = False, zone: tzinfo = UTC) -> list[RenderableType]:
     """One item: what its kind says, by field, and where it comes from; with ``full`` every field that says something."""
     first = head(
         (item.id, "bold"),
         (item.kind, "cyan"),
-        (shown_time(item.created_at), "green"),
+        (item_time(item, zone), "green"),
         ("" if item.status == "active" else item.status, "yellow"),
         (" ".join(f"#{label}" for label in item.labels), "magenta"),
     )
@@ -244,7 +273,7 @@ def item_block(item: MemoryItem, *, full: bool = False) -> list[RenderableType]:
         about = item.model_dump(mode="json", exclude={"id", "kind", "sources", *own})
         lines += _fields(about)
     lines += [f"from {one.step_id}{f': {one.quote!r}' if one.quote and full else ''}" for one in item.sources]
-    return [first, body("\n".join(lines))]
+    return [first, body("\n".join(lines if full else map(cut, lines)))]
 
 
 def _fields(values: Mapping[str, Any]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import tzinfo
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,7 +12,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from . import output
-from .session import Session, User
+from .session import Session, User, zone_of
 
 if TYPE_CHECKING:
     from ..memory_types import Page
@@ -26,13 +27,14 @@ Scope = Annotated[
 
 def list_pages(session: Session, *, user: User, thread: Thread = None, scope: Scope = None) -> None:
     """List the pages of a user's conversations: who, when, about what, and what each adds."""
-    with session.user(user) as memory:
+    with session.reader(user) as memory:
         found = memory.pages(thread, scope)
+        zone = zone_of(memory)
     if session.as_json:
         return output.write_json(found)
     if not found:
         return output.note(f"user {user!r} has no such pages")
-    return output.write(*(block for page in found for block in _block(page)))
+    return output.write(*(block for page in found for block in _block(page, zone)))
 
 
 def show(
@@ -42,12 +44,13 @@ def show(
     user: User,
 ) -> None:
     """Show one page with its steps."""
-    with session.user(user) as memory:
+    with session.reader(user) as memory:
         found = memory.page(page)
+        zone = zone_of(memory)
     if session.as_json:
         return output.write_json(found)
-    steps = [block for step in found.steps for block in output.step_block(step)]
-    return output.write(*_block(found), *steps)
+    steps = [block for step in found.steps for block in output.step_block(step, zone=zone)]
+    return output.write(*_block(found, zone), *steps)
 
 
 def search(
@@ -60,13 +63,16 @@ def search(
     scope: Scope = None,
 ) -> None:
     """Find pages by meaning and by words."""
-    with session.user(user) as memory:
+    with session.reader(user) as memory:
         found = memory.search_pages(query, k, thread_id=thread, scope=scope)
+        zone = zone_of(memory)
     if session.as_json:
         return output.write_json(found)
     if not found:
         return output.note("nothing found")
-    return output.write(*(block for number, hit in enumerate(found, 1) for block in output.hit_block(number, hit)))
+    return output.write(
+        *(block for number, hit in enumerate(found, 1) for block in output.hit_block(number, hit, zone=zone))
+    )
 
 
 def light(
@@ -76,7 +82,7 @@ def light(
     tokens: Annotated[int, typer.Option("--tokens", min=1, help="How long it may be.")] = 1_500,
 ) -> None:
     """Show the light memory: the memos of all closed pages, older ones folded together where room is short."""
-    with session.user(user) as memory:
+    with session.reader(user) as memory:
         found = memory.light_memory(tokens)
     if session.as_json:
         return output.write_json(found)
@@ -85,9 +91,9 @@ def light(
     return output.write_text(output.clean(found.text))
 
 
-def _block(page: Page) -> list[RenderableType]:
+def _block(page: Page, zone: tzinfo) -> list[RenderableType]:
     head = Text(output.clean(page.id), style="bold")
-    head.append(f"  {output.shown_time(page.started_at)}", style="green")
+    head.append(f"  {output.shown_time(page.started_at, zone)}", style="green")
     head.append(f"  [{output.clean(page.thread_id)}]", style="dim")
     head.append(f"  {output.counted(len(page.step_ids), 'step')}", style="cyan")
     head.append("" if page.closed else "  open", style="yellow")

@@ -34,7 +34,7 @@ def redact(
     if sensitivity not in ("low", "medium", "high"):
         raise InvalidInputError(f"--sensitivity {sensitivity!r}: use low, medium or high")
     said = read_stdin("the words to redact") if words == "-" else words
-    with session.user(user) as memory:
+    with session.known(user) as memory:
         receipt = memory.redact(said, caption=caption, kind=kind, sensitivity=sensitivity, reason=reason)  # type: ignore[arg-type]
     if session.as_json:
         return output.write_json(receipt)
@@ -50,7 +50,7 @@ def reveal(
     reason: Annotated[str, typer.Option("--reason", help="Why it is needed; it is kept in the audit.")],
 ) -> None:
     """Print a secret, and keep in the audit who asked, when and why."""
-    with session.user(user) as memory:
+    with session.known(user) as memory:
         plaintext = memory.reveal(record_id, reason=reason)
     if session.as_json:
         return output.write_json({"id": record_id, "secret": plaintext})
@@ -66,7 +66,7 @@ def erase(
     """Erase everything of a user, physically and for good, and print the receipt."""
     from ..doctor import count_records
 
-    with session.user(user) as memory:
+    with session.known(user) as memory:
         if not yes:
             counts = next(iter(count_records(memory.memory, user)), {"steps": 0, "items": 0})
             held = f"{counts['steps']:,} steps and {counts['items']:,} items"

@@ -14,11 +14,11 @@ from rich.text import Text
 
 from . import output
 from .operations import operation_blocks
-from .session import Session, User, Zone
+from .session import Session, User, Zone, zone_of
 from .values import metadata_filter
 
 if TYPE_CHECKING:
-    from ..memory_types import Media
+    from ..memory_types import Media, MemoryItem, Recall
     from ..user import UserMemory
 
 __all__ = ["history", "items", "recall", "show", "steps", "users"]
@@ -100,6 +100,8 @@ def recall(
         found = memory.recall(
             query, k, strategy, kinds=kind, where=where, as_of=as_of, known_at=known_at, token_budget=token_budget
         )
+        zone = zone_of(memory)
+        learned = {} if session.as_json or known_at else _items_of(memory, found)
     if session.as_json:
         return output.write_json(found)
     if not found.hits:
@@ -107,13 +109,29 @@ def recall(
     if text or token_budget is not None:
         return output.write_text(found.text)
     for number, hit in enumerate(found.hits, 1):
-        output.write(*output.hit_block(number, hit, why=why))
+        output.write(*output.hit_block(number, hit, why=why, zone=zone, item=learned.get(hit.id)))
     return output.write(
         Text(
             f"{output.counted(len(found), 'hit')} in {found.elapsed_ms:.0f} ms by {found.strategy}  {found.id}",
             style="dim",
         )
     )
+
+
+def _items_of(memory: UserMemory, found: Recall) -> dict[str, MemoryItem]:
+    """The items among the hits: a hit has one time, and they tell which of theirs that is."""
+    from ..errors import NotFoundError
+    from ..memory_types import Step
+
+    items: dict[str, MemoryItem] = {}
+    for hit in found.hits:
+        if hit.kind in ("step", "page"):
+            continue
+        with suppress(NotFoundError):  # gone meanwhile
+            record = memory.get(hit.id)
+            if not isinstance(record, Step):
+                items[hit.id] = record
+    return items
 
 
 def items(
@@ -148,11 +166,12 @@ def items(
     with session.reader(user, timezone) as memory:
         refuse_unknown(memory, label or (), of_items=True)
         found = memory.items(kind, where, as_of=as_of, known_at=known_at, superseded=superseded)  # type: ignore[arg-type]
+        zone = zone_of(memory)
     if session.as_json:
         return output.write_json(found)
     if not found:
         return output.note(f"user {user!r} has no such items")
-    return output.write(*(block for item in found for block in output.item_block(item)))
+    return output.write(*(block for item in found for block in output.item_block(item, zone=zone)))
 
 
 def show(
@@ -179,12 +198,13 @@ def show(
                 labelled = memory.labels.of(record_id)
         if media is not None:
             _write_media(memory, found.media if isinstance(found, Step) else (), media)
+        zone = zone_of(memory)
     if session.as_json:
         told = {} if labelled is None else {"labels": labelled.model_dump(mode="json", exclude={"step"})}
         return output.write_json({**output.dumped(found), **told})
     if not isinstance(found, Step):
-        return output.write(*output.item_block(found, full=True))
-    return output.write(*output.step_block(found), *output.labels_block(labelled))
+        return output.write(*output.item_block(found, full=True, zone=zone))
+    return output.write(*output.step_block(found, zone=zone, full=True), *output.labels_block(labelled))
 
 
 def _write_media(memory: UserMemory, carried: Iterable[Media], folder: Path) -> None:
@@ -216,16 +236,18 @@ def steps(
     user: User,
     thread: Thread = None,
     last: Annotated[int | None, typer.Option("--last", min=1, help="Only the last so many.")] = None,
+    timezone: Zone = None,
 ) -> None:
     """List the steps of a thread in their order, or all as they were stored."""
-    with session.reader(user) as memory:
+    with session.reader(user, timezone) as memory:
         found = memory.steps(thread)
+        zone = zone_of(memory)
     found = found[-last:] if last else found
     if session.as_json:
         return output.write_json(found)
     if not found:
         return output.note(f"user {user!r} has no steps" + (f" in thread {thread!r}" if thread else ""))
-    return output.write(*(block for step in found for block in output.step_block(step)))
+    return output.write(*(block for step in found for block in output.step_block(step, zone=zone)))
 
 
 def users(session: Session) -> None:
@@ -252,9 +274,10 @@ def history(
     user: User,
     record_id: Annotated[str | None, typer.Argument(metavar="[ID]", help="A step or item; all when left out.")] = None,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the newest so many.")] = None,
+    timezone: Zone = None,
 ) -> None:
     """Show the operations on one step or item, or on all, oldest first."""
-    with session.reader(user) as memory:
+    with session.reader(user, timezone) as memory:
         found = memory.history(record_id, limit=limit)
         blocks = [] if session.as_json else operation_blocks(found, memory)
     if session.as_json:

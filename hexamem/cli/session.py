@@ -13,13 +13,14 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from datetime import tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
 from ..config import DEFAULT_HOME
-from ..errors import NotFoundError
+from ..errors import HomeNotWritableError, NotFoundError
 from . import output
 
 if TYPE_CHECKING:
@@ -28,12 +29,28 @@ if TYPE_CHECKING:
     from ..memory import Memory
     from ..user import UserMemory
 
-__all__ = ["AsJson", "Debug", "EmbedderName", "Home", "LabelsBy", "ModelName", "Session", "User", "Zone", "shared"]
+__all__ = [
+    "AsJson",
+    "Debug",
+    "EmbedderName",
+    "Home",
+    "LabelsBy",
+    "ModelName",
+    "Session",
+    "User",
+    "Zone",
+    "shared",
+    "zone_of",
+]
 
 _PANEL = "Everywhere"
 User = Annotated[str, typer.Option("--user", "-u", help="Whose memory. There is no default: it never means everyone.")]
 Zone = Annotated[
-    str | None, typer.Option("--timezone", help="IANA zone in which times without an offset are read; UTC by default.")
+    str | None,
+    typer.Option(
+        "--timezone",
+        help="IANA zone in which times are shown, and read where they name no offset; kept for the user. UTC by default.",
+    ),
 ]
 Home = Annotated[
     Path | None,
@@ -128,6 +145,8 @@ class Session:
         """
         from ..memory import Memory
 
+        if self.folder.exists() and not self.folder.is_dir():
+            raise HomeNotWritableError(f"--home {self.folder} is a file, not a folder: name the folder of a memory")
         new = not (self.folder / "ledger.sqlite3").exists()
         if new and not create:
             raise NotFoundError(
@@ -188,11 +207,36 @@ class Session:
     def reader(self, name: str, timezone: str | None = None) -> Iterator[UserMemory]:
         """One user's memory, open, for a command that only reads: says on stderr when nobody has that name."""
         with self.user(name, timezone, create=False) as user:
-            known = user.memory.users()
-            if name not in known:
-                named = ", ".join(repr(one) for one in known[:5]) + (", …" if len(known) > 5 else "")
-                output.note(f"note: no user {name!r} has stored anything at {self.folder} (users: {named or 'none'})")
+            if (unknown := self._unknown(user)) is not None:
+                output.note(f"note: {unknown}")
             yield user
+
+    @contextmanager
+    def known(self, name: str, timezone: str | None = None) -> Iterator[UserMemory]:
+        """One user's memory, open, for a command that changes what is there already.
+
+        Raises:
+            NotFoundError: if there is no memory, or nobody of that name has stored anything; who has is told.
+        """
+        with self.user(name, create=False) as user:
+            if (unknown := self._unknown(user)) is not None:
+                raise NotFoundError(unknown)
+            yield user if timezone is None else user.memory.user(name, timezone=timezone)
+
+    def _unknown(self, user: UserMemory) -> str | None:
+        """What to say of a user who has stored nothing; None for one who has."""
+        known = user.memory.users()
+        if user.name in known:
+            return None
+        named = ", ".join(repr(one) for one in known[:5]) + (", …" if len(known) > 5 else "")
+        return f"no user {user.name!r} has stored anything at {self.folder} (users: {named or 'none'})"
+
+
+def zone_of(user: UserMemory) -> tzinfo:
+    """The zone in which a user's times are shown."""
+    from ..memory_types.times import read_zone
+
+    return read_zone(user.timezone)
 
 
 def shared(function: Callable[..., Any], *, without: tuple[str, ...] = ()) -> Callable[..., Any]:

@@ -12,7 +12,7 @@ import typer
 from ..errors import InvalidInputError, UndoRefusedError
 from . import output
 from .operations import operation_blocks
-from .session import Session, User, Zone
+from .session import Session, User, Zone, zone_of
 from .values import item_fields, read_stdin, split_pairs
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def add(
     secret = read_stdin("the secret") if secret_stdin else None
     with session.user(user, timezone) as memory:
         stored = memory.add(item, secret=secret, supersedes=supersedes, reason=reason)
-    return _show_item(session, stored)
+        return _show_item(session, stored, memory)
 
 
 def _add_files(session: Session, user: str, timezone: str | None, paths: Sequence[Path], said: dict[str, Any]) -> None:
@@ -133,9 +133,9 @@ def _add_files(session: Session, user: str, timezone: str | None, paths: Sequenc
     for one in added:
         for line in one.degraded:
             output.note(line)
-    if session.as_json:
+    if session.as_json and added:
         output.write_json(added)
-    else:
+    elif added:
         output.write_text("\n".join(_told(one) for one in added))
     for line in refused[:-1]:
         output.note(line)
@@ -215,10 +215,10 @@ def edit(
         raise InvalidInputError("nothing to change: give FIELD=VALUE, or --secret-stdin")
     pairs = split_pairs(fields or [], "the change")
     secret = read_stdin("the secret") if secret_stdin else None
-    with session.user(user, timezone) as memory:
+    with session.known(user, timezone) as memory:
         values = item_fields(type(memory.get(item_id)), pairs, timezone or "UTC")  # type: ignore[arg-type]
         stored = memory.edit(item_id, values, reason=reason, secret=secret)
-    _show_item(session, stored)
+        _show_item(session, stored, memory)
 
 
 def remove(
@@ -229,7 +229,7 @@ def remove(
     reason: Reason = "",
 ) -> None:
     """Take an item out of memory; undo brings it back."""
-    with session.user(user) as memory:
+    with session.known(user) as memory:
         done = memory.remove(item_id, reason=reason)
         _show_operation(session, done, memory)
 
@@ -245,7 +245,7 @@ def forget(
     """Take steps out of memory, and the items that rest on nothing else; undo brings them back."""
     if not step_ids and thread is None:
         raise InvalidInputError("forget what? give step ids, or --thread")
-    with session.user(user) as memory:
+    with session.known(user) as memory:
         done = memory.forget(step_ids or None, thread_id=thread, reason=reason)
         _show_operation(session, done, memory)
 
@@ -258,7 +258,7 @@ def undo(
     cascade: Annotated[bool, typer.Option("--cascade", help="First undo the later ones that build on it.")] = False,
 ) -> None:
     """Reverse an operation."""
-    with session.user(user) as memory:
+    with session.known(user) as memory:
         try:
             done = memory.undo(operation_id, cascade=cascade)
         except UndoRefusedError as error:
@@ -278,17 +278,17 @@ def feedback(
     """Say which hits of a recall helped and which hurt."""
     if not helped and not hurt:
         raise InvalidInputError("feedback on what? give --helped ID or --hurt ID")
-    with session.user(user) as memory:
+    with session.known(user) as memory:
         memory.feedback(recall_id, helped=helped or (), hurt=hurt or ())
     if session.as_json:
         return output.write_json({"recall_id": recall_id, "helped": helped or [], "hurt": hurt or []})
     return output.write_text(f"kept: {len(helped or ())} helped, {len(hurt or ())} hurt")
 
 
-def _show_item(session: Session, item: Any) -> None:
+def _show_item(session: Session, item: Any, user: UserMemory) -> None:
     if session.as_json:
         return output.write_json(item)
-    return output.write(*output.item_block(item))
+    return output.write(*output.item_block(item, zone=zone_of(user)))
 
 
 def _show_operation(session: Session, operation: Operation, user: UserMemory) -> None:

@@ -13,7 +13,7 @@ from .docx import read_docx
 from .html import read_html
 from .kinds import OTHER, READABLE, FileKind, kind_of
 from .pdf import read_pdf
-from .text import NotTextError, read_markdown, read_text
+from .text import NotTextError, in_utf8, read_markdown, read_text
 
 __all__ = ["LONGEST_TEXT", "load_file", "read_data", "read_file"]
 
@@ -93,6 +93,8 @@ def _read(kind: FileKind, data: bytes, name: str, max_bytes: int) -> ReadFile:
     degraded: tuple[str, ...] = ()
     sections: tuple[Section, ...] = ()
     content = ""
+    if kind.resource_type in ("csv", "markdown", "text") or (kind.resource_type == "html" and not _declares(data)):
+        data, degraded = in_utf8(data, name)
     match kind.resource_type:
         case "pdf":
             content, sections, title, degraded = read_pdf(data, name, LONGEST_TEXT)
@@ -120,6 +122,12 @@ def _read(kind: FileKind, data: bytes, name: str, max_bytes: int) -> ReadFile:
         sections=sections,
         degraded=degraded,
     )
+
+
+def _declares(data: bytes) -> bool:
+    """Whether a page says in which encoding it is."""
+    start = data[:4_096].lower()
+    return b"charset" in start or b"encoding=" in start
 
 
 def _first_heading(sections: tuple[Section, ...]) -> str:
