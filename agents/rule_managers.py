@@ -70,7 +70,7 @@ class RuleManager:
         operation, target = _aim(finding, nearest.values())
         if operation != "add" and target is not None and not finding.slot and "slot" in target.metadata:
             values["metadata"] = {**metadata, "slot": target.metadata["slot"]}
-        if operation == "update":
+        if operation == "update" and not finding.redated:
             values.pop("valid_from", None)
         return Proposal(
             operation=operation,

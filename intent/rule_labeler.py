@@ -84,6 +84,7 @@ class RuleLabeler:
         )
         self._open: set[str] = set()
         self._since_close = 0
+        self._untold: dict[str, list[str]] = {}  # thread → steps that no gist tells of yet, since they may be moved
         self._evidence = ScopeEvidence()
 
     # ------------------------------------------------------------------ labelling
@@ -112,7 +113,7 @@ class RuleLabeler:
             labeled = self._labeled(step, decision)
             given[step.id] = None
             self._keep(labeled)
-            touched.update(dict.fromkeys(self._tell(labeled)))
+            touched.update(dict.fromkeys(self._tell_when_sure(labeled)))
             for step_id, events in self.events.refinements().items() if self.settings.events else ():
                 if self._put(step_id, events=events):
                     moved[step_id] = None
@@ -120,6 +121,8 @@ class RuleLabeler:
             if self._since_close >= self.settings.window:
                 for step_id in self._close():
                     moved[step_id] = None
+                for thread in list(self._untold):
+                    touched.update(dict.fromkeys(self._tell_waiting(thread)))
         for scope_id, gist in self._gists.items():
             self._scopes[scope_id] = self._scopes[scope_id].model_copy(update={"gist": gist})
         self._gists.clear()
@@ -206,6 +209,22 @@ class RuleLabeler:
         return label.name if label is not None else ""
 
     # ------------------------------------------------------------------ gists
+
+    def _tell_when_sure(self, labeled: LabeledStep) -> list[str]:
+        """As :meth:`_tell`, but a step that may still be moved waits for the next one of its thread to settle it."""
+        thread = labeled.step.thread_id
+        if labeled.provisional and self._parted is None and len(self._recent.get(labeled.scope, ())) > 1:
+            self._untold.setdefault(thread, []).append(labeled.step.id)
+            return []
+        parted, self._parted = self._parted, None
+        changed = self._tell_waiting(thread)
+        self._parted = parted
+        return [*changed, *self._tell(labeled)]
+
+    def _tell_waiting(self, thread: str) -> list[str]:
+        """Tell the steps of a thread that waited and were not moved: a move told them already."""
+        waiting = self._untold.pop(thread, [])
+        return [scope for one in waiting if one in self._steps for scope in self._tell(self._steps[one])]
 
     def _tell(self, labeled: LabeledStep) -> list[str]:
         """Bring the gist of the step's scope up to it, and that of a scope that it leaves; returns the scopes whose gist changed."""
@@ -297,6 +316,9 @@ class RuleLabeler:
         if self.settings.coreference:  # what it refers to is there, not in the scope that it was taken from
             self._steps[step_id] = self._reread(self._steps[step_id], list(recent)[-self.settings.reference_steps :])
         recent.append(self._steps[step_id])
+        for waiting in self._untold.values():
+            if step_id in waiting:
+                waiting.remove(step_id)
         self._tell(self._steps[step_id])
         return True
 
@@ -361,6 +383,7 @@ class RuleLabeler:
         for store in (self._gists, self._steps, self._recent, self._previous):
             store.clear()
         self._open.clear()
+        self._untold.clear()
         order = sorted(
             (one for ones in recent.values() for one in ones),
             key=lambda one: (one.step.occurred_at, one.step.thread_id, one.step.turn),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from .phrases.analysis import Analysis, NounPhrase
 
-__all__ = ["Gist", "canonical_summary", "updated_gist"]
+__all__ = ["Gist", "canonical_summary", "readable_gist", "updated_gist"]
 
 _SENTENCE = re.compile(r"(?<=[.!?。！？])[\"”'’)]*\s+|(?<=[。！？])|\n+")
 _CJK = re.compile(r"[\u4e00-\u9fff]")
@@ -240,6 +240,36 @@ class Gist:
             names=tuple(name for name in parts[2].split("; ") if name),
             latest=parts[3],
         )
+
+
+def readable_gist(gist: str) -> str:
+    """A scope's stored gist as plain sentences, for people to read; a gist in other words as it stands.
+
+    ``user, assistant | We go to Bonn. | Bonn; Hotel Sol (€90) | user decides Hotel Sol`` becomes "Between user and
+    assistant. It began with: We go to Bonn. Named: Bonn, Hotel Sol (€90). The latest that counts: user decides Hotel Sol."
+    """
+    if gist.count(_BAR) != 3:
+        return gist
+    told = Gist.parse(gist)
+    chinese = bool(_CJK.search(told.purpose or told.latest))
+    who = told.who
+    if chinese:
+        parts = [
+            f"{'、'.join(who)}的对话" if who else "",
+            f"开头：{told.purpose}" if told.purpose else "",
+            f"提到：{'、'.join(told.names)}" if told.names else "",
+            f"最近：{told.latest}" if told.latest else "",
+        ]
+        return "".join(part if part[-1] in "。！？!?…" else f"{part}。" for part in parts if part)
+    pair = " and ".join([", ".join(who[:-1]), who[-1]]) if len(who) > 1 else "".join(who)
+    latest = "" if told.purpose and told.latest.endswith(told.purpose) else told.latest
+    parts = [
+        f"{'Between' if len(who) > 1 else 'By'} {pair}" if who else "",
+        f"It began with: {told.purpose}" if told.purpose else "",
+        f"Named: {', '.join(told.names)}" if told.names else "",
+        f"The latest that counts: {latest}" if latest else "",
+    ]
+    return " ".join(part if part[-1] in ".!?…" else f"{part}." for part in parts if part)
 
 
 def updated_gist(gist: str, *, speaker: str, role: str, act: str, summary: str, text: str, analysis: Analysis) -> str:

@@ -189,12 +189,23 @@ def test_a_step_that_recall_has_shown_itself_may_still_be_learned_from(ann: User
 
 
 def test_a_person_who_says_a_known_thing_again_confirms_it(ann: UserMemory) -> None:
-    first, again = say(ann, "I live in Cork."), say(ann, "I live in Cork.")
+    first, again = say(ann, "I live in Cork."), say(ann, "I live in Cork.", at=NOON + timedelta(days=1))
     for step in (first, again):
         core = fact(step, "live in Cork", "", kind="core", values={"label": "home_city", "value": "Cork"})
         apply(ann, batch_of(step, shown=("home_city Cork",)), core)
     [item] = ann.items()
     assert [source.step_id for source in item.sources] == [first.id, again.id]
+
+
+def test_a_step_stored_twice_says_nothing_new(ann: UserMemory) -> None:
+    first, copy = say(ann, "I live in Cork."), say(ann, "I live in Cork.")
+    outcomes = []
+    for step in (first, copy):
+        core = fact(step, "live in Cork", "", kind="core", values={"label": "home_city", "value": "Cork"})
+        outcomes += apply(ann, batch_of(step), core).outcomes
+    assert [one.applied for one in outcomes] == ["add", "noop"]
+    [item] = ann.items()
+    assert [source.step_id for source in item.sources] == [first.id]
 
 
 @given(st.text(alphabet="aAbB éß”\"’'—-.，ｆＦ\u3000\n\t中文1", min_size=1, max_size=30), st.data())

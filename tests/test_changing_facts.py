@@ -187,3 +187,49 @@ def test_of_a_long_text_the_whole_sentences_at_its_beginning_are_read() -> None:
     told = stated_by("Mark works at Bosch. " + "He likes the canteen and the people there. " * 200)
     assert told is not None
     assert told[:3] == ("Mark", "employer", "Bosch")
+
+
+TWICE = (
+    "I live in Leeds.", "Our ferry to Dublin leaves on 14 January.", "Sorry, I meant the ferry leaves on 15 January.",
+    "I've moved to York.", "My dog is called Rex.", "Actually, my dog is called Max, not Rex.",
+    "I start at York District Hospital on Thursday.", "Sorry, I meant Wednesday, not Thursday.", "I live in York.",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("each", [True, False])
+@pytest.mark.parametrize("threads", [("t", "t"), ("t", "u")])
+def test_a_conversation_stored_twice_leaves_every_fact_as_it_was(
+    memory: Memory, threads: tuple[str, str], each: bool
+) -> None:
+    user = memory.user(f"ann {next(_users)}")
+    states = []
+    for thread in threads:
+        for number, words in enumerate(TWICE):
+            at = FIRST + timedelta(hours=number)
+            user.remember({"role": "user", "content": words, "timestamp": at.isoformat()}, thread)
+            if each:
+                user.flush()
+        user.flush()
+        kinds = ("core", "semantic", "episodic")
+        states.append(
+            [(item.id, item.text, item.valid_from, item.valid_to) for kind in kinds for item in user.items(kind)]
+        )
+    assert states[0] == states[1]
+    said = " ".join(text for _, text, _, _ in states[0])
+    assert ("Max" in said, "Rex" in said, "2020-01-15" in said, "2020-01-14" in said) == (True, False, True, False)
+    assert "Hospital (since 2020-01-08)" in said
+
+
+def test_a_correction_read_later_takes_the_date_of_the_fact_back_too(memory: Memory) -> None:
+    user = memory.user(f"ann {next(_users)}")
+    for minute, words in enumerate(
+        ("I start at York Hospital on Thursday.", "Sorry, I meant Wednesday, not Thursday.")
+    ):
+        at = FIRST + timedelta(minutes=minute)
+        user.remember({"role": "user", "content": words, "timestamp": at.isoformat()}, "t")
+        user.flush()
+    [item] = user.items("core")
+    assert (item.text, item.valid_from) == (
+        "employer\nWorks at York Hospital (since 2020-01-08)",
+        datetime(2020, 1, 8, tzinfo=UTC),
+    )

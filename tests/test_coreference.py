@@ -273,3 +273,35 @@ def test_chinese_names_keep_signs_that_else_end_a_phrase() -> None:
         phrase.text for phrase in analyse("和平宾馆每晚400元，颐和酒店每晚500元，我和妈妈想住便宜的宾馆。").phrases
     }
     assert {"和平宾馆", "颐和酒店"} <= names
+
+
+# ---------------------------------------------------------------------- no antecedent is better than a wrong one
+
+RESTAURANTS = "Ann: We want the seafood restaurants near the port."
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        (RESTAURANTS, "Ann: My roses have brown spots.", "Bot: Spray them with soap water."),
+        (RESTAURANTS, "Ann: By the way, cucumbers on my balcony turn yellow.", "Bot: Move them into the shade."),
+        (RESTAURANTS, "Bot: Feed them with compost every two weeks."),
+        ("Ann: The deck chairs are old.", "Bot: My lilies and tulips look sick.", "Ann: Give them away."),
+    ],
+    ids=["nearer thing", "nearer word", "verb that does not fit", "pair of unknown kind"],
+)
+def test_them_is_left_where_what_was_said_last_is_something_else(lines: tuple[str, ...]) -> None:
+    assert resolved(*lines).text == lines[-1].split(": ", 1)[1]
+
+
+def test_them_still_stands_for_what_one_can_do_it_to() -> None:
+    assert resolved("Ann: We adopted two puppies.", "Bot: How often do you feed them?").text.endswith(
+        "the two puppies?"
+    )
+    assert resolved(RESTAURANTS, "Bot: Shall I compare them?").text == "Shall I compare the seafood restaurants?"
+
+
+def test_they_does_not_reach_back_over_much_other_talk() -> None:
+    early = view(0, "Ann", "We want the seafood restaurants near the port.")
+    late = view(12, "Bot", "Shall I compare them?")
+    assert Resolver().resolve(late, [early]).text == late.text

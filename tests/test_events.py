@@ -328,3 +328,41 @@ def test_no_talk_breaks_it_and_every_step_gets_a_type(talk_: list[tuple[str, str
 )
 def test_megabytes_do_not_stop_it(text: str) -> None:
     assert Talk().say(text).ids
+
+
+# ---------------------------------------------------------------------- what is the case
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The spare key is under the blue pot.",
+        "Malmö to Lund is about 20 km.",
+        "My brother has a new job.",
+        "Note that the alarm code is 4417.",
+        "I have a piano exam in March.",
+        "备用钥匙在抽屉里。",
+    ],
+)
+@pytest.mark.parametrize("before", ["I'd suggest the fish restaurant by the harbour. Shall we?", ""])
+def test_saying_what_is_the_case_settles_nothing_that_was_proposed(text: str, before: str) -> None:
+    talk = Talk()
+    if before:
+        talk.say(before, "assistant")
+    assert talk.act(text) not in ("Decide", "Confirm")
+
+
+@pytest.mark.parametrize(
+    "text", ["The second one is perfect.", "The small hotel is fine, book it.", "Thai food it is."]
+)
+def test_taking_up_a_proposal_settles_it_though_it_says_is(text: str) -> None:
+    talk = Talk()
+    talk.say("I'd suggest the small hotel, or the big one with Thai food. Which one?", "assistant")
+    assert talk.act(text) == "Decide"
+
+
+@pytest.mark.parametrize(
+    "text", ["Hello! I'm Vera, a nurse from Gdańsk.", "Hi, my name is Otto.", "你好,我叫小陈,住在厦门。"]
+)
+def test_who_says_who_they_are_tells_something(text: str) -> None:
+    assert Talk().act(text) == "Inform"

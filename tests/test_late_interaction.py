@@ -14,6 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.embeddings import DeterministicFakeEmbedding
 
+from hexamem import Memory
+from hexamem.retrieval.evidence import EvidenceWeights, Need, rank_evidence
 from hexamem.stores.embedders import open_embedder
 from hexamem.stores.embedders.bundled import BundledEmbedder
 from hexamem.stores.embedders.late_interaction import Bags, distinct_rows, late_interaction
@@ -165,3 +167,16 @@ def test_texts_are_compared_alike_by_their_bags(bundled: BundledEmbedder) -> Non
     question = "who went to 東京 with the cello?"
     by_bags = bundled.compare_bags(question, bundled.token_bags(texts))
     np.testing.assert_array_equal(by_bags, bundled.late_interaction(question, texts))
+
+
+def test_candidates_of_which_none_is_alike_are_ranked_all_the_same(tmp_path: Path) -> None:
+    """One without a token that is known has 0, others may have less."""
+    with Memory.open(tmp_path / "home") as memory:
+        ids = memory.user("ann").remember(["harbour", "\U0001f419"], thread_id="chat").step_ids
+        values = memory.embedder.compare_bags("xx", memory.embedder.token_bags(["harbour", "\U0001f419"])).tolist()
+        assert values[0] < 0
+        assert values[1] == 0
+        with memory.ledger.read("ann") as tx:
+            need = Need(text="xx", rankings={"vector": list(ids)})
+            ((found,), _, _) = rank_evidence(tx, [need], memory.embedder, EvidenceWeights())
+    assert {one.id for one in found.ranked} == set(ids)

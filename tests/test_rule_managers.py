@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from hexamem.agents.contract import Batch, HeardStep, Instruction
 from hexamem.agents.rule_managers import rule_managers
+from hexamem.intent.phrases.abbreviations import is_abbreviation_stop
 from hexamem.memory_types import ITEM_KINDS, CoreItem, EpisodicItem, MemoryItem, SemanticItem, item_from
 from hexamem.memory_types.proposals import Proposal
 from hexamem.memory_types.step import Media, Role, Step
@@ -104,8 +105,22 @@ def test_what_does_not_hold_of_the_user_gives_no_core_item(text: str) -> None:
     assert core(text) == []
 
 
-def test_a_game_of_what_if_spoils_what_follows_it_closely() -> None:
-    assert summaries("semantic", "If I were a king I'd wear a hat.", "My cousin Ben lives in a teapot.") == []
+@pytest.mark.parametrize(
+    "supposed",
+    [
+        "If I won the lottery I would live in Monaco.",
+        "If I were you I would call them.",
+        "Imagine I won the lottery. I'd drive a Bentley.",
+        "Can you imagine, I won the raffle!",
+        "Suppose I owned a farm. My wife would keep goats.",
+        "要是我中了五百万，我就住在大理。",
+    ],
+)
+def test_what_is_supposed_silences_neither_later_messages_nor_what_holds_in_its_own(supposed: str) -> None:
+    said = "I never eat pork and I hate jazz."
+    for turns in ((supposed, said), (f"{supposed} {said}",)):
+        values = [one.values["value"] for one in proposed(batch(*turns)) if one.kind == "core"]
+        assert values == ["Does not eat pork", "Dislikes jazz"]
 
 
 def test_words_of_the_assistant_the_system_and_of_tools_are_no_facts() -> None:
@@ -397,3 +412,100 @@ def test_a_no_to_a_question_does_not_correct_another_day() -> None:
     assert (
         len(summaries("episodic", "The surveyor came last Friday.", "No, not yet. The roofers visit on Thursday.")) == 2
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("I work as a nurse at St. Olave's hospital and I live in Leeds.",
+         ["Lives in Leeds", "Works as a nurse", "Works at St. Olave's hospital"]),
+        ("I live in Mt. Vernon. I hate jazz.", ["Dislikes jazz", "Lives in Mt. Vernon"]),
+        ("I like fruit, e.g. pears, and I live in St. Albans.", ["Likes fruit", "Lives in St. Albans"]),
+        ("I grew up on Baker St. I live in York.", ["Lives in York"]),
+    ],
+)  # fmt: skip
+def test_an_abbreviation_ends_no_sentence(text: str, values: list[str]) -> None:
+    assert sorted(value for value in core(text) if "grew" not in value.lower()) == values
+
+
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [
+        ("He saw Dr. Smith. She left.", 2), ("Room No. 5 is free. No. We left.", 3), ("At 3 p.m. on Friday.", 1),
+        ("It ends at 3 p.m. We left.", 2), ("Pears, e.g. Conference.", 1), ("On Elm Rd. in Leeds.", 1),
+        ("Cats vs. dogs etc. and so on.", 1), ("On Baker St. We left.", 2), ("I go to the St. James shop.", 1),
+        ("At St. Olave's we met.", 1),
+    ],
+)  # fmt: skip
+def test_full_stops_of_abbreviations_are_told_from_those_of_sentences(text: str, ends: int) -> None:
+    stops = [at for at, sign in enumerate(text) if sign == "." and text[at + 1 : at + 2] in ("", " ")]
+    assert sum(not is_abbreviation_stop(text, at) for at in stops) == ends
+
+
+@pytest.mark.parametrize(
+    ("first", "correction", "expected"),
+    [
+        ("I start at York District Hospital on Thursday.", "Sorry, I meant Wednesday, not Thursday.",
+         {"Works at York District Hospital (since 2025-03-05)", "I start at York District Hospital on 2025-03-05"}),
+        ("My birthday is 4 May 1990.", "Sorry, I meant 5 May 1990.",
+         {"Birthday: 5 May 1990", "My birthday is on 1990-05-05"}),
+        ("My dog is called Rex.", "Actually, my dog is called Max, not Rex.",
+         {"Has a dog called Max", "My dog is called Max"}),
+    ],
+)  # fmt: skip
+def test_a_correction_takes_a_value_back_wherever_it_was_learned(
+    first: str, correction: str, expected: set[str]
+) -> None:
+    for turns in ((first, correction), (f"{first} {correction}",)):
+        values = [one.values for one in proposed(batch(*turns))]
+        assert {value.get("value") or value["summary"] for value in values} == expected
+
+
+def test_a_weekday_put_right_is_the_one_that_would_have_been_said_in_its_place() -> None:
+    # Said on a Tuesday: Monday is six days ahead, and so Wednesday is tomorrow.
+    told = summaries("episodic", "The plumber is coming to us on Monday.", "Sorry, I meant Wednesday.")
+    assert told == ["The plumber is coming to us on 2025-03-05"]
+
+
+@pytest.mark.parametrize(
+    ("text", "summary"),
+    [
+        (
+            "Can you remind me to call Dr. Patel on Friday at 3pm?",
+            "Call Dr. Patel on 2025-03-07 at 3pm (2025-03-07 15:00)",
+        ),
+        ("Please remind me to book the ferry tomorrow.", "Book the ferry on 2025-03-05"),
+        ("Could you set a reminder to water the plants on Sunday?", "Water the plants on 2025-03-09"),
+    ],
+)
+def test_a_reminder_says_what_is_to_be_done(text: str, summary: str) -> None:
+    [event] = [one for one in proposed(batch(text)) if one.kind == "episodic"]
+    assert (event.values["summary"], event.values["event_type"]) == (summary, "reminder")
+
+
+def test_what_is_never_eaten_is_told_once() -> None:
+    assert core("I never eat meat.") == ["Does not eat meat"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The seafood restaurants are only for Petra.",
+        "The van is booked with Declan.",
+        "The cat is ill, Declan is minding her.",
+    ],
+)
+def test_what_is_true_for_the_moment_of_something_unnamed_is_no_fact(text: str) -> None:
+    assert summaries("semantic", text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("我住在杭州,在阿里巴巴工作。", ["住在杭州", "在阿里巴巴工作"]),
+        ("我叫李雷,我住在杭州. 我对花生过敏!", ["李雷", "住在杭州", "对花生过敏"]),
+        ("我住在Berlin,对latex过敏;我叫李雷", ["住在Berlin", "对latex过敏", "李雷"]),
+    ],
+)
+def test_marks_of_ascii_between_chinese_words_are_read_as_chinese_ones(text: str, values: list[str]) -> None:
+    assert sorted(core(text)) == sorted(values)

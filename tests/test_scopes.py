@@ -21,6 +21,8 @@ from hexamem.intent.query import query_filter
 from hexamem.intent.scopes.anchor import read_anchor
 from hexamem.intent.scopes.cues import SWITCH, read_cues
 from hexamem.intent.scopes.identity import Identities, fresh_names, read_features
+from hexamem.intent.scopes.introduction import topic_name
+from hexamem.intent.scopes.naming import said_names
 from hexamem.intent.scopes.numbers import find_goals
 from hexamem.intent.scopes.return_weights import REPLY_WEIGHTS, STEP_WEIGHTS
 from hexamem.intent.scopes.returns import FEATURES
@@ -569,7 +571,7 @@ def test_topic_names_can_be_read() -> None:
     [name] = set(named(BREAD))
     assert "step" not in name
     assert name[0].isupper()
-    assert set(name.lower().split(", ")) & {"starter", "bread", "dough"}
+    assert set(name.lower().split()) & {"starter", "bread", "dough"}
 
 
 # ---------------------------------------------------------------------- people's word
@@ -1162,3 +1164,124 @@ def test_the_first_weekday_of_a_range_does_not_date_its_end() -> None:
         "Now Athens: on the Friday I need a hotel.",
     ]
     assert named(lines)[-1] == "Athens trip / Day 1"
+
+
+# ---------------------------------------------------------------------- matters of no trip
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Hi, I'm Vera, we moved into a house behind a brewery in Gdansk.", "House behind a brewery"),
+        ("Remember that Otto is afraid of dogs.", "Otto afraid of dogs"),
+        ("My grandfather is in hospital, so I go there every day.", "Grandfather in hospital"),
+        ("The dishwasher makes a terrible noise.", "Dishwasher"),
+        ("I'm writing about Ida's school play.", "Ida's school play"),
+        ("My boss wants the annual report by Friday.", "Annual report by Friday"),
+        ("女儿的游泳课改到周四了。", "游泳课"),
+        ("我爸爸对海鲜过敏,请记住。", "海鲜过敏"),
+    ],
+)
+def test_a_topic_is_named_by_a_phrase_that_was_said(text: str, name: str) -> None:
+    assert topic_name(text) == (name, False)
+
+
+@given(st.text(max_size=200))
+def test_names_that_are_offered_are_short(text: str) -> None:
+    for name in said_names(text):
+        assert name.strip()
+        assert len(name.split()) <= 4
+        if (
+            not name.isascii()
+            and not any("a" <= char.lower() <= "z" for char in name)
+            and "\u4e00" <= name[0] <= "\u9fff"
+        ):
+            assert len(name) <= 6
+
+
+def test_a_topic_named_by_what_was_said_is_read_back_as_it_was() -> None:
+    tracked = tracker()
+    lines: list[Line] = [
+        "The dishwasher makes a terrible noise since Monday.",
+        ("assistant", "Clean the filter first."),
+    ]
+    steps = steps_of(lines)
+    scopes = follow(tracked, steps)
+    again = restored(tracked, steps, scopes)
+    known = [(scope.own, scope.kind, scope.tokens, scope.auto) for scope in tracked._registry]
+    assert known == [(scope.own, scope.kind, scope.tokens, scope.auto) for scope in again._registry]
+
+
+EVERYDAY: list[Line] = [
+    "I want to plan a trip to Sicily with my brother in May.",
+    ("assistant", "Sicily is lovely in May. Palermo has great fish restaurants."),
+    "The ferry to Palermo leaves at 9 pm on Wednesday.",
+    ("assistant", "Noted."),
+    "By the way, my basil has black spots. What could that be?",
+    ("assistant", "That may be a fungus. Cut the leaves off."),
+    "Remember that Otto is allergic to walnuts.",
+    ("assistant", "I will."),
+    "The alarm code is written in the red notebook.",
+    ("assistant", "Noted."),
+    "My cat Mimi has to see the vet on Friday because of her paw.",
+    ("assistant", "I hope she is well soon."),
+    "Back to Sicily: we need a hotel in Palermo.",
+    ("assistant", "Hotel Porta Felice is close to the harbour."),
+]
+
+
+def test_other_matters_are_not_filed_under_the_trip_that_was_spoken_of_last() -> None:
+    found = named(EVERYDAY)
+    assert all(found[i].startswith("Sicily trip") for i in (0, 1, 2, 3, 12, 13))
+    assert not any(name.startswith("Sicily trip") for name in found[4:12])
+
+
+def test_a_trip_without_planned_days_opens_none() -> None:
+    assert not any("/ Day" in name or "Friday" in name for name in named(EVERYDAY))
+
+
+def test_other_matters_leave_a_trip_with_planned_days_where_they_are_ones_own() -> None:
+    lines: list[Line] = [
+        "Please plan three days in Porto. Day 1 first.",
+        ("assistant", "Ribeira has several small hotels."),
+        "Note that the spare key is with Mrs Hall next door.",
+        ("assistant", "Noted."),
+        "What about day 2 in Porto?",
+    ]
+    found = named(lines)
+    assert found[0] == "Porto trip / Day 1"
+    assert found[2] == found[3] == "Spare key"
+    assert found[4] == "Porto trip / Day 2"
+
+
+def test_what_serves_the_trip_goes_on_with_it_after_an_aside() -> None:
+    lines: list[Line] = [
+        "Please plan three days in Porto. Day 1 first.",
+        ("assistant", "Ribeira has several small hotels."),
+        "Note that the spare key is with Mrs Hall next door.",
+        ("assistant", "Noted."),
+        "A boat tour and dinner by the water would suit us.",
+    ]
+    assert named(lines)[-1] == "Porto trip / Day 1"
+
+
+def test_matters_of_ones_own_in_chinese_leave_the_trip() -> None:
+    lines: list[Line] = [
+        "帮我规划一下国庆去成都玩四天。",
+        ("assistant", "好的,先定住宿。"),
+        "我的手机屏幕碎了,修一下多少钱?",
+        ("assistant", "大概五百到一千。"),
+        "成都第二天想去看熊猫。",
+    ]
+    found = named(lines)
+    assert not found[2].startswith("成都之行")
+    assert found[4] == "成都之行 / 第2天"
+
+
+def test_a_greeting_that_tells_something_is_no_part_of_the_trip_after_it() -> None:
+    lines: list[Line] = [
+        "Hi, I'm Vera, we moved into a house behind a brewery in Gdansk.",
+        ("assistant", "Welcome, Vera! I hope the neighbours are kind."),
+        "I want to plan a trip to Sicily with my brother in May.",
+    ]
+    assert named(lines) == ["House behind a brewery"] * 2 + ["Sicily trip"]

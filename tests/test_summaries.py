@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from hexamem.intent import Gist, canonical_summary, updated_gist
 from hexamem.intent.phrases.analysis import analyse
+from hexamem.intent.summaries import readable_gist
 
 CODE_POINTS = st.text(max_size=300)
 
@@ -145,3 +146,25 @@ def test_any_text_gives_one_line_and_a_gist_that_reads_back(speaker: str, act: s
     assert len(line.splitlines()) <= 1
     gist = gist_of((speaker, act, text), (speaker, act, text))
     assert str(Gist.parse(gist)) == gist
+
+
+def test_a_gist_is_shown_to_people_in_sentences() -> None:
+    gist = "user, assistant | We go to Bonn. | Bonn; Hotel Sol (€90) | user decides Hotel Sol"
+    shown = readable_gist(gist)
+    assert shown == (
+        "Between user and assistant. It began with: We go to Bonn. Named: Bonn, Hotel Sol (€90). "
+        "The latest that counts: user decides Hotel Sol."
+    )
+
+
+def test_empty_parts_of_a_gist_leave_no_trace_when_shown() -> None:
+    assert readable_gist("ann | Who waters the plants? |  | ann asks: Who waters the plants?") == (
+        "By ann. It began with: Who waters the plants?"
+    )
+    assert readable_gist(" |  |  | ") == ""
+    assert readable_gist("小林 | 去成都玩四天 | 成都 | ") == "小林的对话。开头：去成都玩四天。提到：成都。"
+
+
+@given(CODE_POINTS)
+def test_a_gist_in_other_words_is_shown_as_it_stands(text: str) -> None:
+    assert readable_gist(text) == text or text.count(" | ") == 3

@@ -28,6 +28,7 @@ from .evidence import Heard, check_evidence
 from .item_changes import ItemChanges
 from .likeness import Embed, Likeness
 from .proposal_values import read_values
+from .repeated import as_first_said, first_said, slot_as_first_said
 from .state import Checked, references_in
 
 __all__ = ["Applied", "Applier"]
@@ -223,12 +224,14 @@ class _Run:
         self._at = tx.change
         self._heard: dict[int, Heard] = {}
         self._steps: dict[str, Step] = {}
+        self._first: dict[str, str] = {}
         if ahead is not None and ahead._at == self._at:
-            self._steps, self._heard = ahead._steps, ahead._heard
+            self._steps, self._heard, self._first = ahead._steps, ahead._heard, ahead._first
         else:
             cited = {one.step_id for proposal in task.proposals for one in proposal.evidence}
             cited &= {heard.step.id for heard in self._batch.steps}
             self._steps = get_steps(tx, cited) if tx.user_id and cited else {}
+            self._first = first_said(tx, self._steps.values()) if tx.user_id else {}
         self._timezone = getattr(self._batch.zone, "key", None) or (
             "UTC" if str(self._batch.zone) == "UTC" else tx.timezone
         )
@@ -278,10 +281,12 @@ class _Run:
         """The proposal with its evidence checked and its values read, and cleaned where they are to be written."""
         heard = self._heard.get(id(given))
         if heard is None:
-            heard = self._heard[id(given)] = check_evidence(self._batch, proposal, self._steps)
+            heard = as_first_said(check_evidence(self._batch, proposal, self._steps), self._first)
+            self._heard[id(given)] = heard
         if heard.refused or heard.said_at is None:
             raise InvalidInputError(heard.refused)
         values, notes = read_values(proposal.kind, proposal.values, self._timezone)
+        values = slot_as_first_said(values, self._first)
         if any(_holds_part(values, one) for one in self._secrets):
             raise InvalidInputError("it repeats a part of what went to the vault; name it there without its value")
         cleaned = Cleaned(values, proposal.reason, {})

@@ -238,8 +238,11 @@ class ItemChanges(ItemEdits):
         only_sources = not changes and set(fields) == {"sources"}
         kind: OperationKind = "merge" if only_sources else "update"
         state = after.model_dump(mode="json", include=set(fields) - {"sources", "metadata"})
-        if before := left_before(self.known, known.id, kind, new.sources, state):
-            return Outcome(applied="noop", item_id=known.id, operation_id=before.id)
+        # Words that were taken in with a change of value, which was undone, are not taken in again without it.
+        alike: tuple[OperationKind, ...] = ("merge", "update") if only_sources else (kind,)
+        for done in alike:
+            if before := left_before(self.known, known.id, done, new.sources, state):
+                return Outcome(applied="noop", item_id=known.id, operation_id=before.id)
         return self.written(one, kind, [*changes, (known, after), *extra], after)
 
     def _heard_before(self, item: MemoryItem, new: MemoryItem, verdict: Verdict) -> bool:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from ...intent.phrases.abbreviations import is_abbreviation_stop
+
 __all__ = ["Stated", "stated_by"]
 
 
@@ -173,7 +175,11 @@ def stated_by(sentence: str) -> Stated | None:
     if _NOT_NOW.search(sentence):
         return None
     if len(sentence) > _READ:
-        ends = [match.start() + 1 for match in _END.finditer(sentence[: _READ + 1]) if not is_abbreviation_stop(sentence, match.start())]
+        ends = [
+            match.start() + 1
+            for match in _END.finditer(sentence[: _READ + 1])
+            if not is_abbreviation_stop(sentence, match.start())
+        ]
         if not ends:
             return None
         sentence = sentence[: ends[-1]]

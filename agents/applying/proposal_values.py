@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, get_args
 
 from ...errors import InvalidInputError
+from ...intent.phrases.abbreviations import is_abbreviation_stop
 from ...memory_types import (
     CoreItem,
     EpisodicItem,
@@ -154,7 +155,8 @@ def _cut_long(kind: ItemKind, read: dict[str, Any], notes: list[str]) -> None:
         value = read.get(name)
         if not isinstance(value, str) or len(value) <= longest:
             continue
-        ends = [match.end() for match in _SENTENCE_END.finditer(value, longest // 3, longest)]
+        found = _SENTENCE_END.finditer(value, longest // 3, longest)
+        ends = [match.end() for match in found if not is_abbreviation_stop(value, match.start())]
         at = ends[-1] if ends else max(value.rfind(" ", longest // 3, longest), 0) or longest
         read[name], rest = value[:at].strip(), value[at:].strip()
         target = _REST_GOES_TO.get(kind)

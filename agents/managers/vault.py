@@ -26,7 +26,8 @@ class VaultOperation(ItemOperation):
     entry_type: str | None = Field(description="password, key, code, card, id_number, phone, email, address or other.")
     caption: str | None = Field(description="What it opens or whose it is, without the secret itself.")
     sensitivity: Literal["low", "medium", "high"] | None = Field(
-        description="high for what opens something, identity papers and accounts, medium for street addresses, policy and membership numbers, low for contacts."
+        description="high for what opens something, identity papers and accounts, medium for street addresses and "
+        "policy and membership numbers, low for contacts."
     )
     secret: str | None = Field(description="The secret characters alone, copied exactly; null for a reference.")
 

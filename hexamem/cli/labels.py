@@ -91,7 +91,9 @@ def show(session: Session, *, label: Label, user: User) -> None:
         zone = zone_of(memory)
     if session.as_json:
         return output.write_json(found)
-    facts = {"about": found.gist, "also found as": ", ".join(found.aliases), "steps": f"{found.steps:,}"}
+    from ..intent.summaries import readable_gist
+
+    facts = {"about": readable_gist(found.gist), "also found as": ", ".join(found.aliases), "steps": f"{found.steps:,}"}
     if len(steps) < found.steps:
         facts["steps"] += f", the latest {len(steps)} of which follow"
     if under:

@@ -21,6 +21,7 @@ from .context import (
     word_count,
 )
 from .cues import COARSE, CUES
+from .facts import introduces_self, states_fact
 
 __all__ = ["Reading", "read_act"]
 
@@ -107,10 +108,15 @@ def read_act(
     if served and not argument and step.role != "assistant" and len(tokens.questions) <= 8 and imperatives(tokens):
         acts["request"] += 1.8  # who is served says so what is to be done
     asks, options = _question(tokens, types, before, acts)
+    told = not argument and not asks and step.role != "assistant" and acts["decide"] < 2.0
+    told = told and (introduces_self(step.text) or states_fact(step.text))
     if not argument:
         _weigh_alternatives(acts, tokens, before)
     if before is not None and previous is not None and previous.speaker != step.speaker:
         options |= _answer(acts, step, tokens, types, before, asks, argument, speech, previous.role)
+    if told:
+        acts["decide"] = acts["social"] = 0.0  # what is the case, and who one is, settles nothing
+        acts["inform"] += 1.5
     if (
         len(tokens.keys) > _GREETING
         and max((value for act, value in acts.items() if act != "social"), default=0.0) >= 0.7

@@ -23,6 +23,8 @@ class Source:
     text: str
     kinds: Mapping[str, str]
     """Name in lower case → its kind, where another step told it."""
+    near: bool = True
+    """Whether it was said just now, rather than before much else was said in its thread."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,9 +33,11 @@ _WANTS: dict[str, frozenset[str]] = {
         ("visit attend", "sight place event food lodging shop"),
         ("deploy merge debug fix fixed", "software thing transport work"),
         ("adopt adopted feed", "animal"),
+        ("water prune repot spray peel boil fry bake freeze wash fold iron knit sew", "thing animal"),
     )
     for verb in verbs.split()
 }
+_PLURAL = re.compile(r"[a-z]{3,}(?<![siu'])s\b")
 _NO_THINGS = frozenset({"time", "amount", "abstract", "address"})
 _SEVERAL = re.compile(
     r"\b(?:they|them|kids|people|friends|siblings|children|parents|family|team|folks|guys|everyone|students|others)\b",
@@ -235,6 +237,8 @@ def _they(
     things = word == "them" or (word == "they" and _THINGS_DO.match(after) is not None)
 
     def rate(phrase: NounPhrase) -> float:
+        if wanted is not None and phrase.kind not in wanted and phrase.kind != "person":
+            return 0.0  # nobody feeds restaurants
         if word == "their" and phrase.kind != "person" and not phrase.name:
             return 0.0  # whose a thing is, is a person or a house
         known = phrase.kind == "person" or (things and (phrase.kind in OBJECT_KINDS or phrase.determiner in COUNTS))
@@ -249,7 +253,12 @@ def _they(
             return 0.7 if phrase.role != "oblique" else 0.3
         return 0.0
 
+    verb = re.search(r"(\w+)\s+$", text[:start]) if word == "them" else None
+    wanted = _WANTS.get(verb[1].lower()) if verb else None
+
     for source in sources[:3]:
+        if not source.near:
+            return None  # much else was said since
         pairs: dict[int, list[NounPhrase]] = {}
         for phrase in source.analysis.phrases:
             pairs.setdefault(phrase.group, []).append(phrase)
@@ -264,9 +273,20 @@ def _they(
             if best is not None and best[0].kind != "person" and _SEVERAL.search(source.text):
                 return None  # whoever "they" were there are they still
             return put(best, text, start, end, possessive=word == "their", speaker=speaker)
-        if _SEVERAL.search(source.text):
-            return None
+        if _SEVERAL.search(source.text) or (things and _other_things(source)):
+            return None  # what was said last are things too, though it is not known of what kind
     return None
+
+
+def _other_things(source: Source) -> bool:
+    """Whether a step speaks of several things that are no known kind of phrase: "my tomatoes", "roses"."""
+    return any(
+        found not in FUNCTION_WORDS
+        and found not in VERBS
+        and found[:-1] not in VERBS
+        and KINDS.get(found[:-1], KINDS.get(found, "")) not in ("time", "amount", "abstract")
+        for found in _PLURAL.findall(source.text[:600].lower())
+    )
 
 
 def _there(

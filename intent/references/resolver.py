@@ -51,6 +51,7 @@ _STATES = re.compile(
     re.IGNORECASE,
 )
 _MAX_SPANS = 8
+_NEAR = 6  # turns of a thread within which what was said is still at hand
 _MAX_ANSWER_WORDS = 7
 _MAX_QUESTION_WORDS = 18
 
@@ -164,7 +165,8 @@ class Resolver:
                 weight *= 0.95
             analysis = self.analysis(view.id, text)
             kinds.update(analysis.named_kinds)
-            sources.append(Source(view.id, view.speaker, weight, analysis, text, kinds))
+            near = view.thread_id != step.thread_id or step.turn - view.turn <= _NEAR
+            sources.append(Source(view.id, view.speaker, weight, analysis, text, kinds, near))
         return sources
 
     def _elliptic(

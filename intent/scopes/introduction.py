@@ -9,13 +9,13 @@ later process reads again what the scope is called by.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
 from ..summaries import Gist
 from .anchor import company_of
 from .identity import GENERIC, IDENTIFIER, Features, read_features
-from .registry import DASH, Registry, Scope
+from .naming import said_names
+from .registry import DASH, Registry, Scope, reads_as_topic, topic_tokens
 from .text import STOP, Words, same_length_lower
 
 __all__ = ["introduce", "name_topic", "open_introduced", "take_up", "topic_name"]
@@ -31,6 +31,7 @@ _FILLER = frozenset(_FILLER_TEXT.split())
 _PROJECT = re.compile(r"\b[Pp]roject (?P<name>[A-Z][\w-]+)|\b(?P<pre>[A-Z][\w-]+) project\b(?! [A-Z])")
 _READ = 300
 _PURPOSE = 40
+_LONGEST = 48  # characters of a topic's name
 
 
 def _purpose_gist(words: Words) -> str:
@@ -142,24 +143,21 @@ def _named_later(token: str, text: str) -> bool:
     return f"{token}:" in text or re.search(rf"[a-z,] {re.escape(token)}\b", text) is not None
 
 
-def topic_name(terms: Mapping[str, float], text: str) -> str:
-    """The name of a topic that nobody named: its most telling words."""
-    best = sorted((term for term in terms if not term[0].isdigit()), key=lambda term: -terms[term])[:3]
-    if len(best) < 2:
-        about = best[0] if best else " ".join(text[:80].split())[:40].strip()
-        return f"Talk: {about}" if about else "Talk"
-    name = ", ".join(best)
-    return name[:1].upper() + name[1:]
+def topic_name(text: str) -> tuple[str, bool]:
+    """The name of a topic that nobody named, and whether it only stands for a better one.
+
+    It is a noun phrase of the text (see :mod:`~hexamem.intent.scopes.naming`) that does not read like the name of
+    another kind of scope; where the text has none, its first words.
+    """
+    for name in said_names(text):
+        if len(name) <= _LONGEST and reads_as_topic(name):
+            return name, False
+    about = " ".join(text[:80].split()[:5])[:40].strip(" ,.;:!?/")
+    return (f"Talk: {about}" if about else "Talk"), True
 
 
 def name_topic(scope: Scope, words: Words, registry: Registry) -> None:
-    """Better the name of a topic by what has been said in it so far."""
-    profiles = registry.profiles
-    counts = profiles.counts(scope.index)
-    if len(counts) < 2:
-        return
-    ranked = sorted(
-        (term for term in counts if not term[0].isdigit()),
-        key=lambda term: (-counts[term] * profiles.rarity(term), term),
-    )
-    registry.rename(scope, topic_name(dict.fromkeys(ranked[:3], 1.0), words.text), auto=True)
+    """Give a topic that has no name of its own yet the one that a later step offers."""
+    name, stands_in = topic_name(words.text)
+    if not stands_in:
+        registry.rename(scope, name, tokens=topic_tokens(name))

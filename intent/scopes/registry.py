@@ -12,8 +12,9 @@ from .identity import Identities
 from .named import WORK_WORDS, name_tokens
 from .numbers import Number, month_of, parse_goal_name
 from .profiles import Profiles
+from .text import STOP
 
-__all__ = ["DASH", "Registry", "Scope", "ScopeKind"]
+__all__ = ["DASH", "Registry", "Scope", "ScopeKind", "reads_as_topic", "topic_tokens"]
 
 ScopeKind = Literal["goal", "trip", "project", "debate", "plan", "work", "ticket", "topic"]
 ROOTS = frozenset(("trip", "project", "debate", "plan"))
@@ -340,4 +341,16 @@ def _read_name(own: str, parent: Scope | None) -> tuple[ScopeKind, Key | None, t
     if ", " not in base and base.rpartition(" ")[2] in WORK_WORDS:
         return "work", None, name_tokens(base)[:4], False
     auto = ", " in base or base.startswith("Talk")  # made up from what was said, not from a name
-    return "topic", None, () if auto else name_tokens(base)[:4], auto
+    return "topic", None, () if auto else topic_tokens(base), auto
+
+
+def topic_tokens(own: str) -> tuple[str, ...]:
+    """The words of a topic's name by which it is called."""
+    tokens = name_tokens(own)
+    return tuple(token for token in tokens if token not in STOP)[:4] or tokens[:4]
+
+
+def reads_as_topic(own: str) -> bool:
+    """Whether a name is read back as that of a topic, rather than of a trip, a project or a ticket."""
+    kind, _, _, auto = _read_name(own, None)
+    return kind == "topic" and not auto and SEPARATOR not in own

@@ -23,6 +23,7 @@ class Pending:
     step_id: str
     terms: dict[str, float]
     vector: Vectors | None
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,7 @@ class Thread:
     answered: bool = False  # somebody answers here, rather than people talking among themselves
     named: Scope | None = None  # the scope that the step in hand names outright
     visit: int = 0  # steps since the current scope was entered, or named again
+    left: Scope | None = None  # the trip, or day of one, that an aside turned away from
     told: bool = True  # whether the current scope was entered because a step named it
 
     def said(self) -> set[str]:

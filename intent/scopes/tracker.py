@@ -11,7 +11,7 @@ with my parents", ``itinerary`` stays with dates, ``cues`` what leads to them; `
 weekday and date, ``weighing`` and ``returns`` tell which day is spoken of, by ``hints`` too of what was said before
 its turn; ``identity`` knows what scopes were introduced with, ``evidence`` weighs it, ``introduction`` opens scopes
 by it; ``switch`` and ``roots`` resolve numbered and named goals, ``likeness`` and ``profiles`` say what is like what;
-``registry`` keeps the scopes.
+``registry`` keeps the scopes; ``asides`` tells what serves no trip, ``naming`` finds names for topics.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ import numpy as np
 from ...memory_types.labels import Label
 from ..contract import Embed, LabeledStep, StepView, Vectors
 from .anchor import read_anchor
+from .asides import is_aside, resumes_trip, serves_trips, tells_own
 from .calendar import learn_weekdays, restore_dates, unclock, vote_weekday
 from .choice import choose
 from .cues import Cues, offered, read_cues
@@ -35,7 +36,7 @@ from .hints import learn_hints
 from .identity import read_features
 from .introduction import introduce, name_topic, take_up, topic_name
 from .likeness import NEUTRAL, likeness, nearest, recall, typical
-from .registry import Registry, Scope
+from .registry import Registry, Scope, topic_tokens
 from .returns import read_standing
 from .roots import Place
 from .switch import goal_name, goal_within, learn, resolve
@@ -45,7 +46,21 @@ from .weighing import weigh_days, weighs_days
 
 __all__ = ["ScopeDecision", "ScopeSettings", "ScopeTracker"]
 
+_ANSWER = 12  # words up to which a text may be no more than the answer to a question
+_GREETING = 5  # telling words of an exchange up to which it is a greeting
 _ANSWERING = frozenset(("assistant", "ai", "tool", "function", "system", "developer"))
+
+
+def _asked(thread: Thread) -> bool:
+    """Whether a question to the person stands open."""
+    return thread.standing.asked and not thread.standing.person
+
+
+def _answers(thread: Thread, words: Words) -> bool:
+    """Whether a person's short text answers the question that was just asked."""
+    if thread.open and thread.seen > 3:
+        return False  # after a silence
+    return _asked(thread) and words.count <= _ANSWER and not words.text.rstrip().endswith(("?", "？"))
 
 
 class ScopeTracker:
@@ -99,6 +114,8 @@ class ScopeTracker:
         vector = self._telling(step.vector)
         self._listen(thread, step.occurred_at)
 
+        if user:
+            self._resume_trip(thread, words, cues)
         before = len(self._registry.labels)
         place = Place(
             thread.current, thread.current.root if thread.current else None, thread.seen, thread.offer, thread.history
@@ -110,9 +127,16 @@ class ScopeTracker:
         for name in self._speaker_words & signs.keys():
             del signs[name]
         registry = self._registry
+        aside = user and self._is_aside(thread, words, cues)
+        if aside:
+            cues = replace(cues, goals=())  # a weekday in it is no day of the trip
+        elif user and cues.goals and registry.towns and self._off_trips(thread, words, cues):
+            cues = replace(cues, goals=tuple(goal for goal in cues.goals if not goal.dated))
         if cues.goals:
             learn_weekdays(words, cues, thread.current, registry)
-        if user:
+        if aside:
+            switch = None
+        elif user:
             switch = choose(thread, words, cues, signs, place, registry, self._speaker_words, step.occurred_at)
         else:
             switch = calendar_day(thread, words, cues, place, registry, step.occurred_at, user=False)
@@ -137,6 +161,8 @@ class ScopeTracker:
             if scope is not thread.current:
                 thread.local.clear()
             revised = self._opening(thread, scope)
+        elif aside:
+            scope, confidence, provisional = self._turn_aside(thread, words, vector)
         elif (
             cues.back and not place.weighed and (user or not on_trip) and (earlier := self._earlier(thread)) is not None
         ):
@@ -230,6 +256,45 @@ class ScopeTracker:
         if step.role in _ANSWERING and (goal := offered(words, cues.goals, step.text)) is not None:
             thread.offer = replace(goal, start=10**9, end=10**9, score=3.0)
 
+    # ------------------------------------------------------------------ asides
+
+    def _is_aside(self, thread: Thread, words: Words, cues: Cues) -> bool:
+        current = thread.current
+        if current is None or current.root.kind != "trip" or thread.introduced or thread.anchors or not thread.answered:
+            return False
+        return is_aside(thread, words, cues, current, self._registry)
+
+    def _resume_trip(self, thread: Thread, words: Words, cues: Cues) -> None:
+        """Go back to the trip that an aside left, where a text goes on with it; it then sets its day as usual."""
+        current, left = thread.current, thread.left
+        if left is None or current is None:
+            return
+        if current.root.kind != "topic":
+            thread.left = None
+        elif resumes_trip(thread, words, cues, self._registry):
+            self._settle(thread, None)
+            thread.history.append(current)
+            thread.current, thread.left, thread.visit = self._registry.scopes[left.id], None, 0
+            thread.local.clear()
+
+    def _off_trips(self, thread: Thread, words: Words, cues: Cues) -> bool:
+        """Whether the weekdays of a text are said where no trip is the subject, and not of one."""
+        current = thread.current
+        if current is None or current.root.kind != "topic" or thread.introduced:
+            return False
+        return any(goal.dated for goal in cues.goals) and not serves_trips(words, self._registry)
+
+    def _turn_aside(self, thread: Thread, words: Words, vector: Vectors | None) -> tuple[Scope, float, bool]:
+        """The topic of a text that leaves a trip without a word: the known one that it is like, else a new one."""
+        self._settle(thread, None)
+        if thread.current is not None and thread.current.root.kind == "trip":
+            thread.left = thread.current
+        found = nearest(self._registry, words.terms, vector, thread.current)
+        thread.local.clear()
+        if found is not None and found[0].kind == "topic" and found[1] >= self.settings.known:
+            return found[0], 0.55, False
+        return self._open_topic(words.text), 0.55, False
+
     # ------------------------------------------------------------------ following
 
     def _read(self, step: StepView) -> Words:
@@ -277,7 +342,8 @@ class ScopeTracker:
         """The day that a text without a named goal speaks of; an answer decides together with what it answers."""
         current = thread.current
         assert current is not None
-        if user and current.kind == "trip" and current.length > 1 and not current.children and current.steps > 1:
+        begins = user and current.kind == "trip" and current.length > 1 and not current.children and current.steps > 1
+        if begins and not tells_own(words):
             day = self._registry.open("goal", goal_name(("day", 1), words.has_cjk), parent=current, key=("day", 1))
             return day, 0.6, False, self._opening(thread, day)  # planning goes on: it began with the first day
         weighed = weigh_days(thread, words, cues, vector, self._registry, doubt, user=user)
@@ -307,7 +373,7 @@ class ScopeTracker:
             known = nearest(self._registry, words.terms, vector, None)
             if known is not None and known[1] > self.settings.known + 0.1 and words.count >= 6:
                 return known[0], 0.5, False, ()
-            return self._open_topic(words), 0.5, True, ()
+            return self._open_topic(words.text), 0.5, True, ()
         if thread.anchors > 2 or (thread.introduced and (current.steps < 8 or len(thread.history) > 1)):
             return current, 0.8, False, ()
         if weighs_days(thread):
@@ -330,7 +396,12 @@ class ScopeTracker:
             return scope, confidence, False, ()
         if (fixed and not thread.open) or dated:
             return current, 0.9 if not user or cues.anaphoric else 0.75, False, ()
-        return self._drift(thread, current, words, vector, user, cues.shift)
+        own = user and thread.answered and not cues.anaphoric and tells_own(words)
+        if own and vector is not None and not thread.pending and not thread.open and not _asked(thread):
+            apart = thread.said().isdisjoint(words.terms) and len(words.terms) > 2
+            if apart and cohesion(thread, words.terms, vector) < self.settings.cohesion_talk:
+                return *self._turn_aside(thread, words, vector), ()
+        return self._drift(thread, current, words, vector, user, cues.shift or own)
 
     def _drift(
         self, thread: Thread, current: Scope, words: Words, vector: Vectors | None, user: bool, shift: bool
@@ -345,6 +416,8 @@ class ScopeTracker:
             return current, 0.9, False, ()  # an answer stays with its question
         if vector is None or (words.count < 4 and not words.has_cjk):  # says too little either way
             return current, 0.6, bool(pending), ()
+        if user and not pending and not shift and _answers(thread, words):
+            return current, 0.7, False, ()
         block, terms = vector, words.terms
         if pending:
             block = vector + np.sum([item.vector for item in pending if item.vector is not None], axis=0)
@@ -380,7 +453,7 @@ class ScopeTracker:
         if (follows >= bound or stay >= settings.known) and held:
             self._settle(thread, None)
             return current, 0.6, False, ()
-        topic = self._open_topic(words)
+        topic = self._open_topic(pending[0].text if pending else words.text)
         return topic, 0.55, False, self._settle(thread, topic)
 
     # ------------------------------------------------------------------ keeping
@@ -410,7 +483,8 @@ class ScopeTracker:
             return ()
         thread.opening = []
         if current.kind == "topic":  # a greeting before the first goal
-            if scope.kind != "topic" and thread.seen <= 2 and current.steps == thread.seen:
+            little = len(self._registry.profiles.counts(current.index)) <= _GREETING
+            if scope.kind != "topic" and thread.seen <= 2 and current.steps == thread.seen and little:
                 self._registry.absorb(current, scope)
             return ()
         fits = scope.parent is current and len(current.children) == 1 and scope.key is not None and scope.key[1] == 1
@@ -421,8 +495,10 @@ class ScopeTracker:
         scope.steps += len(opening)
         return tuple(opening)
 
-    def _open_topic(self, words: Words) -> Scope:
-        return self._registry.open("topic", topic_name(words.terms, words.text), auto=True)
+    def _open_topic(self, text: str) -> Scope:
+        name, stands_in = topic_name(text)
+        tokens = () if stands_in else topic_tokens(name)
+        return self._registry.open("topic", name, tokens=tokens, auto=stands_in)
 
     def _enter(
         self, thread: Thread, scope: Scope, step: StepView, words: Words, vector: Vectors | None, provisional: bool
@@ -451,7 +527,7 @@ class ScopeTracker:
         thread.seen += 1
         thread.answered = thread.answered or step.role in _ANSWERING
         if provisional and scope.steps > 1:
-            thread.pending.append(Pending(step.id, words.terms, vector))
+            thread.pending.append(Pending(step.id, words.terms, vector, words.text[:400]))
         else:
             thread.local.append((frozenset(words.terms), vector))
             self._registry.profiles.add(scope.index, words.terms, vector)

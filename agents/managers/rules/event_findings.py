@@ -114,7 +114,13 @@ class EventFindings:
         earlier = self._meant(event, here)
         if earlier is not None and earlier.when is not None and event.when is not None:
             event = replace(
-                event, when=of_that_week(event.when, earlier.when, step.occurred_at.astimezone(zone).date())
+                event,
+                when=of_that_week(
+                    event.when,
+                    earlier.when,
+                    step.occurred_at.astimezone(zone).date(),
+                    slip=event.change == "slip",
+                ),
             )
         if event.change == "off":
             if earlier is None:
@@ -166,6 +172,7 @@ class EventFindings:
         )
         if slip:
             self._so_far.take_back(earlier)
+            self._so_far.slips.append((earlier, moved))
             here[:] = [each for each in here if each is not earlier]
         return moved
 

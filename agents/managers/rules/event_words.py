@@ -27,6 +27,7 @@ __all__ = [
     "PERSON_MOVED",
     "PLAN_CHANGED",
     "RECURS",
+    "REMIND",
     "REQUEST",
     "SELF",
     "SLIP",
@@ -62,9 +63,18 @@ PAST_ZH = re.compile(
 FUTURE_ZH = re.compile(
     r"要|会|将|打算|准备|明|下周|下个?月|后天|提醒|记得|约|预定|订了|(?:买|订|定|约|排)好|截止|之前|前(?:交|完成)|改到|推到|定在"
 )
+REMIND = re.compile(
+    r"^\W*(?:(?:hi|hey|hello|ok|okay|and|also|so|please)[\s,]+)*(?:(?:can|could|would|will) you\s)?(?:(?:please|just|also)\s)*"
+    r"(?:remind me|(?:set|make|create|add)\s(?:me\s)?(?:up\s)?(?:a\s|an\s)?(?:reminder|alarm)(?:\sfor me)?)"
+    r"(?:[\s,]+please)?(?:[\s,]+again)?\s(?:to|that|about|of|for)\s(?!\d)"
+    r"|^(?:[请麻烦你能可以帮我]{0,6})提醒我(?:一下|要)?[，,]?",
+    re.IGNORECASE,
+)
+"""The words that ask for a reminder, before what is to be done."""
 REQUEST = re.compile(
-    r"\b(?:remind me|remember that|note that|put .{1,40} (?:in|on) (?:my|the) (?:calendar|diary"
-    r"|schedule)|(?:draft|write|send) .{1,60}? (?:saying|to say|telling)|book|find me|reserve|schedule|get me"
+    r"\b(?:remind me|(?:set|make|create|add) (?:me )?(?:up )?(?:a |an )?(?:reminder|alarm)"
+    r"|remember that|note that|put .{1,40} (?:in|on) (?:my|the) (?:calendar|diary|schedule)"
+    r"|(?:draft|write|send) .{1,60}? (?:saying|to say|telling)|book|find me|reserve|schedule|get me"
     r"|order|i need|set up)\b|提醒我|帮我(?:记|订|定|约|买)"
     r"|记一下|记上|记下|订一",
     re.IGNORECASE,

@@ -25,6 +25,7 @@ from .event_words import (
     PERSON_MOVED,
     PLAN_CHANGED,
     RECURS,
+    REMIND,
     REQUEST,
     SELF,
     SLIP,
@@ -378,10 +379,13 @@ def _event(
         ):
             summary = summary[: other.start] + other.iso.split(" ")[0] + summary[other.end :]
     summary = LEAD.sub("", " ".join(summary.split())).strip(" ,;:，。—-")
+    asked_for = REMIND.match(summary)
+    if asked_for and len(summary) - asked_for.end() > 3:
+        summary = summary[asked_for.end() :]
     if when.clock:
         summary += f" ({when.iso})" if when.day == when.last_day else ""
     summary = summary[:1].upper() + summary[1:]
-    kind = next((name for name, rule in TYPE_RULES if rule.search(text)), "event")
+    kind = next((name for name, rule in TYPE_RULES if rule.search(text)), "reminder" if asked_for else "event")
     return Event(
         start=start,
         end=end,

@@ -5,15 +5,20 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from datetime import datetime
+from typing import Any
 
+from ....intent.dates.spans import DateSpan
+from ....memory_types.proposals import Evidence
 from ...contract import HeardStep
-from .finding import Finding, quote_of
+from .finding import Finding, day_start, quote_of
 from .sentences import Reading
 from .so_far import SoFar
 from .words import NAME, content_words
 
-__all__ = ["swapped_facts"]
+__all__ = ["days_put_right", "swapped_facts"]
 
+_LEAD = re.compile(r"^(?:on|by|in|from|since|until|till)\s+", re.IGNORECASE)
 _NOT_BUT = re.compile(
     rf"不是\s?(?P<old>{NAME}|[\u4e00-\u9fff]{{2,4}}?)\s?[，,]?\s?(?:而)?是\s?(?P<new>{NAME}"
     rf"|[\u4e00-\u9fff]{{2,3}}?)(?=\s|[，。！]|$|过|对|在|不|才)"
@@ -51,32 +56,125 @@ def swapped_facts(reading: Reading, heard: HeardStep, text: str, found: list[Fin
             continue
         old = match["old"] or match["old2"] or match["old3"]
         new = match["new"] or match["new2"] or match["new3"]
-        for earlier in reversed([*so_far.earlier, *so_far.found]):
-            if (
-                earlier.kind not in ("semantic", "core")
-                or earlier.former
-                or old not in json.dumps(earlier.values, ensure_ascii=False)
-            ):
+        whole = re.compile(rf"(?<!\w){re.escape(old)}(?!\w)" if old.isascii() else re.escape(old))
+        wrong = [
+            earlier
+            for earlier in [
+                *so_far.earlier,
+                *so_far.found,
+                *(each for each in found if _told_by(each, text[: sentence.start])),
+            ]
+            if earlier.kind in ("semantic", "core") and not earlier.former and _says(earlier, whole)
+        ]
+        if not wrong:
+            continue
+        # Wherever it was learned from the words that were wrong; what was said of it elsewhere is another matter.
+        words = wrong[-1].evidence[-1].step_id
+        swapped: list[Finding] = []
+        for earlier in wrong:
+            if earlier.evidence[-1].step_id != words:
                 continue
             values = {
-                key: value.replace(old, new) if isinstance(value, str) else value
+                key: _other_name(value, whole, new) if isinstance(value, str) else value
                 for key, value in earlier.values.items()
             }
-            here = so_far.take_back(earlier)
-            swapped = replace(
-                earlier,
-                values=values,
-                replaces="" if here else str(earlier.values.get("summary") or earlier.values.get("value") or ""),
-                evidence=(*earlier.evidence, quote_of(text, sentence.start, sentence.end, heard.step.id)),
-                corrects=True,
-                topics=content_words(json.dumps(values, ensure_ascii=False)),
-            )
-            found = [each for each in found if each.values.get("summary") != values.get("summary")]
-            known = so_far.people.named(old)
-            so_far.people.told_of(new)
-            so_far.people.add(known.relation if known else "", new)
-            return [*found, swapped]
+            quote = quote_of(text, sentence.start, sentence.end, heard.step.id)
+            swapped.append(_right(earlier, values, quote, so_far, stated=_other_name(earlier.stated, whole, new)))
+        told = [each.values for each in swapped]
+        found = [
+            each
+            for each in found
+            if each.values not in told
+            and not any(each is one for one in wrong)
+            and not (_says(each, whole) and _told_by(each, sentence.raw))
+        ]
+        known = so_far.people.named(old)
+        so_far.people.told_of(new)
+        so_far.people.add(known.relation if known else "", new)
+        return [*found, *swapped]
     return _put_right(reading, heard, text, found, so_far)
+
+
+def days_put_right(found: list[Finding], so_far: SoFar) -> list[Finding]:
+    """What else was learned from a date that was a slip: since when somebody works there, a birthday.
+
+    Args:
+        found: the findings of the step that puts the date right.
+        so_far: its slips are read, and forgotten.
+    """
+    slips, so_far.slips = so_far.slips, []
+    for wrong, right in slips:
+        if wrong.when is None or right.when is None or right.when.day == wrong.when.day:
+            continue
+        steps = {each.step_id for each in wrong.evidence}
+        for fact in [*so_far.earlier, *so_far.found, *found]:
+            if fact.kind not in ("core", "semantic") or fact.former or fact.corrects:
+                continue
+            if not any(one.step_id in steps and _overlap(one, two) for one in fact.evidence for two in wrong.evidence):
+                continue
+            values = {
+                key: _other_day(value, wrong.when, right.when) if isinstance(value, str) else value
+                for key, value in fact.values.items()
+            }
+            start = fact.valid_from
+            if start is not None and start.astimezone(so_far.zone).date() == wrong.when.day:
+                start = day_start(right.when.day, so_far.zone)
+            if values == fact.values and start == fact.valid_from:
+                continue
+            stated = _other_day(fact.stated, wrong.when, right.when)
+            found = [each for each in found if each is not fact]
+            found.append(_right(fact, values, right.evidence[-1], so_far, stated=stated, valid_from=start))
+    return found
+
+
+def _right(
+    wrong: Finding,
+    values: dict[str, Any],
+    quote: Evidence,
+    so_far: SoFar,
+    *,
+    stated: str,
+    valid_from: datetime | None = None,
+) -> Finding:
+    """A finding in place of one that was a slip, which is forgotten."""
+    known = any(each is wrong for each in so_far.earlier)
+    so_far.take_back(wrong)
+    return replace(
+        wrong,
+        values=values,
+        stated=stated,
+        valid_from=valid_from or wrong.valid_from,
+        redated=valid_from is not None and valid_from != wrong.valid_from,
+        replaces=str(wrong.values.get("summary") or wrong.values.get("value") or "") if known else "",
+        evidence=(*wrong.evidence, quote),
+        corrects=True,
+        topics=content_words(json.dumps(values, ensure_ascii=False)),
+    )
+
+
+def _other_name(text: str, old: re.Pattern[str], new: str) -> str:
+    return old.sub(lambda _: new, text)
+
+
+def _told_by(finding: Finding, words: str) -> bool:
+    return all(one.quote in words for one in finding.evidence)
+
+
+def _says(finding: Finding, words: re.Pattern[str]) -> bool:
+    return any(isinstance(value, str) and words.search(value) for value in finding.values.values())
+
+
+def _overlap(one: Evidence, two: Evidence) -> bool:
+    return one.step_id == two.step_id and (one.quote in two.quote or two.quote in one.quote)
+
+
+def _other_day(text: str, wrong: DateSpan, right: DateSpan) -> str:
+    """A text with one day in place of another, as ISO day or in the words in which it was said."""
+    text = text.replace(wrong.day.isoformat(), right.day.isoformat())
+    old, new = (_LEAD.sub("", span.text).strip() for span in (wrong, right))
+    if str(wrong.day.year) in old and str(right.day.year) not in new:
+        new = right.day.isoformat()
+    return re.sub(rf"(?<!\w){re.escape(old)}(?!\w)", lambda _: new, text) if old else text
 
 
 def _put_right(reading: Reading, heard: HeardStep, text: str, found: list[Finding], so_far: SoFar) -> list[Finding]:

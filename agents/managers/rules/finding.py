@@ -29,6 +29,7 @@ class Finding:
         secret: plaintext of a contact.
         corrects: whether what it replaces was never true (a slip of the tongue), rather than true until now.
         replaces: the words of the item that was wrong, where it was said before the batch.
+        redated: whether ``valid_from`` itself is put right.
         former: whether it only says what was replaced: known from the steps before, not to be stored again.
     """
 
@@ -48,6 +49,7 @@ class Finding:
     corrects: bool = False
     replaces: str = ""
     former: bool = False
+    redated: bool = False
 
     def with_values(self, **values: Any) -> Finding:
         """The same finding with some values changed."""

@@ -88,6 +88,9 @@ def _allergy(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     yield Fact(label="allergy", value=f"Is allergic to {clean(what)}", clause=clause, confidence=0.9)
 
 
+_AVOIDED = ("eat", "drink", "smoke", "drive", "cook", "swim", "fly")
+
+
 @_rule(
     "dont not never cant cannot wont",
     rf"(?i:\bI\s{ADV}(?P<verb>don't|do not|never|can't|cannot|won't)\s(?P<act>eat|drink|smoke|drive"
@@ -105,7 +108,7 @@ def _avoids(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
         or re.search(r"\b(?:today|tonight|tomorrow|yet|that|this|much|enough|now|to)\b", what)
     ):
         return
-    if not what and act not in ("drink", "smoke", "drive", "cook", "swim", "fly"):
+    if not what and act not in _AVOIDED[1:]:
         return
     verb = "Cannot" if match["verb"].lower() in ("can't", "cannot") else "Does not"
     yield Fact(
@@ -211,6 +214,8 @@ def _habit(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     if not rest or verb.endswith("ed") or VAGUE.match(rest) or POINTS.search(rest):
         return
     how = match["how"].lower()
+    if how == "never" and verb.lower() in _AVOIDED and len(rest.split()) <= 4:
+        return  # told as what is avoided
     yield Fact(label="habit", value=f"{how.capitalize()} {verb_s(verb).lower()} {rest}", clause=clause, confidence=0.75)
 
 

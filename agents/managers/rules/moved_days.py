@@ -22,13 +22,21 @@ _BARE_WEEKDAY = re.compile(
 )
 
 
-def of_that_week(when: DateSpan, earlier: DateSpan, today: date) -> DateSpan:
-    """A day to which an event is moved: a bare weekday is that of the event's own week, or of the next if that is past."""
+def of_that_week(when: DateSpan, earlier: DateSpan, today: date, *, slip: bool = False) -> DateSpan:
+    """A day to which an event is moved: a bare weekday is that of the event's own week, or of the next if that is past.
+
+    Where it only puts a slip right, it stands for the word said before: after "on Monday", "I meant Sunday" is the next
+    Sunday, or the last one of what has happened.
+    """
     if not when.told and abs((when.day - earlier.day).days) > 180 and (when.day.month, when.day.day) != (2, 29):
         day = when.day.replace(year=earlier.day.year)  # "sorry, 31 July": that of the same year
         return replace(when, day=day, last_day=max(day, day + (when.last_day - when.day)))
     if not _BARE_WEEKDAY.fullmatch(when.text.strip()) or when.day != when.last_day:
         return when
+    if slip and _BARE_WEEKDAY.fullmatch(earlier.text.strip()) and abs((earlier.day - today).days) <= 7:
+        ahead = (when.day.weekday() - today.weekday()) % 7
+        day = today + timedelta(days=(ahead or 7) if earlier.day >= today else ahead - 7)
+        return replace(when, day=day, last_day=day)
     day = earlier.day + timedelta(days=when.day.weekday() - earlier.day.weekday())
     day += timedelta(days=7) if day < today else timedelta()
     return replace(when, day=day, last_day=day)

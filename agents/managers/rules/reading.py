@@ -14,7 +14,7 @@ from .document_findings import document_findings, resource_finding
 from .documents import attached_documents, pasted_document
 from .english_grammar import Fact
 from .event_findings import EventFindings
-from .fact_corrections import swapped_facts
+from .fact_corrections import days_put_right, swapped_facts
 from .fact_dates import fact_since, told_since
 from .facts_chinese import chinese_facts
 from .facts_english import english_facts
@@ -27,11 +27,12 @@ from .sentences import Reading, read_text
 from .so_far import SoFar, hidden
 from .told import Told
 from .tool_findings import booking_findings
-from .words import content_words
+from .words import NAME, content_words
 
 __all__ = ["RuleReader", "read_batch"]
 
-_GAME = timedelta(minutes=15)
+_TELLING = timedelta(minutes=30)
+"""For how long steps of an announced "how to" may follow."""
 _HOUSEHOLD = re.compile(
     r"\b(?:household|family|kids?|children|pets?|girls"
     r"|boys|wife|husband|partner|at home)\b|家|老公|老婆|孩子",
@@ -45,6 +46,13 @@ _OF_SECRETS = re.compile(
 _MOST = 60  # findings of one step
 
 
+_TOO_THIN = re.compile(
+    rf"(?i:\b(?:is|are)|'s)\s(?:\w+ly\s)?(?:[a-z]+ing\s(?:me|us|you|him|her|it|them)"
+    rf"|(?:only|just|all)\sfor\s(?:{NAME}|me|us|you|him|her|them))\W*$"
+    r"|(?i:\b(?:is|are)|'s)\s(?:fully\s|already\s|all\s)?(?:booked|reserved|taken|parked|packed)\b"
+    r"|不是(?:周|星期|礼拜)[一二三四五六日天][^，。]{0,2}$"
+)
+"""What is told of the moment, or of something nobody has named: who is minding her, what is booked with whom."""
 _ONLY_A_SECRET = re.compile(r"(?:\bis|\bare|\bwas|[:=是为])\s*\{\{vault:[^}]*\}\}[\s.。!！]*$")
 
 
@@ -81,7 +89,6 @@ class _BatchReading:
         self._people, self._dated = self._so_far.people, EventFindings(self._so_far)
         self._said_before: list[str] = []
         self._thing = ""
-        self._game_until: datetime | None = None
         self._user_name = ""
         self._asked = ""
         self._how_to: tuple[str, datetime] | None = None
@@ -133,7 +140,6 @@ class _BatchReading:
         found: list[Finding] = []
         if own and step.name:
             self._user_name = step.name
-        game = self._playing(reading, step.occurred_at)
         documents = attached_documents(step) + ([document] if document else [])
         found += [resource_finding(each, step) for each in documents]
         contacts = contact_findings(reading, self._batch.zone, self._people, speaker or self._user_name)
@@ -148,9 +154,9 @@ class _BatchReading:
         announced = self._how_to[0] if self._how_to and step.occurred_at <= self._how_to[1] else ""
         procedures = find_procedures(reading, before, in_document=document is not None, announced=announced)
         if own and announces_how_to(text):
-            self._how_to = (" ".join(text.split())[:140], step.occurred_at + _GAME * 2)
+            self._how_to = (" ".join(text.split())[:140], step.occurred_at + _TELLING)
         elif procedures and announced:
-            self._how_to = (announced, step.occurred_at + _GAME * 2)
+            self._how_to = (announced, step.occurred_at + _TELLING)
         found += [
             Finding(
                 kind="procedural",
@@ -166,25 +172,18 @@ class _BatchReading:
             )
             for p in procedures
         ]
-        if not game and not reading.kidding:
+        if not reading.kidding:
             inside = [(p.start, p.end) for p in procedures]
             steps = [(p.start, p.end) for p in procedures if p.entry_type != "instruction"]
             found += self._facts(reading, heard, text, speaker, contacts, steps)
             found += self._dated.read(reading, heard, text, before, speaker, contacts, inside, asked=self._asked)
+            found = days_put_right(found, self._so_far)
         self._asked = ""
         self._so_far.before = step.id
         plain = " ".join(s.raw for s in reading.sentences if not s.text.startswith("\ue000"))[:300]
         if plain:
             self._said_before = [*self._said_before[-3:], plain]
         return found[:_MOST]
-
-    def _playing(self, reading: Reading, now: datetime) -> bool:
-        """Whether this is part of a game of "what if": its opening, and what follows it closely in the same vein."""
-        if reading.fancy:
-            self._game_until = now + _GAME
-        elif self._game_until is not None and (now > self._game_until or reading.sober):
-            self._game_until = None
-        return self._game_until is not None
 
     # What managers get
 
@@ -273,6 +272,8 @@ class _BatchReading:
         """Whether something is left to tell of others where a contact or a secret is taken out."""
         if _ONLY_A_SECRET.search(told.summary):
             return False  # what it says is in the vault
+        if _TOO_THIN.search(told.summary):
+            return False
         within = [c.secret for c in contacts if c.secret and c.secret in text[told.start : told.end + 2]]
         if not within:
             return True

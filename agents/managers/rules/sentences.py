@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, field
 
 from ....intent.dates.words_chinese import simplified
+from ....intent.phrases.abbreviations import is_abbreviation_stop
 from ....intent.phrases.tokens import word_set
 
 __all__ = ["LONGEST", "MASK", "Clause", "Reading", "Sentence", "read_text", "words_of"]
@@ -25,10 +26,13 @@ _MASKED = re.compile(
     r"|\"[^\"\n]{1,400}\"|[“][^”\n]{1,400}[”]|[「『][^」』\n]{1,400}[」』]|(?<!\w)'(?:[^'\n]|(?<=\w)'(?=\w)){12,300}'(?!\w)|^>[^\n]*",
     re.DOTALL | re.MULTILINE,
 )
-_END = re.compile(
-    r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)(?<!\bProf)(?<!\bRev)(?<!\bvs)(?<!\be\.g)(?<!\bi\.e)\.+(?=\s|$)"
-    r"|[!?]+(?!\w)|[。！？…]+|\n+"
+_END = re.compile(r"\.+(?=\s|$)|[!?]+(?!\w)|[。！？…]+|\n+")
+_ASCII_MARK = re.compile(
+    r"(?<=[\u3400-\u4dbf\u4e00-\u9fff])[,.;:!?](?=\s*(?:[^\W\d_]|\d|\ue000|$))"
+    r"|(?<=[\w)\ue000])[,;!?](?=[\u3400-\u4dbf\u4e00-\u9fff])|(?<=[a-z]{2})\.(?=[\u3400-\u4dbf\u4e00-\u9fff])"
 )
+"""A mark of ASCII where the words beside it are Chinese: it is read as the Chinese one."""
+_CHINESE_MARKS = {",": "，", ".": "。", ";": "；", ":": "：", "!": "！", "?": "？"}
 _CLAUSE = re.compile(
     r"\s*(?:[,:;](?=\s)|[，：；])\s*(?:(?:and|but|so|because|then|who|which)\s+)?|\s+[–—-]{1,2}\s+|\s*——\s*"
     r"|\s+(?:and|but|so|because|while|whereas|although|since(?=\s(?:I|we|she|he|they|it|the|my"
@@ -94,15 +98,16 @@ _KIDDING = re.compile(
     r"|scratch that)|开玩笑|逗你|骗你|瞎说的",
     re.IGNORECASE,
 )
-_COUNTERFACTUAL = re.compile(
-    r"\b(?:if|suppose|imagine|pretend)\b.{0,40}?\b(?:won|were|had|was|could|became|owned|ruled)\b|\blottery\b"
-    r"|(?:要是|如果|假如).{0,12}(?:中了|变成|是个|当上|会飞|有了?(?:一|几)?[个百千亿]?[万亿])",
+_GOES_ON = re.compile(
+    r"(?:\b(?:would|could|might)\b|\b(?:i|you|he|she|it|we|they|there|that)'d\b)(?!\s(?:you|like|love|prefer|rather|better)\b)"
+    r"|^(?:然后|再|还|那)?[我咱]们?(?:就|肯定|一定|还要|会)(?!说|做)",
     re.IGNORECASE,
 )
-_SOBER = re.compile(
-    r"\b(?:seriously|anyway|actually|for real|in fact|jokes aside|instead|in reality|meanwhile)\b|说正经|说真的|现实|其实|对了|言归正传",
-    re.IGNORECASE,
+"""After what was supposed, a sentence that goes on supposing."""
+_CAN_YOU_BELIEVE = re.compile(
+    r"^\W*(?:\w+[\s,]+)?(?:can|could|would) you (?:believe|imagine)\b[\s,:]*(?:it\b[\s,:]*)?(?=\S)", re.IGNORECASE
 )
+"""Wonder at something true: "Can you imagine, I won the raffle!"."""
 
 
 _MORE_SIMPLIFIED = str.maketrans(
@@ -156,8 +161,7 @@ class Reading:
 
     Attributes:
         step_id: of the step. raw: the text analysed.
-        kidding: whether it takes back what it says. fancy: whether it opens a game of "what if".
-        sober: whether it ends such a game.
+        kidding: whether it takes back what it says.
         words: all its Latin words, as :func:`words_of` gives them.
     """
 
@@ -167,8 +171,6 @@ class Reading:
     has_han: bool
     has_latin: bool
     kidding: bool = False
-    fancy: bool = False
-    sober: bool = False
     skipped: tuple[tuple[int, int], ...] = field(default=())
     words: frozenset[str] = frozenset()
 
@@ -204,12 +206,15 @@ def read_text(step_id: str, text: str, skipped: tuple[tuple[int, int], ...] = ()
     has_han = bool(_HAN.search(plain))
     if has_han:
         plain = simplified(plain).translate(_MORE_SIMPLIFIED)
+        plain = _ASCII_MARK.sub(lambda mark: _CHINESE_MARKS[mark[0]], plain)
     words = words_of(plain)
     may = (has_han, not words.isdisjoint(_SUPPOSED_WORDS), not words.isdisjoint(_DOUBTED_WORDS))
     aside = has_han or not words.isdisjoint(_ASIDE_WORDS)
     sentences: list[Sentence] = []
     start = 0
     for match in _END.finditer(plain):
+        if match[0] == "." and is_abbreviation_stop(plain, match.start()):
+            continue
         _add(sentences, raw, plain, start, match.start(), match[0], *may)
         start = match.end()
         if len(sentences) >= _MOST_SENTENCES:
@@ -224,8 +229,6 @@ def read_text(step_id: str, text: str, skipped: tuple[tuple[int, int], ...] = ()
         words=words,
         has_latin=any("a" <= c <= "z" for c in plain),
         kidding=aside and bool(_KIDDING.search(plain)),
-        fancy=(has_han or may[1]) and bool(_COUNTERFACTUAL.search(plain)),
-        sober=aside and bool(_SOBER.search(plain)),
         skipped=skipped,
     )
 
@@ -247,13 +250,16 @@ def _add(
     if not text.strip(MASK + " \t"):
         return
     end = start + len(text)
-    asked = "?" in closing or "？" in closing or bool(_QUESTION.match(text))
+    wonder = _CAN_YOU_BELIEVE.match(text) if closing[:1] in "!." else None
+    asked = "?" in closing or "？" in closing or (wonder is None and bool(_QUESTION.match(text)))
     if asked and _KEEP_THIS.match(text):
         asked = False
-    supposed = may_suppose and bool(_SUPPOSED.search(_POLITE.sub("", text)))
+    supposed = may_suppose and bool(_SUPPOSED.search(_POLITE.sub("", text[wonder.end() :] if wonder else text)))
     if has_han:
         asked = asked or bool(_QUESTION_ZH.search(text))
         supposed = supposed or bool(_SUPPOSED_ZH.search(text))
+    if not supposed and sentences and sentences[-1].supposed:
+        supposed = bool(_GOES_ON.search(text))
     number = len(sentences)
     clauses: list[Clause] = []
     begin = 0

@@ -19,6 +19,7 @@ class SoFar:
         zone: the user's timezone.
         found: findings of the batch. earlier: of the steps before it, which are not stored again.
         events: dated findings of both, and of documents.
+        slips: events of the step being read that put an earlier one right: that one, and what was meant.
         before: id of the step of a person that came last before the one being read.
     """
 
@@ -27,6 +28,7 @@ class SoFar:
     found: list[Finding] = field(default_factory=list)
     earlier: list[Finding] = field(default_factory=list)
     events: list[Finding] = field(default_factory=list)
+    slips: list[tuple[Finding, Finding]] = field(default_factory=list)
     before: str = ""
 
     def take_back(self, finding: Finding) -> bool:

@@ -24,7 +24,7 @@ __all__ = [
 
 HAN = r"\u3400-\u4dbf\u4e00-\u9fff"
 _UPPER = r"A-ZÀ-ÖØ-ÞĀĂĄĆĈĊČĎĐĒĖĘĚĞĢĦĪİĶĹĻĽŁŃŅŇŌŐŒŔŘŚŞŠŢŤŪŮŰŲŹŻŽ"
-_WORD = rf"(?!I(?:'|\b))[{_UPPER}][\w'\-]*(?<!')"
+_WORD = rf"(?:(?:St|Mt|Ft)\.\s)?(?!I(?:'|\b))[{_UPPER}][\w'\-]*(?<!')"
 NAME = rf"(?:{_WORD}(?:(?:\s(?:de|del|van|von|der|la|le|al|bin|of the|of|and the|&)\s|[\s]|\s?&\s?){_WORD}){{0,4}})"
 """A name in Latin letters; to be used where case counts."""
 

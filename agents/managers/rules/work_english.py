@@ -28,7 +28,7 @@ _NOT_JOBS = re.compile(
 
 
 _EMPLOYER = (
-    rf"(?P<org>{NAME}|(?i:(?:an?|the)\s(?:small\s|big\s|local\s|large\s"
+    rf"(?P<org>{NAME}(?:\s(?:hospital|university|college|school|museum|library|clinic|bank)\b)?|(?i:(?:an?|the)\s(?:small\s|big\s|local\s|large\s"
     rf"|new\s)?[\w-]+(?:\s[\w-]+)?\s?(?:company|firm|clinic|hospital|school|university|start-?up"
     rf"|agency|bank|lab|studio|shop|restaurant|practice|bakery|charity|council|library|factory"
     rf"|museum|hotel|law firm|office)))"
