@@ -215,7 +215,7 @@ def _took_effect(before: dict[str, Any] | None, after: MemoryItem | None, record
 def _steps_meeting(tx: Transaction, where: Where, among: Collection[str]) -> set[str] | None:
     """Those of some steps that meet the parts of a filter which items answer through their sources; None for no such
     part."""
-    if where.thread_id is None and where.agent_id is None and where.speaker is None:
+    if not _asks_of_steps(where):
         return None
     conditions: list[ColumnElement[bool]] = [steps.c.user_id == tx.user_id]
     if where.thread_id is not None:
@@ -226,6 +226,10 @@ def _steps_meeting(tx: Transaction, where: Where, among: Collection[str]) -> set
     rows = [row for part in chunks(among) for row in tx.all(statement.where(steps.c.id.in_(part)))]
     speaker = where.speaker.casefold() if where.speaker is not None else None
     return {row.id for row in rows if speaker is None or (row.name or row.role).casefold() == speaker}
+
+
+def _asks_of_steps(where: Where) -> bool:
+    return where.thread_id is not None or where.agent_id is not None or where.speaker is not None
 
 
 def _meets(item: MemoryItem, where: Where, step_ids: set[str] | None) -> bool:
@@ -247,13 +251,44 @@ def select_item_ids(
     as_of: datetime | None = None,
     superseded: bool = True,
 ) -> set[str]:
-    """The ids of the items that a search may return: exact, from the ledger alone."""
+    """The ids of the items that a search may return: exact, from the ledger alone, and without making their records."""
+    conditions = _status_conditions(as_of, superseded)
+    if kinds is not None:
+        conditions.append(items.c.kind.in_(list(kinds)))
+    wanted = [items.c.id]
+    if where is not None:
+        if where.since is not None:
+            conditions.append(items.c.event_at >= where.since)
+        if where.until is not None:
+            conditions.append(items.c.event_at <= where.until)
+        wanted += [items.c.labels] if where.labels else []
+        wanted += [items.c.metadata] if where.metadata else []
+    found = tx.all(select(*wanted).where(items.c.user_id == tx.user_id, *conditions))
     if where is None or where.empty:
-        conditions = _status_conditions(as_of, superseded)
-        if kinds is not None:
-            conditions.append(items.c.kind.in_(list(kinds)))
-        return {row.id for row in tx.all(select(items.c.id).where(items.c.user_id == tx.user_id, *conditions))}
-    return {item.id for item in read_items(tx, kinds=kinds, where=where, as_of=as_of, superseded=superseded)}
+        return {row.id for row in found}
+    # By position: SQLAlchemy's own rows have names of the program such as ``metadata`` apart.
+    names = {column.name: at for at, column in enumerate(wanted)}
+    kept = {
+        row.id
+        for row in found
+        if set(where.labels) <= set(row[names["labels"]] if where.labels else ())
+        and (not where.metadata or holds(row[names["metadata"]], where.metadata))
+    }
+    citing = _citing(tx, kept) if kept and _asks_of_steps(where) else None
+    if citing is None:
+        return kept
+    step_ids = _steps_meeting(tx, where, {step_id for cited in citing.values() for step_id in cited}) or set()
+    return {item_id for item_id in kept if not step_ids.isdisjoint(citing.get(item_id, ()))}
+
+
+def _citing(tx: Transaction, item_ids: Collection[str]) -> dict[str, set[str]]:
+    """The steps that items cite, by item."""
+    own = select(sources.c.item_id, sources.c.step_id).where(sources.c.user_id == tx.user_id)
+    cited: dict[str, set[str]] = {}
+    for row in tx.all(own):  # of all items: that is quicker than to name them, and hardly more
+        if row.item_id in item_ids:
+            cited.setdefault(row.item_id, set()).add(row.step_id)
+    return cited
 
 
 def changed_items(tx: Transaction, since: int, limit: int) -> list[tuple[int, MemoryItem]]:
