@@ -4,18 +4,24 @@
 from __future__ import annotations
 
 import json
+import logging
 import random
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START, StateGraph
 
 from hexamem import Memory, Settings, UserMemory
+from hexamem.graphs.ingest_state import IngestState
 from hexamem.stores.ledger.usage import usage_totals
 
 from .manager_script import answer, operations
 from .scripted_server import Reply, Request, ScriptedServer, ServerFactory, loopback_only, scripted_server  # noqa: F401
+from .test_vault import KINDS, Traces, visible
 
 TALK = [
     "FACT Orla: is a vet in Sligo",
@@ -200,6 +206,40 @@ def test_a_secret_that_the_rules_find_is_in_no_prompt(
     assert server.calls > 0
     prompts = json.dumps([request.body for request in server.requests])
     assert [one for one in PLANTED if one in prompts] == []
+
+
+@pytest.mark.parametrize("mode", ["single_call", "agents"])
+def test_thirty_kinds_of_secrets_reach_no_prompt_checkpoint_log_notice_or_file(
+    tmp_path: Path, scripted_server: ServerFactory, traces: Traces, caplog: pytest.LogCaptureFixture, mode: str
+) -> None:
+    for name in ("", "langgraph", "openai", "httpx", "sqlalchemy.engine", "hexamem"):
+        caplog.set_level(logging.DEBUG, logger=name)
+    sound, failing = scripted_server(answer), scripted_server(lambda request: Reply(status=400, error="no"))
+    seen: list[str] = []
+    for number, server in enumerate((sound, failing)):
+        with opened(tmp_path / str(number), server, mode) as memory:
+            user = memory.user("ann")
+            user.remember([f"FACT number {at}: {kind.sentence}" for at, kind in enumerate(KINDS)])
+            saver = InMemorySaver()
+            host = StateGraph(IngestState, SimpleNamespace)
+            host.add_node("memory", memory.ingesting.graph())
+            host.add_edge(START, "memory")
+            host.add_edge("memory", END)
+            graph = host.compile(checkpointer=saver)
+            place = {"configurable": {"thread_id": "1"}}
+            done = graph.invoke({"close": True}, place, context=SimpleNamespace(user="ann"))
+            user.flush(timeout=20)
+            kept = [repr(one) for one in saver.list(None)]
+            assert kept
+            seen += [*kept, repr(saver.blobs), repr(saver.writes), repr(done), *memory.notices, repr(user.jobs())]
+            seen += [json.dumps([request.body for request in server.requests])]
+    for number in range(2):
+        assert visible(tmp_path / str(number), [kind.value for kind in KINDS], traces) == []
+    assert sound.calls > 0
+    assert failing.calls > 0
+    seen += [record.getMessage() for record in caplog.records]
+    found = {kind.name for kind in KINDS for text in seen if kind.value in text and len(kind.value) >= 8}
+    assert found == set()
 
 
 @pytest.mark.parametrize("mode", ["single_call", "agents"])
