@@ -15,18 +15,8 @@ from hexamem.retrieval.signals.features import FEATURES, Features
 from hexamem.retrieval.signals.labels import LABEL_FEATURES
 from hexamem.retrieval.strategies import strategy_named
 
-TRIP = [
-    ("user", "Let's plan my trip to Porto. Day 1 first: find me a hotel near the river."),
-    ("assistant", "For day 1 there is the Ribeira Palace at $140 a night, rated 4.6."),
-    ("user", "Book it. And a restaurant for dinner?"),
-    ("assistant", "Cantina da Praia serves fish, about $35 each."),
-    ("user", "Now day 2. I need another hotel, closer to the station."),
-    ("assistant", "For day 2 the Hotel Aurora costs $95 a night, rated 4.1."),
-    ("user", "Good, book that hotel too. A restaurant for dinner?"),
-    ("assistant", "Casa Velha has grilled meat, about $30 each."),
-    ("user", "Back to day 1: is the restaurant open on Sundays?"),
-    ("assistant", "Yes, Cantina da Praia opens at seven on Sundays."),
-]
+from .test_label_density import TRIP
+
 DAYS = [1, 1, 1, 1, 2, 2, 2, 2, 1, 1]
 
 

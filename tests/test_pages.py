@@ -525,7 +525,7 @@ def folded(pages: list[PageRow], every: int) -> list[DigestRow]:
     ]  # fmt: skip
 
 
-@with_settings(max_examples=25, deadline=None)
+@with_settings(max_examples=40, deadline=None)
 @given(st.integers(0, 60), st.integers(64, 3_000), st.integers(2, 9))
 def test_the_light_memory_keeps_its_budget_and_stands_for_every_page(count: int, budget: int, every: int) -> None:
     pages = rows(count)

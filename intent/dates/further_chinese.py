@@ -11,7 +11,7 @@ from datetime import date, timedelta
 from dateutil.relativedelta import relativedelta
 
 from .holidays import CHINESE_HOLIDAYS, holiday_near
-from .spans import Anchor, Form, Read, Reader, day_in_month, month_span, shift, week_start
+from .spans import Anchor, Form, Read, Reader, chosen_day, day_in_month, month_span, one_day, shift, week_start
 from .words_chinese import NUM, RELATIVE_YEAR, WEEK, YEARS, chinese_number, year_of
 
 __all__ = ["FURTHER_CHINESE"]
@@ -25,10 +25,6 @@ _SEASONS = {"春": 3, "夏": 6, "秋": 9}
 
 def _none(match: re.Match[str], anchor: Anchor) -> Read:
     return None
-
-
-def _day(day: date, told: bool = True) -> Read:
-    return day, day, "day", told
 
 
 def _year(words: str, anchor: Anchor) -> int:
@@ -47,15 +43,6 @@ def _months(match: re.Match[str], anchor: Anchor) -> list[tuple[date, date]]:
     return [month_span(anchor.today.year + step, month) for step in (0, 1, -1)]
 
 
-def _chosen(match: re.Match[str], anchor: Anchor, days: list[date]) -> Read:
-    told = bool(match["which"] or match["year"])
-    if anchor.prefer == "past":
-        return _day(max([day for day in days if day <= anchor.today] or days[:1]), told)
-    if anchor.prefer == "future":
-        return _day(min([day for day in days if day >= anchor.today] or days[:1]), told)
-    return _day(min(days, key=lambda day: abs((day - anchor.today).days)), told)
-
-
 def _nth_weekday(match: re.Match[str], anchor: Anchor) -> Read:
     weekday = 6 if match["day"] in "日天" else "一二三四五六".index(match["day"])
     found: list[date] = []
@@ -67,12 +54,12 @@ def _nth_weekday(match: re.Match[str], anchor: Anchor) -> Read:
             day = first + timedelta(days=(weekday - first.weekday()) % 7 + 7 * (nth - 1))
         if day <= last:
             found.append(day)
-    return _chosen(match, anchor, found) if found else None
+    return chosen_day(match, anchor, found) if found else None
 
 
 def _edge_day(match: re.Match[str], anchor: Anchor) -> Read:
     days = [last if match["nth"] == "最后一" else first for first, last in _months(match, anchor)]
-    return _chosen(match, anchor, days)
+    return chosen_day(match, anchor, days)
 
 
 def _end_of_year(match: re.Match[str], anchor: Anchor) -> Read:
@@ -90,7 +77,7 @@ def _one_weekday(match: re.Match[str], anchor: Anchor) -> Read:
     weekday = 6 if match["day"] in "日天" else "一二三四五六".index(match["day"])
     if match["way"] == "下" or weekday < anchor.today.weekday():
         return None
-    return _day(week_start(anchor.today) + timedelta(days=weekday - 7))
+    return one_day(week_start(anchor.today) + timedelta(days=weekday - 7))
 
 
 def _passing(match: re.Match[str], anchor: Anchor) -> Read:
@@ -100,7 +87,7 @@ def _passing(match: re.Match[str], anchor: Anchor) -> Read:
         return *month_span(day.year, day.month), "month", True
     if unit == "year":
         return date(day.year, 1, 1), date(day.year, 12, 31), "year", True
-    return _day(day)
+    return one_day(day)
 
 
 def _range_of_week(match: re.Match[str], anchor: Anchor) -> Read:
@@ -123,8 +110,8 @@ def _holiday(match: re.Match[str], anchor: Anchor) -> Read:
     )
     if match["year"]:
         near = holiday_near(name, anchor, "this")
-        return _day(near.replace(year=_year(match["year"], anchor)))
-    return _day(holiday_near(name, anchor), False)
+        return one_day(near.replace(year=_year(match["year"], anchor)))
+    return one_day(holiday_near(name, anchor), False)
 
 
 _WHICH = r"(?P<which>上上个?|下下个?|上个?|下个?|这个?|本)"

@@ -13,7 +13,7 @@ from dateutil.relativedelta import relativedelta
 
 from .holidays import ENGLISH_HOLIDAYS, holiday_near, holiday_of
 from .numbers_english import COUNT, ORDINAL, number, ordinal
-from .spans import Anchor, Form, Read, Reader, day_of_year, month_span, week_start, weekday_near
+from .spans import Anchor, Form, Read, Reader, chosen_day, day_of_year, month_span, one_day, week_start, weekday_near
 from .words_english import FULL_WEEKDAY, MONTH, month_number, weekday_number
 
 __all__ = ["FURTHER_ENGLISH"]
@@ -34,17 +34,13 @@ def _none(match: re.Match[str], anchor: Anchor) -> Read:
     return None
 
 
-def _day(day: date, told: bool = True) -> Read:
-    return day, day, "day", told
-
-
 def _holiday(match: re.Match[str], anchor: Anchor) -> Read:
     name = match["holiday"].lower().replace("’", "'")
     name = "easter sunday" if name == "easter" else name
     if match["year"]:
-        return _day(holiday_of(name, int(match["year"])))
+        return one_day(holiday_of(name, int(match["year"])))
     which = (match["which"] or "").lower()
-    return _day(holiday_near(name, anchor, which), bool(which))
+    return one_day(holiday_near(name, anchor, which), bool(which))
 
 
 def _in_month(match: re.Match[str], anchor: Anchor) -> list[tuple[date, date]]:
@@ -60,16 +56,6 @@ def _in_month(match: re.Match[str], anchor: Anchor) -> list[tuple[date, date]]:
     return [month_span(year, month) for year in sorted(years, key=lambda year: year != near)]
 
 
-def _chosen(match: re.Match[str], anchor: Anchor, days: list[date]) -> Read:
-    """Of one day in each month that may be meant, the one on the side that is wanted."""
-    told = bool(match["which"] or match["year"])
-    if anchor.prefer == "past":
-        return _day(max([day for day in days if day <= anchor.today] or days[:1]), told)
-    if anchor.prefer == "future":
-        return _day(min([day for day in days if day >= anchor.today] or days[:1]), told)
-    return _day(min(days, key=lambda day: abs((day - anchor.today).days)), told)
-
-
 def _nth(first: date, last: date, weekday: int, nth: int) -> date:
     if nth < 0:
         return last - timedelta(days=(last.weekday() - weekday) % 7)
@@ -81,25 +67,25 @@ def _nth(first: date, last: date, weekday: int, nth: int) -> date:
 
 def _nth_weekday(match: re.Match[str], anchor: Anchor) -> Read:
     weekday, nth = weekday_number(match["weekday"]), _NTH[match["nth"].lower()]
-    return _chosen(match, anchor, [_nth(first, last, weekday, nth) for first, last in _in_month(match, anchor)])
+    return chosen_day(match, anchor, [_nth(first, last, weekday, nth) for first, last in _in_month(match, anchor)])
 
 
 def _edge_day(match: re.Match[str], anchor: Anchor) -> Read:
     months = _in_month(match, anchor)
-    return _chosen(match, anchor, [last if match["edge"].lower() == "last" else first for first, last in months])
+    return chosen_day(match, anchor, [last if match["edge"].lower() == "last" else first for first, last in months])
 
 
 def _day_in_words(match: re.Match[str], anchor: Anchor) -> Read:
     day = ordinal(match["day"])
-    return _chosen(match, anchor, [first.replace(day=day) for first, _ in _in_month(match, anchor)])
+    return chosen_day(match, anchor, [first.replace(day=day) for first, _ in _in_month(match, anchor)])
 
 
 def _end_of(match: re.Match[str], anchor: Anchor) -> Read:
     step = {"next": 1, "last": -1}.get(match["which"].lower(), 0)
     if match["unit"].lower() == "year":
-        return _day(date(anchor.today.year + step, 12, 31))
+        return one_day(date(anchor.today.year + step, 12, 31))
     moved = anchor.today + relativedelta(months=step)
-    return _day(month_span(moved.year, moved.month)[1])
+    return one_day(month_span(moved.year, moved.month)[1])
 
 
 def _beyond(match: re.Match[str], anchor: Anchor) -> Read:
@@ -109,10 +95,10 @@ def _beyond(match: re.Match[str], anchor: Anchor) -> Read:
     if named.endswith("day") and named != "day":
         weekday = weekday_number(named)
         if step < 0:
-            return _day(weekday_near(Anchor(today=today, prefer="past"), weekday) - timedelta(days=7))
-        return _day(week_start(today) + timedelta(days=14 + weekday)) if weekday <= today.weekday() else None
+            return one_day(weekday_near(Anchor(today=today, prefer="past"), weekday) - timedelta(days=7))
+        return one_day(week_start(today) + timedelta(days=14 + weekday)) if weekday <= today.weekday() else None
     if named == "night":
-        return _day(today - timedelta(days=2)) if step < 0 else None
+        return one_day(today - timedelta(days=2)) if step < 0 else None
     if named == "weekend":
         if step > 0 or today.weekday() >= 5:
             return None
@@ -139,17 +125,17 @@ def _weekdays_away(match: re.Match[str], anchor: Anchor) -> Read:
         Anchor(today=anchor.today, prefer="past" if past else "future"), weekday_number(match["weekday"])
     )
     weeks = round(number(match["count"])) - 1
-    return _day(near + timedelta(days=-7 * weeks if past else 7 * weeks))
+    return one_day(near + timedelta(days=-7 * weeks if past else 7 * weeks))
 
 
 def _nights_ago(match: re.Match[str], anchor: Anchor) -> Read:
-    return _day(anchor.today - timedelta(days=round(number(match["count"]))))
+    return one_day(anchor.today - timedelta(days=round(number(match["count"]))))
 
 
 def _after_the_day(match: re.Match[str], anchor: Anchor) -> Read:
     last = match["way"].lower() == "last"
     side = Anchor(today=anchor.today, prefer="past" if last else "future")
-    return _day(weekday_near(side, weekday_number(match["weekday"])))
+    return one_day(weekday_near(side, weekday_number(match["weekday"])))
 
 
 def _season_of(match: re.Match[str], anchor: Anchor) -> Read:

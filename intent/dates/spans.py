@@ -18,9 +18,11 @@ __all__ = [
     "Prefer",
     "Read",
     "Reader",
+    "chosen_day",
     "day_in_month",
     "day_of_year",
     "month_span",
+    "one_day",
     "shift",
     "week_start",
     "weekday_near",
@@ -96,6 +98,25 @@ def shift(day: date, count: float, unit: str) -> date:
     whole = int(months)
     moved: date = day + relativedelta(months=whole)
     return moved + timedelta(days=round(30 * (months - whole)))
+
+
+def one_day(day: date, told: bool = True) -> Read:
+    """A single day, told in full or not."""
+    return day, day, "day", told
+
+
+def chosen_day(match: re.Match[str], anchor: Anchor, days: list[date]) -> Read:
+    """Of one day in each month that may be meant, the one on the side that is wanted.
+
+    Args:
+        match: with the groups ``which`` and ``year``, either of which tells the day in full.
+    """
+    told = bool(match["which"] or match["year"])
+    if anchor.prefer == "past":
+        return one_day(max([day for day in days if day <= anchor.today] or days[:1]), told)
+    if anchor.prefer == "future":
+        return one_day(min([day for day in days if day >= anchor.today] or days[:1]), told)
+    return one_day(min(days, key=lambda day: abs((day - anchor.today).days)), told)
 
 
 def week_start(day: date) -> date:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...stores.embedders.base import FloatArray
+from ...stores.embedders.late_interaction import unit_rows
 from ...stores.working_set import WorkingSet
 from .pool import Pool
 from .question import Asked
@@ -166,7 +167,7 @@ def _late(asked: Asked, pool: Pool, steps: WorkingSet) -> tuple[FloatArray, Floa
         used = np.flatnonzero(marked)
         place = np.zeros(len(marked), np.int32)
         place[used] = np.arange(len(used), dtype=np.int32)
-        similar = np.maximum(products(_unit(steps.piece_rows(used)), _unit(asked.pieces).T), 0.0)
+        similar = np.maximum(products(unit_rows(steps.piece_rows(used)), unit_rows(asked.pieces).T), 0.0)
         starts = (np.cumsum(counts) - counts)[filled]
         best[:, filled] = np.maximum.reduceat(similar[place[flat]], starts, axis=0).T
     around = np.concatenate([best[:, : len(pool.around)], np.zeros((count, 1), np.float32)], axis=1)
@@ -175,7 +176,3 @@ def _late(asked: Asked, pool: Pool, steps: WorkingSet) -> tuple[FloatArray, Floa
     rarity = np.log1p((len(steps) - held + 0.5) / (held + 0.5)).astype(np.float32)
     lengths = np.sqrt(np.einsum("ij,ij->i", asked.pieces, asked.pieces))
     return rarity / max(float(rarity.sum()), _TINY), lengths / max(float(lengths.sum()), _TINY), around, own
-
-
-def _unit(rows: FloatArray) -> FloatArray:
-    return np.asarray(rows / np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows)), _TINY)[:, None], np.float32)

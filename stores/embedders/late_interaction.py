@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from .base import FloatArray
 
-__all__ = ["Bags", "distinct_rows", "late_interaction"]
+__all__ = ["Bags", "distinct_rows", "late_interaction", "unit_rows"]
 
 _TINY = 1e-9
 _PART = 64  # rows
@@ -57,7 +57,7 @@ def late_interaction(question: FloatArray, bags: Bags) -> FloatArray:
     if not len(filled) or not len(question):
         return scores
     weights = _norms(question)
-    similarities = _similarities(_unit(question), _unit(bags.rows))
+    similarities = _similarities(unit_rows(question), unit_rows(bags.rows))
     starts = (np.cumsum(bags.lengths) - bags.lengths)[filled]
     best = np.maximum.reduceat(similarities[:, bags.places], starts, axis=1)
     holding = (np.clip(best, 0.0, 1.0) ** _POWER).sum(axis=1)
@@ -81,5 +81,6 @@ def _norms(rows: FloatArray) -> FloatArray:
     return np.asarray(np.sqrt(np.einsum("ij,ij->i", rows, rows)), dtype=np.float32)
 
 
-def _unit(rows: FloatArray) -> FloatArray:
+def unit_rows(rows: FloatArray) -> FloatArray:
+    """Rows ``(n, d)`` scaled to length 1; a row of zeros stays one."""
     return np.asarray(rows / np.maximum(_norms(rows), _TINY)[:, None], dtype=np.float32)

@@ -143,13 +143,16 @@ def read_items(
         if kinds is not None:
             conditions.append(items.c.kind.in_(list(kinds)))
         statement = select(items).where(items.c.user_id == tx.user_id, *conditions)
-        found = _records(tx, tx.all(statement.order_by(items.c.created_at, items.c.id)))
-    else:
-        found = [
-            item
-            for item in _as_left_at(tx, known_at)
-            if (kinds is None or item.kind in kinds) and _counts(item, as_of, superseded)
-        ]
+        rows = tx.all(statement.order_by(items.c.created_at, items.c.id))
+        if where is not None and not where.empty:
+            met = select_item_ids(tx, kinds=kinds, where=where, as_of=as_of, superseded=superseded)
+            rows = [row for row in rows if row.id in met]
+        return _records(tx, rows)
+    found = [
+        item
+        for item in _as_left_at(tx, known_at)
+        if (kinds is None or item.kind in kinds) and _counts(item, as_of, superseded)
+    ]
     if where is None or where.empty:
         return found
     step_ids = _steps_meeting(tx, where, {source.step_id for item in found for source in item.sources})
