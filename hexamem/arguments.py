@@ -106,6 +106,9 @@ def check_message_size(draft: MessageDraft, metadata: Mapping[str, Any], positio
     Raises:
         InvalidInputError: naming the message, its size and the limit in bytes.
     """
+    plain = not (draft.blocks or draft.tool_calls or draft.media or draft.reasoning or draft.metadata or metadata)
+    if plain and 4 * (len(draft.text) + len(draft.index_text) + len(draft.name or "")) <= limit:
+        return  # no character takes more than 4 bytes
     texts = [draft.text, draft.reasoning or "", draft.name or ""]
     texts += [draft.index_text] if draft.index_text != draft.text else []
     values: list[Any] = [list(draft.blocks), {**metadata, **draft.metadata}]

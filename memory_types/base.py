@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
@@ -13,7 +13,7 @@ from pydantic_core import PydanticCustomError
 
 from ..errors import InvalidInputError
 
-__all__ = ["FilledText", "Record", "UtcTime", "new_id", "utc_now"]
+__all__ = ["FilledText", "Record", "UtcTime", "new_id", "new_ids", "utc_now"]
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]  # two digits at a time: ids are made in bulk
@@ -31,8 +31,15 @@ def new_id(prefix: str) -> str:
     Args:
         prefix: the kind of record, a short lower-case word.
     """
-    value = (time.time_ns() // 1_000_000) << 80 | secrets.randbits(80)
-    return f"{prefix}_" + "".join([_PAIRS[value >> shift & 1023] for shift in _SHIFTS])
+    return next(new_ids(prefix, 1))
+
+
+def new_ids(prefix: str, count: int) -> Iterator[str]:
+    """So many new identifiers, each as of :func:`new_id`; the system is asked for their random bits once."""
+    bits = secrets.token_bytes(10 * count)
+    for start in range(0, 10 * count, 10):
+        value = (time.time_ns() // 1_000_000) << 80 | int.from_bytes(bits[start : start + 10])
+        yield f"{prefix}_" + "".join([_PAIRS[value >> shift & 1023] for shift in _SHIFTS])
 
 
 def _as_utc(value: datetime) -> datetime:
@@ -91,6 +98,21 @@ class Record(BaseModel):
                 f"a {cls.__name__} is made from a mapping of its fields, not {type(values).__name__}"
             )
         return cls(**{str(name): value for name, value in values.items()})
+
+    @classmethod
+    def of_fields(cls, **fields: Any) -> Self:
+        """A record of all its fields, as they stand: nothing is checked, nothing filled in.
+
+        For values of our own, of records that are read or made by the ten thousand: it takes a fifth of the time of
+        ``model_construct``, which looks for each field's default and alias, and sets the same four attributes.
+        """
+        record = cls.__new__(cls)
+        fill = object.__setattr__
+        fill(record, "__dict__", fields)
+        fill(record, "__pydantic_fields_set__", set(fields))
+        fill(record, "__pydantic_extra__", None)
+        fill(record, "__pydantic_private__", None)
+        return record
 
     def changed(self, **fields: Any) -> Self:
         """A copy with some fields replaced, validated like a new record."""

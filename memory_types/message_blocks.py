@@ -112,7 +112,7 @@ def to_json(
     """
     if depth > _DEEPEST:
         raise place.error(f"is nested more than {_DEEPEST} levels deep, or contains itself; flatten it", where)
-    if value is None or isinstance(value, bool):
+    if value is None or type(value) in (str, bool):
         return value
     if isinstance(value, str):
         return str.__str__(value)  # a plain string of an enum or any other subclass
@@ -295,6 +295,11 @@ class BlockReader:
         texts, self.text = self.text, said
         return stored, texts
 
+    def say(self, text: str) -> None:
+        """Take what a message said as one plain text."""
+        if text:
+            self.text.append(text)
+
     def _text(self, block: Mapping[str, Any], here: str) -> None:
         key = "refusal" if block.get("type") == "refusal" else "text"
         value = block.get(key)
@@ -303,8 +308,7 @@ class BlockReader:
             value = value.get("value")
         if value is not None and not isinstance(value, str):
             raise self.place.error(f"{key} = {shown(value)} must be text", here)
-        if value:
-            self.text.append(value)
+        self.say(value or "")
         self._citations(block.get("annotations"))
         self._citations(block.get("citations"))
 

@@ -123,7 +123,7 @@ class _Raw:
     time: tuple[str, Any] | None = None
     metadata: Any = None
     extra: dict[str, Any] = field(default_factory=dict)
-    keys: str = ""
+    seen: str | Mapping[Any, Any] = ""  # what to show of it where it is no message
     langchain: BaseMessage | None = None
 
 
@@ -191,7 +191,7 @@ def _from_langchain(message: BaseMessage, place: Place) -> _Raw:
         tool_call_id=getattr(message, "tool_call_id", None),
         metadata=extra.pop("metadata", None) if isinstance(extra.get("metadata"), Mapping) else None,
         extra=_without_defaults(extra),
-        keys=type(message).__name__,
+        seen=type(message).__name__,
         langchain=message,
     )
 
@@ -203,7 +203,6 @@ _TIMES = ("occurred_at", "timestamp", "created_at", "date")
 
 
 def _from_mapping(given: Mapping[Any, Any], place: Place) -> _Raw:
-    keys = "keys seen: " + (", ".join(shown(key, 40) for key in list(given)[:20]) or "none")
     role, kind = given.get("role"), given.get("type")
     word = kind.removesuffix("MessageChunk").lower() if isinstance(kind, str) else None
     dumped = word in _ROLES or word == "chat"  # by LangChain
@@ -213,7 +212,7 @@ def _from_mapping(given: Mapping[Any, Any], place: Place) -> _Raw:
         role = word
     if role is None:
         missing = "neither role nor content" if given.get("content") is None else "no role"
-        raise place.error(f"a mapping with {missing} is no message ({keys}); {_WANTED}")
+        raise place.error(f"a mapping with {missing} is no message ({_keys_seen(given)}); {_WANTED}")
     calls, invalid = given.get("tool_calls"), given.get("invalid_tool_calls")
     for key, value in (("tool_calls", calls), ("invalid_tool_calls", invalid)):
         if value is not None and not isinstance(value, list | tuple):
@@ -233,8 +232,12 @@ def _from_mapping(given: Mapping[Any, Any], place: Place) -> _Raw:
         time=time,
         metadata=given.get("metadata"),
         extra=extra,
-        keys=keys,
+        seen=given,
     )
+
+
+def _keys_seen(given: Mapping[Any, Any]) -> str:
+    return "keys seen: " + (", ".join(shown(key, 40) for key in list(given)[:20]) or "none")
 
 
 def _without_defaults(fields: dict[str, Any]) -> dict[str, Any]:
@@ -257,17 +260,21 @@ def _draft(raw: _Raw, place: Place, timezone: str, keep_reasoning: bool) -> Mess
         message = raw.langchain
         reader.translate = lambda block: _translated(message, block)
 
-    plain = raw.content if isinstance(raw.content, str) else None
-    blocks = reader.read([plain] if plain is not None else _content(raw.content, place))
-    simple = len(blocks)
+    plain = isinstance(raw.content, str)
+    if plain:
+        reader.say(raw.content)
+    blocks = [] if plain else reader.read(_content(raw.content, place))
     # What a provider puts beside the content: at the top of a mapping, or in LangChain's additional_kwargs.
     beside = raw.extra
+    further: list[dict[str, Any]] = []
     if isinstance(raw.extra.get("additional_kwargs"), Mapping):
         beside["additional_kwargs"] = dict(raw.extra["additional_kwargs"])
-        blocks += _beside(beside["additional_kwargs"], raw, reader)
-    blocks += _beside(beside, raw, reader)
-    if plain is not None and len(blocks) == simple:
-        blocks = []
+        further += _beside(beside["additional_kwargs"], raw, reader)
+    if beside:
+        further += _beside(beside, raw, reader)
+    if plain and further:
+        blocks = [{"type": "text", "text": str.__str__(raw.content)}]
+    blocks += further
 
     calls = _calls(raw, reader, place)
     tool_call_id = _word(raw.tool_call_id, "tool_call_id", place)
@@ -285,7 +292,7 @@ def _draft(raw: _Raw, place: Place, timezone: str, keep_reasoning: bool) -> Mess
 
     holds = text.strip() or reader.media or calls or reader.results or reader.result_ids or reader.kept_unread
     if not holds and not reasoning and not (role == "tool" and (tool_call_id or name)):
-        seen = f" ({raw.keys})" if raw.keys else ""
+        seen = f" ({raw.seen if isinstance(raw.seen, str) else _keys_seen(raw.seen)})" if raw.seen else ""
         hint = ", or keep_reasoning=True: it holds only reasoning" if reader.reasoning_dropped else ""
         raise InvalidInputError(f"{place} is empty: no text, media or tool call{seen}; leave it out{hint}")
     index = [text, *reader.index, *reader.results, *(call.rendered for call in calls)]
@@ -408,6 +415,8 @@ def _time(raw: _Raw, place: Place, timezone: str) -> Moment | None:
 def _metadata(raw: _Raw, word: str | None, place: Place) -> dict[str, Any]:
     if raw.metadata is not None and not isinstance(raw.metadata, Mapping):
         raise place.error(f"metadata of type {type(raw.metadata).__name__} must be a mapping")
+    if not raw.metadata and not raw.extra:
+        return {} if word is None else {"role": word}
     metadata: dict[str, Any] = to_json(raw.metadata or {}, "metadata", place)
     artifact = raw.extra.pop("artifact", None)
     empty = [key for key, value in raw.extra.items() if value is None or (isinstance(value, dict | list) and not value)]

@@ -147,7 +147,7 @@ def _passage_of(run: Run, item: MemoryItem, lexical: LexicalStore) -> tuple[str,
 
 def _why(candidate: Candidate, run: Run) -> tuple[Signal, ...]:
     return tuple(
-        Signal.model_construct(name=name, value=value, rank=rank, share=share, note=run.notes.get(name))
+        Signal.of_fields(name=name, value=value, rank=rank, share=share, note=run.notes.get(name))
         for name, value, rank, share in sorted(candidate.why, key=lambda reason: -reason[3])
     )
 
@@ -158,16 +158,17 @@ def _offset(minutes: int) -> timezone:
 
 
 def _step_hit(candidate: Candidate, step: ShownStep, run: Run, vocabulary: Vocabulary) -> Hit:
-    return Hit.model_construct(
+    return Hit.of_fields(
         id=step.id,
         kind="step",
         text=step.text,
+        place=None,
         score=candidate.score,
         why=_why(candidate, run),
         occurred_at=step.occurred_at.astimezone(_offset(step.offset_minutes)),
         speaker=step.speaker,
         thread_id=step.thread_id,
-        sources=(Source.model_construct(step_id=step.id, quote="", start=None, end=None),),
+        sources=(Source.of_fields(step_id=step.id, quote="", start=None, end=None),),
         superseded=False,
         scope=None if step.scope_id is None else vocabulary.path(step.scope_id),
         events=vocabulary.names(step.event_ids),
@@ -178,7 +179,7 @@ def _step_hit(candidate: Candidate, step: ShownStep, run: Run, vocabulary: Vocab
 def _item_hit(candidate: Candidate, item: ShownItem | MemoryItem, run: Run, zone: tzinfo, lexical: LexicalStore) -> Hit:
     text, place = (item.text, None) if isinstance(item, ShownItem) else _passage_of(run, item, lexical)
     moment = item.event_at if isinstance(item, ShownItem) else event_time(item)
-    return Hit.model_construct(
+    return Hit.of_fields(
         id=item.id,
         kind=item.kind,
         text=text,
@@ -190,4 +191,7 @@ def _item_hit(candidate: Candidate, item: ShownItem | MemoryItem, run: Run, zone
         thread_id=None,
         sources=item.sources,
         superseded=item.status == "superseded",
+        scope=None,
+        events=(),
+        entities=(),
     )

@@ -13,10 +13,12 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import select
 
-from ..memory_types import Media, Remembered, Source, Step, ToolCall, VaultItem, new_id, utc_now
+from ..memory_types import Media, Remembered, Source, Step, ToolCall, VaultItem, utc_now
+from ..memory_types.base import new_ids
 from ..memory_types.messages import MediaDraft, MessageDraft
 from .known_secrets import find_known
 from .ledger import (
+    Arrival,
     Ledger,
     Transaction,
     append_steps,
@@ -118,9 +120,10 @@ def _prepare(
 
     redactor = Redactor(keep, find)
     shared = redactor.look(metadata)
-    secrets = [shared | redactor.look(_strings(draft)) for draft in drafts]
+    said_in = [_strings(draft) for draft in drafts]
+    secrets = [shared | redactor.look(one) for one in said_in]
     with ledger.read(user) as tx:
-        again = find_known(tx, cipher, _texts([metadata, *map(_strings, drafts)])) if find else {}
+        again = find_known(tx, cipher, _texts([metadata, *said_in])) if find else {}
         redactor.know(again)
         spoken = frozenset(again).union(*secrets)
         digests = {cipher.digest(plaintext, context=user).hex() for plaintext in spoken}
@@ -129,6 +132,7 @@ def _prepare(
         said = {step.id: step.content for step in get_steps(tx, set(known.values()), forgotten=True).values()}
     step_of = dict(known)
     ids: list[str] = []
+    fresh = new_ids("step", len(drafts))
     repeated: list[str] = []
     steps: list[Step] = []
     timed: set[str] = set()
@@ -146,7 +150,7 @@ def _prepare(
             continue
         clean = partial(redactor.clean, near=near)
         degraded.extend(clean(draft.degraded))
-        step = _step(user, draft, clean, files, thread_id, agent_id, metadata)
+        step = _step(next(fresh), user, draft, clean, files, thread_id, agent_id, metadata)
         said[step.id] = step.content
         if draft.message_id is not None:
             step_of[draft.message_id] = step.id
@@ -202,13 +206,8 @@ def _store(
     store_new_secrets(tx, prepared.secrets)
     if prepared.steps:
         turn, seq = next_turn(tx, thread_id), tx.next_change(len(prepared.steps))
-        placed = []
-        for offset, step in enumerate(prepared.steps):
-            moment = {} if step.id in prepared.timed else {"occurred_at": now}
-            place = {"turn": turn + offset, "seq": seq + offset, "created_at": now}
-            placed.append(step.model_copy(update={**place, **moment}))
-        append_steps(tx, placed)
-        enqueue_steps(tx, placed, ready)
+        append_steps(tx, prepared.steps, Arrival(turn, seq, now, frozenset(prepared.timed)))
+        enqueue_steps(tx, prepared.steps, ready)
     _keep_vault_items(tx, prepared.items, now)
     again = _forgotten(tx, prepared.known)
     return prepared.receipt.changed(degraded=(*prepared.receipt.degraded, *again)) if again else prepared.receipt
@@ -261,20 +260,27 @@ _Clean = Callable[[Any], Any]
 
 
 def _strings(draft: MessageDraft) -> list[Any]:
-    return [
-        draft.text,
-        draft.index_text if draft.index_text != draft.text else None,
-        draft.name,
-        list(draft.blocks),
-        draft.reasoning,
-        [[call.name, call.arguments] for call in draft.tool_calls],
-        [[one.name, one.caption, one.transcript, one.url, one.mime_type] for one in draft.media],
-        [text_of(one.data, one.mime_type)[0] for one in draft.media if one.data is not None],
-        draft.metadata,
-    ]
+    """What of a message may hold a secret."""
+    found: list[Any] = [draft.text]
+    if draft.index_text != draft.text:
+        found.append(draft.index_text)
+    if draft.name is not None:
+        found.append(draft.name)
+    if draft.reasoning is not None:
+        found.append(draft.reasoning)
+    found += draft.blocks
+    found += [[call.name, call.arguments] for call in draft.tool_calls]
+    for one in draft.media:
+        found.append([one.name, one.caption, one.transcript, one.url, one.mime_type])
+        if one.data is not None:
+            found.append(text_of(one.data, one.mime_type)[0])
+    if draft.metadata:
+        found.append(draft.metadata)
+    return found
 
 
 def _step(
+    step_id: str,
     user: str,
     draft: MessageDraft,
     clean: _Clean,
@@ -291,8 +297,8 @@ def _step(
         for one, data in zip(draft.media, stored, strict=True)
         if one.sha256 is not None and data is not None and data is not one.data
     }
-    return Step.model_construct(
-        id=new_id("step"),
+    return Step.of_fields(
+        id=step_id,
         user=user,
         thread_id=thread_id,
         turn=0,
@@ -303,10 +309,10 @@ def _step(
         blocks=_renamed(clean(draft.blocks), renamed) if renamed else clean(draft.blocks),
         reasoning=clean(draft.reasoning),
         tool_calls=tuple(
-            ToolCall(id=call.id, name=clean(call.name), arguments=clean(call.arguments)) for call in draft.tool_calls
+            [ToolCall(id=call.id, name=clean(call.name), arguments=clean(call.arguments)) for call in draft.tool_calls]
         ),
         tool_call_id=draft.tool_call_id,
-        media=tuple(_media(one, data, clean, files) for one, data in zip(draft.media, stored, strict=True)),
+        media=tuple([_media(one, data, clean, files) for one, data in zip(draft.media, stored, strict=True)]),
         index_text=clean(draft.index_text),
         message_id=draft.message_id,
         agent_id=agent_id,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from hexamem.errors import InvalidInputError
 from hexamem.memory_types import (
@@ -24,6 +27,7 @@ from hexamem.memory_types import (
     item_from,
     new_id,
 )
+from hexamem.memory_types.base import new_ids
 
 MOMENT = datetime(2024, 5, 1, 12, tzinfo=UTC)
 EXAMPLES: dict[str, dict[str, object]] = {
@@ -154,3 +158,21 @@ def test_ids_are_unique_and_sort_by_time_to_the_millisecond(count: int) -> None:
     assert len(set(ids)) == count
     stamps = [one[:15] for one in ids]
     assert stamps == sorted(stamps)
+
+
+def test_a_record_of_all_its_fields_is_the_one_that_pydantic_makes() -> None:
+    checked = Step(user="ann", thread_id="chat", turn=0, seq=1, role="user", content="Hi", index_text="Hi")
+    made = Step.of_fields(**{name: getattr(checked, name) for name in Step.model_fields})
+    assert made == checked
+    assert made.model_dump_json() == checked.model_dump_json()
+    assert pickle.loads(pickle.dumps(made)) == made.model_copy() == copy.deepcopy(made)
+    assert made.changed(turn=2).turn == 2
+    with pytest.raises(ValidationError):
+        made.turn = 3  # type: ignore[misc]
+
+
+def test_ids_made_together_are_distinct_and_in_the_form_of_single_ones() -> None:
+    made = [*new_ids("step", 1_000), new_id("step")]
+    assert len(set(made)) == 1_001
+    assert len({len(one) for one in made}) == 1
+    assert {one[5:].strip("0123456789abcdefghjkmnpqrstvwxyz") for one in made} == {""}

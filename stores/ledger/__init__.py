@@ -16,6 +16,7 @@ from .ledger import Ledger, Transaction, check_name, user_key
 from .recalls import log_recalls, read_recall, recall_row, write_feedback
 from .rewrite import Redaction, Rewritten, is_spaced_letter, rewrite_everywhere, whole_words
 from .steps import (
+    Arrival,
     IndexedStep,
     append_steps,
     changed_steps,
@@ -30,6 +31,7 @@ from .transfer import export_lines, import_lines, read_entries
 from .vault import Reveal, SecretRow, list_secrets, read_reveals, reveal_secret, store_secret
 
 __all__ = [
+    "Arrival",
     "IndexedStep",
     "Ledger",
     "Redaction",

@@ -17,6 +17,7 @@ from .schema import intents, steps
 from .step_rows import WITH_INTENT, indexed_text
 
 __all__ = [
+    "Arrival",
     "IndexedStep",
     "Neighbours",
     "ShownStep",
@@ -99,10 +100,34 @@ def next_turn(tx: Transaction, thread_id: str) -> int:
     return 0 if row is None or row[0] is None else int(row[0]) + 1
 
 
-def append_steps(tx: Transaction, new: Sequence[Step]) -> None:
-    """Write steps whose seq was reserved by ``tx.next_change``; the change number starts as the seq."""
-    if new:
-        tx.connection.execute(insert(steps), [_row(tx, step) for step in new])
+class Arrival(NamedTuple):
+    """Where new steps take their place: the first has this turn and seq, the others follow.
+
+    Attributes:
+        at: when they came, and when what is not ``timed`` was said.
+        timed: ids of the steps that tell when they were said.
+    """
+
+    turn: int
+    seq: int
+    at: datetime
+    timed: frozenset[str] = frozenset()
+
+
+def append_steps(tx: Transaction, new: Sequence[Step], arrival: Arrival | None = None) -> None:
+    """Write steps whose seq was reserved by ``tx.next_change``; the change number starts as the seq.
+
+    Args:
+        arrival: the place of steps that have none yet; by default each is where it says.
+    """
+    rows = [_row(tx, step) for step in new]
+    for offset, row in enumerate(rows) if arrival is not None else ():
+        seq = arrival.seq + offset
+        row.update(turn=arrival.turn + offset, seq=seq, change=seq, created_at=arrival.at)
+        if row["id"] not in arrival.timed:
+            row["occurred_at"] = arrival.at
+    if rows:
+        tx.connection.execute(insert(steps), rows)
 
 
 def _row(tx: Transaction, step: Step) -> dict[str, Any]:
@@ -156,7 +181,7 @@ def set_step_status(tx: Transaction, step_ids: Collection[str], status: str) -> 
 
 def step_from(row: Row[Any], user: str) -> Step:
     """The record of a row. Values come from our own table, so they are not validated again."""
-    return Step.model_construct(
+    return Step.of_fields(
         id=row.id,
         user=user,
         thread_id=row.thread_id,

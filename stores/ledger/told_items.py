@@ -76,7 +76,7 @@ def shown_items(tx: Transaction, item_ids: Collection[str]) -> dict[str, ShownIt
     for part in chunks(item_ids):
         for row in tx.all(_SOURCES, user=tx.user_id, ids=part):
             # Values come from our own table, so they are not validated again.
-            source = Source.model_construct(step_id=row.step_id, quote=row.quote, start=row.start, end=row.end)
+            source = Source.of_fields(step_id=row.step_id, quote=row.quote, start=row.start, end=row.end)
             cited.setdefault(row.item_id, []).append(source)
         for row in tx.all(_SHOWN, user=tx.user_id, ids=part):
             cites = tuple(cited.get(row.id, ()))

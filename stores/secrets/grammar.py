@@ -110,7 +110,7 @@ _CLAUSE_MARKS = re.compile(r"[\n.,;:!?()\[\]{}|<>=&;`\"“”【】，。；：�
 
 def occurrences(low: str, signs: Iterable[str]) -> Iterator[int]:
     """Where any of the signs stands, one sign after the other: ``str.find`` is many times faster than a pattern."""
-    for sign in signs:
+    for sign in filter(low.__contains__, signs):  # in most texts none does
         at = low.find(sign)
         while at >= 0:
             yield at
