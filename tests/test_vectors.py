@@ -219,7 +219,9 @@ def test_any_history_answers_as_a_dictionary_would(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     folder = tmp_path_factory.mktemp("history")
-    small = {"max_loaded": 2, "sync_small": 3, "sync_large": 6, "large_from": 12, "cache_bytes": 256 * D * 4}
+    small = {"max_loaded": 2, "sync_small": 3, "sync_large": 6, "large_from": 12}
+    small["cache_bytes"] = 256 * D * 4 * data.draw(st.sampled_from([1, 16]))
+    small["scanned"] = data.draw(st.sampled_from([0, 9, 12_000]))
     store, truth = opened(folder, **small), {}
     users = [ALICE, BOB, "c0ffee00"]
     for turn in range(data.draw(st.integers(5, 25))):
@@ -256,6 +258,7 @@ def check(store: VectorStore, user: str, mine: dict[str, np.ndarray]) -> None:
     assert store.ids(user, "items") == set(mine)
     for found in (
         store.query(user, "items", query, 5),
+        store.query(user, "items", query, 5),  # the second time a small collection is compared as a whole
         store.query_among(user, "items", query, list("abcdefghijklmnopq"), 5),
     ):
         assert [name for name, _ in found] == best
@@ -274,6 +277,37 @@ def test_search_among_ids_is_exact_whatever_the_cache_holds(folder: Path) -> Non
         expected = sorted(chosen, key=lambda i: -float(matrix[i] @ query))[:20]
         found = store.query_among(ALICE, "steps", query, [str(i) for i in chosen] + ["unknown"], 20)
         assert [name for name, _ in found] == [str(i) for i in expected]
+    store.close()
+
+
+def test_a_small_collection_asked_again_is_compared_as_a_whole_and_a_large_one_is_not(folder: Path) -> None:
+    # A graph of so few links misses records that a comparison finds.
+    store = opened(folder, max_neighbors=2, ef_search=2, ef_construction=2, scanned=400)
+    put(store, ALICE, 0, 400)
+    put(store, BOB, 0, 401)
+    missed = dict.fromkeys((ALICE, BOB), 0)
+    for user, count in ((ALICE, 400), (BOB, 401)):
+        matrix = np.stack([vector(user, i) for i in range(count)])
+        matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
+        store.query(user, "steps", vector(user, 0), 1)
+        for seed in range(20):
+            query = np.random.default_rng(seed).standard_normal(D).astype(np.float32)
+            expected = {str(i) for i in np.argsort(-(matrix @ query))[:20]}
+            missed[user] += len(expected - {name for name, _ in store.query(user, "steps", query, 20)})
+    assert missed[ALICE] == 0 < missed[BOB]
+    store.close()
+
+
+def test_users_who_take_turns_do_not_push_each_other_out_of_the_cache(folder: Path) -> None:
+    store = opened(folder, cache_bytes=2 * 512 * D * 4)
+    users = [f"{i:08x}" for i in range(4)]
+    for user in users:
+        put(store, user, 0, 400)
+    for turn in range(3):
+        for user in users:
+            store.query(user, "steps", vector(user, turn), 5)
+    held = [store._cache is not None and store._cache.lacking(f"hexamem.{user}.steps") == [] for user in users]
+    assert held == [True, True, False, False]
     store.close()
 
 

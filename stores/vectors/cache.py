@@ -15,6 +15,15 @@ import numpy as np
 __all__ = ["VectorCache", "unit_rows"]
 
 
+_LATELY = 256
+"""Lookups for which a collection counts as in use."""
+
+
+def _cosines(rows: np.ndarray, query: np.ndarray) -> np.ndarray:
+    """Products of unit rows with a unit vector. Not by ``@``: BLAS wakes its threads for it, and takes five times longer."""
+    return np.asarray(np.einsum("ij,j->i", rows, query))
+
+
 def unit_rows(vectors: np.ndarray) -> np.ndarray:
     """Scale rows of ``(n, d)`` to length 1; a zero row stays zero."""
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -23,12 +32,15 @@ def unit_rows(vectors: np.ndarray) -> np.ndarray:
 
 
 class _Block:
-    """The cached rows of one collection."""
+    """The cached rows of one collection; ``lacking``: the ids that are missing of the whole, None where it is a part."""
 
     def __init__(self, dimension: int) -> None:
         self.rows: dict[str, int] = {}
+        self.ids: list[str] = []
         self.matrix = np.empty((256, dimension), np.float32)
         self.used = 0
+        self.lacking: set[str] | None = None
+        self.touched = 0
 
     def add(self, ids: Sequence[str], vectors: np.ndarray) -> None:
         if self.used + len(ids) > len(self.matrix):
@@ -37,6 +49,7 @@ class _Block:
             self.matrix = grown
         self.matrix[self.used : self.used + len(ids)] = vectors
         self.rows.update(zip(ids, range(self.used, self.used + len(ids)), strict=True))
+        self.ids += ids
         self.used += len(ids)
 
 
@@ -56,6 +69,7 @@ class VectorCache:
         self._budget = budget
         self._blocks: OrderedDict[str, _Block] = OrderedDict()
         self._versions: dict[str, int] = {}
+        self._lookups = 0
         self._lock = threading.Lock()
 
     def version(self, name: str) -> int:
@@ -77,9 +91,52 @@ class VectorCache:
             block = self._blocks.setdefault(name, _Block(self._dimension))
             fresh = [position for position, item in enumerate(ids) if item not in block.rows]
             block.add([ids[position] for position in fresh], vectors[fresh])
-            self._blocks.move_to_end(name)
+            self._touch(name, block)
             while sum(block.matrix.nbytes for block in self._blocks.values()) > self._budget:
                 self._blocks.popitem(last=False)
+
+    def has_room(self, name: str, count: int) -> bool:
+        """Whether so many vectors fit beside the collections that were asked lately: they would push each other out."""
+        with self._lock:
+            busy = [
+                block.matrix.nbytes
+                for other, block in self._blocks.items()
+                if other != name and self._lookups - block.touched < _LATELY
+            ]
+            return sum(busy) + count * self._dimension * 4 <= self._budget
+
+    def lacking(self, name: str) -> list[str] | None:
+        """What the cache lacks of a collection that it holds as a whole; None where it holds a part or nothing."""
+        with self._lock:
+            block = self._blocks.get(name)
+            return None if block is None or block.lacking is None else list(block.lacking)
+
+    def complete(self, name: str, version: int, known: Sequence[str] | None = None) -> None:
+        """Tell that everything of a collection was added, as it was at ``version``.
+
+        Args:
+            known: the ids that were lacking and have been looked up since; None where all of it was read.
+        """
+        with self._lock:
+            block = self._blocks.get(name)
+            if block is None or version != self._versions.get(name, 0):
+                return
+            block.lacking = set() if known is None or block.lacking is None else block.lacking.difference(known)
+
+    def nearest(self, name: str, query: np.ndarray, k: int) -> list[tuple[str, float]] | None:
+        """The ``k`` nearest of the whole collection with their cosines, exact; None where the cache lacks any of it."""
+        with self._lock:
+            block = self._blocks.get(name)
+            if block is None or block.lacking is None or block.lacking:
+                return None
+            self._touch(name, block)
+            scores = _cosines(block.matrix[: block.used], query)
+            spare = block.used - len(block.rows)  # rows of vectors that were replaced
+            count = min(k + spare, block.used)
+            best = np.argpartition(-scores, count - 1)[:count] if count else np.empty(0, np.int64)
+            best = best[np.argsort(-scores[best], kind="stable")]
+            found = [(block.ids[row], float(scores[row]), row) for row in best.tolist()]
+            return [(one, score) for one, score, row in found if block.rows.get(one) == row][:k]
 
     def similarities(self, name: str, query: np.ndarray, ids: Sequence[str]) -> tuple[list[str], np.ndarray]:
         """Cosines of the unit vector ``query`` ``(d,)`` with those of ``ids`` that are cached: (found ids, cosines)."""
@@ -87,12 +144,17 @@ class VectorCache:
             block = self._blocks.get(name)
             if block is None:
                 return [], np.empty(0, np.float32)
-            self._blocks.move_to_end(name)
+            self._touch(name, block)
             found = [item for item in ids if item in block.rows]
             rows = np.fromiter((block.rows[item] for item in found), np.int64, len(found))
             if len(rows) * 4 > block.used:
-                return found, (block.matrix[: block.used] @ query)[rows]
-            return found, block.matrix[rows] @ query
+                return found, _cosines(block.matrix[: block.used], query)[rows]
+            return found, _cosines(block.matrix[rows], query)
+
+    def _touch(self, name: str, block: _Block) -> None:
+        self._lookups += 1
+        block.touched = self._lookups
+        self._blocks.move_to_end(name)
 
     def discard(self, name: str, ids: Iterable[str] | None = None) -> None:
         """Forget these vectors (``None``: all of the collection), because they are being changed."""
@@ -104,7 +166,10 @@ class VectorCache:
             if ids is None:
                 del self._blocks[name]
                 return
-            for item in ids:
+            changed = set(ids)
+            for item in changed:
                 block.rows.pop(item, None)
+            if block.lacking is not None:
+                block.lacking |= changed
             if len(block.rows) * 2 < block.used and block.used > 256:
                 del self._blocks[name]

@@ -25,6 +25,8 @@ class VectorSettings:
             when the collection is loaded, about as fast as it was added.
         sync_large: the same for a large one, where each write rewrites the list of all ids.
         large_from: records from which a collection counts as large.
+        scanned: records up to which a collection that is queried again is held in the cache and compared as a whole:
+            10,000 of 256 dimensions take 0.5 ms and 10 MB (once 0.2 s), a query of Chroma's graph 2 ms.
         min_free_bytes: writes are refused when the disk has less left.
     """
 
@@ -37,6 +39,7 @@ class VectorSettings:
     sync_small: int = 100
     sync_large: int = 1000
     large_from: int = 2000
+    scanned: int = 12_000
     min_free_bytes: int = 64 << 20
 
     def __post_init__(self) -> None:

@@ -45,6 +45,7 @@ class VectorStore:
     _cache: VectorCache | None
     _fitting: set[str] = field(default_factory=set)
     _sizes: dict[str, int] = field(default_factory=dict)
+    _asked: dict[str, int] = field(default_factory=dict)  # how often a collection was queried; -1: too large to scan
 
     @classmethod
     def open(
@@ -196,7 +197,8 @@ class VectorStore:
     def query(self, user_key: str, part: Part, vector: np.ndarray, k: int) -> list[tuple[str, float]]:
         """The ``k`` nearest records as (id, cosine similarity in [-1, 1]), best first; fewer when there are fewer.
 
-        Approximate: in 100,000 records about one in a hundred of the true 100 nearest is missing. Raises as :meth:`upsert`.
+        Approximate: in 100,000 records about one in a hundred of the true 100 nearest is missing. A small collection
+        that is asked again is compared as a whole, exactly, in less time than its graph takes. Raises as :meth:`upsert`.
         """
         name = collection_name(user_key, part)
         query = self._query_vector(vector, k)
@@ -204,6 +206,9 @@ class VectorStore:
             if collection is None:
                 return []
             self._require_fit(collection)
+            scanned = self._scanned(collection, name, query, k)
+            if scanned is not None:
+                return scanned
             if k > 1000:
                 k = min(k, collection.count())
             if k == 0:
@@ -357,6 +362,7 @@ class VectorStore:
             for name in names:
                 self._fitting.discard(name)
                 self._sizes.pop(name, None)
+                self._asked.pop(name, None)
                 if self._cache is not None:
                     self._cache.discard(name)
 
@@ -368,6 +374,34 @@ class VectorStore:
             got = collection.get(ids=ids, include=["embeddings"])
         rows = np.asarray(got["embeddings"], dtype=np.float32).reshape(len(got["ids"]), self._dimension)
         return list(got["ids"]), rows
+
+    def _scanned(
+        self, collection: ChromaCollection, name: str, query: np.ndarray, k: int
+    ) -> list[tuple[str, float]] | None:
+        """The nearest by a comparison with everything; None where the collection is large, or asked for the first time."""
+        cache, most = self._cache, self._settings.scanned
+        asked = self._asked.get(name, 0)
+        if cache is None or asked < 0:
+            return None
+        self._asked[name] = asked + 1
+        if not asked:
+            return None
+        version = cache.version(name)
+        lacking = cache.lacking(name)
+        if lacking is None or lacking:
+            count = collection.count()
+            if count > most:  # it has grown
+                self._asked[name] = -1
+                cache.discard(name)
+            if count > most or not cache.has_room(name, count):
+                return None
+            known = None if lacking is None or len(lacking) > most // 4 else lacking
+            got = collection.get(ids=known, include=["embeddings"])
+            rows = np.asarray(got["embeddings"], dtype=np.float32).reshape(len(got["ids"]), self._dimension)
+            cache.add(name, version, got["ids"], unit_rows(rows))
+            cache.complete(name, version, known)
+        found = cache.nearest(name, unit_rows(query[None, :])[0], k)
+        return None if found is None else [(item, _similarity(score)) for item, score in found]
 
     def _query_vector(self, vector: np.ndarray, k: int) -> np.ndarray:
         vector = np.asarray(vector, dtype=np.float32)
