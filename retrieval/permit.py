@@ -44,27 +44,33 @@ class Permit:
         self.kinds_only = not narrowed and request.as_of is None and request.known_at is None
         self.wants_steps = self.kinds is None or "step" in self.kinds
         self.narrows_steps = self.wants_steps and not self.kinds_only
+        self._item_kinds = None if self.kinds is None else [kind for kind in ITEM_KINDS if kind in self.kinds]
         self.believed: dict[str, MemoryItem] = {}
         self.former: dict[str, MemoryItem] = {}
-        self.items: set[str] | None = self._items()
+        if request.known_at is not None and self._item_kinds != []:
+            self._read_believed(request.known_at)
 
-    def _items(self) -> set[str] | None:
-        request = self._request
-        if self.kinds_only and self.kinds is None:
+    @cached_property
+    def items(self) -> set[str] | None:
+        """The items that may come back, read when first asked for: a search of one kind by words needs it not."""
+        request, kinds = self._request, self._item_kinds
+        if self.kinds_only and kinds is None:
             return None
-        kinds = None if self.kinds is None else [kind for kind in ITEM_KINDS if kind in self.kinds]
         if kinds == []:
             return set()
-        if request.known_at is None:
-            return select_item_ids(self._tx, kinds=kinds, where=request.where, as_of=request.as_of)
-        then = read_items(self._tx, kinds=kinds, where=request.where, as_of=request.as_of, known_at=request.known_at)
+        if request.known_at is not None:
+            return self.believed.keys() - self.former.keys()
+        return select_item_ids(self._tx, kinds=kinds, where=request.where, as_of=request.as_of)
+
+    def _read_believed(self, known_at: datetime) -> None:
+        request = self._request
+        then = read_items(self._tx, kinds=self._item_kinds, where=request.where, as_of=request.as_of, known_at=known_at)
         self.believed = {item.id: item for item in then}
         now = get_items(self._tx, self.believed)
         for item_id, item in self.believed.items():
             present = now.get(item_id)
             if present is None or present.text != item.text or present.status not in ("active", "superseded"):
                 self.former[item_id] = item
-        return self.believed.keys() - self.former.keys()
 
     def steps_among(self, step_ids: Collection[str]) -> set[str]:
         """Those of the steps that may come back."""

@@ -200,6 +200,7 @@ def test_a_migration_that_fails_leaves_the_ledger_as_it_was(new_database: NewDat
     ledger = Ledger(url)
     with ledger.write("u") as tx:
         append_steps(tx, [step(1)])
+    next_one, last = VERSION + 1, VERSION + 2
 
     def add_column(connection: Any) -> None:
         connection.execute(text("ALTER TABLE steps ADD COLUMN mood TEXT"))
@@ -210,15 +211,30 @@ def test_a_migration_that_fails_leaves_the_ledger_as_it_was(new_database: NewDat
         raise RuntimeError("the power went")
 
     with pytest.raises(RuntimeError, match="the power went"):
-        migrate(ledger.engine, {2: add_column, 3: fail}, 3)
+        migrate(ledger.engine, {next_one: add_column, last: fail}, last)
     seen = inspect(ledger.engine)
     assert "half" not in seen.get_table_names()
     assert "mood" not in {column["name"] for column in seen.get_columns("steps")}
-    assert ledger.settings()["version"] == "1"
-    assert migrate(ledger.engine, {2: add_column, 3: lambda connection: None}, 3) == 1
+    assert ledger.settings()["version"] == str(VERSION)
+    assert migrate(ledger.engine, {next_one: add_column, last: lambda connection: None}, last) == VERSION
     with ledger.read("u") as tx:
         assert tx.connection.execute(text("SELECT mood FROM steps")).scalars().all() == ["glad"]
     ledger.close()
+
+
+def test_a_ledger_of_the_first_version_gets_what_came_since(new_database: NewDatabase) -> None:
+    url = new_database()
+    first = Ledger(url)
+    with first.engine.begin() as connection:
+        connection.execute(text("ALTER TABLE recalls DROP COLUMN operations"))
+        connection.execute(text("DROP INDEX ix_steps_seq"))
+        connection.execute(text("UPDATE meta SET value = '1' WHERE key = 'version'"))
+    first.close()
+    again = Ledger(url)
+    assert again.settings()["version"] == str(VERSION)
+    assert "operations" in {column["name"] for column in inspect(again.engine).get_columns("recalls")}
+    assert "ix_steps_seq" in {index["name"] for index in inspect(again.engine).get_indexes("steps")}
+    again.close()
 
 
 def test_a_missing_migration_is_named(new_database: NewDatabase) -> None:
@@ -233,7 +249,7 @@ def test_a_ledger_of_a_later_version_is_refused_with_what_to_do(tmp_path: Path, 
     embedded.set_settings({"version": "7"})
     embedded.checkpoint()
     shutil.copy(tmp_path / "ledger.sqlite3", tmp_path / "copy.sqlite3")
-    with pytest.raises(CorruptFileError, match=r"copy.sqlite3 has ledger version 7.*up to 1: install a newer hexamem"):
+    with pytest.raises(CorruptFileError, match=r"copy.sqlite3 has ledger version 7.*up to 3: install a newer hexamem"):
         Ledger(f"sqlite:///{tmp_path}/copy.sqlite3")
 
 

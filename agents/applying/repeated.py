@@ -6,8 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ...memory_types import Step, Where
-from ...stores.ledger import Transaction, get_steps, select_step_ids
+from sqlalchemy import select
+
+from ...memory_types import Step
+from ...stores.ledger import Transaction
+from ...stores.ledger.schema import steps as table
 from .evidence import Heard
 
 __all__ = ["as_first_said", "first_said", "slot_as_first_said"]
@@ -20,13 +23,25 @@ def first_said(tx: Transaction, steps: Iterable[Step]) -> dict[str, str]:
     copy are left out.
     """
     found: dict[str, str] = {}
-    at: dict[object, list[Step]] = {}
     for step in steps:
-        if step.occurred_at not in at:
-            ids = select_step_ids(tx, Where(since=step.occurred_at, until=step.occurred_at))
-            at[step.occurred_at] = sorted(get_steps(tx, ids).values(), key=lambda one: one.seq) if len(ids) > 1 else []
-        first = next((one for one in at[step.occurred_at] if _words(one) == _words(step)), step)
-        if first.id != step.id:
+        same = (
+            select(table.c.id)
+            .where(
+                table.c.user_id == tx.user_id,
+                table.c.occurred_at == step.occurred_at,
+                table.c.status == "active",
+                table.c.role == step.role,
+                table.c.name.is_(None) if step.name is None else table.c.name == step.name,
+                table.c.content == step.content,
+                table.c.index_text.is_(None)
+                if step.index_text == step.content
+                else table.c.index_text == step.index_text,
+            )
+            .order_by(table.c.seq)
+            .limit(1)
+        )
+        first = tx.first(same)
+        if first is not None and first.id != step.id:
             found[step.id] = first.id
     return found
 
@@ -47,7 +62,3 @@ def slot_as_first_said(values: dict[str, Any], first: Mapping[str, str]) -> dict
         return values
     parts = [first.get(part, part) for part in slot.split(":")]
     return {**values, "metadata": {**metadata, "slot": ":".join(parts)}}
-
-
-def _words(step: Step) -> tuple[object, ...]:
-    return step.role, step.name, step.content, step.index_text

@@ -16,11 +16,21 @@ from .schema import meta, metadata
 
 __all__ = ["MIGRATIONS", "VERSION", "migrate", "read_version"]
 
-VERSION = 1
+VERSION = 3
 """The version that this code writes; a ledger of a later one is refused, an earlier one is migrated."""
 
 Migration = Callable[[Connection], None]
-MIGRATIONS: Mapping[int, Migration] = {}
+
+
+def _operations_of_recalls(connection: Connection) -> None:
+    connection.execute(text("ALTER TABLE recalls ADD COLUMN operations TEXT"))
+
+
+def _steps_by_seq(connection: Connection) -> None:
+    connection.execute(text("CREATE INDEX IF NOT EXISTS ix_steps_seq ON steps (user_id, seq)"))
+
+
+MIGRATIONS: Mapping[int, Migration] = {2: _operations_of_recalls, 3: _steps_by_seq}
 """``{n: step}``: what brings version n-1 to n, run in order, each in the same transaction as its version row."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
 
@@ -18,14 +18,27 @@ __all__ = ["RecallRow", "log_recalls", "read_recall", "write_feedback"]
 RecallRow = dict[str, Any]
 
 
-def recall_row(recall_id: str, query: str, strategy: str, hits: Sequence[tuple[str, float]], at: datetime) -> RecallRow:
-    """The row of one recall: hits as (id, score) in the order shown."""
+def recall_row(
+    recall_id: str,
+    query: str,
+    strategy: str,
+    hits: Sequence[tuple[str, float]],
+    at: datetime,
+    operations: Mapping[str, Any] | None = None,
+) -> RecallRow:
+    """The row of one recall: hits as (id, score) in the order shown.
+
+    Args:
+        operations: of a learned ranking: ``gate``, the weights of the operations; ``on``, those that ran; ``chance``, the
+            probability with which these were chosen.
+    """
     return {
         "id": recall_id,
         "query": query,
         "strategy": strategy,
         "hits": [[hit_id, round(score, 6)] for hit_id, score in hits],
         "created_at": at,
+        "operations": None if operations is None else dict(operations),
     }
 
 

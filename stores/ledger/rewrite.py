@@ -46,7 +46,7 @@ _KEPT = {
     steps: {"thread_id", "message_id", "agent_id", "tool_call_id"},
     pages: {"thread_id"},
     digests: {"covers"},
-    recalls: {"hits"},
+    recalls: {"hits", "operations"},
     intents: {"event_ids", "entity_ids", "antecedents"},
 }
 _OUR_ID = re.compile(r"[a-z]+_[0-9a-hjkmnp-z]{26}")

@@ -11,7 +11,7 @@ from sqlalchemy import bindparam, func, select
 from .ledger import Transaction, chunks
 from .schema import steps
 
-__all__ = ["SaidStep", "said_steps", "step_texts"]
+__all__ = ["SaidStep", "index_texts", "said_steps", "step_speakers", "step_texts"]
 
 
 class SaidStep(NamedTuple):
@@ -33,6 +33,8 @@ _GIVEN = (
 )
 _SAID = select(steps.c.id, steps.c.thread_id, _SPEAKER, _TEXT, steps.c.occurred_at).where(*_GIVEN)
 _TOLD = select(steps.c.id, _SPEAKER, _TEXT).where(*_GIVEN)
+_TEXTS = select(steps.c.id, _TEXT).where(*_GIVEN)
+_SPOKE = select(steps.c.id, _SPEAKER).where(*_GIVEN)
 
 
 def said_steps(tx: Transaction, step_ids: Collection[str]) -> dict[str, SaidStep]:
@@ -51,3 +53,13 @@ def step_texts(tx: Transaction, step_ids: Collection[str]) -> dict[str, str]:
         for part in chunks(step_ids)
         for row in tx.all(_TOLD, user=tx.user_id, ids=part)
     }
+
+
+def index_texts(tx: Transaction, step_ids: Collection[str]) -> dict[str, str]:
+    """What is searched of active steps; unknown and forgotten ids are left out."""
+    return {row.id: row.text for part in chunks(step_ids) for row in tx.all(_TEXTS, user=tx.user_id, ids=part)}
+
+
+def step_speakers(tx: Transaction, step_ids: Collection[str]) -> dict[str, str]:
+    """Who spoke in active steps; unknown and forgotten ids are left out."""
+    return {row.id: row.speaker for part in chunks(step_ids) for row in tx.all(_SPOKE, user=tx.user_id, ids=part)}

@@ -84,6 +84,7 @@ steps = Table(
     Column("metadata", JsonText),
     UniqueConstraint("user_id", "thread_id", "turn", name="uq_steps_turn"),
     UniqueConstraint("user_id", "thread_id", "message_id", name="uq_steps_message"),
+    Index("ix_steps_seq", "user_id", "seq"),
     Index("ix_steps_change", "user_id", "change"),
     Index("ix_steps_time", "user_id", "occurred_at"),
 )
@@ -358,6 +359,7 @@ recalls = Table(
     Column("strategy", IdText, nullable=False),
     Column("hits", JsonText, nullable=False),
     Column("created_at", Micros, nullable=False),
+    Column("operations", JsonText),  # of a learned ranking: the gate's weights, what ran, and with which probability
     Index("ix_recalls_user", "user_id", "created_at"),
 )
 
