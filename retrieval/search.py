@@ -276,7 +276,7 @@ class Searcher:
     def _bm25(self, run: Run, pool: int) -> Ranking:
         permit, query = run.permit, run.request.query
         kinds = LexicalFilter(kinds=permit.kinds) if permit.kinds is not None else None
-        if not permit.narrows_steps and (permit.items is None or permit.kinds_only):
+        if not permit.narrows_steps and (permit.kinds_only or permit.items is None):
             return self._by_words(run, pool, kinds)
         found = self._lexical.search(run.key, query, pool * _WIDEN, filters=kinds)
         wide = run.whole("bm25", found)
