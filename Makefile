@@ -17,8 +17,9 @@ $(VENV)/.dev: $(VENV)/.base
 demo: $(VENV)/.base
 	$(BIN)/hexamem demo
 
+# A worker a core: threads of BLAS would only wait for each other.
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
