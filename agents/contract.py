@@ -1,4 +1,4 @@
-"""What the agents of the write path give each other (DESIGN section 4; MIRIX, arXiv 2507.07957, section 3).
+"""What the agents of the write path give each other (MIRIX, arXiv 2507.07957, section 3).
 
 A batch of labelled steps goes to the meta-manager, which says which managers have something to do. Each of these sees
 the steps, its instruction and the nearest items of its kind, and proposes operations; ``apply`` alone changes memory.

@@ -27,7 +27,7 @@ later proposal with the same slot moves the event or calls it off. ``<speaker>``
 
 
 class RuleManager:
-    """Proposes operations on items of one kind, by rules (DESIGN section 4).
+    """Proposes operations on items of one kind, by rules.
 
     Args:
         kind: of the items.

@@ -1,4 +1,4 @@
-"""Data sets, metrics and the runner that measures a memory on them (DESIGN section 9)."""
+"""Data sets, metrics and the runner that measures a memory on them."""
 
 from .agreement import AgreementTally, InducedLabels, induced_labels
 from .answers import evaluate_answers

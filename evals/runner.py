@@ -105,8 +105,8 @@ def evaluate(
         rounds: of research, at most.
 
     Returns:
-        One JSON-ready object a strategy, in the order given, with the keys of DESIGN section 9 (None where one does
-        not apply) and:
+        One JSON-ready object a strategy, in the order given: ``dataset``, ``strategy``, ``embedder``, ``weights``,
+        ``model``, ``n_conversations``, ``n_steps``, ``llm_calls``, ``llm_tokens`` (None where one does not apply) and:
 
         - ``n_questions``: those scored; ``skipped_questions``: those without evidence; ``counts``: scored, by group;
         - ``recall``, ``ndcg``, ``all_at_k``, ``any_at_k``: ``{group: {"5": …}}``, means over questions; groups are

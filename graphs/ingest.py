@@ -1,4 +1,4 @@
-"""The write path as a state machine (DESIGN section 4; MIRIX, arXiv 2507.07957, section 3).
+"""The write path as a state machine (MIRIX, arXiv 2507.07957, section 3).
 
     START → record → label → route ─ Send ─→ a manager a kind → apply → project → END
 

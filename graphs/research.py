@@ -1,4 +1,4 @@
-"""Deep research as a state machine (DESIGN section 5; GAM, arXiv 2511.18423, section 3.2).
+"""Deep research as a state machine (GAM, arXiv 2511.18423, section 3.2).
 
     START → plan ─ Send ─→ vector | keyword | page | intent | time | kind → integrate → reflect → (plan | finish) → END
 

@@ -1,4 +1,4 @@
-"""Ingesting: batches of remembered steps become items, behind the calls, from the durable queue (DESIGN section 4).
+"""Ingesting: batches of remembered steps become items, behind the calls, from the durable queue.
 
 ``remember`` stores steps and, in the same transaction, sees to it that one job of kind ``manage`` waits for the user.
 The job is due when the talk has been idle for a while, at once when a batch is full, and on ``flush``. A run of the

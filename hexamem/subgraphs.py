@@ -1,4 +1,4 @@
-"""Memory for a LangGraph graph of one's own: ``memory_graph``, ``ingest_graph`` and ``research_graph`` (DESIGN section 8)."""
+"""Memory for a LangGraph graph of one's own: ``memory_graph``, ``ingest_graph`` and ``research_graph``."""
 
 from __future__ import annotations
 

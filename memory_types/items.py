@@ -55,7 +55,7 @@ class Source(Record):
 
 
 class MemoryItem(Record):
-    """The fields that all six kinds share (DESIGN section 3).
+    """The fields that all six kinds share.
 
     Valid time (``valid_from`` ≤ t < ``valid_to``) says when it was true, belief time (``created_at`` ≤ t <
     ``superseded_at``) when it was believed. An open end is None. ``version`` counts the changes from 1.

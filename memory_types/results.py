@@ -96,7 +96,7 @@ class Hit(Record):
 
 
 class Recall(Record):
-    """One retrieval without an LLM (DESIGN section 8.1).
+    """One retrieval without an LLM.
 
     ``text`` holds the hits packed for a prompt within the token budget, ``tokens`` their count. ``answerable`` is
     the probability that memory holds the answer and ``gate`` the operation weights; both are None with strategies

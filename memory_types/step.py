@@ -39,7 +39,7 @@ class ToolCall(Record):
 
 
 class Step(Record):
-    """``s_t``: one message, tool call or observation (DESIGN section 3).
+    """``s_t``: one message, tool call or observation.
 
     ``content`` is the text after redaction, byte for byte otherwise. ``blocks`` holds the content losslessly where
     it was more than a string. ``index_text`` is what is searched: the text with captions, transcripts and tool

@@ -16,7 +16,7 @@ from rich.console import Console
 from hexamem.errors import InvalidInputError
 from hexamem.evals import Conversation, EvalMessage, Question, compare, evaluate, print_report, ranked_turns, write_json
 
-DESIGN_KEYS = {
+PROMISED_KEYS = {
     "dataset",
     "strategy",
     "embedder",
@@ -149,7 +149,7 @@ def test_each_strategy_gives_one_object_with_the_keys_of_the_design(factory: Cal
     results = evaluate(factory, TALKS, ["oldest", "newest"], (1, 2))
     assert [result["strategy"] for result in results] == ["oldest", "newest"]
     for result in results:
-        assert result.keys() >= DESIGN_KEYS | {"all_at_k", "any_at_k", "skipped_questions"}
+        assert result.keys() >= PROMISED_KEYS | {"all_at_k", "any_at_k", "skipped_questions"}
         assert json.loads(json.dumps(result, allow_nan=False)) == result
 
 

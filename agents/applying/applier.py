@@ -1,4 +1,4 @@
-"""Apply: what checks the proposals of the managers and alone changes memory (DESIGN section 4).
+"""Apply: what checks the proposals of the managers and alone changes memory.
 
 Managers may be wrong in any way: quote what nobody said, propose what is known or contradicts it, give fields that do
 not exist. Whatever they say, memory stays consistent: every change rests on words that were said, a fact is kept once,

@@ -1,4 +1,4 @@
-"""The command line: ``hexamem`` (DESIGN section 9)."""
+"""The command line: ``hexamem``."""
 
 from __future__ import annotations
 

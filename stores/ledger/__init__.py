@@ -1,4 +1,4 @@
-"""The ledger: what was said, what was made of it, and every change, in SQL (DESIGN section 6)."""
+"""The ledger: what was said, what was made of it, and every change, in SQL."""
 
 from .erase import erase_rows, read_projections, set_projection
 from .history import get_operation, history_of, item_change, record_operation, undo

@@ -1,4 +1,4 @@
-"""The durable queue: work that follows from what was stored, kept in the ledger until it is done (DESIGN section 4).
+"""The durable queue: work that follows from what was stored, kept in the ledger until it is done.
 
 A job is enqueued in the transaction of what caused it, so it exists exactly when its cause does. It is *claimed* for a
 limited time (a lease), run outside of any transaction, and then settled: completed (its row goes), failed (it waits

@@ -1,4 +1,4 @@
-"""The ledger: the one truth from which everything else is rebuilt (DESIGN section 6).
+"""The ledger: the one truth from which everything else is rebuilt.
 
 A :class:`Ledger` hands out transactions bound to one user; the functions of this package take such a transaction
 and add its user to every statement, so that no call can reach another user's rows.

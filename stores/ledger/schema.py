@@ -1,4 +1,4 @@
-"""The ledger's tables (DESIGN section 6). Everything here runs on SQLite and PostgreSQL alike.
+"""The ledger's tables. Everything here runs on SQLite and PostgreSQL alike.
 
 Each user has one counter, ``users.change``: every inserted or changed step and item takes the next number, so that an
 index knows by one number how far it has come. The counter's row lock makes numbers and commits agree in order. Pages

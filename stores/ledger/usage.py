@@ -1,4 +1,4 @@
-"""What model calls cost, kept for good: calls, tokens and seconds by operation and agent (DESIGN sections 1 and 7).
+"""What model calls cost, kept for good: calls, tokens and seconds by operation and agent.
 
 The rows are those of a ``UsageMeter``: ``add_usage(tx, meter.drain())``.
 """
