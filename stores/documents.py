@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from ..memory_types import MemoryItem, ResourceItem, Step
 from .chunking import indexed_passages, passage_id
@@ -15,8 +15,7 @@ from .secrets import find_references
 __all__ = ["Document", "item_documents", "searchable", "step_document", "step_metadata"]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """One record as the indexes see it.
 
     Attributes:
@@ -29,9 +28,9 @@ class Document:
     id: str
     text: str
     kind: str
+    occurred_at: datetime
     thread_id: str = ""
     speaker: str = ""
-    occurred_at: datetime
     labels: tuple[str, ...] = ()
     label_ids: tuple[str, ...] = ()
     also: str = ""

@@ -7,7 +7,7 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import tantivy
 
@@ -85,8 +85,7 @@ class LexicalSettings:
             raise ConfigError(f"The field weights {weights} must be finite, not negative, and not both zero.")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LexicalDocument:
+class LexicalDocument(NamedTuple):
     """What is indexed of one record.
 
     Attributes:
