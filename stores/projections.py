@@ -45,6 +45,8 @@ __all__ = ["LabelStage", "Projector", "count_passages", "holds_documents"]
 
 _BATCH = 5_000
 _SIDE_BY_SIDE = 500
+_GIVEN_BACK = 50
+"""Small writes after which free memory is given back: each leaves some behind in the threads of the indexes."""
 _STREAMS: tuple[Literal["steps", "items"], ...] = ("steps", "items")
 Progress = Callable[[str, int], None]
 
@@ -114,6 +116,7 @@ class Projector:
         self._locks: dict[str, threading.RLock] = {}
         self._guard = threading.Lock()
         self._checked: set[str] = set()
+        self._writes = 0  # since free memory was last given back
 
     def lock(self, user: str) -> threading.RLock:
         """The lock that index writes of this user hold."""
@@ -317,6 +320,10 @@ class Projector:
         if len(lacking) < 2 or max(map(len, lacking.values())) < _SIDE_BY_SIDE:
             for target, documents in lacking.items():
                 self._write(user, target, documents)
+            self._writes += 1
+            if self._writes >= _GIVEN_BACK:
+                self._writes = 0
+                give_back()
             return
         first, *rest = lacking.items()
         with ThreadPoolExecutor(1, "hexamem-index") as pool:  # one more thread, since each costs memory of its own

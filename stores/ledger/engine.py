@@ -87,7 +87,7 @@ def _tune_sqlite(connection: sqlite3.Connection, _: ConnectionPoolEntry) -> None
         "foreign_keys = ON",
         "secure_delete = ON",
         "temp_store = MEMORY",
-        "cache_size = -32000",
+        "cache_size = -8000",
     ):
         connection.execute(f"PRAGMA {pragma}").close()
 
