@@ -1,8 +1,9 @@
 """Recall before a task: what earlier runs have to say about it (ReasoningBank, section 3.1; CFGM, section 3.3).
 
 Runs are what is ranked, so that k counts experiences and not items: a run is as near as its task or the best of its
-items, whichever is nearer. Of the k nearest runs the items are shown; a run of which no model has made any yet is
-shown by its digest. Below the floor there is nothing, since most talk has no experience that belongs to it.
+items, whichever is nearer. Of the k nearest runs the items are shown: those that were learned from it and, where it did
+its task, those that it was given. A run of which no model has made any yet is shown by its digest. Below the floor
+there is nothing, since most talk has no experience that belongs to it.
 """
 
 from __future__ import annotations
@@ -148,6 +149,14 @@ def _item_parts(
         # Of a distilled run nothing is shown but its items: where there are none, a model found nothing to learn.
         telling = [run for run in runs if not run.distilled and (run.outcome is not None or lore.lengths.get(run.id))]
         near |= {run.id: of_task[run.id] for run in telling if run.id not in learned}
+    # What a run was given, and did its task with, belongs to its experience too: it was learned before, and held.
+    held = {one.id: one for one in items}
+    for run in runs:
+        if run.distilled and run.outcome is not None and run.outcome.label:
+            given = [held[one] for one in run.shown if one in held and held[one] not in groups.get(run.id, ())]
+            if given:
+                groups[run.id] = [*groups.get(run.id, ()), *given]
+                near.setdefault(run.id, of_task[run.id])
     chosen = sorted((one for one in near if near[one] >= settings.floor), key=lambda one: -near[one])[:k]
     digested = [one for one in chosen if one not in groups]
     steps = lore.read_steps(digested) if digested else {}
@@ -158,8 +167,11 @@ def _item_parts(
             text = digest_text(digest_of(by_id[group], steps.get(group, ())))
             found.append(AdvicePart(id=group, kind="digest", run_id=group, score=near[group], text=text))
             continue
+        source = group if group in by_id else ""
+        shown = {part.id for part in found}
         for one in sorted(groups[group], key=lambda one: -of_item[one.id]):
-            source = group if group in by_id else ""
+            if one.id in shown:
+                continue
             found.append(AdvicePart(id=one.id, kind="item", run_id=source, score=near[group], text=_item_text(one)))
     return _within(found, settings.items, settings.item_tokens)
 

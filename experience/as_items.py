@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, get_args
 from ..memory_types.experience import Experience, Facet, Origin, Run
 from ..memory_types.items import ProceduralItem
 
-__all__ = ["ENTRY_TYPE", "EXPLORATION", "Uses", "experience_of", "item_values", "metadata_of", "uses_of"]
+__all__ = ["ENTRY_TYPE", "EXPLORATION", "Uses", "experience_of", "item_values", "metadata_of", "replaced", "uses_of"]
 
 ENTRY_TYPE = "experience"
 EXPLORATION = "exploration"
@@ -71,6 +71,13 @@ def item_values(experience: Experience) -> dict[str, Any]:
         "tree_path": (ENTRY_TYPE, *([experience.environment] if experience.environment else [])),
         "metadata": metadata_of(experience),
     }
+
+
+def replaced(metadata: Mapping[str, Any], experience: Experience) -> dict[str, Any]:
+    """The fields to change so that an item with this metadata says what another experience says."""
+    values = item_values(experience)
+    kept = {name: values[name] for name in ("summary", "steps")}
+    return {**kept, "metadata": {**metadata, **values["metadata"]}}
 
 
 def experience_of(item: ProceduralItem, uses: Mapping[str, Uses]) -> Experience:

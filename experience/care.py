@@ -7,15 +7,17 @@ from collections.abc import Collection
 from ..memory_types.experience import Experience
 from ..memory_types.operations import Operation
 from ..stores.changing import remove_item
-from ..stores.ledger import Transaction, history_of
+from ..stores.ledger import Transaction, history_of, undo
 from ..stores.ledger.runs import delete_runs, read_experience_items, read_runs
 from .as_items import ENTRY_TYPE, experience_of, uses_of
 from .settings import ExperienceSettings
 
-__all__ = ["ACTOR", "forget_runs", "read_experience", "retire_hurting", "retire_mistaken"]
+__all__ = ["ACTOR", "REPLACED", "forget_runs", "read_experience", "retire_hurting", "retire_mistaken"]
 
 ACTOR = "experience"
 """Who stands in the history for what is learned and retired without a person."""
+REPLACED = "completed or put right by another run"
+"""The reason of an update that gave an experience another text."""
 
 
 def read_experience(tx: Transaction, environment: str | None = None, *, retired: bool = False) -> list[Experience]:
@@ -48,19 +50,34 @@ def retire_hurting(tx: Transaction, shown: Collection[str], settings: Experience
 
 
 def retire_mistaken(tx: Transaction, run_id: str) -> list[Operation]:
-    """Retire what was learned from this run alone: its outcome turned out to be the other one."""
+    """Retire what was learned from this run alone, and take its text back out of what it put right: its outcome turned
+    out to be the other one."""
+    taken_back = _take_back(tx, {run_id})
     mistaken = [one for one in read_experience(tx) if one.run_ids == (run_id,)]
     reason = "the outcome of the run that it was learned from was put right"
-    return [remove_item(tx, one.id, actor=ACTOR, reason=reason) for one in mistaken]
+    return [*taken_back, *(remove_item(tx, one.id, actor=ACTOR, reason=reason) for one in mistaken)]
+
+
+def _take_back(tx: Transaction, run_ids: Collection[str]) -> list[Operation]:
+    """Undo the latest changes of text that rest on these runs; one that others were built upon is left."""
+    done: list[Operation] = []
+    for one in read_experience(tx):
+        if len(one.run_ids) < 2 or not set(one.run_ids) & set(run_ids):
+            continue
+        last = history_of(tx, one.id, limit=1)[0]
+        if last.actor == ACTOR and last.reason == REPLACED and one.run_ids[-1] in run_ids:
+            done += undo(tx, last.id, actor=ACTOR)
+    return done
 
 
 def forget_runs(tx: Transaction, run_ids: Collection[str]) -> tuple[int, int]:
-    """Delete runs for good, and take out the experience that rests on nothing else.
+    """Delete runs for good, and take out the experience that rests on nothing else, and what they put right of other.
 
     Returns:
         How many runs and how many experiences went.
     """
     gone = set(run_ids)
+    _take_back(tx, gone)
     resting = [one for one in read_experience(tx) if one.run_ids and set(one.run_ids) <= gone]
     for one in resting:
         remove_item(tx, one.id, reason="the runs that it was learned from were forgotten")

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from ..models import Budget, CallInput, Method, ModelReply, StructuredCall, UsageMeter
+from ..models import CallInput, ModelReply
 from ..prompts import load_prompt
 from .digest import abridged_run, clipped
+from .experience_agent import ExperienceAgent
 from .exploring import Choice, Tried
 from .settings import ExperienceSettings
-
-if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
 
 __all__ = ["BestRunReply", "RunComparer"]
 
@@ -26,26 +23,11 @@ class BestRunReply(ModelReply):
     reason: str = Field(description="one short sentence")
 
 
-class RunComparer:
-    """Compares the runs of one task.
+class RunComparer(ExperienceAgent[BestRunReply]):
+    """Compares the runs of one task."""
 
-    Args:
-        model: the chat model. It is not changed.
-        method: how the reply's form is asked for.
-        budget, usage: what may be spent, and the meter that is told what was.
-    """
-
-    def __init__(
-        self,
-        model: BaseChatModel,
-        *,
-        method: Method = "json_schema",
-        budget: Budget | None = None,
-        usage: UsageMeter | None = None,
-    ) -> None:
-        self._call: StructuredCall[BestRunReply] = StructuredCall(
-            model, BestRunReply, agent="judge", method=method, budget=budget, usage=usage
-        )
+    name = "judge"
+    reply = BestRunReply
 
     def best(
         self, tried: Sequence[Tried], among: Sequence[int], settings: ExperienceSettings

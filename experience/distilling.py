@@ -6,34 +6,32 @@ task has both outcomes at most five items by contrast. A run whose outcome nobod
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Unpack
 
 from pydantic import Field
 
 from ..memory_types.experience import Experience, Facet, Origin, Outcome, Run, RunStep
-from ..models import Budget, CallInput, Method, ModelReply, StructuredCall, StructuredResult, UsageMeter
+from ..models import Budget, CallInput, ModelReply, StructuredCall, StructuredResult, UsageMeter
 from ..prompts import Prompt, load_prompt
-from .digest import abridged_run, normal_task
+from .digest import abridged_run, clipped, normal_task
+from .experience_agent import ExperienceAgent
 from .settings import ExperienceSettings
-from .similarity import EmbedTexts, nearness
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from ..models import RetryPolicy
+    from .experience_agent import AgentOptions
 
 __all__ = [
+    "Distilled",
     "DistilledItem",
     "DistilledReply",
     "Distiller",
     "JudgeReply",
-    "Merged",
     "OutcomeJudge",
-    "merge",
     "plan",
     "plan_explored",
 ]
@@ -41,8 +39,8 @@ __all__ = [
 _RULES = "experience_rules"
 _SURE = 0.5
 _KNOWN = 12
+_KNOWN_TEXT = 400  # characters of each
 _DISTIL = "distil"
-_NEGATION = re.compile(r"\b(?:not|no|never|don't|avoid|without|cannot|can't|doesn't)\b|[不别勿莫]", re.I)
 
 
 class JudgeReply(ModelReply):
@@ -60,6 +58,7 @@ class DistilledItem(ModelReply):
     description: str = Field(description="one sentence: when to use it and when not")
     content: str = Field(description="one to three sentences: what to do or to avoid, and why")
     facet: Literal["tool", "environment", "observation"]
+    corrects: int = Field(default=0, description="number of the known item whose place it takes; 0 for none")
 
 
 class DistilledReply(ModelReply):
@@ -118,24 +117,18 @@ def plan_explored(runs: Sequence[Run], mode: Literal["parallel", "sequential"], 
     return plan(runs[0], (), settings)
 
 
-class OutcomeJudge:
-    """Says of a run whether it did its task, at temperature 0 where the model has one; unsure means that it did not.
+class OutcomeJudge(ExperienceAgent[JudgeReply]):
+    """Says of a run whether it did its task, at temperature 0 where the model has one; unsure means that it did not."""
 
-    Args:
-        model: the chat model. It is not changed.
-        method: how the reply's form is asked for.
-        retries: what to do about failures of requests.
-    """
+    name = "judge"
+    reply = JudgeReply
 
-    def __init__(
-        self, model: BaseChatModel, *, method: Method = "json_schema", retries: RetryPolicy | None = None
-    ) -> None:
-        def asking(one: BaseChatModel) -> StructuredCall[JudgeReply]:
-            return StructuredCall(one, JudgeReply, agent="judge", method=method, retries=retries)
-
-        exact = "temperature" in type(model).model_fields
-        self._call = asking(model.model_copy(update={"temperature": 0.0}) if exact else model)
-        self._as_it_is = asking(model) if exact else None
+    def __init__(self, model: BaseChatModel, **options: Unpack[AgentOptions]) -> None:
+        super().__init__(model, **options)
+        self._as_it_is: StructuredCall[JudgeReply] | None = None
+        if "temperature" in type(model).model_fields:
+            self._as_it_is, exact = self._call, model.model_copy(update={"temperature": 0.0})
+            self._call = self._asking(self.reply, exact)
 
     def judge(
         self,
@@ -166,21 +159,20 @@ class OutcomeJudge:
         return Outcome(label=label, source="judge", confidence=said.confidence, reason=reason[:500]), result
 
 
-class Distiller:
-    """Makes experience of runs with a chat model.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distilled:
+    """What runs teach: ``items``, and ``corrects``: the id of the known item that one of them (by its id) completes or
+    puts right."""
 
-    Args:
-        model: the chat model. It is not changed.
-        method: how the reply's form is asked for.
-        retries: what to do about failures of requests.
-    """
+    items: Sequence[Experience]
+    corrects: Mapping[str, str]
 
-    def __init__(
-        self, model: BaseChatModel, *, method: Method = "json_schema", retries: RetryPolicy | None = None
-    ) -> None:
-        self._call: StructuredCall[DistilledReply] = StructuredCall(
-            model, DistilledReply, agent="distiller", method=method, retries=retries
-        )
+
+class Distiller(ExperienceAgent[DistilledReply]):
+    """Makes experience of runs with a chat model."""
+
+    name = "distiller"
+    reply = DistilledReply
 
     def distil(
         self,
@@ -191,20 +183,21 @@ class Distiller:
         *,
         budget: Budget | None = None,
         usage: UsageMeter | None = None,
-    ) -> tuple[list[Experience] | None, StructuredResult[DistilledReply]]:
+    ) -> tuple[Distilled | None, StructuredResult[DistilledReply]]:
         """What the planned runs teach, at most ``planned.most`` items; None where the model gave no usable reply.
 
         Args:
             steps: of each run, by its id.
             known: experience of the environment, the nearest first.
         """
+        known = known[:_KNOWN]
         share = settings.run_tokens * (2 if len(planned.runs) > 1 else 1) // len(planned.runs)
         shown = [abridged_run(run, steps.get(run.id, ()), share, thoughts=True) for run in planned.runs]
         first = planned.runs[0]
         messages = distiller_prompt(planned.prompt).render(
             task=first.task,
             runs="\n\n".join(shown),
-            known="\n".join(f"- {one.title}: {one.description}" for one in known[:_KNOWN]) or "nothing",
+            known="\n".join(_known_text(number, one) for number, one in enumerate(known, start=1)) or "nothing",
             most=planned.most,
         )
         result = self._call.invoke(CallInput(messages=messages, budget=budget, usage=usage, operation=_DISTIL))
@@ -212,11 +205,21 @@ class Distiller:
             return None, result
         origin: Origin = planned.origin
         run_ids = tuple(run.id for run in planned.runs)
-        items = [
-            one for one in result.value.items if one.title.strip() and one.description.strip() and one.content.strip()
-        ]
-        made = [_experience(one, first, origin, one.facet, run_ids) for one in items[: planned.most]]
-        return made, result
+        items: list[Experience] = []
+        corrects: dict[str, str] = {}
+        for one in result.value.items:
+            if len(items) == planned.most or not (
+                one.title.strip() and one.description.strip() and one.content.strip()
+            ):
+                continue
+            items.append(_experience(one, first, origin, one.facet, run_ids))
+            if 1 <= one.corrects <= len(known) and known[one.corrects - 1].id not in corrects.values():
+                corrects[items[-1].id] = known[one.corrects - 1].id
+        return Distilled(items=items, corrects=corrects), result
+
+
+def _known_text(number: int, one: Experience) -> str:
+    return f"{number}. {one.title}: {one.description}\n   {clipped(one.content, _KNOWN_TEXT)}"
 
 
 def _experience(one: DistilledItem, run: Run, origin: Origin, facet: Facet, run_ids: tuple[str, ...]) -> Experience:
@@ -239,40 +242,3 @@ def distiller_prompt(name: str) -> Prompt:
     told = "\n\n".join(text for prompt in (own, shared) for role, text in prompt.sections if role == "system")
     rest = tuple((role, text) for role, text in shared.sections if role != "system")
     return Prompt(name, shared.inputs, shared.values, (("system", told), *rest))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Merged:
-    """What becomes of distilled items: ``new`` ones, and known ones (by id) that ``again`` were learned from runs."""
-
-    new: tuple[Experience, ...]
-    again: Mapping[str, tuple[str, ...]]
-
-
-def merge(
-    made: Sequence[Experience], known: Sequence[Experience], embed: EmbedTexts | None, settings: ExperienceSettings
-) -> Merged:
-    """Take what says the same as a known item, or as one before it, together with that one.
-
-    Two items that differ in a negation are never the same, however alike their words are.
-    """
-    new: list[Experience] = []
-    again: dict[str, tuple[str, ...]] = {}
-    for one in made:
-        others = [other for other in (*known, *new) if _negations(other) == _negations(one)]
-        near = nearness(_whole(one), [_whole(other) for other in others], embed)
-        best = max(range(len(others)), key=near.__getitem__, default=None)
-        if best is None or near[best] < settings.same:
-            new.append(one)
-        elif all(others[best] is not other for other in new):
-            runs = again.get(others[best].id, others[best].run_ids)
-            again[others[best].id] = tuple(dict.fromkeys([*runs, *one.run_ids]))
-    return Merged(new=tuple(new), again=again)
-
-
-def _whole(one: Experience) -> str:
-    return f"{one.title}. {one.description} {one.content}"
-
-
-def _negations(one: Experience) -> int:
-    return len(_NEGATION.findall(_whole(one)))

@@ -7,19 +7,16 @@ that explore; recall before an ordinary task leaves them out.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from ..memory_types.base import Record
 from ..memory_types.experience import Experience
-from ..models import Budget, CallInput, Method, ModelReply, StructuredCall, UsageMeter
+from ..models import CallInput, ModelReply
 from ..models.tokens import count_tokens
 from ..prompts import load_prompt
+from .experience_agent import ExperienceAgent
 from .settings import ExperienceSettings
-
-if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
 
 __all__ = ["Focus", "FocusReply", "Focuser"]
 
@@ -47,26 +44,11 @@ class FocusReply(ModelReply):
     points: list[FocusPoint]
 
 
-class Focuser:
-    """Derives focus points from examples.
+class Focuser(ExperienceAgent[FocusReply]):
+    """Derives focus points from examples."""
 
-    Args:
-        model: the chat model. It is not changed.
-        method: how the reply's form is asked for.
-        budget, usage: what may be spent, and the meter that is told what was.
-    """
-
-    def __init__(
-        self,
-        model: BaseChatModel,
-        *,
-        method: Method = "json_schema",
-        budget: Budget | None = None,
-        usage: UsageMeter | None = None,
-    ) -> None:
-        self._call: StructuredCall[FocusReply] = StructuredCall(
-            model, FocusReply, agent="focus", method=method, budget=budget, usage=usage
-        )
+    name = "focus"
+    reply = FocusReply
 
     def focus(
         self, user: str, environment: str, examples: Sequence[str], settings: ExperienceSettings

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from ..memory_types.experience import Run, RunStep
-from ..models import Budget, CallInput, Method, ModelReply, StructuredCall, UsageMeter
+from ..models import CallInput, ModelReply
 from ..models.tokens import count_tokens
 from ..prompts import load_prompt
 from .digest import abridged_run, clipped
+from .experience_agent import ExperienceAgent
 from .reflecting import KeyInformation, Question
 from .settings import ExperienceSettings
-
-if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
 
 __all__ = ["KeyInformationReply", "ReflectionReply", "RunReflector"]
 
@@ -49,30 +46,11 @@ class ReflectionReply(ModelReply):
     advice: str = Field(description="one to four sentences; empty where the material has nothing to say")
 
 
-class RunReflector:
-    """Extracts the key information of a run that is stuck, and answers questions about it from similar runs.
+class RunReflector(ExperienceAgent[ReflectionReply]):
+    """Extracts the key information of a run that is stuck, and answers questions about it from similar runs."""
 
-    Args:
-        model: the chat model. It is not changed.
-        method: how the replies' form is asked for.
-        budget: what may be spent.
-        usage: the meter that is told what was.
-    """
-
-    def __init__(
-        self,
-        model: BaseChatModel,
-        *,
-        method: Method = "json_schema",
-        budget: Budget | None = None,
-        usage: UsageMeter | None = None,
-    ) -> None:
-        self._extract: StructuredCall[KeyInformationReply] = StructuredCall(
-            model, KeyInformationReply, agent="reflection", method=method, budget=budget, usage=usage
-        )
-        self._reflect: StructuredCall[ReflectionReply] = StructuredCall(
-            model, ReflectionReply, agent="reflection", method=method, budget=budget, usage=usage
-        )
+    name = "reflection"
+    reply = ReflectionReply
 
     def extract(
         self, run: Run, steps: Sequence[RunStep], error: str, settings: ExperienceSettings
@@ -83,7 +61,7 @@ class RunReflector:
             run=abridged_run(run, steps, settings.run_tokens, thoughts=True) or "no step was recorded",
             error=clipped(error, _ERROR),
         )
-        result = self._extract.invoke(CallInput(messages=messages, operation=_REFLECT))
+        result = self._asking(KeyInformationReply).invoke(CallInput(messages=messages, operation=_REFLECT))
         said = result.value
         if said is None or not said.goal.strip():
             return None, result.degraded
@@ -111,7 +89,7 @@ class RunReflector:
             similar="\n\n".join(one for one in shown if one) or "none",
             most=_QUESTIONS,
         )
-        result = self._reflect.invoke(CallInput(messages=messages, operation=_REFLECT))
+        result = self._call.invoke(CallInput(messages=messages, operation=_REFLECT))
         if result.value is None:
             return None
         left = settings.reflection_tokens

@@ -19,6 +19,7 @@ class ExperienceSettings:
         most_runs: of a user's runs in an environment, so many of the newest are looked at.
         from_success, from_failure, from_contrast: most items that one distilling may bring (ReasoningBank, section 3).
         same: how alike (0 to 1) two experiences must be to be one.
+        corrected: how alike an experience must be to the one whose place a model says it takes; else it is a new one.
         retire_after: an experience is retired once so many runs that were given it failed, and these are at least
             four times those that did their task.
         run_tokens: to how many tokens a run is abridged for a model; in a contrast that is shared by the runs.
@@ -42,6 +43,7 @@ class ExperienceSettings:
     from_failure: int = 3
     from_contrast: int = 5
     same: float = 0.88
+    corrected: float = 0.5
     retire_after: int = 4
     run_tokens: int = 4_000
     contrasted: int = 4

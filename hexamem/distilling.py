@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .background import JobContext, JobOutcome
-from .experience.as_items import item_values, metadata_of
-from .experience.care import ACTOR, read_experience, retire_hurting
+from .experience.as_items import item_values, metadata_of, replaced
+from .experience.care import ACTOR, REPLACED, read_experience, retire_hurting
 from .experience.settings import ExperienceSettings
 from .experience.similarity import EmbedTexts, nearness
 from .memory_types.experience import Experience, Outcome, Run, RunStep
 from .stores.changing import add_item, edit_item
-from .stores.ledger import Transaction, get_items
+from .stores.ledger import Transaction, get_items, history_of
 from .stores.ledger.jobs import enqueue
 from .stores.ledger.runs import read_run_steps, read_runs, set_run
-from .stores.ledger.usage import add_usage
+from .stores.ledger.usage import keep_usage
 from .stores.media_texts import NEVER, make_due
 from .stores.redaction import redact_texts
 from .stores.vector_cache import embed_texts
@@ -22,7 +22,7 @@ from .stores.vector_cache import embed_texts
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .experience.distilling import Merged
+    from .experience.merging import Merged
     from .memory import Memory
     from .models import StructuredResult, UsageMeter
 
@@ -89,10 +89,8 @@ class Distilling:
         try:
             outcome = self._run(job, usage)
         finally:
-            rows = usage.drain()
-            if rows:
-                with job.write() as tx:
-                    add_usage(tx, rows)
+            # In a transaction of its own: where the job is complete, it takes no more writes.
+            keep_usage(self._memory.ledger, job.user.name, usage.drain())
         return outcome
 
     def _run(self, job: JobContext, usage: UsageMeter) -> JobOutcome:
@@ -149,7 +147,8 @@ class Distilling:
         return run
 
     def _distilled(self, job: JobContext, runs: Sequence[Run], usage: UsageMeter) -> JobOutcome:
-        from .experience.distilling import Distiller, merge, plan, plan_explored
+        from .experience.distilling import Distiller, plan, plan_explored
+        from .experience.merging import merge
 
         memory, run = self._memory, runs[0]
         model = memory.model_tier.models.of("distiller")
@@ -173,7 +172,7 @@ class Distilling:
         )
         if made is None:
             return _unusable("distiller", result)
-        merged = merge(made, known, embed, self.settings)
+        merged = merge(made.items, known, embed, self.settings, corrects=made.corrects)
         with job.write() as tx:
             held = {one.id: one for one in read_runs(tx)}
             # Forgotten meanwhile, nothing is learned from it; decided otherwise, it has another job.
@@ -189,15 +188,28 @@ class Distilling:
         memory = self._memory
         find = memory.settings.find_secrets
         for one in merged.new:
-            reason = f"distilled from {len(one.run_ids)} run{'' if len(one.run_ids) == 1 else 's'} ({one.origin})"
-            add_item(tx, item_values(one), memory.cipher, actor=ACTOR, reason=reason, find=find)
+            self._add(tx, one)
         known = {one.id: one for one in read_experience(tx)}  # as it is now: a person may have retired some
+        for item_id, one in merged.instead.items():
+            # What a person wrote keeps its text, and what is retired stays so: the new text stands beside it.
+            if item_id in known and all(made.actor == ACTOR for made in history_of(tx, item_id)):
+                runs = tuple(dict.fromkeys([*known[item_id].run_ids, *one.run_ids]))
+                fields = replaced(get_items(tx, [item_id])[item_id].metadata, one.changed(run_ids=runs))
+                edit_item(tx, item_id, fields, memory.cipher, actor=ACTOR, reason=REPLACED, find=find)
+            else:
+                self._add(tx, one)
         held = get_items(tx, known.keys() & merged.again.keys())
         for item_id, item in held.items():
             runs = tuple(dict.fromkeys([*known[item_id].run_ids, *merged.again[item_id]]))
             if runs != known[item_id].run_ids:
                 fields = {"metadata": {**item.metadata, **metadata_of(known[item_id].changed(run_ids=runs))}}
                 edit_item(tx, item_id, fields, memory.cipher, actor=ACTOR, reason="learned again", find=find)
+
+    def _add(self, tx: Transaction, one: Experience) -> None:
+        memory = self._memory
+        reason = f"distilled from {len(one.run_ids)} run{'' if len(one.run_ids) == 1 else 's'} ({one.origin})"
+        find = memory.settings.find_secrets
+        add_item(tx, item_values(one), memory.cipher, actor=ACTOR, reason=reason, find=find)
 
 
 def _nearest(task: str, known: Sequence[Experience], embed: EmbedTexts) -> list[Experience]:

@@ -110,8 +110,8 @@ def explore(
 def _advice(experience: UserExperience, task: str, env: str, include: Include, same_task: bool) -> Advice:
     if not experience._user.memory.settings.experience:
         return Advice()
-    found = experience._advice(task, env, 1, include, None, same_task)
-    return with_focus(found, experience._lore(env), experience._distilling.settings)
+    found = experience._recall.advice(task, env, 1, include, None, same_task)
+    return with_focus(found, experience._recall.lore(env), experience._distilling.settings)
 
 
 class _Exploring:
@@ -299,8 +299,8 @@ def focus(experience: UserExperience, env: str, examples: Sequence[str]) -> Focu
         from .learning import OFF
 
         return Focus(points=known, degraded=(OFF if model is not None else NO_MODEL,))
-    from .experience.distilling import merge
     from .experience.focusing import Focuser
+    from .experience.merging import merge
     from .models import UsageMeter
 
     usage = UsageMeter("focus")
@@ -308,7 +308,7 @@ def focus(experience: UserExperience, env: str, examples: Sequence[str]) -> Focu
     made, degraded = focuser.focus(user.name, env, texts, experience._distilling.settings)
     new: tuple[Experience, ...] = ()
     if made:
-        merged, told = experience._with_vectors(
+        merged, told = experience._recall.with_vectors(
             lambda embed: merge(made, known, embed, experience._distilling.settings)
         )
         new, degraded = merged.new, (*degraded, *told)

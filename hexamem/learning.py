@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args
+from typing import TYPE_CHECKING, Any
 
 from .arguments import check_count, check_text, json_mapping
 from .async_twins import AsyncExperience
 from .calls import Calls, public
-from .errors import HexamemError, InvalidInputError, NotFoundError
-from .experience.advising import Include, Lore, advise
+from .errors import InvalidInputError, NotFoundError
+from .experience.advising import Include
 from .experience.as_items import ENTRY_TYPE, metadata_of
-from .experience.care import forget_runs, read_experience, retire_hurting, retire_mistaken
+from .experience.care import forget_runs, read_experience
+from .experience.counting import stats_of
 from .experience.digest import digest_of
-from .memory_types import Operation, utc_now
+from .experience_recall import ExperienceRecall
+from .memory_types import Operation
 from .memory_types.experience import (
     Advice,
     Experience,
     ExperienceStats,
     Facet,
-    Outcome,
     OutcomeSource,
     Run,
     RunDigest,
@@ -27,19 +28,14 @@ from .memory_types.experience import (
     RunStep,
 )
 from .recording import RunRecorder
+from .run_writing import RunWriting
 from .stores.changing import edit_item, remove_item
-from .stores.known_secrets import find_known
-from .stores.ledger import Transaction, get_items
+from .stores.ledger import get_items
 from .stores.ledger.runs import (
-    add_run,
-    append_run_step,
-    count_run_steps,
     get_run,
     read_run_steps,
     read_runs,
-    set_run,
 )
-from .stores.redaction import Redactor, keep_in_vault
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
@@ -47,18 +43,13 @@ if TYPE_CHECKING:
     from .distilling import Distilling
     from .experience.exploring import Exploration, ExploreMode
     from .experience.focusing import Focus
-    from .experience.similarity import EmbedTexts
     from .exploring import Runner
     from .graphs.experience_recording import RunRecordingHandler
     from .user import UserMemory
 
-T = TypeVar("T")
-
 __all__ = ["OFF", "RunRecorder", "UserExperience"]
 
 OFF = "experience is switched off by Settings.experience: runs are recorded, and nothing is recalled or learned"
-_MOST_K = 20
-_SOURCES = tuple(one for one in get_args(OutcomeSource) if one != "judge")
 
 
 class UserExperience(AsyncExperience):
@@ -73,6 +64,7 @@ class UserExperience(AsyncExperience):
     def __init__(self, user: UserMemory) -> None:
         self._user = user
         self._calls: Calls = user._calls
+        self._writing, self._recall = RunWriting(user), ExperienceRecall(user)
 
     # -- recording ----------------------------------------------------------------------------------------------
 
@@ -107,7 +99,7 @@ class UserExperience(AsyncExperience):
         _check_env(env)
         fields = json_mapping(metadata, "metadata")
         recalls = recall and self._user.memory.settings.experience
-        advice = self._advice(task, env, k, include, None, same_task) if recalls else Advice()
+        advice = self._recall.advice(task, env, k, include, None, same_task) if recalls else Advice()
         return self._begin(task, env, fields, advice, same_task=same_task)
 
     @public
@@ -131,69 +123,11 @@ class UserExperience(AsyncExperience):
         Raises:
             NotFoundError: if there is no such run.
         """
-        return self._finish(run_id, outcome, evidence, source, again=True)
+        return self._writing.finish(run_id, outcome, evidence, source, again=True)
 
     def _begin(self, task: str, env: str, metadata: Mapping[str, Any], advice: Advice, **options: bool) -> RunRecorder:
-        looked = self._look({"task": task, "environment": env, "metadata": dict(metadata)}, "the task")
-        with self._user.memory.ledger.write(self._user.name, timezone=self._user.timezone) as tx:
-            said = self._clean(tx, looked)
-            run = Run(user=self._user.name, shown=advice.ids, **said)
-            add_run(tx, run)
+        run = self._writing.begin(task, env, metadata, advice.ids)
         return RunRecorder(self, run, advice, **options)
-
-    def _step(self, run_id: str, values: Mapping[str, str | None]) -> RunStep:
-        for name, value in values.items():
-            if value is not None:
-                check_text(value, name)
-        if not any(value and value.strip() for value in values.values()):
-            raise InvalidInputError("the step is empty: give a thought, an action, an observation or an error")
-        looked = self._look(dict(values), "the step")
-        with self._user.memory.ledger.write(self._user.name, create=False) as tx:
-            if get_run(tx, run_id).status == "finished":
-                raise InvalidInputError(f"run {run_id} is finished and takes no more steps; start another run")
-            said = self._clean(tx, looked)
-            return append_run_step(tx, RunStep(run_id=run_id, position=0, **said))
-
-    def _finish(
-        self,
-        run_id: str,
-        outcome: bool | None,
-        evidence: str,
-        source: OutcomeSource,
-        *,
-        again: bool = False,
-        queue: bool = True,
-    ) -> RunReceipt:
-        check_text(run_id, "run_id")
-        check_text(evidence, "evidence")
-        if outcome is not None and not isinstance(outcome, bool):
-            raise InvalidInputError(f"outcome = {outcome!r}: give True, False, or None where nobody knows yet")
-        if source not in _SOURCES:
-            raise InvalidInputError(f"source = {source!r}: use one of {', '.join(_SOURCES)}")
-        learning = self._distilling
-        looked = self._look({"evidence": evidence}, "the evidence")
-        with self._user.memory.ledger.write(self._user.name, create=False) as tx:
-            run = get_run(tx, run_id)
-            if run.status == "finished" and not again:
-                raise InvalidInputError(f"run {run_id} is finished already; say how it ended with decide()")
-            said = self._clean(tx, looked)["evidence"]
-            label = None if outcome is None else Outcome(label=outcome, source=source)
-            new = run.changed(
-                status="finished",
-                outcome=label,
-                evidence=said or run.evidence,
-                finished_at=run.finished_at or utc_now(),
-                distilled=run.distilled and run.outcome is not None and run.outcome.label == outcome,
-            )
-            set_run(tx, new)
-            if run.distilled and not new.distilled:
-                retire_mistaken(tx, run_id)
-            if label is not None and not label.label:
-                retire_hurting(tx, new.shown, learning.settings)
-            waits = "" if new.distilled or not queue else learning.queue(tx, run_id)
-            steps = read_run_steps(tx, [run_id])[run_id]
-        self._user.memory.wrote(self._user.name)
-        return RunReceipt(run=new, digest=digest_of(new, steps), distilling=waits)
 
     # -- recalling ----------------------------------------------------------------------------------------------
 
@@ -231,46 +165,7 @@ class UserExperience(AsyncExperience):
         _check_env(env)
         if not self._user.memory.settings.experience:
             return Advice(degraded=(OFF,))
-        return self._advice(task, env, k, include, facet, same_task)
-
-    def _advice(self, task: str, env: str, k: int, include: Include, facet: Facet | None, same_task: bool) -> Advice:
-        check_count(k, "k", _MOST_K)
-        for value, name, known in ((include, "include", get_args(Include)), (facet, "facet", (*get_args(Facet), None))):
-            if value not in known:
-                raise InvalidInputError(f"{name} = {value!r}: use one of {', '.join(map(str, known))}")
-        lore = self._lore(env)
-        if not lore.runs and not lore.experience:
-            return Advice()
-        asked = self._user.memory._without_secrets(self._user.name, task)
-        options: dict[str, Any] = {"k": k, "include": include, "facet": facet, "same_task": same_task}
-        found, told = self._with_vectors(
-            lambda embed: advise(asked, lore, embed, **options, settings=self._distilling.settings)
-        )
-        return found.changed(degraded=told) if told else found
-
-    def _lore(self, env: str) -> Lore:
-        """What there is to recall from in an environment."""
-        ledger, name = self._user.memory.ledger, self._user.name
-
-        def read_steps(run_ids: Any) -> Mapping[str, list[RunStep]]:
-            with ledger.read(name) as tx:
-                return read_run_steps(tx, run_ids)
-
-        with ledger.read(name) as tx:
-            runs = read_runs(tx, env, finished=True, limit=self._distilling.settings.most_runs)
-            experience = read_experience(tx, env)
-            lengths = count_run_steps(tx, [run.id for run in runs])
-        return Lore(runs=runs, experience=experience, lengths=lengths, read_steps=read_steps)
-
-    def _with_vectors(self, work: Callable[[EmbedTexts | None], T]) -> tuple[T, tuple[str, ...]]:
-        """What work gives with vectors; where those fail, by words alone, and then why."""
-        try:
-            return work(self._distilling.embed_for(self._user.name)), ()
-        except HexamemError:
-            raise
-        except Exception as error:  # noqa: BLE001 - a remote embedder's own errors; words alone serve meanwhile
-            told = f"the embedder failed ({type(error).__name__}): what is near was found by words alone"
-            return work(None), (told,)
+        return self._recall.advice(task, env, k, include, facet, same_task)
 
     # -- agents -------------------------------------------------------------------------------------------------
 
@@ -439,30 +334,7 @@ class UserExperience(AsyncExperience):
     @public
     def stats(self, env: str | None = None) -> ExperienceStats:
         """How many runs there are, how they ended with and without advice, and what was learned from them."""
-        runs = self.runs(env)
-        learned = self.items(env, retired=True)
-        judged = [run for run in runs if run.outcome is not None]
-        done = [run for run in runs if run.status == "finished"]
-        waiting = [run for run in done if not run.distilled]
-
-        def ended(with_advice: bool) -> tuple[int, int]:
-            chosen = [run.outcome for run in judged if bool(run.shown) == with_advice]
-            return sum(one.label for one in chosen if one is not None), len(chosen)
-
-        return ExperienceStats(
-            environment=env,
-            runs=len(runs),
-            unfinished=len(runs) - len(done),
-            succeeded=sum(run.outcome.label for run in judged if run.outcome),
-            failed=sum(not run.outcome.label for run in judged if run.outcome),
-            unjudged=sum(run.outcome is None for run in done),
-            undistilled=len(waiting),
-            active=sum(one.status == "active" for one in learned),
-            retired=sum(one.status == "retired" for one in learned),
-            with_advice=ended(True),
-            without_advice=ended(False),
-            waiting=self._distilling.waits if waiting else "",
-        )
+        return stats_of(env, self.runs(env), self.items(env, retired=True), self._distilling.waits)
 
     # -- caring -------------------------------------------------------------------------------------------------
 
@@ -476,7 +348,7 @@ class UserExperience(AsyncExperience):
         check_text(reason, "reason")
         self.show(experience_id)
         with self._user.memory.ledger.write(self._user.name, create=False) as tx:
-            said = self._clean(tx, self._look({"reason": reason}, "the reason"))["reason"]
+            said = self._writing.clean(tx, self._writing.look({"reason": reason}, "the reason"))["reason"]
             done = remove_item(tx, experience_id, reason=said or "retired")
         self._user.memory.wrote(self._user.name)
         return done
@@ -545,34 +417,6 @@ class UserExperience(AsyncExperience):
         with self._user.memory.ledger.read(self._user.name) as tx:
             return get_run(tx, run_id)
 
-    def _look(self, values: dict[str, Any], what: str) -> _Looked:
-        """Find the secrets in what is to be written. It takes seconds for millions of characters, while others write."""
-        memory = self._user.memory
-        limit = memory.settings.max_message_bytes
-        texts = list(_strings(values))
-        size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
-        if size > limit:
-            raise InvalidInputError(f"{what} has {size:,} bytes; the limit is {limit:,}: shorten what came back")
-        redactor = Redactor(None, memory.settings.find_secrets)
-        return _Looked(values, texts, redactor, redactor.look(values))
-
-    def _clean(self, tx: Transaction, looked: _Looked) -> dict[str, Any]:
-        """The values without secrets, as they may be written; each secret is kept in the vault."""
-        memory, redactor = self._user.memory, looked.redactor
-        redactor.keep = keep_in_vault(tx, memory.cipher)
-        if memory.settings.find_secrets:
-            redactor.know(find_known(tx, memory.cipher, looked.texts))
-        return dict(redactor.clean(looked.values, looked.near))
-
-
-class _Looked(NamedTuple):
-    """What is to be written, and what was found in it."""
-
-    values: dict[str, Any]
-    texts: list[str]
-    redactor: Redactor
-    near: frozenset[str]
-
 
 def _check_task(task: object) -> None:
     if not check_text(task, "task").strip():
@@ -582,11 +426,3 @@ def _check_task(task: object) -> None:
 def _check_env(env: object) -> None:
     if len(check_text(env, "env")) > 200:
         raise InvalidInputError("env has more than 200 characters; give the environment a short name")
-
-
-def _strings(value: Any) -> list[str]:
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, Mapping):
-        return [text for pair in value.items() for part in pair for text in _strings(part)]
-    return [text for part in value for text in _strings(part)] if isinstance(value, list | tuple) else []

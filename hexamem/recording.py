@@ -54,7 +54,7 @@ class RunRecorder(AsyncRun):
             NotFoundError: if the run was forgotten.
         """
         values = {"thought": thought, "action": action, "observation": observation, "error": error}
-        return self._experience._step(self.id, values)
+        return self._experience._writing.step(self.id, values)
 
     @public
     def finish(
@@ -71,16 +71,16 @@ class RunRecorder(AsyncRun):
             InvalidInputError: if it is finished already.
             NotFoundError: if it was forgotten.
         """
-        return self._experience._finish(self.id, outcome, evidence, source, queue=self._queue)
+        return self._experience._writing.finish(self.id, outcome, evidence, source, queue=self._queue)
 
     @public
     def reflect(self, error: str = "") -> Reflection:
         """Look back at the run where it is stuck, and say what to do otherwise (CFGM: KIE and KIR).
 
         The key information of the situation is put against similar runs that did their task, and against what is known
-        of the error. With a model that takes up to two calls, at most three times a recorder; without one, or beyond that, rules
-        read off what those runs did at the same error, with the same tool, and next. What it rests on counts as given
-        to the run.
+        of the error. With a model that takes up to two calls, at most three times a recorder, and none where nothing was
+        learned and no run was done yet. Without one, or beyond that, rules read off what those runs did at the same
+        error, with the same tool, and next. What it rests on counts as given to the run.
 
         Args:
             error: what went wrong; where it is left out, what the recorded steps show.

@@ -58,14 +58,18 @@ def reflect(
         return Reflection(key=key, degraded=(OFF,))
     degraded: tuple[str, ...] = ()
     reflecting = _Reflecting(experience)
-    model = reflecting if reflecting.ready and may_ask() else None
+    lore = experience._recall.lore(run.environment)
+    # Where nothing was learned and no run was done yet, a model would have nothing to answer from.
+    holds = bool(lore.experience) or any(one.outcome is not None and one.outcome.label for one in lore.runs)
+    model = reflecting if reflecting.ready and holds and may_ask() else None
     if model is not None:
         extracted, degraded = model.extract(run, steps, wrong)
         key = extracted or key
-    lore = experience._lore(run.environment)
-    similar, told = experience._with_vectors(lambda embed: _similar(run, key, lore, same_task, experience, embed))
+    similar, told = experience._recall.with_vectors(
+        lambda embed: _similar(run, key, lore, same_task, experience, embed)
+    )
     last = next((step.action for step in reversed(steps) if step.action.strip()), "")
-    known, also_told = experience._with_vectors(
+    known, also_told = experience._recall.with_vectors(
         lambda embed: advise(
             f"{tool_of(last)} {wrong}", lore, embed, k=3, same_task=same_task, settings=learning.settings
         )
@@ -95,9 +99,9 @@ def tool_advice(experience: UserExperience, run_id: str, tool: str, error: str, 
     if not user.memory.settings.experience:
         return Advice(degraded=(OFF,))
     asked = user.memory._without_secrets(user.name, error)
-    lore = experience._lore(run.environment)
+    lore = experience._recall.lore(run.environment)
     gone = set(run.shown) | (set() if same_task else _of_same_task(run, lore))
-    found, told = experience._with_vectors(
+    found, told = experience._recall.with_vectors(
         lambda embed: advise_on_tool(tool, asked, lore, embed, left_out=gone, settings=settings)
     )
     _give(experience, run_id, found.ids)

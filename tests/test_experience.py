@@ -26,6 +26,7 @@ from hexamem.experience.digest import abridged_run, digest_of
 from hexamem.experience.settings import ExperienceSettings
 from hexamem.memory_types.experience import Experience, Outcome, Run, RunStep
 from hexamem.models.tokens import count_tokens
+from hexamem.stores.ledger.usage import usage_totals
 
 from .ledger_databases import each_memory, each_user, new_database  # noqa: F401
 from .scripted_server import Reply, Request, ScriptedServer, ServerFactory, loopback_only, scripted_server  # noqa: F401
@@ -320,6 +321,28 @@ def test_k_counts_runs_and_their_items_keep_to_three_and_to_the_budget() -> None
     assert len(tight.parts) < 3
 
 
+@pytest.mark.parametrize("label", [True, False])
+def test_what_a_run_was_given_and_did_its_task_with_belongs_to_its_experience(label: bool) -> None:
+    first = Run(
+        user="alice", task="Create an invoice for some shop or other", outcome=Outcome(label=True), distilled=True
+    )
+    form, order = learned(first, 1, title="Amounts"), learned(first, 2, title="Order of calls")
+    second = first.changed(
+        id="run_2", task="Create an invoice for customer 42", outcome=Outcome(label=label), shown=(form.id, order.id)
+    )
+    own = learned(second, 3, title="Customers")
+    rules = ExperienceSettings(floor=0.1)
+    found = advise("Create an invoice for customer 43", lore([second, first], [form, order, own]), None, settings=rules)
+    assert set(found.ids) == ({form.id, order.id, own.id} if label else {own.id})
+    assert {part.run_id for part in found.parts} == {"run_2"}
+    nothing_new = advise(
+        "Create an invoice for customer 43", lore([second, first], [form, order]), None, settings=rules
+    )
+    assert {part.run_id for part in nothing_new.parts} == {"run_2" if label else first.id}
+    both = advise("Create an invoice for customer 43", lore([second, first], [form, order]), None, k=2, settings=rules)
+    assert sorted(both.ids) == sorted({form.id, order.id}), "each is shown once"
+
+
 def test_a_facet_is_asked_for_by_name() -> None:
     run = Run(user="alice", task="Create an invoice", outcome=Outcome(label=True))
     items = [learned(run, 1, facet="tool"), learned(run, 2, facet="observation")]
@@ -417,6 +440,18 @@ SEVEN = [
 ]
 
 
+def test_what_judging_and_distilling_cost_is_kept(tmp_path: Path, scripted_server: ServerFactory) -> None:
+    judge = {"success": True, "confidence": 0.9, "reason": "201"}
+    with opened(tmp_path, scripted_server(distils(item("Invoices"), judge=judge))) as memory:
+        alice = memory.user("alice")
+        attempt(alice, outcome=None)
+        alice.flush()
+        with memory.ledger.read("alice") as tx:
+            kept = {(one["operation"], one["agent"]): one for one in usage_totals(tx)}
+    assert {key: one["calls"] for key, one in kept.items()} == {("distil", "judge"): 1, ("distil", "distiller"): 1}
+    assert all(one["input_tokens"] > 0 and one["output_tokens"] > 0 for one in kept.values())
+
+
 def test_at_most_three_items_come_from_a_success_and_from_a_failure(
     tmp_path: Path, scripted_server: ServerFactory
 ) -> None:
@@ -464,6 +499,104 @@ def test_what_says_the_same_becomes_one_and_a_negation_does_not(tmp_path: Path, 
         attempt(alice, "Create an invoice for customer 99")
         alice.flush()
         assert len(alice.experience.items()) == 2
+
+
+OPEN = item("Forms of POST /invoices", content="The amount is refused as 42.00; try other forms.")
+SETTLED = {**item("Forms of POST /invoices", content="Give the amount in cents, as 4200."), "corrects": 1}
+
+
+def corrected(tmp_path: Path, scripted_server: ServerFactory, between: Callable[[UserMemory], object]) -> Memory:
+    """A memory that learned something, and then from a second run what settles it; ``between`` happens before that."""
+    server = scripted_server(distils(OPEN))
+    memory = opened(tmp_path, server)
+    alice = memory.user("alice")
+    attempt(alice, outcome=False)
+    alice.flush()
+    between(alice)
+    server.follow(distils(SETTLED))
+    attempt(alice, INVOICES)
+    alice.flush()
+    assert f"1. {OPEN['title']}: {OPEN['description']}\n   " in server.requests[-1].text
+    return memory
+
+
+def test_an_item_that_completes_a_known_one_takes_its_place_and_undo_brings_that_back(
+    tmp_path: Path, scripted_server: ServerFactory
+) -> None:
+    with corrected(tmp_path, scripted_server, lambda alice: None) as memory:
+        alice = memory.user("alice")
+        (one,) = alice.experience.items()
+        assert (one.content, len(one.run_ids)) == (SETTLED["content"], 2)
+        alice.undo(alice.history(one.id)[-1].id)
+        (one,) = alice.experience.items()
+        assert (one.content, len(one.run_ids)) == (OPEN["content"], 1)
+
+
+def test_what_a_run_put_right_is_taken_back_with_its_outcome_or_when_it_is_forgotten(
+    tmp_path: Path, scripted_server: ServerFactory
+) -> None:
+    takes_back: list[Callable[[UserMemory, str], object]] = [
+        lambda alice, run_id: alice.experience.decide(run_id, False),
+        lambda alice, run_id: alice.experience.forget(run_id),
+    ]
+    for number, take_back in enumerate(takes_back):
+        with corrected(tmp_path / str(number), scripted_server, lambda alice: None) as memory:
+            alice = memory.user("alice")
+            take_back(alice, alice.experience.items()[0].run_ids[-1])
+            (one,) = alice.experience.items()
+            assert (one.content, len(one.run_ids)) == (OPEN["content"], 1)
+
+
+def test_an_item_does_not_take_the_place_of_one_about_something_else(
+    tmp_path: Path, scripted_server: ServerFactory
+) -> None:
+    server = scripted_server(distils(OPEN))
+    with opened(tmp_path, server) as memory:
+        alice = memory.user("alice")
+        attempt(alice, outcome=False)
+        alice.flush()
+        for number in (1, 7, -3):
+            server.follow(
+                distils({**item(f"Plants {number}", content="Water them in the evening."), "corrects": number})
+            )
+            attempt(alice, f"{INVOICES} {number}")
+            alice.flush()
+        assert OPEN["content"] in [one.content for one in alice.experience.items()]
+
+
+@pytest.mark.parametrize("does", ["promote", "edit"])
+def test_what_a_person_has_decided_on_keeps_its_text(does: str, tmp_path: Path, scripted_server: ServerFactory) -> None:
+    def person(alice: UserMemory) -> None:
+        (one,) = alice.experience.items()
+        if does == "edit":
+            alice.edit(one.id, steps=(one.description, "Ask Anna."))
+        else:
+            alice.experience.promote(one.id)
+
+    with corrected(tmp_path, scripted_server, person) as memory:
+        found = {one.content for one in memory.user("alice").experience.items()}
+    assert found == {"Ask Anna." if does == "edit" else OPEN["content"], SETTLED["content"]}
+
+
+def test_what_is_retired_while_a_model_puts_it_right_stays_retired(
+    tmp_path: Path, scripted_server: ServerFactory
+) -> None:
+    server = scripted_server(distils(OPEN))
+    with opened(tmp_path, server) as memory:
+        alice = memory.user("alice")
+        attempt(alice, outcome=False)
+        alice.flush()
+        (one,) = alice.experience.items()
+
+        def answer(request: Request) -> Reply:
+            alice.experience.retire(one.id)
+            return distils(SETTLED)(request)
+
+        server.follow(answer)
+        attempt(alice, INVOICES)
+        alice.flush()
+        assert [kept.content for kept in alice.experience.items()] == [SETTLED["content"]]
+        assert alice.experience.show(one.id).content == OPEN["content"]
 
 
 def test_a_judge_says_what_nobody_said_and_unsure_means_failure(tmp_path: Path, scripted_server: ServerFactory) -> None:

@@ -14,9 +14,12 @@ from hypothesis import strategies as st
 
 from hexamem.evals.environments.distiller import lessons
 from hexamem.evals.environments.experiment import ARMS, ENVIRONMENTS, Outcome, compare, run_arm, tasks_of
+from hexamem.evals.environments.household import _APPLIANCES
 from hexamem.evals.environments.model_agent import ActionReply, ModelAgent
+from hexamem.evals.environments.office_api import _forms
 from hexamem.evals.environments.policy import act_out
 from hexamem.evals.environments.reading import preference, read_hints
+from hexamem.evals.environments.shop import _CEILINGS, _COLOURS, _MATERIALS
 from hexamem.models.schemas import check_strict, strict_schema
 
 from .scripted_server import Reply, Request, ServerFactory, loopback_only, scripted_server  # noqa: F401
@@ -180,6 +183,48 @@ def test_a_model_acts_distils_and_judges_in_place_of_the_rules(tmp_path: Path, s
     server.follow([Reply(content="no JSON")])
     assert run_arm(ARMS["off"], tmp_path / "bad", count=1, **options).steps == 0.0
     assert agent.degraded
+
+
+def test_a_judge_that_is_asked_how_tasks_ended_is_held_against_the_environment(
+    tmp_path: Path, scripted_server: ServerFactory
+) -> None:
+    judged = iter([True, False, False])
+
+    def answer(request: Request) -> Reply:
+        if request.name == "ActionReply":
+            return Reply(content={"thought": "let us see", "action": "check_status"})
+        if request.name == "JudgeReply":
+            return Reply(content={"success": next(judged), "confidence": 0.9, "reason": "so it seems"})
+        return Reply(content={"items": []})
+
+    server = scripted_server(answer)
+    model = server.chat_model()
+    options: dict[str, Any] = {"models": {"experience": model}, "environments": ["office-api"], "judged": True}
+    found = run_arm(ARMS["items"], tmp_path, count=3, agent=ModelAgent(model), **options)
+    assert (found.success, found.judged) == (0.0, 2 / 3)
+    assert {agent: calls for agent, (calls, _, _) in found.usage.items()} == {"judge": 3, "distiller": 3}
+    assert all("reward" not in one.text for one in server.requests)
+
+
+def test_tasks_without_memory_are_done_several_at_once_and_end_the_same(tmp_path: Path) -> None:
+    told: list[str] = []
+    options: dict[str, Any] = {"count": 6, "seed": 1}
+    one_by_one = run_arm(ARMS["off"], tmp_path / "one", **options)
+    at_once = run_arm(ARMS["off"], tmp_path / "many", at_once=4, progress=told.append, **options)
+    assert at_once == one_by_one
+    assert len(told) == 6
+
+
+def test_a_model_is_told_of_an_environment_what_the_scripted_agent_knows() -> None:
+    household, shop, api = (make(0).help for make, _ in ENVIRONMENTS.values())
+    assert all(one in household for of in _APPLIANCES.values() for one in of)
+    assert all(one in shop for of in (*_COLOURS.values(), *_MATERIALS.values()) for one in of)
+    assert all(one.partition("=")[0] in shop for one in _CEILINGS)
+    examples = {
+        "date": "24-October", "number": "42", "amount": "99.50", "phone": "+44-20-1234567", "country": "Spain",
+        "duration": "2h30", "weight": "2.5",
+    }  # fmt: skip
+    assert all(form in api for kind, value in examples.items() for form in _forms(kind, value))
 
 
 def test_the_agents_reply_is_flat_and_strict() -> None:

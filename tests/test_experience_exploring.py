@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -139,6 +140,44 @@ def test_parallel_attempts_are_distilled_once_by_contrast_over_all_of_them(
         assert [one.origin for one in items] == ["contrast"] * 5
         assert {frozenset(one.run_ids) for one in items} == {frozenset(one.id for one in found.runs)}
         assert all(one.distilled for one in alice.experience.runs())
+
+
+def test_k_agents_at_one_server_at_once_are_recorded_apart_compared_and_distilled(
+    tmp_path: Path, scripted_server: ServerFactory
+) -> None:
+    together = threading.Barrier(4, timeout=20)
+    of_memory = model(*SEVEN, best=3)
+
+    def answer(request: Request) -> Reply:
+        if request.name in ("BestRunReply", "JudgeReply", "DistilledReply"):
+            return of_memory(request)
+        mine = re.findall(r"attempt \d", request.text)[0]
+        if not any(one["role"] == "tool" for one in request.messages):
+            together.wait()  # all agents ask before any is answered
+            return Reply(content={"what": mine}, tool="look_up")
+        return Reply(content=f"{mine} is done", plain=True)
+
+    server = scripted_server(answer)
+    agent = create_agent(server.chat_model(), [look_up])
+
+    def runner(one: Attempt) -> None:
+        messages = {"messages": [HumanMessage(f"{one.task} (attempt {one.number})")]}
+        agent.invoke(messages, config={"callbacks": [one.callback()]})
+
+    with opened(tmp_path, server) as memory:
+        alice = memory.user("alice")
+        found = alice.experience.explore(INVOICE, runner, 4, env="billing", tools=[look_up])
+        for number, run in enumerate(found.runs, start=1):
+            steps = alice.experience.steps(run.id)
+            assert [(step.action, step.observation) for step in steps] == [
+                (f'look_up({{"what": "attempt {number}"}})', f"attempt {number} found"),
+                ("answer", f"attempt {number} is done"),
+            ]
+        assert (found.best, found.chosen_by, found.degraded) == (found.runs[2].id, "judge", ())
+        assert alice.flush()
+        assert len(alice.experience.items()) == 5
+        names = [one.name for one in server.requests[8:]]
+        assert names == ["BestRunReply", *["JudgeReply"] * 4, "DistilledReply"]
 
 
 def test_attempts_that_nobody_judged_are_judged_before_they_are_contrasted(

@@ -350,13 +350,51 @@ def test_the_middleware_tells_what_is_known_of_a_tool_that_failed_once(
         attempt(alice, "Water the plants", env="office")
         assert alice.flush()
         server = scripted_server(says(*turns))
-        agent = create_agent(server.chat_model(), [book_room], middleware=[ExperienceMiddleware()])
+        agent = create_agent(server.chat_model(), [book_room], middleware=[ExperienceMiddleware(before_tools=False)])
         found = invoked(agent, {"callbacks": [alice.experience.callback(env="office")]}, asynchronous)
         marks = [one.additional_kwargs[MARK] for one in found["messages"] if MARK in one.additional_kwargs]
         assert marks[0] == "tool book_room"
         assert marks.count("tool book_room") == 1
         assert "Give book_room the day as 2026-12-24." in str(server.requests[1].messages[-1]["content"])
         assert "Give book_room" not in server.requests[0].text
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_the_middleware_tells_what_is_known_of_a_tool_before_it_is_called(
+    asynchronous: bool, tmp_path: Path, scripted_server: ServerFactory
+) -> None:
+    called_with: list[str] = []
+
+    @tool
+    def book_room(day: str) -> str:
+        """Book a room."""
+        called_with.append(day)
+        return "booked"
+
+    known = item("book_room takes ISO dates", content="Give book_room the day as 2026-12-24.")
+    with opened(tmp_path, scripted_server(distils(known))) as memory:
+        alice = memory.user("alice")
+        attempt(alice, "Water the plants", env="office")
+        assert alice.flush()
+        turns = (("book_room", {"day": "Thursday"}), ("book_room", {"day": "2026-12-24"}), "Done.")
+        server = scripted_server(says(*turns))
+        agent = create_agent(server.chat_model(), [book_room], middleware=[ExperienceMiddleware()])
+        found = invoked(agent, {"callbacks": [alice.experience.callback(env="office")]}, asynchronous)
+        assert called_with == ["2026-12-24"], "the call that was meant without knowing is not made"
+        assert [type(one) for one in found["messages"]] == [
+            HumanMessage,
+            HumanMessage,
+            AIMessage,
+            ToolMessage,
+            AIMessage,
+        ]
+        assert found["messages"][1].additional_kwargs[MARK] == "tool book_room"
+        assert "Give book_room the day as 2026-12-24." in str(server.requests[1].messages[-1]["content"])
+        assert server.calls == 3
+        (run,) = [one for one in alice.experience.runs() if one.task == INVOICE]
+        assert run.shown == (alice.experience.items()[0].id,), "it counts as given"
+        acted = [step.action for step in alice.experience.steps(run.id)]
+        assert acted == ['book_room({"day": "2026-12-24"})', "answer"]
 
 
 def test_an_attempt_can_refuse_tools_that_must_not_be_called(alice: UserMemory, scripted_server: ServerFactory) -> None:

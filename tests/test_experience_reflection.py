@@ -24,6 +24,7 @@ from hexamem.models.tokens import count_tokens
 from .scripted_server import Reply, Request, ScriptedServer, ServerFactory, loopback_only, scripted_server  # noqa: F401
 from .test_experience import INVOICE, INVOICES, attempt, distils, item, opened
 
+PLANTS = "Water the plants on the balcony before noon"
 ERROR = "422: amount is not acceptable"
 KEY = {"goal": "an invoice for customer 42", "initial": "logged in", "progress": "", "trouble": "the amount is refused"}
 LOOK = {
@@ -152,8 +153,23 @@ def test_a_model_extracts_key_information_and_answers_its_questions_from_similar
 def test_where_no_run_is_similar_the_second_call_is_not_made(tmp_path: Path, scripted_server: ServerFactory) -> None:
     server = scripted_server(by_model())
     with reflecting(tmp_path, server) as memory:
-        assert stuck(memory.user("alice")).reflect().text == ""
+        alice = memory.user("alice")
+        attempt(alice, PLANTS)
+        assert stuck(alice).reflect().text == ""
         assert server.calls == 1
+
+
+def test_where_nothing_was_learned_and_no_run_was_done_no_model_is_asked(
+    tmp_path: Path, scripted_server: ServerFactory
+) -> None:
+    server = scripted_server(by_model())
+    with reflecting(tmp_path, server) as memory:
+        alice = memory.user("alice")
+        attempt(alice, INVOICES, outcome=False)
+        attempt(alice, INVOICES, env="elsewhere")
+        found = stuck(alice).reflect()
+        assert (found.tier, found.text, found.degraded, server.calls) == ("rules", "", (), 0)
+        assert found.key.trouble == ERROR
 
 
 @pytest.mark.parametrize(("key", "look"), [("no JSON", "no JSON"), (KEY, {"advice": 3})])
@@ -184,7 +200,9 @@ def test_a_model_that_finds_nothing_is_not_asked_for_ever_either(
 ) -> None:
     server = scripted_server(by_model())
     with reflecting(tmp_path, server) as memory:
-        run = stuck(memory.user("alice"))  # there is no similar run, so that only the first call is made
+        alice = memory.user("alice")
+        attempt(alice, PLANTS)
+        run = stuck(alice)  # there is no similar run, so that only the first call is made
         assert [run.reflect().tier for _ in range(5)] == ["rules"] * 5
         assert server.calls == 3
 
@@ -192,7 +210,9 @@ def test_a_model_that_finds_nothing_is_not_asked_for_ever_either(
 def test_an_error_of_any_length_takes_its_share_of_a_prompt(tmp_path: Path, scripted_server: ServerFactory) -> None:
     server = scripted_server(by_model())
     with reflecting(tmp_path, server) as memory:
-        stuck(memory.user("alice")).reflect("it broke " * 20_000)
+        alice = memory.user("alice")
+        attempt(alice, PLANTS)
+        stuck(alice).reflect("it broke " * 20_000)
         assert len(server.requests[0].text) < 20_000
 
 

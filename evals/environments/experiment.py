@@ -7,20 +7,25 @@ begins, as in ReasoningBank's streaming setting (arXiv 2509.25140, section 4). N
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ...config import Settings
 from ...experience.advising import Include
 from ...exploring import Attempt
 from ...memory import Memory
 from ...recording import RunRecorder
+from ...stores.ledger.usage import usage_totals
 from . import household, office_api, shop
 from .contract import Environment, Feedback, Prior, Task
 from .distiller import RuleDistiller
 from .policy import Ended, act_out
+
+if TYPE_CHECKING:
+    from ...models import UsageRow
 
 __all__ = ["ARMS", "ENVIRONMENTS", "Agent", "Arm", "Outcome", "compare", "run_arm", "scripted_agent", "tasks_of"]
 
@@ -94,6 +99,8 @@ class Outcome:
         attempts: attempts that were made in all.
         learned: experience that was active in the end.
         advised: share of the tasks that were given advice.
+        judged: share of the runs of which the judge said what the environment would have; None where it was not asked.
+        usage: of each agent whose model the memory called: calls, tokens read and tokens written.
     """
 
     arm: str
@@ -104,6 +111,8 @@ class Outcome:
     attempts: int = 0
     learned: int = 0
     advised: float = 0.0
+    judged: float | None = None
+    usage: Mapping[str, tuple[int, int, int]] = field(default_factory=dict, repr=False)
 
     def as_json(self) -> dict[str, Any]:
         """As a mapping of JSON values, without the single tasks."""
@@ -151,6 +160,9 @@ def run_arm(
     agent: Agent | None = None,
     models: Mapping[str, Any] | None = None,
     environments: Sequence[str] | None = None,
+    judged: bool = False,
+    at_once: int = 1,
+    progress: Callable[[str], object] | None = None,
 ) -> Outcome:
     """Do the tasks in one way, in a memory of its own.
 
@@ -161,19 +173,37 @@ def run_arm(
         agent: attempts tasks; the scripted policy when None.
         models: of the memory, as for ``Memory.open``; the rule distiller when None.
         environments: names of those that count; all when None.
+        judged: whether the memory is not told how a task ended, so that its judge says.
+        at_once: so many tasks are done at once where there is no memory: they do not depend on each other there.
+        progress: told how each task went.
     """
     acts = agent or scripted_agent(seed)
     distils = arm.distil and arm.memory != "off"
+    asks = judged and distils and arm.explore is None
     given = dict(models or {"distiller": RuleDistiller(), "judge": RuleDistiller()}) if distils else None
     plain: dict[str, Any] = {"background": False, "mode": "off", "labels": "off", "pages": False, "find_secrets": False}
     settings = Settings(**plain, experience=arm.memory != "off")
+    tell = progress or (lambda said: None)
     ended: list[tuple[Task, Ended]] = []
-    advised, attempts = 0, 0
+    advised, attempts, agreed = 0, 0, 0
     with Memory.open(home, models=given, settings=settings) as memory:
         user = memory.user("agent")
         chance = random.Random(f"shuffled {seed}")
         texts: dict[str, list[str]] = {name: [] for name in ENVIRONMENTS}
-        for environment, _, task in _chosen(count, seed, environments):
+
+        def alone(environment: Environment, task: Task) -> tuple[Task, Ended]:
+            run = user.experience.start(task.text, env=environment.name, recall=False)
+            result = acts(environment, task, "", run, arm.reflect, 1)
+            run.finish(result.done, evidence=f"reward {result.reward:g}")
+            tell(_told(task, result))
+            return task, result
+
+        chosen = _chosen(count, seed, environments)
+        if arm.memory == "off" and arm.explore is None and at_once > 1:
+            with ThreadPoolExecutor(at_once) as pool:
+                ended = list(pool.map(lambda one: alone(one[0], one[2]), chosen))
+            attempts, chosen = len(ended), []
+        for environment, _, task in chosen:
             if arm.explore is not None:
                 result, made, given_any = _explored(user, arm, environment, task, acts)
                 attempts += made
@@ -199,12 +229,31 @@ def run_arm(
                 advice = chance.choice(others) if others else ""
             advised += bool(advice)
             result = acts(environment, task, advice, run, arm.reflect, 1)
-            run.finish(result.done, evidence=f"reward {result.reward:g}")
+            run.finish(None if asks else result.done, evidence="" if asks else f"reward {result.reward:g}")
             attempts += 1
             ended.append((task, result))
+            tell(_told(task, result))
             user.flush()
+            if asks:
+                said = next(one.outcome for one in user.experience.runs(environment.name) if one.id == run.id)
+                agreed += said is not None and said.label == result.done
         learned = len(user.experience.items())
-    return _outcome(arm, ended, attempts, learned, advised)
+        with memory.ledger.read(user.name) as tx:
+            usage = _by_agent(usage_totals(tx))
+    found = _outcome(arm, ended, attempts, learned, advised)
+    return replace(found, judged=agreed / len(ended) if asks else None, usage=usage)
+
+
+def _by_agent(rows: Iterable[UsageRow]) -> dict[str, tuple[int, int, int]]:
+    found: dict[str, tuple[int, int, int]] = {}
+    for row in rows:
+        calls, read, written = found.get(row["agent"], (0, 0, 0))
+        found[row["agent"]] = (calls + row["calls"], read + row["input_tokens"], written + row["output_tokens"])
+    return found
+
+
+def _told(task: Task, result: Ended) -> str:
+    return f"  {task.environment} {task.number}: {'done' if result.done else 'failed'} in {result.steps} steps"
 
 
 def _chosen(count: int, seed: int, environments: Sequence[str] | None) -> list[tuple[Environment, Prior, Task]]:
@@ -264,5 +313,5 @@ def compare(
     for number, arm in enumerate(arms):
         if progress is not None:
             progress(f"{arm.name}: {count} tasks")
-        found.append(run_arm(arm, folder / f"arm{number}", count=count, seed=seed, **options))
+        found.append(run_arm(arm, folder / f"arm{number}", count=count, seed=seed, progress=progress, **options))
     return found

@@ -35,7 +35,8 @@ class Household:
     name = "household"
     help = (
         "Actions: go to PLACE | open PLACE | take THING from PLACE | clean|heat|cool THING with APPLIANCE | "
-        "put THING in PLACE. One has to be at a place to use it."
+        "put THING in PLACE. One has to be at a place to use it, and appliances are places too: sinkbasin 1, dishwasher 1 "
+        "and bathtub 1 clean, microwave 1, stove 1 and oven 1 heat, fridge 1, freezer 1 and cellar 1 cool. Some are out of order."
     )
 
     def __init__(self, seed: int = 0) -> None:

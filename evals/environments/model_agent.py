@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from ...experience.settings import ExperienceSettings
-from ...experience.trouble import Turn, trouble_in
+from ...experience.trouble import trouble_in
 from ...models import Budget, CallInput, Method, ModelReply, StructuredCall, UsageMeter
 from ...prompts import load_prompt
 from ...recording import RunRecorder
 from .contract import Environment, Feedback, Past, Task
-from .policy import Ended
+from .policy import Ended, turns_of
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -26,7 +26,7 @@ class ActionReply(ModelReply):
     """The next turn of an agent in a text environment."""
 
     thought: str = Field(description="one short sentence")
-    action: str = Field(description="one action in the form that the actions there are tell")
+    action: str = Field(description="one action, written as the list of actions says")
 
 
 class ModelAgent:
@@ -61,7 +61,7 @@ class ModelAgent:
         episode = environment.begin(task)
         past: list[Past] = []
         told = [advice] if advice else []
-        back, failures = Feedback(), 0
+        back, failures, looked = Feedback(), 0, 0
         while len(past) < episode.limit and not back.done and failures < _FAILURES:
             messages = load_prompt("environment_agent").render(
                 actions=environment.help,
@@ -81,16 +81,11 @@ class ModelAgent:
             run.step(
                 thought=result.value.thought, action=action, observation=back.observation, error=back.error or None
             )
-            if reflect and not back.done:
-                told += _reflected(run, past)
+            trouble = trouble_in(turns_of(past[looked:]), ExperienceSettings()) if reflect and not back.done else None
+            if trouble is not None:
+                looked = len(past)  # as in a graph, turns count from the last look back on
+                told += [text for text in (run.reflect(trouble.said).text,) if text]
         return Ended(done=back.done and back.reward >= 1.0, reward=back.reward, steps=len(past), past=past)
-
-
-def _reflected(run: RunRecorder, past: list[Past]) -> list[str]:
-    turns = [Turn(action=one.action, observation=one.observation, error=one.error) for one in past]
-    trouble = trouble_in(turns, ExperienceSettings())
-    text = run.reflect(trouble.said).text if trouble is not None else ""
-    return [text] if text else []
 
 
 def _written(first: str, past: list[Past]) -> str:

@@ -60,7 +60,12 @@ class OfficeApi:
     help = (
         "Actions are calls: TOOL name=value name=value …, with create_invoice (customer, amount, due), add_contact "
         "(phone, country, born), log_hours (project, duration, day), send_parcel (weight, country, pickup), and "
-        "check_status, list_rights, start_session without arguments."
+        "check_status, list_rights, start_session without arguments. Some tools refuse until one of these three was "
+        "called. Each argument of each tool takes its value in one form only, which is not documented: "
+        "a date as 2026-10-24, 24.10.2026, 10/24/2026 or 20261024; customer and project as 42, C-42, ID42 or 42/1; "
+        "amount as 99.50, EUR99.50, 9950 or 99,50; phone as +44-20-1234567, +44201234567, 0044201234567x or "
+        "tel:+44201234567; country as Spain, ES or ESP; duration as 2h30m, 150min, 2:30 or PT2H30M; weight as 2.5kg, "
+        "2.5, 2500g or 2.5-KG."
     )
 
     def __init__(self, seed: int = 0) -> None:

@@ -7,7 +7,7 @@ environment but what came back.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ...experience.settings import ExperienceSettings
@@ -15,7 +15,7 @@ from ...experience.trouble import Turn, trouble_in
 from .contract import Environment, Feedback, Past, Prior, Task
 from .reading import Hint, preference, read_hints
 
-__all__ = ["Ended", "act_out"]
+__all__ = ["Ended", "act_out", "turns_of"]
 
 Record = Callable[[str, Feedback], None]
 Reflect = Callable[[str], str]
@@ -53,7 +53,7 @@ def act_out(
     episode = environment.begin(task)
     hints: list[Hint] = read_hints(advice)
     past: list[Past] = []
-    back = Feedback()
+    back, looked = Feedback(), 0
     for _ in range(episode.limit):
         action = _next(task, episode.first, past, prior, hints, chance)
         if action is None:
@@ -64,8 +64,9 @@ def act_out(
             record(action, back)
         if back.done:
             break
-        trouble = trouble_in(_turns(past), ExperienceSettings()) if reflect is not None else None
+        trouble = trouble_in(turns_of(past[looked:]), ExperienceSettings()) if reflect is not None else None
         if trouble is not None and reflect is not None:
+            looked = len(past)  # as in a graph, turns count from the last look back on
             hints += read_hints(reflect(trouble.error or trouble.said))
     return Ended(done=back.done and back.reward >= 1.0, reward=back.reward, steps=len(past), past=past)
 
@@ -85,5 +86,6 @@ def _next(
     return options[best]
 
 
-def _turns(past: list[Past]) -> list[Turn]:
+def turns_of(past: Sequence[Past]) -> list[Turn]:
+    """These turns as trouble is looked for in them."""
     return [Turn(action=one.action, observation=one.observation, error=one.error) for one in past]

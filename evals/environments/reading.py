@@ -18,7 +18,6 @@ _RULE = re.compile(
 )
 _HEAD = re.compile(r"^(?:Task|Earlier run) \((?P<ended>done|failed)[^)]*\): (?P<task>.*)$")
 _LINE = re.compile(r"^\s*(?:\d+\. )?(?P<what>action|observation|error): (?P<text>.*)$")
-_QUOTE = re.compile(r"'[^'\n]*'|`[^`\n]*`")
 _WORD = re.compile(r"[a-z_][a-z_-]*")
 _IDLE_WORDS = (
     "a an the is are be to of in on for with and or not it this that task says say wants want called call needed asked "

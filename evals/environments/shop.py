@@ -36,7 +36,10 @@ class Shop:
     name = "shop"
     help = (
         "Actions: search WORDS | filter NAME=VALUE | next | open NUMBER | buy. Filters narrow the last search; buy "
-        "buys what is open."
+        "buys what is open. The names of filters are kind, colour, material and one for the highest price, which is "
+        "price, max_price, under or price_below. The shop may have another word for what is wished for: "
+        + "; ".join(f"{of[0]} or {', '.join(of[1:])}" for of in (*_COLOURS.values(), *_MATERIALS.values()))
+        + "."
     )
 
     def __init__(self, seed: int = 0) -> None:
