@@ -13,6 +13,7 @@ from typing import NamedTuple, cast
 from pydantic import Field
 
 from ..memory_types.labels import Tier
+from ..memory_types.local_time import in_zone
 from ..memory_types.research import Claim, Passage
 from ..models import Budget, CallInput, ModelReply, StructuredResult, UsageMeter
 from .applying.evidence import find_quote
@@ -111,7 +112,7 @@ class ModelIntegrator(ResearchAgent[IntegrationReply]):
             question=task.question.text[:_QUESTION],
             found=shown_claims(task.claims[-_CLAIMS:], task.zone),
             passages=text,
-            today=f"{task.now.astimezone(task.zone):%a %Y-%m-%d}",
+            today=f"{in_zone(task.now, task.zone):%a %Y-%m-%d}",
             most=_MOST,
         )
 

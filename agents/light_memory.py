@@ -13,6 +13,7 @@ from datetime import datetime, tzinfo
 
 from ..intent.page_memos import DIGEST_WORDS, digest_text
 from ..memory_types.labels import Tier
+from ..memory_types.local_time import in_zone
 from ..memory_types.page import LightMemory, Memo
 from ..stores.ledger.digests import DigestRow
 from ..stores.ledger.pages import PageRow
@@ -165,7 +166,7 @@ def _cost(node: _Node, zone: tzinfo, count: Callable[[str], int]) -> int:
 
 
 def _line(node: _Node, handle: str, zone: tzinfo) -> str:
-    first, last = (moment.astimezone(zone).date().isoformat() for moment in (node.started_at, node.ended_at))
+    first, last = (in_zone(moment, zone).date().isoformat() for moment in (node.started_at, node.ended_at))
     when = first if first == last else f"{first} to {last}"
     if node.level:
         return f"{handle} ({when}, {len(node.page_ids)} pages) {node.text}".rstrip()

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from pydantic import Field
 
 from ..intent.page_memos import DIGEST_WORDS
+from ..memory_types.local_time import in_zone
 from ..memory_types.times import read_zone
 from ..models import Budget, BudgetRefusal, CallInput, Method, ModelReply, StructuredCall, UsageMeter
 from ..prompts import load_prompt
@@ -170,7 +171,7 @@ def _memos(tx: Transaction, digest: DigestRow) -> list[str]:
     else:
         digests = get_digests(tx, digest.covers)
         below = [(digests[one].text, digests[one].started_at) for one in digest.covers if one in digests]
-    return [f"{moment.astimezone(zone):%Y-%m-%d}: {text}" for text, moment in below]
+    return [f"{in_zone(moment, zone):%Y-%m-%d}: {text}" for text, moment in below]
 
 
 def _problems(memo: str, known: Wording) -> list[str]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, time, tzinfo
+from datetime import date, datetime, time, tzinfo
 from typing import cast
 
 from pydantic import Field
 
 from ..memory_types import ITEM_KINDS, LightMemory
+from ..memory_types.local_time import in_utc, in_zone
 from ..memory_types.research import LANES, Claim, Lane, ResearchPlan, SearchRequest
 from ..models import Budget, CallInput, ModelReply, StructuredResult, UsageMeter
 from .research_agent import ResearchAgent
@@ -99,7 +100,7 @@ class ModelPlanner(ResearchAgent[PlanReply]):
             found=shown_claims(task.claims[-_CLAIMS:], task.zone),
             memory=task.memory.text or "none",
             labels=listed(task.labels[:_LABELS]),
-            today=f"{task.now.astimezone(task.zone):%a %Y-%m-%d}",
+            today=f"{in_zone(task.now, task.zone):%a %Y-%m-%d}",
             most=task.most,
             round=task.number,
             rounds=task.rounds,
@@ -163,11 +164,13 @@ def _request(
             return None, "searches named pages that were read already and were left out"
         return SearchRequest(lane=lane, query=query, need=query, pages=fresh), ""
     if lane == "time":
-        since, until = _moment(one.since, task.zone, time.min), _moment(one.until, task.zone, time.max)
-        if since is None and until is None:
+        first, last = _day(one.since), _day(one.until)
+        if first is None and last is None:
             return None, "searches by time named no time and were left out"
-        if since is not None and until is not None and until < since:
-            since, until = until, since
+        if first is not None and last is not None and last < first:
+            first, last = last, first
+        since = None if first is None else in_utc(datetime.combine(first, time.min, tzinfo=task.zone))
+        until = None if last is None else in_utc(datetime.combine(last, time.max, tzinfo=task.zone))
         return SearchRequest(lane=lane, query=query, need=query, since=since, until=until), ""
     if lane == "kind":
         kinds = tuple(kind for kind in ITEM_KINDS if kind in {given.strip().casefold() for given in one.kinds})
@@ -184,9 +187,8 @@ def _pages(query: str, memory: LightMemory, known: Collection[str]) -> tuple[str
     return tuple(found)
 
 
-def _moment(text: str | None, zone: tzinfo, at: time) -> datetime | None:
+def _day(text: str | None) -> date | None:
     try:
-        day = datetime.fromisoformat((text or "").strip())
+        return datetime.fromisoformat((text or "").strip()).date()
     except ValueError:
         return None
-    return datetime.combine(day.date(), at, tzinfo=zone)

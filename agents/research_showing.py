@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import tzinfo
 
+from ..memory_types.local_time import in_zone
 from ..memory_types.research import Claim, Passage
 
 __all__ = ["ITSELF", "listed", "shown_claims", "shown_passages"]
@@ -54,7 +55,7 @@ def shown_passages(
 
 
 def _head(passage: Passage, zone: tzinfo) -> str:
-    when = f"[{passage.occurred_at.astimezone(zone):%a %Y-%m-%d %H:%M}] " if passage.occurred_at else ""
+    when = f"[{in_zone(passage.occurred_at, zone):%a %Y-%m-%d %H:%M}] " if passage.occurred_at else ""
     who = f"{passage.speaker}: " if passage.speaker else "" if passage.kind == "page" else f"({passage.kind} note) "
     return f"{when}{who}"
 
@@ -63,7 +64,7 @@ def shown_claims(claims: Sequence[Claim], zone: tzinfo, answer: str = "") -> str
     """Claims as a list, with when they were said."""
     lines = [f"Answer so far: {answer}"] if answer else []
     for one in claims:
-        when = f" (said {one.occurred_at.astimezone(zone):%Y-%m-%d})" if one.occurred_at else ""
+        when = f" (said {in_zone(one.occurred_at, zone):%Y-%m-%d})" if one.occurred_at else ""
         lines.append(f"- {one.text}{when}")
     return "\n".join(lines) or "nothing"
 

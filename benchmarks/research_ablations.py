@@ -1,7 +1,8 @@
 """The ablations of research as a table and a plot, on conversations in LoCoMo's form.
 
-Run: ``python benchmarks/research_ablations.py PATH… [--category 1] [--out FOLDER]``. It prints the table; with ``--out`` it
-also writes ``research_ablations.json`` and ``research_rounds.svg``, evidence read by rounds for each number of passages.
+Run: ``python benchmarks/research_ablations.py PATH… [--category 1] [--mode rules] [--model openai:…] [--out FOLDER]``.
+It prints the table; with ``--out`` it also writes ``research_ablations.json`` and ``research_rounds.svg``, evidence read by
+rounds for each number of passages.
 """
 
 from __future__ import annotations
@@ -29,16 +30,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("paths", nargs="+", type=Path)
     parser.add_argument("--category", default="1", help="of the questions; all for every one")
+    parser.add_argument(
+        "--mode", default="off", choices=("off", "rules"), help="rules: items are learned and searched too"
+    )
+    parser.add_argument("--model", help="plans, integrates and reflects; arms without memos need one")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     conversations = [one for path in given.paths for one in load_locomo(path)]
     notes = Console(stderr=True)
     with tempfile.TemporaryDirectory(prefix="hexamem-") as folder:
+        whole, plain = (
+            Settings(background=False, mode=given.mode, labels="rules", pages=pages) for pages in (True, False)
+        )
         rows = ablate(
-            lambda: Memory.open(folder, settings=Settings(background=False, mode="off")),
+            lambda: Memory.open(Path(folder, "whole"), model=given.model, settings=whole),
             conversations,
             category=None if given.category == "all" else given.category,
             progress=notes.print,
+            without_memos=(lambda: Memory.open(Path(folder, "plain"), model=given.model, settings=plain))
+            if given.model
+            else None,
         )
     table = Table("arm", "recall", "of steps", "p50 ms")
     for row in rows:

@@ -1,4 +1,4 @@
-"""Ablations of research without a model: lanes alone and in pairs, without its parts, rounds × passages (GAM, section 4)."""
+"""Ablations of research: lanes alone and in pairs, without pages, memos or rounds, rounds × passages (GAM, section 4)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from ..memory_types.research import LANES
 from .asking import steps_of
 from .records import Conversation, Question
 from .runner import MemoryLike, store_conversation
 
 __all__ = ["RESEARCH_ABLATIONS", "Arm", "ablate"]
 
-_LANES = ("vector", "keyword", "page", "intent")
 ROUNDS, PASSAGES = (1, 2, 3, 4, 5), (3, 5, 10, 14, 20)
 
 
@@ -28,12 +28,14 @@ class Arm:
     Attributes:
         research: keywords of ``UserMemory.research``; None for a recall by ``strategy``.
         read: whether what was read counts alone, not what would be read next.
+        memos: whether a planner sees the memos of pages; only one that is a model does.
     """
 
     name: str
     research: Mapping[str, Any] | None = field(default_factory=dict)
     strategy: str = ""
     read: bool = False
+    memos: bool = True
 
 
 def _arms() -> Iterator[Arm]:
@@ -41,8 +43,12 @@ def _arms() -> Iterator[Arm]:
         yield Arm(name=f"recall {strategy}", research=None, strategy=strategy)
     yield Arm(name="research")
     yield Arm(name="research, recall tier", research={"tier": "recall"})
+    yield Arm(name="research, one-shot tier", research={"tier": "one_shot"})
+    yield Arm(name="research, automatic tier", research={"tier": "auto"})
+    yield Arm(name="research without pages", research={"lanes": [one for one in LANES if one != "page"]})
+    yield Arm(name="research without memos", memos=False)
     for size in (1, 2):
-        for lanes in combinations(_LANES, size):
+        for lanes in combinations(LANES, size):
             yield Arm(name=f"research by {' + '.join(lanes)}", research={"lanes": list(lanes)})
     for rounds in ROUNDS:
         for passages in PASSAGES:
@@ -53,6 +59,9 @@ def _arms() -> Iterator[Arm]:
 RESEARCH_ABLATIONS: Mapping[str, Arm] = {arm.name: arm for arm in _arms()}
 """Every arm by name, in the order in which a table shows them."""
 
+_Asked = tuple[Any, Mapping[str, str], Question]
+"""A user's memory, the turn of each step, and what is asked."""
+
 
 def ablate(
     memory_factory: Callable[[], AbstractContextManager[MemoryLike]],
@@ -62,6 +71,7 @@ def ablate(
     category: str | None = "1",
     k: int = 20,
     progress: Callable[[str], object] = lambda name: None,
+    without_memos: Callable[[], AbstractContextManager[MemoryLike]] | None = None,
 ) -> list[dict[str, Any]]:
     """Ask the questions of one category in each way.
 
@@ -70,43 +80,58 @@ def ablate(
         category: of the questions; all with evidence when None.
         k: how many of the ranked steps count; of arms that count what was read alone, all of these do.
         progress: told each arm's name as it begins.
+        without_memos: opens an empty memory with ``Settings(pages=False)``. None leaves out the arms without memos: where
+            no model plans, nobody reads them.
 
     Returns:
         One JSON-ready object an arm: ``arm``, ``recall`` (share of the evidence, mean over questions), ``k`` (None where
-        everything that was read counts), ``steps`` (mean of how many counted), ``questions``, ``p50_ms``.
+        everything that was read counts), ``steps`` (mean of how many counted), ``questions``, ``calls`` of a model,
+        ``p50_ms``.
     """
-    asked: list[tuple[Any, Mapping[str, str], Question]] = []
-    rows = []
-    with memory_factory() as memory:
-        for conversation in conversations:
-            user = memory.user(conversation.id)
-            turn_of = store_conversation(user, conversation)
-            asked += [
-                (user, turn_of, one)
-                for one in conversation.questions
-                if one.evidence and category in (None, one.category)
-            ]
-        for arm in arms:
-            progress(arm.name)
-            shares, sizes, times = [], [], []
-            for user, turns, question in asked:
-                began = time.perf_counter()
-                if arm.research is None:
-                    steps = steps_of(user.recall(question.text, k=k, strategy=arm.strategy).hits)
-                else:
-                    found = user.research(question.text, **arm.research)
-                    steps = steps_of(found.passages if arm.read else found.hits)
-                times.append((time.perf_counter() - began) * 1_000)
-                kept = [turns.get(one, one) for one in (steps if arm.read else steps[:k])]
-                shares.append(len(set(question.evidence) & set(kept)) / len(question.evidence))
-                sizes.append(len(kept))
-            row = {"arm": arm.name, "recall": float(np.mean(shares)), "k": None if arm.read else k}
-            rows.append(
-                {
-                    **row,
-                    "steps": float(np.mean(sizes)),
-                    "questions": len(asked),
-                    "p50_ms": float(np.median(times)),
-                }
-            )
-    return rows
+    rows: dict[str, dict[str, Any]] = {}
+    for memos, factory in ((True, memory_factory), (False, without_memos)):
+        theirs = [arm for arm in arms if arm.memos == memos]
+        if factory is None or not theirs:
+            continue
+        with factory() as memory:
+            asked = _stored(memory, conversations, category)
+            for arm in theirs:
+                progress(arm.name)
+                rows[arm.name] = _measured(arm, asked, k)
+    return [rows[arm.name] for arm in arms if arm.name in rows]
+
+
+def _stored(memory: MemoryLike, conversations: Sequence[Conversation], category: str | None) -> list[_Asked]:
+    asked: list[_Asked] = []
+    for conversation in conversations:
+        user = memory.user(conversation.id)
+        turn_of = store_conversation(user, conversation)
+        asked += [
+            (user, turn_of, one) for one in conversation.questions if one.evidence and category in (None, one.category)
+        ]
+    return asked
+
+
+def _measured(arm: Arm, asked: Sequence[_Asked], k: int) -> dict[str, Any]:
+    shares, sizes, times, calls = [], [], [], 0
+    for user, turns, question in asked:
+        began = time.perf_counter()
+        if arm.research is None:
+            steps = steps_of(user.recall(question.text, k=k, strategy=arm.strategy).hits)
+        else:
+            found = user.research(question.text, **arm.research)
+            steps = steps_of(found.passages if arm.read else found.hits)
+            calls += found.usage.calls
+        times.append((time.perf_counter() - began) * 1_000)
+        kept = [turns.get(one, one) for one in (steps if arm.read else steps[:k])]
+        shares.append(len(set(question.evidence) & set(kept)) / len(question.evidence))
+        sizes.append(len(kept))
+    return {
+        "arm": arm.name,
+        "recall": float(np.mean(shares)),
+        "k": None if arm.read else k,
+        "steps": float(np.mean(sizes)),
+        "questions": len(asked),
+        "calls": calls,
+        "p50_ms": float(np.median(times)),
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -27,6 +28,9 @@ __all__ = ["EvidenceNodes", "choose_tier"]
 
 _TOLD_HITS = 10
 _SURE_MARGIN, _LIKELY = 1.3, 0.75
+_ASKS_HOW = re.compile(
+    r"^\s*(?:why\b|how\b(?! (?:many|much|old|far|tall|often|long)\b))|为什么|怎么|如何", re.IGNORECASE
+)
 
 
 class EvidenceNodes(ResearchNode):
@@ -92,13 +96,14 @@ class EvidenceNodes(ResearchNode):
                     passages=passages,
                     filters=EvidenceFilter.of(state["filters"]),
                     bags=self.parts.bags,
+                    speakers=self.parts.spoke,
                     worths=self.parts.worths,
                 )
                 if tx.user_id
                 else Reading()
             )
-        fresh = tuple(Passage(**one) for one in reading.fresh)
-        earlier = tuple(Passage(**one) for one in state["read"])
+        fresh = self.passages(context, reading.fresh)
+        earlier = self.passages(context, state["read"])
         task = IntegrateTask(
             question=question,
             fresh=fresh,
@@ -119,6 +124,7 @@ class EvidenceNodes(ResearchNode):
         )
         if state["chosen"] == "auto":
             update["chosen"], update["why_tier"] = choose_tier(question, fresh)
+        update["may_deepen"] = state.get("tier") == "auto"
         update["read"] = [*state["read"], *reading.fresh]
         update["pool"] = reading.pool
         update["current"] = {
@@ -135,6 +141,9 @@ class EvidenceNodes(ResearchNode):
         update["claims"] = [one.model_dump(mode="json") for one in outcome.claims]
         update["answer"], update["answerable"] = outcome.answer, outcome.answerable
         update["reason"] = outcome.reason
+        if update.pop("may_deepen") and update["chosen"] != "deep" and not outcome.answerable:
+            told = update["why_tier"]
+            update["chosen"], update["why_tier"] = "deep", f"{told}, and yet they do not answer it"
         update["current"] = {
             **update["current"],
             "claims": new,
@@ -164,7 +173,7 @@ class EvidenceNodes(ResearchNode):
     def reflect(self, state: ResearchState) -> dict[str, Any]:
         """Enough or not, by rules."""
         context = run_context()
-        passages = tuple(Passage(**one) for one in state["read"])
+        passages = self.passages(context, state["read"])
         reflection = reflect_by_rules(
             self.question(context, state),
             passages,
@@ -184,7 +193,7 @@ class EvidenceNodes(ResearchNode):
         assert reflector is not None
         task = ReflectTask(
             question=self.question(context, state),
-            passages=tuple(Passage(**one) for one in state["read"]),
+            passages=self.passages(context, state["read"]),
             claims=claims_in(state),
             answer=state["answer"],
             answerable=state["answerable"],
@@ -282,7 +291,9 @@ def choose_tier(question: Question, passages: Sequence[Passage]) -> tuple[str, s
     """How deep to go, by how sure the first search is: there is no learned probability yet.
 
     Sure is where one of the best three, of whom the question asks about, holds all its words, and the best stands
-    clearly before the fifth; one call does where the best three hold most of them; questions in parts or for lists are always researched.
+    clearly before the fifth; one call does where the best three hold most of them, and for how and why, whose answers seldom
+    share the question's words. Questions in parts or for lists are always researched, and so is what was thought sure and
+    turned out not to be answered.
     """
     if question.many or question.parts:
         return "deep", "the question asks for several things"
@@ -290,7 +301,8 @@ def choose_tier(question: Question, passages: Sequence[Passage]) -> tuple[str, s
         one for one in passages[:3] if not question.speakers or (one.speaker or "").casefold() in question.speakers
     ]
     margin = passages[0].score / passages[4].score if len(passages) > 4 and passages[4].score > 0 else 1.0
-    if any(coverage(question, [one])[0] == 1.0 for one in theirs) and margin >= _SURE_MARGIN:
+    sure = margin >= _SURE_MARGIN and not question.judges and not _ASKS_HOW.search(question.text)
+    if sure and any(coverage(question, [one])[0] == 1.0 for one in theirs):
         return (
             "recall",
             f"one passage holds all words of the question, and the best is {margin:.1f} times as good as the fifth",

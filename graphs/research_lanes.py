@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -10,10 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..intent.query import QueryFilter
-from ..memory_types import Hit, Where
+from ..memory_types import Hit, MemoryItem, Where
 from ..memory_types.research import SearchRequest
 from ..stores.chunking import item_of
+from ..stores.documents import searchable
 from ..stores.embedders import Embedder
+from ..stores.embedders.late_interaction import unit_rows
 from ..stores.ledger import Ledger, select_item_ids, select_step_ids, user_key
 from ..stores.ledger.labels import read_labels
 from ..stores.ledger.pages import get_pages, page_steps
@@ -78,14 +80,17 @@ class ResearchLanes:
 
     def keyword(self, user: str, request: SearchRequest, pool: int) -> SearchFound:
         """The steps that share words, by BM25."""
-        steps = LexicalFilter(kinds=frozenset(("step",)), ids=self._permitted(user, request))
+        permitted = self._permitted(user, request)
+        if permitted is not None and not permitted:
+            return SearchFound()
+        steps = LexicalFilter(kinds=frozenset(("step",)), ids=permitted)
         return SearchFound([one for one, _ in self.lexical.search(user_key(user), request.query, pool, filters=steps)])
 
     def time(self, user: str, request: SearchRequest, pool: int) -> SearchFound:
         """The steps of a time that are nearest in meaning or share words, in turn."""
         with self.ledger.read(user) as tx:
             ids = select_step_ids(tx, Where(since=request.since, until=request.until)) if tx.user_id else set()
-            if filters := _filters(request):
+            if filters := EvidenceFilter.of_request(request):
                 ids &= filters.steps(tx, ids)
         return SearchFound(self._among(user, request.query, ids, pool))
 
@@ -101,7 +106,7 @@ class ResearchLanes:
         permitted = self._permitted(user, request)
         if permitted is not None:
             with self.ledger.read(user) as tx:
-                permitted |= _filters(request).items(tx)
+                permitted |= EvidenceFilter.of_request(request).items(tx)
         wide = pool if permitted is None else _WIDEN * pool
         found = self.lexical.label_density(user_key(user), weights, wide)
         if permitted is not None:
@@ -136,21 +141,27 @@ class ResearchLanes:
     def kind(self, user: str, request: SearchRequest, pool: int) -> SearchFound:
         """The best items of some kinds, by meaning and by words in turn."""
         key, kinds = user_key(user), frozenset(request.kinds)
-        filters, ids = _filters(request), None
+        filters, ids, former = EvidenceFilter.of_request(request), None, {}
         if filters:
             with self.ledger.read(user) as tx:
-                ids = filters.items(tx, kinds)
+                ids, former = filters.items(tx, kinds), filters.former(tx, kinds)
+            if not ids:
+                return SearchFound()
         wide = _ITEMS if ids is None else _WIDEN * _ITEMS
+        vector = self.embedder.embed_query(request.query)
         words = self.lexical.search(key, request.query, wide, filters=LexicalFilter(kinds=kinds))
-        near = self.vectors.query(key, "items", self.embedder.embed_query(request.query), 2 * wide)
+        near = self.vectors.query(key, "items", vector, 2 * wide)
         if ids is not None:
-            words = [one for one in words if item_of(one[0]) in ids]
-            near = [one for one in near if item_of(one[0]) in ids]
-        theirs = {one for one, _ in words}
-        with self.ledger.read(user) as tx:
-            among = [item_of(one) for one, _ in near if one not in theirs]
-            met = select_item_ids(tx, kinds=list(kinds)) if among and tx.user_id else set()
-        near = [one for one in near if one[0] in theirs or item_of(one[0]) in met]
+            words = [one for one in words if item_of(one[0]) in ids and item_of(one[0]) not in former]
+            near = [one for one in near if item_of(one[0]) in ids and item_of(one[0]) not in former]
+        if former:
+            near = sorted((*near, *self._alike(vector, former)), key=lambda one: (-one[1], one[0]))
+        if ids is None:
+            theirs = {one for one, _ in words}
+            with self.ledger.read(user) as tx:
+                among = [item_of(one) for one, _ in near if one not in theirs]
+                met = select_item_ids(tx, kinds=list(kinds)) if among and tx.user_id else set()
+            near = [one for one in near if one[0] in theirs or item_of(one[0]) in met]
         return SearchFound(list(dict.fromkeys(map(item_of, _in_turn(words, near))))[: min(pool, _ITEMS)])
 
     def _among(self, user: str, query: str, ids: Collection[str], pool: int) -> list[str]:
@@ -174,9 +185,14 @@ class ResearchLanes:
                 return near
         return self.vectors.query_among(key, "steps", vector, ids, pool) if ids else []
 
+    def _alike(self, vector: npt.NDArray[np.float32], items: Mapping[str, MemoryItem]) -> list[tuple[str, float]]:
+        """Items that no index holds in these words, with their likeness."""
+        rows = unit_rows(self.embedder.embed_documents([searchable(one.text) for one in items.values()]))
+        return list(zip(items, (rows @ unit_rows(vector[None, :])[0]).tolist(), strict=True))
+
     def _permitted(self, user: str, request: SearchRequest) -> set[str] | None:
         """The steps that may be found; None for all of them."""
-        filters = _filters(request)
+        filters = EvidenceFilter.of_request(request)
         if not filters:
             return None
         with self.ledger.read(user) as tx:
@@ -200,10 +216,6 @@ class ResearchLanes:
                 return ()
             own = (items.c.user_id == tx.user_id) & (items.c.status == "active")
             return tuple(sorted(str(row[0]) for row in tx.all(select(items.c.kind).where(own).distinct())))
-
-
-def _filters(request: SearchRequest) -> EvidenceFilter:
-    return EvidenceFilter(where=request.where, as_of=request.as_of)
 
 
 def _in_turn(*rankings: Sequence[tuple[str, float]]) -> list[str]:

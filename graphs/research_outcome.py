@@ -8,6 +8,7 @@ from datetime import datetime, tzinfo
 from typing import Any
 
 from ..memory_types import new_id
+from ..memory_types.local_time import in_zone
 from ..retrieval.evidence import Ranked
 from ..stores.documents import searchable
 from ..stores.ledger import Transaction
@@ -25,7 +26,7 @@ def finished(
 ) -> dict[str, Any]:
     """The fields of a :class:`~hexamem.memory_types.research.Research`, without what fell back."""
     rest = [Ranked(str(one[0]), float(one[1]), tuple(one[2])) for one in state["pool"][:_FURTHER]]
-    further = passages_of(tx, rest, 0) if tx.user_id else []
+    further = passages_of(tx, rest, 0, filters=filters) if tx.user_id else []
     claims: list[dict[str, Any]] = sorted(
         state["claims"] if state["answerable"] else [],
         key=lambda one: (one["occurred_at"] is None, one["occurred_at"] or "", one["passage_id"]),
@@ -77,7 +78,7 @@ def _passage_lines(passages: Sequence[Mapping[str, Any]], zone: tzinfo) -> list[
     lines = []
     for one in ordered:
         when = one.get("occurred_at")
-        day = f"[{datetime.fromisoformat(when).astimezone(zone):%Y-%m-%d %H:%M}] " if when else ""
+        day = f"[{in_zone(datetime.fromisoformat(when), zone):%Y-%m-%d %H:%M}] " if when else ""
         who = f"{one['speaker']}: " if one.get("speaker") else ""
         lines.append(f"{day}{who}{one['text']}")
     return ["\n".join(lines)] if lines else []
@@ -96,7 +97,7 @@ def _page_texts(tx: Transaction, page_ids: Sequence[str], zone: tzinfo, filters:
             continue
         lines = [rows[page_id].header] if rows[page_id].header and len(said) == len(every) else []
         lines += [
-            f"[{one.occurred_at.astimezone(zone):%Y-%m-%d %H:%M}] {one.speaker}: {searchable(one.text)}" for one in said
+            f"[{in_zone(one.occurred_at, zone):%Y-%m-%d %H:%M}] {one.speaker}: {searchable(one.text)}" for one in said
         ]
         found.append("\n".join(lines))
     return found

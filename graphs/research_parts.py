@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any
@@ -16,11 +16,12 @@ from ..agents.research_rules.question import Question, read_question
 from ..agents.research_rules.text_reader import TextReader
 from ..errors import MissingUserError
 from ..memory_types import LightMemory
-from ..memory_types.research import Claim
+from ..memory_types.research import Claim, Passage
 from ..memory_types.times import read_zone
-from ..retrieval.evidence import ReadBags, ReadWorths
+from ..retrieval.evidence import ReadBags, ReadSpeakers, ReadWorths
 from ..stores.embedders import Embedder
 from ..stores.ledger import Ledger
+from .research_filter import EvidenceFilter
 from .research_lanes import LaneSearch
 from .research_state import CALLS_A_ROUND, ResearchContext, ResearchSettings
 
@@ -42,13 +43,13 @@ class ResearchParts:
         lanes: the ways to search.
         catch_up: brings a user's indexes up to the ledger.
         speakers: who speaks in a user's memory. kinds: which kinds of items it has.
-        light_memory: (user, tokens) → the memos, for a planner that is a model.
+        light_memory: (user, tokens, filter) → the memos of what may be read, for a planner that is a model.
         scopes: names of a user's scopes, for the same.
         cut_pages: puts a user's newest steps into pages, for an answer with whole pages.
         clean: a question as a model, a stream or a record may see it: without secrets.
         mend: repairs a user's index that is damaged; whether it could.
-        bags, worths: what late interaction compares of steps and items, and what steps say of their own, where that is
-            kept in memory.
+        bags, spoke, worths: what late interaction compares of steps and items, who spoke, and what steps say of their
+            own, where that is kept in memory.
         settings: how research goes.
         planner, integrator, reflector: the model tier; what is None is done by rules.
         budget: what models may spend while the memory is open.
@@ -60,12 +61,13 @@ class ResearchParts:
     catch_up: Callable[[str], object]
     speakers: Callable[[str], frozenset[str]]
     kinds: Callable[[str], tuple[str, ...]]
-    light_memory: Callable[[str, int], LightMemory]
+    light_memory: Callable[[str, int, EvidenceFilter], LightMemory]
     scopes: Callable[[str], tuple[str, ...]]
     clean: Callable[[str, str], str]
     mend: Callable[[str], bool] = lambda user: False
     cut_pages: Callable[[str], object] = lambda user: None
     bags: ReadBags | None = None
+    spoke: ReadSpeakers | None = None
     worths: ReadWorths | None = None
     settings: ResearchSettings = field(default_factory=ResearchSettings)
     planner: ModelPlanner | None = None
@@ -113,6 +115,17 @@ class ResearchNode:
             found = read_question(key[0], speakers, datetime.fromisoformat(key[1]), self.zone(context))
             context.kept.update(asked=key, question=found)
         return found
+
+    def passages(self, context: ResearchContext, values: Iterable[Mapping[str, Any]]) -> tuple[Passage, ...]:
+        """Passages as records; those of a state are made once a run."""
+        made: dict[tuple[str, int], Passage] = context.kept.setdefault("passages", {})
+        found = []
+        for one in values:
+            key = (one["id"], one["round"])
+            if key not in made:
+                made[key] = Passage(**one)
+            found.append(made[key])
+        return tuple(found)
 
     def reader(self, context: ResearchContext) -> TextReader:
         """What reads texts in this run."""

@@ -13,7 +13,7 @@ from langgraph.types import Overwrite, Send
 from ..agents.research_rules.planning import MAIN_NEED, plan_by_rules
 from ..agents.research_rules.question import Question
 from ..errors import CorruptFileError, InvalidInputError
-from ..memory_types import LightMemory, utc_now
+from ..memory_types import ITEM_KINDS, utc_now
 from ..memory_types.research import AnswerForm, Lane, ResearchPlan, ResearchTier, SearchRequest
 from .research_filter import EvidenceFilter
 from .research_lanes import SearchFound
@@ -46,8 +46,8 @@ class PlanNodes(ResearchNode):
         assert planner is not None
         if update["chosen"] != "deep":
             return StructuredResult(value=None, carry=(update, question, None))
-        filtered = bool(EvidenceFilter.of(update["filters"]))  # memos say what a filter may hold back
-        memory = LightMemory() if filtered else self.parts.light_memory(context.user, settings.memory_tokens)
+        filters = EvidenceFilter.of(update["filters"])
+        memory = self.parts.light_memory(context.user, settings.memory_tokens, filters)
         read = update.get("read") or []
         task = PlanTask(
             question=question,
@@ -59,7 +59,7 @@ class PlanNodes(ResearchNode):
             memory=memory,
             labels=self.parts.scopes(context.user),
             lanes=_lanes(settings),
-            kinds=self.parts.kinds(context.user) if "kind" in settings.lanes else (),
+            kinds=self._kinds(context, update),
             most=settings.searches,
             now=datetime.fromisoformat(update["now"]),
             zone=self.zone(context),
@@ -104,9 +104,11 @@ class PlanNodes(ResearchNode):
                 filters=filters.json(),
                 where=None,
                 as_of=None,
+                known_at=None,
+                kinds=None,
                 begun_for=text,
                 asked_as=self.parts.clean(context.user, text),
-                now=(filters.as_of or utc_now()).isoformat(),
+                now=(filters.moment or utc_now()).isoformat(),
                 began=time.time(),
                 number=0,
                 needs=[],
@@ -133,13 +135,17 @@ class PlanNodes(ResearchNode):
         return context, fields, self.question(context, fields)
 
     def _by_rules(self, context: ResearchContext, update: Mapping[str, Any], question: Question) -> ResearchPlan:
-        settings = self.settings(context)
-        kinds = self.parts.kinds(context.user) if update["number"] == 1 and "kind" in settings.lanes else ()
-        return ResearchPlan(
-            requests=plan_by_rules(
-                question, update["needs"], first=update["number"] == 1, lanes=_lanes(settings), kinds=kinds
-            )
-        )
+        lanes, first = _lanes(self.settings(context)), update["number"] == 1
+        kinds = self._kinds(context, update) if first else ()
+        return ResearchPlan(requests=plan_by_rules(question, update["needs"], first=first, lanes=lanes, kinds=kinds))
+
+    def _kinds(self, context: ResearchContext, update: Mapping[str, Any]) -> tuple[str, ...]:
+        """The kinds of items that may be searched; what was true or believed once may be of any."""
+        if "kind" not in self.settings(context).lanes:
+            return ()
+        filters = EvidenceFilter.of(update["filters"])
+        kinds = self.parts.kinds(context.user) if filters.moment is None else ITEM_KINDS
+        return tuple(one for one in kinds if filters.kinds is None or one in filters.kinds)
 
     def _planned(self, context: ResearchContext, update: dict[str, Any], plan: ResearchPlan) -> dict[str, Any]:
         most = self.settings(context).requests
@@ -183,7 +189,7 @@ class PlanNodes(ResearchNode):
         degraded: list[str] = []
         failed: str | None = None
         for values in state["requests"]:
-            request = SearchRequest(**values, where=filters.where, as_of=filters.as_of)
+            request = filters.narrowing(SearchRequest(**values))
             try:
                 found = self._search(context.user, name, request, settings)
             except Exception as error:  # noqa: BLE001 - the other searches and lanes answer; this becomes `degraded`

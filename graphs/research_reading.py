@@ -9,10 +9,10 @@ from typing import Any
 from ..agents.research_rules.planning import MAIN_NEED
 from ..agents.research_rules.question import Question
 from ..memory_types import MemoryItem
-from ..retrieval.evidence import Need, Ranked, RankedNeed, ReadBags, ReadWorths, rank_evidence
+from ..retrieval.evidence import Need, Ranked, RankedNeed, ReadBags, ReadSpeakers, ReadWorths, rank_evidence
 from ..stores.documents import searchable
 from ..stores.embedders import Embedder
-from ..stores.ledger import Transaction, event_time, get_items
+from ..stores.ledger import Transaction, event_time
 from ..stores.ledger.pages import PageRow, get_pages, page_steps
 from ..stores.ledger.said_steps import SaidStep, said_steps
 from .research_filter import EvidenceFilter
@@ -51,6 +51,7 @@ def read_round(
     passages: int,
     filters: EvidenceFilter,
     bags: ReadBags | None = None,
+    speakers: ReadSpeakers | None = None,
     worths: ReadWorths | None = None,
 ) -> Reading:
     """Rank what the lanes found, and choose what to read of it and of the pool.
@@ -62,7 +63,7 @@ def read_round(
         seen: ids of passages and pages that were read.
         passages: how many to read at most.
         filters: what may be read of what the lanes found, and of what stands beside it.
-        bags, worths: as in :func:`~hexamem.retrieval.evidence.rank_evidence`.
+        bags, speakers, worths: as in :func:`~hexamem.retrieval.evidence.rank_evidence`.
     """
     rankings: dict[str, dict[str, list[str]]] = {}
     pages: dict[str, None] = {}
@@ -76,7 +77,17 @@ def read_round(
         Need(text=need or question.bare, rankings=lanes, speakers=question.speakers, wide=need == MAIN_NEED)
         for need, lanes in rankings.items()
     ]
-    ranked, steps, items = rank_evidence(tx, needs, embedder, settings.weights, exclude=seen, bags=bags, worths=worths)
+    ranked, steps, items = rank_evidence(
+        tx,
+        needs,
+        embedder,
+        settings.weights,
+        exclude=seen,
+        bags=bags,
+        speakers=speakers,
+        worths=worths,
+        read_items=filters.read_items,
+    )
     if filters:
         permitted = filters.among(tx, {one.id for each in ranked for one in each.ranked})
         ranked = [RankedNeed(each.need, [one for one in each.ranked if one.id in permitted]) for each in ranked]
@@ -95,7 +106,7 @@ def read_round(
     aside = _best_of(others, inside)
     order = _in_turn(main, aside, 1 if number > 1 else _BESIDE_MAIN)[: max(0, passages - len(whole))]
     chosen = {one.id for one in order}
-    reading.fresh = [*whole, *passages_of(tx, order, number, steps, items)][:passages]
+    reading.fresh = [*whole, *passages_of(tx, order, number, steps, items, filters=filters)][:passages]
     read = {one["id"] for one in reading.fresh}
     rest = [one for one in main if one.id not in chosen]
     rest = _in_turn(rest, [one for one in aside if one.id not in chosen], 1 if number > 1 else _BESIDE_MAIN)
@@ -143,23 +154,28 @@ def passages_of(
     number: int,
     steps: Mapping[str, SaidStep] | None = None,
     items: Mapping[str, MemoryItem] | None = None,
+    *,
+    filters: EvidenceFilter,
 ) -> list[dict[str, Any]]:
     """The records behind candidates as passages in JSON, in order; what is gone meanwhile is left out.
 
     Args:
         number: of the round in which they are read; 0 where they are not.
         steps, items: those that are known already.
+        filters: how items are to be read.
     """
     known_steps, known_items = dict(steps or {}), dict(items or {})
     missing = [one.id for one in ranked if one.id not in known_steps and one.id not in known_items]
     known_steps.update(said_steps(tx, [one for one in missing if one.startswith("step_")]))
-    known_items.update(get_items(tx, [one for one in missing if not one.startswith("step_")]))
+    known_items.update(filters.read_items(tx, [one for one in missing if not one.startswith("step_")]))
+    undated = [known_items[one.id] for one in ranked if one.id in known_items and not _has_time(known_items[one.id])]
+    told = said_steps(tx, {source.step_id for item in undated for source in item.sources}) if undated else {}
     found = []
     for one in ranked:
         if one.id in known_steps:
             found.append(_of_step(known_steps[one.id], one, number))
-        elif one.id in known_items and known_items[one.id].status == "active":
-            found.append(_of_item(known_items[one.id], one, number))
+        elif one.id in known_items:
+            found.append(_of_item(known_items[one.id], one, number, told))
     return found
 
 
@@ -178,12 +194,19 @@ def _of_step(step: SaidStep, one: Ranked, number: int) -> dict[str, Any]:
     }
 
 
-def _of_item(item: MemoryItem, one: Ranked, number: int) -> dict[str, Any]:
+def _has_time(item: MemoryItem) -> bool:
+    return item.valid_from is not None or getattr(item, "occurred_at", None) is not None
+
+
+def _of_item(item: MemoryItem, one: Ranked, number: int, told: Mapping[str, SaidStep]) -> dict[str, Any]:
+    """Its time is its own, else that when it was last said, else that when it was learned."""
+    said = [] if _has_time(item) else [told[source.step_id] for source in item.sources if source.step_id in told]
+    moment = max((step.occurred_at for step in said), default=event_time(item))
     return {
         "id": item.id,
         "kind": item.kind,
         "text": searchable(item.text),
-        "occurred_at": event_time(item).isoformat(),
+        "occurred_at": moment.isoformat(),
         "score": round(one.score, 6),
         "lanes": list(one.lanes),
         "sources": [{"step_id": source.step_id} for source in item.sources],

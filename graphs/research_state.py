@@ -71,6 +71,8 @@ class ResearchInput(TypedDict, total=False):
         form: ``text``, ``passages`` or ``pages``; ``text`` unless given.
         where: conditions on what may be read, the fields of :class:`~hexamem.memory_types.Where` as JSON.
         as_of: ISO 8601; only what had happened, or was true, then. The question is read as asked at that time.
+        known_at: ISO 8601; only what was stored, and believed, then, in the words of then.
+        kinds: "step" and kinds of items that may be read; all unless given.
     """
 
     question: str
@@ -80,6 +82,8 @@ class ResearchInput(TypedDict, total=False):
     form: str
     where: dict[str, Any] | None
     as_of: str | None
+    known_at: str | None
+    kinds: list[str] | None
 
 
 class ResearchOutput(TypedDict, total=False):
@@ -120,7 +124,7 @@ class ResearchState(ResearchInput, total=False):
 
     Attributes:
         begun_for, asked_as: the question as it was given, and without secrets.
-        filters: ``where`` and ``as_of`` of this question; another in the same thread has its own.
+        filters: ``where``, ``as_of``, ``known_at`` and ``kinds`` of this question; another in the same thread has its own.
         now, began: when it was asked, ISO 8601, and as seconds.
         number: of the round. needs: what it is to find. asked: all needs so far.
         requests: the round's plan. found: what the lanes found.

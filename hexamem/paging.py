@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from .background import JobContext, JobOutcome
 from .errors import CorruptFileError, InvalidInputError, NotFoundError
 from .intent.page_bounds import PageLimits
 from .memory_types import Hit, LightMemory, Page, PageWithSteps
+from .memory_types.local_time import in_zone
 from .memory_types.times import read_zone
 from .models.tokens import count_tokens
 from .retrieval.page_search import PageRequest, search_pages
@@ -100,12 +101,17 @@ class Paging:
         ordered = tuple(steps[one] for one in page.step_ids)
         lines = [line for line in (page.header,) if line]
         lines += [
-            f"[{one.occurred_at.astimezone(zone):%Y-%m-%d %H:%M}] {one.speaker}: {one.index_text}" for one in ordered
+            f"[{in_zone(one.occurred_at, zone):%Y-%m-%d %H:%M}] {one.speaker}: {one.index_text}" for one in ordered
         ]
         return PageWithSteps.model_construct(**{**page.__dict__, "steps": ordered, "text": "\n".join(lines)})
 
-    def light_memory(self, user: str, budget: int) -> LightMemory:
-        """See ``UserMemory.light_memory``."""
+    def light_memory(
+        self,
+        user: str,
+        budget: int,
+        permitted: Callable[[Transaction, Collection[str]], Collection[str]] | None = None,
+    ) -> LightMemory:
+        """See ``UserMemory.light_memory``; ``permitted`` selects the steps that a page may be made of."""
         if budget < LEAST_BUDGET:
             raise InvalidInputError(f"token_budget = {budget}: give at least {LEAST_BUDGET} tokens")
         self.index.catch_up(user)
@@ -113,6 +119,10 @@ class Paging:
             if not tx.user_id:
                 return LightMemory()
             pages = [page for page in read_pages(tx) if page.closed and page.memo]
+            if permitted is not None:
+                made_of = {page_id: [one.id for one in steps] for page_id, steps in page_steps(tx, pages).items()}
+                met = set(permitted(tx, [one for ids in made_of.values() for one in ids]))
+                pages = [page for page in pages if met.issuperset(made_of[page.id])]
             digests = read_digests(tx)
             names = _scope_names(tx, pages)
             zone = read_zone(tx.timezone)

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 
 from sqlalchemy import select
 
-from .arguments import check_count
+from .arguments import check_count, kinds_in
 from .errors import HexamemError, InvalidInputError
 from .memory_types import LightMemory, Where, utc_now
 from .memory_types.research import LANES, AnswerForm, Lane, Research, ResearchTier
 from .stores.kept_records import KeptRecords
 from .stores.ledger import Transaction, recall_row
 from .stores.ledger.labels import read_labels
-from .stores.ledger.said_steps import said_steps
+from .stores.ledger.said_steps import index_texts, step_speakers
 from .stores.ledger.schema import steps
 from .stores.ledger.steps import steps_since
 from .stores.ledger.usage import keep_usage
@@ -26,6 +26,7 @@ from .stores.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
 
+    from .graphs.research_filter import EvidenceFilter
     from .graphs.research_parts import ResearchParts
     from .graphs.research_state import ResearchSettings
     from .memory import Memory
@@ -48,6 +49,7 @@ class Researching:
         self._building = threading.Lock()
         self._speakers: dict[str, tuple[int, frozenset[str]]] = {}
         self._guard = threading.Lock()
+        self._spoke = KeptRecords(_spoke, steps_since)
         self._worths = KeptRecords(_worths, steps_since)
 
     def graph(self) -> CompiledStateGraph[Any, Any, Any, Any]:
@@ -63,7 +65,8 @@ class Researching:
         """Forget what is kept in memory of a user."""
         with self._guard:
             self._speakers.pop(user, None)
-        self._worths.drop(user)
+        for kept in (self._spoke, self._worths):
+            kept.drop(user)
 
     def research(
         self,
@@ -80,6 +83,8 @@ class Researching:
         seconds: float | None,
         where: Where | None,
         as_of: datetime | None,
+        known_at: datetime | None,
+        kinds: str | Collection[str] | None,
         on_event: Callable[[Mapping[str, Any]], object] | None,
     ) -> Research:
         """As :meth:`UserMemory.research`."""
@@ -99,6 +104,10 @@ class Researching:
             given["where"] = where.model_dump(mode="json")
         if as_of is not None:
             given["as_of"] = as_of.isoformat()
+        if known_at is not None:
+            given["known_at"] = known_at.isoformat()
+        if (chosen := kinds_in(kinds)) is not None:
+            given["kinds"] = sorted(chosen)
         settings = replace(ResearchSettings(), calls=calls, tokens=tokens, seconds=seconds)
         _check_limits(settings)
         if lanes is not None:
@@ -159,6 +168,7 @@ class Researching:
             mend=memory.projector.mend,
             cut_pages=memory.paging.cut,
             bags=memory.searcher.kept.bags,
+            spoke=self._spoke.of,
             worths=self._worths.of,
             settings=ResearchSettings(),
             budget=memory.model_tier.budget,
@@ -203,10 +213,11 @@ class Researching:
                 del self._speakers[next(iter(self._speakers))]
         return found
 
-    def _light_memory(self, user: str, tokens: int) -> LightMemory:
-        if not self._memory.settings.pages:
+    def _light_memory(self, user: str, tokens: int, filters: EvidenceFilter) -> LightMemory:
+        """The memos; with a filter those of pages all of whose steps may be read."""
+        if not self._memory.settings.pages or filters.known_at is not None:  # memos are in the words of now
             return LightMemory()
-        return self._memory.paging.light_memory(user, tokens)
+        return self._memory.paging.light_memory(user, tokens, filters.steps if filters else None)
 
     def _scopes(self, user: str) -> tuple[str, ...]:
         with self._memory.ledger.read(user) as tx:
@@ -235,10 +246,14 @@ class Researching:
         return []
 
 
+def _spoke(tx: Transaction, step_ids: Collection[str]) -> Mapping[str, str]:
+    return {step_id: speaker.casefold() for step_id, speaker in step_speakers(tx, step_ids).items()}
+
+
 def _worths(tx: Transaction, step_ids: Collection[str]) -> Mapping[str, float]:
     from .retrieval.evidence import worth
 
-    return {one.id: worth(one.text) for one in said_steps(tx, step_ids).values()}
+    return {one: worth(text) for one, text in index_texts(tx, step_ids).items()}
 
 
 def _speakers_since(tx: Transaction, since: int) -> frozenset[str]:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
+from ..memory_types.local_time import in_zone
 from .dates.relative import find_dates
 from .page_sentences import CJK, OPENER, SENTENCE_WORDS, SPLIT, clipped, size_of, weigh
 
@@ -205,7 +206,7 @@ def digest_text(memos: Sequence[tuple[str, datetime]], zone: tzinfo, *, words: i
     days: list[str] = []
     longest = max(4, min(_DIGEST_SENTENCE, words - 3))
     for place, (text, said_at) in enumerate(memos):
-        speaker, day = "", said_at.astimezone(zone).date().isoformat()
+        speaker, day = "", in_zone(said_at, zone).date().isoformat()
         for given in text.split(_BAR):
             piece = given
             if dated := _DAY_FIRST.match(piece):
@@ -258,7 +259,7 @@ def page_header(
     )
     who = list(dict.fromkeys(step.speaker for step in steps))
     named = who[:4] + ([f"+{len(who) - 4}"] if len(who) > 4 else [])
-    first, last = (one.occurred_at.astimezone(zone) for one in (steps[0], steps[-1]))
+    first, last = (in_zone(one.occurred_at, zone) for one in (steps[0], steps[-1]))
     end = (
         ""
         if first.strftime("%F %H:%M") == last.strftime("%F %H:%M")
@@ -271,13 +272,13 @@ def page_header(
         line = "，".join(part for part in parts if part)
         line += f"。主题：{scope}" if scope else ""
         line += f"。所指：{'；'.join(meant)}" if meant else ""
-        return line + (f"。此前（{before_at.astimezone(zone):%F}）：{told}" if told and before_at else "")
+        return line + (f"。此前（{in_zone(before_at, zone):%F}）：{told}" if told and before_at else "")
     parts = [" and ".join(named) if len(named) < 3 else ", ".join(named), when]
     parts.append(f"session {session}" if session > 1 else "")
     line = ", ".join(part for part in parts if part)
     line += f". About: {scope}" if scope else ""
     line += f". Meant: {'; '.join(meant)}" if meant else ""
-    return line + (f". Before ({before_at.astimezone(zone):%F}): {told}" if told and before_at else "")
+    return line + (f". Before ({in_zone(before_at, zone):%F}): {told}" if told and before_at else "")
 
 
 def _last_parts(memo: str, words: float) -> str:

@@ -44,7 +44,8 @@ class SearchRequest(Record):
         pages: ids of the pages to read.
         since, until: for the lane ``time``, both included.
         kinds: for the lane ``kind``.
-        where, as_of: of the whole research, for every lane; they do not stand in a plan.
+        where, as_of, known_at, only: of the whole research, for every lane; they do not stand in a plan. ``only`` are the
+            kinds that may be read, with "step" among them where steps may; None for all.
     """
 
     lane: Lane
@@ -56,6 +57,8 @@ class SearchRequest(Record):
     kinds: tuple[str, ...] = ()
     where: Where | None = Field(default=None, exclude=True)
     as_of: UtcTime | None = Field(default=None, exclude=True)
+    known_at: UtcTime | None = Field(default=None, exclude=True)
+    only: frozenset[str] | None = Field(default=None, exclude=True)
 
 
 class ResearchPlan(Record):
@@ -166,7 +169,7 @@ class ResearchUsage(Record):
 
 
 class Research(Record):
-    """The outcome of deep research (DESIGN section 8.1).
+    """The outcome of deep research.
 
     Attributes:
         tier: how deep it went. why_tier: the reason, where that was chosen automatically.
@@ -200,5 +203,6 @@ class Research(Record):
 
     @property
     def hits(self) -> tuple[Passage, ...]:
-        """All candidates, best first: what was read, then what would be read next."""
-        return (*self.passages, *self.further)
+        """All candidates, best first: what the evidence quotes, what else was read, then what would be read next."""
+        cited = {one.passage_id for one in self.evidence}
+        return (*sorted(self.passages, key=lambda one: one.id not in cited), *self.further)

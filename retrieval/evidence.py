@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import NamedTuple
 
 from ..intent.page_sentences import SPLIT, size_of, weigh
@@ -26,6 +25,8 @@ __all__ = [
     "Ranked",
     "RankedNeed",
     "ReadBags",
+    "ReadItems",
+    "ReadSpeakers",
     "ReadWorths",
     "WeighedSentence",
     "rank_evidence",
@@ -36,8 +37,13 @@ _WEIGHED = 2_000  # characters of a text
 
 ReadBags = Callable[[Transaction, Collection[str]], Mapping[str, TokenBag]]
 """(transaction, ids of steps and items) → what late interaction compares of them."""
+ReadSpeakers = Callable[[Transaction, Collection[str]], Mapping[str, str]]
+"""(transaction, ids of steps) → who spoke, casefolded, of those that are active."""
 ReadWorths = Callable[[Transaction, Collection[str]], Mapping[str, float]]
 """(transaction, ids of steps) → what each says of its own, as :func:`worth` has it."""
+
+ReadItems = Callable[[Transaction, Collection[str]], Mapping[str, MemoryItem]]
+"""(transaction, ids of items) → those that may be read."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,6 +59,7 @@ class EvidenceWeights:
         others_every: where the question names who did it, at least every so manieth candidate is what somebody else said:
             people are mixed up, and that shows only in what the other one said. 0 for never.
         neighbours: shares that a step passes on to those 1, 2, … turns away.
+        monologue: factor on these shares where nobody else speaks beside it: what answers each other belongs together most.
         spread_from: how many of the best pass on.
         worth: how much a sentence that says something gains, a unit of its worth.
         weighed: how many of the best are weighed so.
@@ -67,7 +74,8 @@ class EvidenceWeights:
     anyone: float = 0.3
     other_speaker: float = 0.6
     others_every: int = 6
-    neighbours: tuple[float, ...] = (0.6, 0.3)
+    neighbours: tuple[float, ...] = (0.6, 0.45)
+    monologue: float = 0.5
     spread_from: int = 40
     worth: float = 0.4
     likeness: float = 0.8
@@ -114,66 +122,117 @@ def rank_evidence(
     *,
     exclude: Collection[str] = (),
     bags: ReadBags | None = None,
+    speakers: ReadSpeakers | None = None,
     worths: ReadWorths | None = None,
-) -> tuple[list[RankedNeed], dict[str, SaidStep], dict[str, MemoryItem]]:
+    read_items: ReadItems | None = None,
+) -> tuple[list[RankedNeed], dict[str, SaidStep], Mapping[str, MemoryItem]]:
     """Rank the candidates of every need in one read of the ledger.
 
     Args:
         exclude: ids that were read already; they still pass on to their neighbours.
-        bags, worths: read what late interaction compares of records, and the :func:`worth` of steps, where that is kept;
-            else it is made of their texts.
+        bags, speakers, worths: read what late interaction compares of records, who spoke, and the :func:`worth` of steps,
+            where that is kept; else it is made of their texts.
+        read_items: reads items; those that are active by default.
 
     Returns:
-        The needs in order, and the records of all candidates by id: steps, and items that are not removed.
+        The needs in order, and the records of candidates by id: steps as far as their texts were read, and items that
+        may be read.
     """
     ids = list(dict.fromkeys(one for need in needs for ranking in need.rankings.values() for one in ranking))
-    steps = said_steps(tx, [one for one in ids if one.startswith("step_")])
-    items = {
-        one.id: one
-        for one in get_items(tx, [one for one in ids if not one.startswith("step_")]).values()
-        if one.status == "active"
-    }
+    said = _Said(tx, speakers, worths)
+    said.learn([one for one in ids if one.startswith("step_")])
+    items = (read_items or _active_items)(tx, [one for one in ids if not one.startswith("step_")])
     gone = set(exclude)
     found = []
     late = embedder.token_model is not None and bool(weights.lanes.get("late"))
-    known = _Bags(tx, embedder, bags, steps, items) if late else None
-    worth_of = cache(worth)  # several needs often find the same
+    known = _Bags(tx, embedder, bags, said, items) if late else None
+    spoke = said.speakers
     for need in needs:
-        scores, lanes = _fused(need, steps, items, embedder, weights, known)
+        scores, lanes = _fused(need, said, items, embedder, weights, known)
         if need.wide and weights.neighbours:
-            _spread(tx, scores, steps, weights)
+            _spread(tx, scores, said, weights)
         if need.speakers:
             for one in scores:
-                if one in steps and steps[one].speaker.casefold() not in need.speakers:
+                if one in spoke and spoke[one] not in need.speakers:
                     scores[one] *= weights.other_speaker
-        best = sorted(scores, key=lambda one: (-scores[one], one))
-        weighed = [one for one in best[: weights.weighed] if one in steps] if weights.worth else []
-        told = worths(tx, weighed) if worths is not None else {}
-        for one in weighed:
-            scores[one] *= 1 + weights.worth * (told[one] if one in told else worth_of(steps[one].text))
-        best = sorted(best[: weights.weighed], key=lambda one: (-scores[one], one))
+        best = _best(scores, weights.weighed)
+        if weights.worth:
+            for one, told in said.worths([one for one in best if one in spoke]).items():
+                scores[one] *= 1 + weights.worth * told
+            best = _best({one: scores[one] for one in best})
         if need.speakers and weights.others_every:
-            others = {one for one in best if one in steps and steps[one].speaker.casefold() not in need.speakers}
+            others = {one for one in best if one in spoke and spoke[one] not in need.speakers}
             order = _never_long_without(best, others, weights.others_every)
             scores = dict(zip(order, [scores[one] for one in best], strict=True))
             best = order
         kept = [Ranked(one, scores[one], tuple(lanes.get(one, ("beside",)))) for one in best if one not in gone]
         found.append(RankedNeed(need, kept))
-    return found, steps, items
+    return found, said.steps, items
+
+
+def _active_items(tx: Transaction, ids: Collection[str]) -> dict[str, MemoryItem]:
+    return {one.id: one for one in get_items(tx, ids).values() if one.status == "active"}
+
+
+def _best(scores: Mapping[str, float], most: int | None = None) -> list[str]:
+    """The ids, best first, equal ones by id; at most so many."""
+    return [one for _, one in sorted([(-score, one) for one, score in scores.items()])[:most]]
 
 
 def _never_long_without(best: Sequence[str], others: Collection[str], every: int) -> list[str]:
     """The same in an order in which at least every so manieth is one of the others, as long as there are any."""
-    theirs = [one for one in best if one not in others]
-    waiting = [one for one in best if one in others]
-    place = {one: at for at, one in enumerate(best)}
+    theirs = [(at, one) for at, one in enumerate(best) if one not in others]
+    waiting = [(at, one) for at, one in enumerate(best) if one in others]
     order: list[str] = []
-    run = 0
-    while theirs or waiting:
-        due = bool(waiting) and (not theirs or run == every - 1 or place[waiting[0]] < place[theirs[0]])
-        order.append((waiting if due else theirs).pop(0))
-        run = 0 if due else run + 1
+    mine = other = run = 0
+    while len(order) < len(best):
+        left = mine < len(theirs)
+        due = other < len(waiting) and (not left or run == every - 1 or waiting[other] < theirs[mine])
+        if due:
+            order.append(waiting[other][1])
+            other, run = other + 1, 0
+        else:
+            order.append(theirs[mine][1])
+            mine, run = mine + 1, run + 1
     return order
+
+
+class _Said:
+    """What ranking asks of the steps it meets: kept, or made of their texts.
+
+    Attributes:
+        speakers: of the active ones, casefolded.
+        steps: those whose texts were read.
+    """
+
+    def __init__(self, tx: Transaction, speakers: ReadSpeakers | None, worths: ReadWorths | None) -> None:
+        self._tx, self._read_speakers, self._read_worths = tx, speakers, worths
+        self._worths: dict[str, float] = {}
+        self.speakers: dict[str, str] = {}
+        self.steps: dict[str, SaidStep] = {}
+
+    def learn(self, ids: Collection[str]) -> None:
+        """Find out who spoke."""
+        new = [one for one in ids if one not in self.speakers]
+        if self._read_speakers is not None:
+            self.speakers.update(self._read_speakers(self._tx, new))
+            return
+        self.steps.update(said_steps(self._tx, new))
+        self.speakers.update({one: self.steps[one].speaker.casefold() for one in new if one in self.steps})
+
+    def worths(self, ids: Sequence[str]) -> dict[str, float]:
+        """What each says of its own; of steps that are known."""
+        new = [one for one in ids if one not in self._worths]  # several needs often find the same
+        if new and self._read_worths is not None:
+            self._worths.update(self._read_worths(self._tx, new))
+            new = [one for one in new if one not in self._worths]
+        self._worths.update({one: worth(text) for one, text in zip(new, self.texts(new), strict=True)})
+        return {one: self._worths[one] for one in ids}
+
+    def texts(self, ids: Sequence[str]) -> list[str]:
+        """What steps that are known say."""
+        self.steps.update(said_steps(self._tx, [one for one in ids if one not in self.steps]))
+        return [self.steps[one].text for one in ids]
 
 
 class _Bags:
@@ -184,11 +243,11 @@ class _Bags:
         tx: Transaction,
         embedder: Embedder,
         read: ReadBags | None,
-        steps: Mapping[str, SaidStep],
+        said: _Said,
         items: Mapping[str, MemoryItem],
     ) -> None:
         self._tx, self._embedder, self._read = tx, embedder, read
-        self._steps, self._items = steps, items
+        self._said, self._items = said, items
         self._known: dict[str, TokenBag] = {}
 
     def of(self, ids: Sequence[str]) -> list[TokenBag]:
@@ -198,40 +257,45 @@ class _Bags:
             self._known.update(self._read(self._tx, new))
             new = [one for one in new if one not in self._known]
         if new:
-            texts = [searchable(self._steps[one].text if one in self._steps else self._items[one].text) for one in new]
+            steps = [one for one in new if one not in self._items]
+            told = dict(zip(steps, self._said.texts(steps), strict=True))
+            texts = [searchable(told[one] if one in told else self._items[one].text) for one in new]
             self._known.update(zip(new, self._embedder.token_bags(texts), strict=True))
         return [self._known[one] for one in ids]
 
 
 def _fused(
     need: Need,
-    steps: Mapping[str, SaidStep],
+    said: _Said,
     items: Mapping[str, MemoryItem],
     embedder: Embedder,
     weights: EvidenceWeights,
     bags: _Bags | None,
 ) -> tuple[dict[str, float], dict[str, list[str]]]:
     """The candidates' scores, and the lanes that found each."""
-    known = {lane: [one for one in ranking if one in steps or one in items] for lane, ranking in need.rankings.items()}
+    speakers = said.speakers
+    known = {
+        lane: [one for one in ranking if one in speakers or one in items] for lane, ranking in need.rankings.items()
+    }
     lanes: dict[str, list[str]] = {}
     for lane, ranking in known.items():
         for one in ranking:
             lanes.setdefault(one, []).append(lane)
-    theirs = {
-        one for one in lanes if one in items or not need.speakers or steps[one].speaker.casefold() in need.speakers
-    }
+    theirs = {one for one in lanes if one in items or not need.speakers or speakers[one] in need.speakers}
     scores: dict[str, float] = {}
     trust = {"vector": embedder.known_share(need.text)}
     for lane, ranking in known.items():
         _add(scores, ranking, weights.lanes.get(lane, 0.5) * trust.get(lane, 1.0), theirs, need, weights)
-    pool = sorted(scores, key=lambda one: (-scores[one], one))[: weights.late_pool]
-    values = embedder.compare_bags(need.text, bags.of(pool)) if pool and bags is not None else None
+    pool = _best(scores, weights.late_pool)
+    # Whatever holds the one word of a need is equally like it.
+    compared = bool(pool) and (len(need.text.split()) > 1 or set(known) != {"keyword"})
+    values = embedder.compare_bags(need.text, bags.of(pool)) if compared and bags is not None else None
     if values is not None and values.any():
-        order = sorted(range(len(pool)), key=lambda at: (-float(values[at]), pool[at]))
-        _add(scores, [pool[at] for at in order], weights.lanes["late"], theirs, need, weights)
-        most = float(values.max())
+        alike = dict(zip(pool, values.tolist(), strict=True))
+        _add(scores, _best(alike), weights.lanes["late"], theirs, need, weights)
+        most = max(alike.values())
         if weights.likeness and most > 0:  # ranks do not tell a plain match from the best of poor ones
-            near = {one: max(0.0, float(value)) / most for one, value in zip(pool, values, strict=True)}
+            near = {one: max(0.0, value) / most for one, value in alike.items()}
             for one in scores:
                 scores[one] *= 1 - weights.likeness * (1 - near.get(one, 0.0))
     return scores, lanes
@@ -253,20 +317,21 @@ def _add(
         scores[one] = scores.get(one, 0.0) + weight / (weights.rank_k + rank)
 
 
-def _spread(tx: Transaction, scores: dict[str, float], steps: dict[str, SaidStep], weights: EvidenceWeights) -> None:
+def _spread(tx: Transaction, scores: dict[str, float], said: _Said, weights: EvidenceWeights) -> None:
     """Add to each step the most that one beside it passes on."""
-    best = sorted(scores, key=lambda one: (-scores[one], one))[: weights.spread_from]
-    beside = neighbours(tx, [one for one in best if one in steps], len(weights.neighbours))
+    best = _best(scores, weights.spread_from)
+    beside = neighbours(tx, [one for one in best if one in said.speakers], len(weights.neighbours))
+    said.learn([other for others in beside.values() for other, _ in others])
+    spoke = said.speakers
     received: dict[str, float] = {}
     for origin in best:
-        for other, distance in beside.get(origin, ()):
-            given = weights.neighbours[distance - 1] * scores[origin]
-            received[other] = max(received.get(other, 0.0), given)
-    new = [one for one in received if one not in steps]
-    steps.update(said_steps(tx, new))
+        others = [one for one in beside.get(origin, ()) if one[0] in spoke]
+        talk = any(spoke[other] != spoke[origin] for other, _ in others)
+        passed = scores[origin] * (1.0 if talk else weights.monologue)
+        for other, distance in others if passed else ():
+            received[other] = max(received.get(other, 0.0), weights.neighbours[distance - 1] * passed)
     for one, given in received.items():
-        if one in steps:
-            scores[one] = scores.get(one, 0.0) + given
+        scores[one] = scores.get(one, 0.0) + given
 
 
 class WeighedSentence(NamedTuple):

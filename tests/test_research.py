@@ -19,7 +19,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from hexamem import Memory, Settings, UserMemory, research_graph
 from hexamem.agents.research_rules.integrating import NOT_HELD
-from hexamem.agents.research_rules.question import content_words, read_question
+from hexamem.agents.research_rules.question import content_words, read_question, stems
 from hexamem.errors import InvalidInputError, MissingUserError, NotFoundError
 from hexamem.graphs.research import build_research_graph
 from hexamem.graphs.research_lanes import SearchFound
@@ -89,6 +89,21 @@ def test_a_question_of_the_user_about_themselves_asks_about_the_user() -> None:
     assert read("What did you recommend me?", "user", "assistant").speakers == frozenset()
 
 
+@pytest.mark.parametrize(
+    ("text", "many"),
+    [
+        ("What is Theo's dog called?", False),
+        ("What was the name of James's boat?", False),
+        ("What does Ida think of it?", False),
+        ("What are James’s hobbies?", True),
+        ("Which books has she read?", True),
+        ("What has she bought?", True),
+    ],
+)
+def test_a_plural_asks_for_several_things_and_a_possessive_does_not(text: str, many: bool) -> None:
+    assert read(text).many is many
+
+
 def test_a_question_in_parts_is_read_part_by_part() -> None:
     assert read("Where did Theo climb and who broke a wrist?").parts == ("Where did Theo climb", "who broke a wrist")
     assert read("Where did Theo climb?").parts == ()
@@ -99,6 +114,12 @@ def test_a_time_in_a_question_bounds_a_search() -> None:
     assert question.since is not None
     assert question.until is not None
     assert (question.since.date().isoformat(), question.until.date().isoformat()) == ("2025-04-01", "2025-04-30")
+
+
+def test_irregular_forms_are_compared_by_their_base() -> None:
+    assert stems("Ida bought a kayak") >= stems("buy kayaks")
+    assert stems("their teeth") == stems("their tooth")
+    assert stems("she lives there") >= stems("live")  # a stemmer leads the others back
 
 
 def test_a_chinese_question_has_words_too() -> None:
@@ -189,6 +210,39 @@ def test_items_are_found_by_kind(memory: Memory) -> None:
 # Rounds, passages, tiers.
 
 
+def test_what_stands_beside_a_match_counts_most_where_people_answer_each_other(memory: Memory) -> None:
+    lines = ["Is the harbour museum open today?", "Only in the morning, says the sign.", "Pity."]
+    beside = {}
+    for name, speakers in {"talk": ("Ida", "Tom", "Ida"), "notes": ("Ida", "Ida", "Ida")}.items():
+        user = memory.user(name)
+        messages = [{"role": "user", "name": who, "content": text} for who, text in zip(speakers, lines, strict=True)]
+        ids = user.remember(messages, thread_id="t").step_ids
+        found = user.research("Which harbour museum was meant?", 1)
+        beside[name] = next(one.score for one in found.hits if one.id == ids[1])
+    assert beside["talk"] > beside["notes"]
+
+
+def test_hits_begin_with_what_the_evidence_quotes(told: UserMemory) -> None:
+    found = told.research("What are all the names of Nora's cats?", 3, passages=3)
+    cited = {one.passage_id for one in found.evidence}
+    assert 0 < len(cited) < len(found.passages)
+    assert {one.id for one in found.hits[: len(cited)]} == cited
+
+
+def test_what_was_noted_of_a_step_is_told_once_in_the_words_of_the_step_and_of_its_day(memory: Memory) -> None:
+    user = memory.user("noted")
+    (step,) = user.remember(
+        [{"role": "user", "content": "My beagle is called Bruno.", "timestamp": "2025-03-01T10:00:00Z"}], thread_id="t"
+    ).step_ids
+    noted = user.add(
+        {"kind": "semantic", "name": "pet", "summary": "The beagle is called Bruno", "sources": [{"step_id": step}]}
+    )
+    found = user.research("What is the beagle called?")
+    assert [(one.quote, one.passage_id) for one in found.evidence] == [("My beagle is called Bruno.", step)]
+    (item,) = [one for one in found.passages if one.id == noted.id]
+    assert str(item.occurred_at).startswith("2025-03-01")
+
+
 def test_more_rounds_only_add_to_what_was_read(told: UserMemory) -> None:
     question = "What hobbies have Nora and Theo taken up?"
     read = [[one.id for one in told.research(question, rounds, passages=2).passages] for rounds in (1, 2, 3, 4)]
@@ -239,6 +293,8 @@ def test_the_automatic_tier_is_recall_for_what_is_plain_and_deep_for_lists(told:
     assert (plain.tier, wide.tier) == ("recall", "deep")
     assert plain.why_tier
     assert wide.why_tier
+    how = told.research("How did Emil break his wrist?", tier="auto")
+    assert how.tier != "recall"  # an answer to how or why seldom shares the question's words
 
 
 @pytest.mark.parametrize("lane", ["vector", "keyword", "page", "intent"])

@@ -49,6 +49,18 @@ def test_a_category_chooses_the_questions(tmp_path: Path) -> None:
     assert row["recall"] == pytest.approx(1.0)
 
 
+def test_arms_without_memos_are_asked_of_a_memory_that_makes_none(tmp_path: Path) -> None:
+    arms = [RESEARCH_ABLATIONS[name] for name in ("research without memos", "research without pages")]
+
+    def opened(pages: bool) -> Memory:
+        return Memory.open(tmp_path / str(pages), settings=Settings(background=False, mode="off", pages=pages))
+
+    rows = ablate(lambda: opened(True), [TALK], arms, k=3, without_memos=lambda: opened(False))
+    assert [row["arm"] for row in rows] == [arm.name for arm in arms]
+    assert [row["calls"] for row in rows] == [0, 0]
+    assert [row["arm"] for row in ablate(lambda: opened(True), [TALK], arms, k=3)] == ["research without pages"]
+
+
 def test_the_table_has_rounds_by_passages_and_lanes_alone_and_in_pairs() -> None:
     assert sum(arm.read for arm in RESEARCH_ABLATIONS.values()) == len(ROUNDS) * len(PASSAGES)
-    assert len([name for name in RESEARCH_ABLATIONS if name.startswith("research by ")]) == 4 + 6
+    assert len([name for name in RESEARCH_ABLATIONS if name.startswith("research by ")]) == 6 + 15

@@ -403,6 +403,25 @@ def test_the_automatic_tier_spends_calls_only_on_doubts(opened: Any) -> None:
     assert agents(server) == ["Integration", "Reflection"]
 
 
+def test_what_one_call_could_not_answer_is_researched_by_the_automatic_tier(opened: Any) -> None:
+    unanswered = {"claims": [], "reason": "Nobody says when.", "answer": "", "answerable": False}
+    question = "Did Emil break his wrist in spring?"
+
+    def found_run(request: Request) -> dict[str, Any]:
+        quoted = claim(
+            "Nora ran a half marathon.", handle_of(request, "I ran a half marathon"), "I ran a half marathon"
+        )
+        return {"claims": [quoted], "reason": "", "answer": "no", "answerable": True}
+
+    needs = {"enough": False, "missing": ["half marathon in Porto"]}
+    user, server = opened(integrate=[unanswered, found_run, unanswered], reflect=[needs, ENOUGH])
+    found = user.research(question, tier="auto", passages=2)
+    assert agents(server) == ["Integration", "Reflection", "Plan", "Integration", "Reflection"]
+    assert (found.tier, found.answer) == ("deep", "no")
+    assert "yet they do not answer it" in found.why_tier
+    assert user.research(question, tier="one_shot").usage.calls == 1  # asked for by name, it stays what it is
+
+
 # Secrets and data that instruct.
 
 

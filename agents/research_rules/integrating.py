@@ -9,6 +9,7 @@ from datetime import datetime, tzinfo
 
 from ...intent.dates.relative import find_dates
 from ...intent.page_sentences import size_of, weigh
+from ...memory_types.local_time import in_zone
 from ...memory_types.research import Claim, Passage
 from .linking import Chain, follow_links, identifiers
 from .question import CODE, Question, Stems
@@ -91,11 +92,22 @@ def integrate_by_rules(
     for one in scored:
         if len(chosen) >= most:
             break
-        if any(_alike(one, other) for other in chosen):
-            continue
-        chosen.append(one)
+        twin = next((at for at, other in enumerate(chosen) if _learned_from(one, other)), None)
+        if twin is not None:
+            if one.passage.kind == "step":  # as it was said, rather than as it was noted
+                chosen[twin] = one
+        elif not any(_alike(one, other) for other in chosen):
+            chosen.append(one)
     claims = tuple(sorted((_claim(one.passage, one.text, zone, number) for one in chosen), key=_when))
     return Integrated(claims, joined(claims, zone), True)
+
+
+def _learned_from(one: _Sentence, other: _Sentence) -> bool:
+    """Whether one is of a step, and the other of an item that was learned from it."""
+    step, item = (one.passage, other.passage) if one.passage.kind == "step" else (other.passage, one.passage)
+    if step.kind != "step" or item.kind in ("step", "page"):
+        return False
+    return any(source.step_id == step.id for source in item.sources)
 
 
 def _alike(one: _Sentence, other: _Sentence) -> bool:
@@ -123,7 +135,7 @@ def joined(claims: Sequence[Claim], zone: tzinfo) -> str:
     """Claims as lines, each with its local day and speaker."""
     lines = []
     for one in claims:
-        day = f"[{one.occurred_at.astimezone(zone):%Y-%m-%d}] " if one.occurred_at else ""
+        day = f"[{in_zone(one.occurred_at, zone):%Y-%m-%d}] " if one.occurred_at else ""
         lines.append(f"{day}{one.speaker + ': ' if one.speaker else ''}{one.text}")
     return "\n".join(lines)
 

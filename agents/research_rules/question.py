@@ -12,7 +12,9 @@ from typing import Any
 
 from ...intent.dates.relative import find_dates
 from ...intent.references.cues import FUNCTION_WORDS
+from ...memory_types.local_time import in_utc
 from ...stores.lexical.records import make_stemmer
+from .irregular import BASES
 
 __all__ = ["CODE", "Question", "Stems", "content_words", "read_question", "stems"]
 
@@ -71,9 +73,10 @@ _ASKING = frozenset(
 )
 _LIST = re.compile(
     r"^\s*(?:in )?(?:what|which)(?: (?:are|were|all|different|other|kinds? of|types? of|sorts? of|some|of the))* "
-    r"(?:[a-z'-]+ ){0,2}?(?:[a-z'-]{2,}(?<!ss)(?<!us)(?<!is)s)\b"
+    r"(?:[a-z'’-]+ ){0,2}?(?-i:(?!(?:does|was|has|this|perhaps|always)\b)[a-z-]{2,}(?<!ss)(?<!us)(?<!is)s)\b(?!['’])"
     r"|\b(?:list|(?:name|find|give|show) (?:me )?(?:all|every)|how many|how often|all the|each of|both|activities|hobbies|in what ways)\b"
-    r"|^\s*(?:where|who) (?:has|have|had|all)\b|^\s*what (?:has|have|had|does|do) \S+ .{0,40}\b(?:done|do|like|like to do|enjoy)\b"
+    r"|^\s*(?:where|who) (?:has|have|had|all)\b|^\s*what (?:has|have)\b"
+    r"|^\s*what (?:had|does|do) \S+ .{0,40}\b(?:done|do|like|like to do|enjoy)\b"
     r"|哪些|几[个次种]|多少|列出|所有|都(?:有|去|做|看|吃)",
     re.IGNORECASE,
 )
@@ -136,8 +139,8 @@ def read_question(text: str, speakers: Collection[str], now: datetime, zone: tzi
     dates = find_dates(text, now, zone, prefer="past")
     since = until = None
     if dates:
-        since = datetime.combine(min(one.day for one in dates), datetime.min.time(), tzinfo=zone)
-        until = datetime.combine(max(one.last_day for one in dates), datetime.max.time(), tzinfo=zone)
+        since = in_utc(datetime.combine(min(one.day for one in dates), datetime.min.time(), tzinfo=zone))
+        until = in_utc(datetime.combine(max(one.last_day for one in dates), datetime.max.time(), tzinfo=zone))
     plain = text
     for one in reversed(dates):  # a date is searched as a time: what was said on a day seldom names the day
         if any(character.isdigit() for character in one.text):
@@ -219,13 +222,14 @@ def _stemmer() -> Any:
 
 
 def stems(text: str) -> frozenset[str]:
-    """The stems of a text's words, and its pairs of Han characters.
+    """The stems of a text's words, irregular forms led back to their base, and its pairs of Han characters.
 
     Nothing is remembered: who asks for the same texts again keeps what was told as long as it needs it, see
     :data:`Stems`.
     """
     words = [one.casefold().replace("’", "'").removesuffix("'s") for one in _WORD.findall(text)]
-    found = set(_stemmer().analyze(" ".join(part for word in words for part in word.split("-"))))
+    parts = [BASES.get(part, part) for word in words for part in word.split("-")]
+    found = set(_stemmer().analyze(" ".join(parts)))
     for run in _HAN.findall(text):
         found.update(first + second for first, second in pairwise(run))
         found.update(run)

@@ -75,27 +75,30 @@ def reflect_by_rules(
     lately = [one for one in passages if one.round == latest][:_BEST]
     speakers = {one.speaker for one in passages if one.speaker}
     trail = [one for one in (*question.words, *asked) if CODE.fullmatch(one)]
-    bridges = [one for one in _bridges(question, [*lately, *theirs], speakers, trail) if one.casefold() not in known]
+    bridges = [
+        one for one in _bridges(question, [*lately, *theirs], speakers, trail, read) if one.casefold() not in known
+    ]
     bridges = bridges[:_BRIDGES]
     needs = [*words[: _NEEDS - len(bridges)], *bridges]
     return Reflection(enough=False, missing=tuple(needs))
 
 
 def _bridges(
-    question: Question, passages: Sequence[Passage], speakers: Collection[str], trail: Collection[str]
+    question: Question, passages: Sequence[Passage], speakers: Collection[str], trail: Collection[str], read: Stems
 ) -> list[str]:
     """Identifiers and names in the passages that the question does not hold, identifiers first.
 
     Those count most that stand with an identifier of the question, or one that led here: the ``trail``.
     """
-    own = stems(question.text) | {one for name in question.speakers for one in stems(name)}
-    own |= {one for name in speakers for one in stems(name)}
+    own = frozenset().union(*map(read, (question.text, *question.speakers, *speakers)))
     found: Counter[str] = Counter()
+    codes: set[str] = set()
     for passage in {one.id: one for one in passages}.values():
-        led = sum(stems(one) <= stems(passage.text) for one in trail)
+        led = sum(read(one) <= read(passage.text) for one in trail)
         names = {match.group() for match in _NAME.finditer(passage.text)}
-        for name in names | set(CODE.findall(passage.text)):
-            held = stems(name)
+        codes.update(identifiers(passage.text))
+        for name in names.union(identifiers(passage.text)):
+            held = read(name)
             if held and not held <= own and not _LOOSE.match(name) and name.casefold() not in FUNCTION_WORDS:
                 found[name] += 1 + 4 * led
-    return [name for name, _ in sorted(found.items(), key=lambda pair: (not CODE.search(pair[0]), -pair[1], pair[0]))]
+    return [name for name, _ in sorted(found.items(), key=lambda pair: (pair[0] not in codes, -pair[1], pair[0]))]

@@ -52,9 +52,10 @@ AsOf = Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="What 
 KnownAt = Annotated[str | None, typer.Option("--known-at", metavar="TIME", help="What was believed at that time.")]
 
 
-def _where(**conditions: Any) -> dict[str, Any] | None:
-    conditions["metadata"] = metadata_filter(conditions["metadata"] or [])
-    return {name: value for name, value in conditions.items() if value} or None
+def conditions(**given: Any) -> dict[str, Any] | None:
+    """The fields of a ``Where`` that options ask for; None where none does."""
+    given["metadata"] = metadata_filter(given["metadata"] or [])
+    return {name: value for name, value in given.items() if value} or None
 
 
 def recall(
@@ -82,11 +83,22 @@ def recall(
     ] = None,
     text: Annotated[bool, typer.Option("--text", help="Print the hits packed for a prompt.")] = False,
     why: Annotated[bool, typer.Option("--why", help="Say of each hit why it came back.")] = False,
+    switch_on: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with",
+            metavar="OPERATION",
+            help="Of the learned ranking, such as multi_step: on, whatever the gate says.",
+        ),
+    ] = None,
+    switch_off: Annotated[
+        list[str] | None, typer.Option("--without", metavar="OPERATION", help="The same: off.")
+    ] = None,
 ) -> None:
     """Find what a user's memory holds on a question."""
     from ..labels import refuse_unknown
 
-    where = _where(
+    where = conditions(
         thread_id=thread,
         agent_id=agent,
         speaker=speaker,
@@ -98,7 +110,15 @@ def recall(
     with session.reader(user, timezone) as memory:
         refuse_unknown(memory, label or ())
         found = memory.recall(
-            query, k, strategy, kinds=kind, where=where, as_of=as_of, known_at=known_at, token_budget=token_budget
+            query,
+            k,
+            strategy,
+            kinds=kind,
+            where=where,
+            as_of=as_of,
+            known_at=known_at,
+            token_budget=token_budget,
+            operations={**dict.fromkeys(switch_on or (), True), **dict.fromkeys(switch_off or (), False)} or None,
         )
         zone = zone_of(memory)
         learned = {} if session.as_json or known_at else _items_of(memory, found)
@@ -154,7 +174,7 @@ def items(
     """List a user's items in order of creation."""
     from ..labels import refuse_unknown
 
-    where = _where(
+    where = conditions(
         thread_id=thread,
         agent_id=agent,
         speaker=speaker,
