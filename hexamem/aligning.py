@@ -1,4 +1,4 @@
-"""Hosts that hand over a whole history: what of it is new to a thread, and storing only that (DESIGN section 8).
+"""Hosts that hand over a whole history: what of it is new to a thread, and storing only that.
 
 A message that the thread holds under the same id is known. For the others, what is said (role and text) is compared with
 the end of the ledger's thread, since hosts without a checkpointer send the history again with fresh ids on every turn:
@@ -22,13 +22,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, func, select
 
 from .errors import InvalidInputError
 from .memory_types import Remembered
 from .memory_types.messages import MessageDraft, read_messages
 from .stores.ledger import Transaction
-from .stores.ledger.schema import steps
+from .stores.ledger.schema import secrets, steps
 from .stores.ledger.steps import chunks
 from .stores.ledger.vault import known_secrets
 from .stores.secrets import find_references
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from .memory import Memory
     from .user import UserMemory
 
-__all__ = ["MEMORY_TOOLS", "NOT_STORED", "Caught", "catch_up_thread"]
+__all__ = ["MEMORY_TOOLS", "NOT_STORED", "Caught", "catch_up_thread", "count_secrets"]
 
 MEMORY_TOOLS = frozenset(
     (
@@ -59,15 +59,15 @@ NOT_STORED = "hexamem_shown"
 _LOCKS = 64
 # Built once: they cost more than the queries.
 _OF_THREAD = (steps.c.user_id == bindparam("user")) & (steps.c.thread_id == bindparam("thread"))
-_KNOWN = select(steps.c.message_id, steps.c.id).where(
+_KNOWN = select(steps.c.message_id, steps.c.id, steps.c.turn).where(
     _OF_THREAD, steps.c.message_id.in_(bindparam("ids", expanding=True))
 )
-_TAIL = (
-    select(*(steps.c[name] for name in ("id", "turn", "message_id", "role", "content", "tool_call_id", "tool_calls")))
-    .where(_OF_THREAD, steps.c.role != "system")
-    .order_by(steps.c.turn.desc())
-    .limit(bindparam("most"))
-)
+_SPOKEN = select(
+    *(steps.c[name] for name in ("id", "turn", "message_id", "role", "content", "tool_call_id", "tool_calls"))
+).where(_OF_THREAD, steps.c.role != "system")
+_TAIL = _SPOKEN.order_by(steps.c.turn.desc()).limit(bindparam("most"))
+_AFTER = _SPOKEN.where(steps.c.turn > bindparam("turn")).order_by(steps.c.turn).limit(bindparam("most"))
+_SECRETS = select(func.count()).select_from(secrets).where(secrets.c.user_id == bindparam("user"))
 _SUMMARY = "summarization"  # LangChain's mark, additional_kwargs["lc_source"]
 _SLACK = 64  # steps of a thread that are read beyond four a message
 
@@ -80,12 +80,14 @@ class Caught:
         visible: ids of all steps of the thread that stand in the history, new ones included.
         stored: the receipt of what was new; None where nothing was. messages: what was new.
         degraded: messages that could not be read, one line each; what ``stored`` has to say is not repeated.
+        secrets: how many the user's vault held before.
     """
 
     visible: frozenset[str] = frozenset()
     stored: Remembered | None = None
     messages: tuple[Any, ...] = ()
     degraded: tuple[str, ...] = ()
+    secrets: int = 0
 
     @property
     def new(self) -> tuple[str, ...]:
@@ -115,15 +117,23 @@ def catch_up_thread(
     with _Locks.of(user.memory).of_thread(user.name, thread_id):
         with user.memory.ledger.read(user.name) as tx:
             found = _Alignment(tx, user, thread_id).read(messages)
+            held = count_secrets(tx)
         if not found.new:
-            return Caught(visible=frozenset(found.known), degraded=tuple(found.degraded))
+            return Caught(visible=frozenset(found.known), degraded=tuple(found.degraded), secrets=held)
         stored = user.remember(found.new, thread_id=thread_id, agent_id=agent_id, metadata=metadata)
     return Caught(
         visible=frozenset((*found.known, *stored.step_ids)),
         stored=stored,
         messages=tuple(found.new),
         degraded=tuple(found.degraded),
+        secrets=held,
     )
+
+
+def count_secrets(tx: Transaction) -> int:
+    """How many secrets the user's vault holds."""
+    row = tx.first(_SECRETS, user=tx.user_id)
+    return int(row[0]) if row is not None else 0
 
 
 class _Locks:
@@ -159,11 +169,12 @@ class _Kept(NamedTuple):
 
 @dataclass(slots=True)
 class _Said:
-    """A message of the history. ``step`` is the id of its step, once that is found."""
+    """A message of the history. ``step`` is the id of its step, once that is found; by its id with its ``turn``."""
 
     message: Any
     message_id: str | None
     step: str | None = None
+    turn: int = 0
     draft: MessageDraft | None = None
 
     @property
@@ -185,12 +196,12 @@ class _Alignment:
     def read(self, messages: Sequence[Any]) -> _Alignment:
         """Sort the messages into those that the thread holds and those that are new."""
         said = [_Said(message, _id_of(message)) for message in messages]
-        held: dict[str, str] = {}
+        held: dict[str, tuple[str, int]] = {}
         for part in chunks([one.message_id for one in said if one.message_id]):
             rows = self.tx.all(_KNOWN, user=self.tx.user_id, thread=self.thread_id, ids=part)
-            held.update({row.message_id: row.id for row in rows})
+            held.update({row.message_id: (row.id, row.turn) for row in rows})
         for one in said:
-            one.step = held.get(one.message_id or "")
+            one.step, one.turn = held.get(one.message_id or "", (None, 0))
         last = max((index for index, one in enumerate(said) if one.step is not None), default=-1)
         unread = [one for one in said if one.step is None]
         readable = self._readable(unread)
@@ -211,9 +222,7 @@ class _Alignment:
 
     def _after_ids(self, last: _Said, rest: list[_Said]) -> list[_Said]:
         """The usual case: all but the last messages are known by their ids. Those may still be known by their words."""
-        after = self._steps(most=4 * len(rest) + _SLACK) if rest else []
-        place = next((index for index, one in enumerate(after) if one.id == last.step), None)
-        return self._drop_known(rest, after[place + 1 :] if place is not None else [])
+        return self._drop_known(rest, self._steps(len(rest), after=last.turn)) if rest else rest
 
     def _drop_known(self, rest: list[_Said], after: list[_Kept]) -> list[_Said]:
         """The messages without those at their beginning that stand in the thread, in this order."""
@@ -226,7 +235,7 @@ class _Alignment:
     # ------------------------------------------------------------------ by words
 
     def _after_words(self, said: list[_Said]) -> list[_Said]:
-        kept = self._steps(most=4 * len(said) + _SLACK)
+        kept = self._steps(4 * len(said) + _SLACK)
         spoken = [index for index, one in enumerate(said) if one.spoken]
         lines = [index for index, one in enumerate(kept) if one.spoken]
         run = self._run_at_end([said[i] for i in spoken], [kept[i] for i in lines])
@@ -321,9 +330,11 @@ class _Alignment:
             return None
         return drafts[0]
 
-    def _steps(self, most: int) -> list[_Kept]:
-        """The last steps of the thread in their order, forgotten ones too: what was forgotten is not stored anew."""
-        rows = self.tx.all(_TAIL, user=self.tx.user_id, thread=self.thread_id, most=most)
+    def _steps(self, most: int, after: int | None = None) -> list[_Kept]:
+        """The last steps of the thread in their order, or the first after a turn; forgotten ones too: what was forgotten
+        is not stored anew."""
+        wanted: dict[str, Any] = {"user": self.tx.user_id, "thread": self.thread_id, "most": most}
+        rows = self.tx.all(_TAIL, **wanted)[::-1] if after is None else self.tx.all(_AFTER, turn=after, **wanted)
         return [
             _Kept(
                 row.id,
@@ -334,7 +345,7 @@ class _Alignment:
                 row.tool_call_id,
                 tuple(call["name"] for call in row.tool_calls or ()),
             )
-            for row in reversed(rows)
+            for row in rows
         ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, AnyMessage
@@ -15,10 +15,12 @@ from typing_extensions import TypedDict  # that of typing has no JSON schema bef
 
 from .aligning import NOT_STORED, catch_up_thread
 from .errors import HexamemError
-from .memory_types.research import Research
+from .memory_types.research import Passage, Research
 from .middleware import MemoryMiddleware, MiddlewareSettings
 from .models.chat_models import open_chat_model
 from .scoping import ScopeResolver, resolve_scope
+from .stores.ledger import get_steps
+from .stores.secrets import find_references
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -132,7 +134,11 @@ def _look(user: UserMemory, asked: str) -> Research | str:
 def _reply(user: UserMemory, found: Research | str | None) -> str:
     if not isinstance(found, Research):
         return f"Your message is stored. Memory could not be read: {found}"
-    near = [(one.text, one.occurred_at, one.speaker) for one in found.passages if _says(one.text, found)][:_NEAR]
+    near = [
+        _Said(_without_name(one), one.occurred_at, one.speaker, tuple(source.step_id for source in one.sources))
+        for one in found.passages
+        if _says(one.text, found)
+    ][:_NEAR]
     quotes = _best_quotes(user, found)
     if found.answerable and quotes:
         told, near = "From memory:", quotes[:_QUOTES]
@@ -141,13 +147,43 @@ def _reply(user: UserMemory, found: Research | str | None) -> str:
     else:
         return f"Your message is stored.\n{_NO_MODEL}"
     lines = []
-    for text, moment, speaker in near:
-        when = f"{moment:%Y-%m-%d}, " if moment else ""
-        lines.append(f"- “{' '.join(text.split())}” ({when}{speaker or 'learned'})")
+    references = _references(user, near)
+    for one in near:
+        when = f"{one.occurred_at:%Y-%m-%d}, " if one.occurred_at else ""
+        text = " ".join(one.text.split())
+        for step_id in one.step_ids:
+            for caption, reference in references.get(step_id, ()):
+                text = text.replace(caption, reference, 1)
+        lines.append(f"- “{text}” ({when}{one.speaker or 'learned'})")
     return "\n".join([told, *lines, _NO_MODEL])
 
 
-def _best_quotes(user: UserMemory, found: Research) -> list[tuple[str, datetime | None, str | None]]:
+class _Said(NamedTuple):
+    """What is shown as evidence, and the steps that it comes from."""
+
+    text: str
+    occurred_at: datetime | None
+    speaker: str | None
+    step_ids: tuple[str, ...]
+
+
+def _references(user: UserMemory, said: Sequence[_Said]) -> dict[str, list[tuple[str, str]]]:
+    """Step → the caption of each secret in it, as which research shows it, and the whole reference."""
+    with user.memory.ledger.read(user.name) as tx:
+        steps = get_steps(tx, {step_id for one in said for step_id in one.step_ids})
+    return {
+        step.id: [(one.caption, step.content[one.start : one.end]) for one in find_references(step.content)]
+        for step in steps.values()
+    }
+
+
+def _without_name(passage: Passage) -> str:
+    """The text of a passage; of an item without the name that its next line repeats."""
+    name, _, rest = passage.text.partition("\n")
+    return rest if passage.kind != "step" and rest.casefold().startswith(name.casefold()) else passage.text
+
+
+def _best_quotes(user: UserMemory, found: Research) -> list[_Said]:
     """The quotes of the evidence that bear on the question most, best first.
 
     How near their passages are says little where memory holds little; so the words that they share with the question
@@ -162,7 +198,7 @@ def _best_quotes(user: UserMemory, found: Research) -> list[tuple[str, datetime 
     worth = [a / (max(near) or 1) + b / (max(words) or 1) for a, b in zip(near, words, strict=True)]
     ranked = sorted(range(len(said)), key=lambda number: -worth[number])
     return [
-        (said[number].quote, said[number].occurred_at, said[number].speaker)
+        _Said(said[number].quote, said[number].occurred_at, said[number].speaker, said[number].step_ids)
         for number in ranked
         if worth[number] >= _WORTH * worth[ranked[0]]
     ]

@@ -1,4 +1,4 @@
-"""MemoryMiddleware: a memory for agents made with ``langchain.agents.create_agent`` (DESIGN section 8)."""
+"""MemoryMiddleware: a memory for agents made with ``langchain.agents.create_agent``."""
 
 from __future__ import annotations
 
@@ -15,14 +15,12 @@ from langchain.agents.middleware import AgentMiddleware, AgentState, ModelReques
 from langchain.agents.middleware.types import PrivateStateAttr
 from langchain_core.messages import AnyMessage, BaseMessage, SystemMessage
 from langgraph.config import get_config, get_stream_writer
-from sqlalchemy import bindparam, func, select
 
-from .aligning import MEMORY_TOOLS, Caught, catch_up_thread
+from .aligning import MEMORY_TOOLS, Caught, catch_up_thread, count_secrets
 from .errors import ConfigError
 from .hiding import redact_messages
 from .prompting import PromptSettings, prompt_memory, search_for_prompt
 from .scoping import MemoryScope, ScopeResolver, resolve_scope
-from .stores.ledger.schema import secrets
 from .tools.memory_tools import memory_tools
 
 if TYPE_CHECKING:
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
 
 __all__ = ["MemoryAgentState", "MemoryMiddleware", "MiddlewareSettings"]
 
-_SECRETS = select(func.count()).select_from(secrets).where(secrets.c.user_id == bindparam("user"))
 _TOPIC = 2_000  # characters of what is talked about now
 _KEPT = 8_192
 
@@ -120,9 +117,7 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
         self._memory, self._scope = memory, scope
         self.tools = memory_tools(memory, names=self.settings.tools, scope=scope)
         self._clean: OrderedDict[bytes, None] = OrderedDict()  # digests of messages seen to hold no secret
-        self._secrets: dict[
-            str, int
-        ] = {}  # user → how many the vault held when their messages were last looked through
+        self._secrets: dict[str, int] = {}  # user → how many the vault held when their messages were looked through
         self._guard = threading.Lock()
 
     # ------------------------------------------------------------------ hooks
@@ -222,8 +217,11 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
         """The update that puts references into the state; empty where there are no secrets."""
         if not self.settings.hide_secrets:
             return {}
-        self._secrets[user.name] = _count_secrets(user)
-        if caught.stored is not None and not caught.stored.secrets:  # they were looked for when it was stored
+        self._secrets[user.name] = caught.secrets
+        if caught.stored is not None and caught.stored.secrets:
+            with user.memory.ledger.read(user.name) as tx:
+                self._secrets[user.name] = count_secrets(tx)
+        elif caught.stored is not None:  # they were looked for when it was stored
             self._seen_clean(_key(user.name, one, self._secrets[user.name]) for one in caught.messages)
         hidden = self._hidden(user, messages)
         changed = [after for after, before in zip(hidden, messages, strict=True) if after is not before and after.id]
@@ -288,12 +286,6 @@ def _talked_about(messages: Sequence[AnyMessage]) -> str:
 def _key(user: str, message: BaseMessage, secrets: int) -> bytes:
     said = (user, secrets, message.content, getattr(message, "tool_calls", None), message.additional_kwargs)
     return hashlib.blake2b(repr(said).encode("utf-8", "replace"), digest_size=16).digest()
-
-
-def _count_secrets(user: UserMemory) -> int:
-    with user.memory.ledger.read(user.name) as tx:
-        rows = tx.all(_SECRETS, user=tx.user_id)
-    return int(rows[0][0])
 
 
 def _say(stage: str, recall: Mapping[str, Any], degraded: Sequence[str]) -> None:

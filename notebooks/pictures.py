@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from textwrap import fill
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["flow", "graph_of", "heat_map", "shares", "timeline", "trace"]
 
 COLOURS = plt.get_cmap("tab10").colors  # type: ignore[attr-defined]
+_REFERENCE = re.compile(r"\{\{vault:[^|{}]*\|([^{}]*)\}\}")
 _PALE = ("#e8eef7", "#fdf1dc", "#e6f4e6", "#f9e4e4", "#efe8f6", "#eeeeee")
 
 
@@ -200,7 +202,7 @@ def trace(found: Research, width: int = 54) -> Axes:
             edges += [(name, id_, id_ not in quoted) for id_ in read if id_ in best]
         layers += [part for part in (searches, read) if part]
     layers.append({"answer": f"{len(found.evidence)} quotes"})
-    edges += [(name, "answer", False) for name in layers[-2] if name in quoted]
+    edges += [(name, "answer", False) for layer in layers for name in layer if name in quoted]
     return flow(layers, dict.fromkeys(edges), strong={*quoted, "answer"})
 
 
@@ -209,4 +211,5 @@ def _lines(text: str, width: int = 20) -> str:
 
 
 def _plain(text: str) -> str:
-    return " ".join(text.replace("$", r"\$").split())
+    """One line, without signs that Matplotlib reads as formulae; of a secret's reference its caption."""
+    return " ".join(_REFERENCE.sub(r"[\1]", text).replace("$", r"\$").split())

@@ -163,6 +163,21 @@ def test_commands(chat: Chat) -> None:
     assert "3 messages" not in shown
 
 
+def test_a_secret_is_shown_on_request_and_to_nobody_else(chat: Chat, server: ScriptedServer) -> None:
+    shown = chat("The wifi password is Tr4mw4y-Blue.", "/reveal", options=("--model", "openai:scripted"))
+    assert "refers to no secret" in shown  # this model repeats only what was said in other threads
+    assert "Tr4mw4y" not in shown
+    shown = chat("Which wifi password?", "/reveal", options=("--model", "openai:scripted", "--thread", "later"))
+    assert shown.index("/reveal shows the secret here") < shown.index("Tr4mw4y-Blue")
+    assert not [one for one in server.requests if "Tr4mw4y" in str(one.messages)]
+
+
+def test_without_a_model_a_secret_is_shown_on_request_too(chat: Chat) -> None:
+    shown = chat("The wifi password is Tr4mw4y-Blue.", "What is the wifi password?", "/reveal")
+    assert re.search(r"“The wifi password is \{\{vault:\S+\|password of the wifi\}\}\.”", shown)
+    assert shown.index("/reveal shows the secret here") < shown.index("Tr4mw4y-Blue")
+
+
 def test_wrong_commands_say_what_is_wrong(chat: Chat) -> None:
     shown = chat("/nope", "/forget", "/forget 9", "/undo", "/model gpt", "/forget step_nope")
     for told in (

@@ -43,7 +43,12 @@ class Door:
     redacts = True
 
     def __init__(self, home: Path) -> None:
-        self.memory = Memory.open(home, settings=Settings(background=False))
+        self.home = home
+        self.start()
+
+    def start(self) -> None:
+        """What a process does when it begins."""
+        self.memory = Memory.open(self.home, settings=Settings(background=False))
         self.open()
 
     def open(self) -> None:
@@ -120,6 +125,15 @@ class Middleware(Door):
 
     def ask(self, user: str, text: str, thread: str) -> str:
         return self._run(user, text, thread).said()
+
+
+class AsyncMiddleware(Middleware):
+    def _run(self, user: str, text: str, thread: str) -> ScriptedChat:
+        model = ScriptedChat(["Noted."])
+        settings = MiddlewareSettings(tools=())
+        agent = create_agent(model, middleware=[MemoryMiddleware(self.memory, settings=settings)])
+        asyncio.run(agent.ainvoke(given(text), config(thread), context={"user": user}))
+        return model
 
 
 class Tools(Door):
@@ -205,7 +219,18 @@ class Store(Door):
         super().close()
 
 
-DOORS: list[type[Door]] = [Plain, Graph, AsyncGraph, Middleware, Tools, Research, ChatWithout, Terminal, Store]
+DOORS: list[type[Door]] = [
+    Plain,
+    Graph,
+    AsyncGraph,
+    Middleware,
+    AsyncMiddleware,
+    Tools,
+    Research,
+    ChatWithout,
+    Terminal,
+    Store,
+]
 
 
 @pytest.fixture(params=DOORS, ids=lambda door: door.__name__)
@@ -222,6 +247,13 @@ def test_what_a_user_says_is_found_later_and_no_other_user_ever_sees_it(door: Do
     assert "Hangzhou" not in door.ask("bob", QUESTION, "t")
     assert "kitchen" not in door.ask("alice", "Where does the dog Rex sleep?", "later")
     assert "kitchen" in door.ask("bob", "Where does the dog sleep?", "later")
+
+
+def test_what_was_said_before_a_restart_is_found_after_it(door: Door) -> None:
+    door.tell("alice", FACT, "t")
+    door.close()
+    door.start()
+    assert "Hangzhou" in door.ask("alice", QUESTION, "t")
 
 
 def test_what_was_forgotten_does_not_come_back(door: Door) -> None:

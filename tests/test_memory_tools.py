@@ -9,11 +9,12 @@ import pytest
 from langchain.agents import create_agent
 from langchain_core.messages import HumanMessage, ToolMessage
 from langchain_core.utils.function_calling import convert_to_openai_tool
+from langgraph.checkpoint.memory import InMemorySaver
 
-from hexamem import Memory, memory_tools
+from hexamem import Memory, MemoryMiddleware, memory_tools
 from hexamem.aligning import MEMORY_TOOLS
-from hexamem.errors import ConfigError, MissingUserError, NotFoundError
-from hexamem.tools.operations import OPERATIONS, operation_named
+from hexamem.errors import ConfigError, MissingUserError
+from hexamem.tools.operations import OPERATIONS
 
 from .scripted_chat import ScriptedChat, calls
 
@@ -42,8 +43,6 @@ def test_the_tools_are_those_of_the_table_that_a_model_may_call(memory: Memory) 
     assert [one.name for one in memory_tools(memory, names=["forget"])] == ["forget"]
     with pytest.raises(ConfigError, match="undo"):
         memory_tools(memory, names=["undo"])
-    with pytest.raises(NotFoundError, match="search_memory"):
-        operation_named("nope")
 
 
 def test_no_tool_lets_a_model_name_a_user_or_see_the_runtime(memory: Memory) -> None:
@@ -80,6 +79,44 @@ def test_search_and_research_find_what_was_said(memory: Memory) -> None:
     assert found["results"][0]["text"] == "Mia goes to school in Hangzhou."
     assert result(memory, "search_memory", query="Mia's school", until="2020-01-01")["results"] == []
     assert "Hangzhou" in result(memory, "research_memory", question="Where does Mia go to school?")["answer"]
+
+
+def test_what_was_just_said_can_be_found_and_forgotten_by_its_id(memory: Memory) -> None:
+    def script(messages: list[Any]) -> Any:
+        last = messages[-1]
+        if last.type == "human" and "Dahl" in last.text:
+            return calls("search_memory", query="Dahl")
+        if last.type == "tool" and last.name == "search_memory":
+            found = json.loads(last.text)
+            assert [one["text"] for one in found["results"]] == ["Dahl leads the department."]
+            here = [one for one in found["in_this_conversation"] if "Dahl" in one["begins"]]
+            return calls("forget", ids=[one["id"] for one in (*found["results"], *here)])
+        return "Done."
+
+    memory.user("alice").remember("Dahl leads the department.", thread_id="old")
+    agent = create_agent(ScriptedChat(script), middleware=[MemoryMiddleware(memory)], checkpointer=InMemorySaver())
+    for text in ("I am well.", "My head is Pernille Dahl."):
+        agent.invoke(
+            {"messages": [HumanMessage(text)]}, {"configurable": {"thread_id": "t"}}, context={"user": "alice"}
+        )
+    assert not [step for step in memory.user("alice").steps() if "Dahl" in step.content]
+    assert "I am well." in [step.content for step in memory.user("alice").steps()]
+
+
+def test_what_a_model_remembers_rests_on_the_message_that_it_answers(memory: Memory) -> None:
+    model = ScriptedChat([calls("remember", title="Tea", text="Alice likes jasmine tea."), "Kept.", "In the tea room."])
+    agent = create_agent(model, middleware=[MemoryMiddleware(memory)], checkpointer=InMemorySaver())
+    for text in ("Keep it: jasmine.", "Where is my tea?"):
+        agent.invoke(
+            {"messages": [HumanMessage(text)]}, {"configurable": {"thread_id": "t"}}, context={"user": "alice"}
+        )
+    alice = memory.user("alice")
+    [item] = alice.items("semantic")
+    said = {step.content: step.id for step in alice.steps()}
+    assert [one.step_id for one in item.sources] == [said["Keep it: jasmine."]]
+    assert "jasmine tea" not in model.prompts[-1][0].text  # it stands in the conversation
+    alice.forget([said["Keep it: jasmine."]])
+    assert alice.items("semantic") == []
 
 
 def test_what_is_remembered_twice_is_stored_once(memory: Memory) -> None:

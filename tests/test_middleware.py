@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+from datetime import datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from blockbuster import blockbuster_ctx
@@ -161,6 +164,49 @@ def test_settings_choose_what_goes_into_a_prompt(memory: Memory) -> None:
         PromptSettings(tokens=5)
     with pytest.raises(ConfigError, match="topic_shift"):
         MiddlewareSettings(topic_shift=2)
+
+
+def test_the_day_stands_beside_what_was_recalled(memory: Memory) -> None:
+    memory.user("alice", timezone="Pacific/Kiritimati").remember("Mia goes to school in Hangzhou.", thread_id="old")
+    for today in (True, False):
+        made, model = agent(memory, ["Yes."], prompt=PromptSettings(today=today))
+        made.invoke(ask("Where does Mia go to school?"), context=ALICE)
+        [shown] = re.findall(r"Today is \w+, ([\d-]+)\.", model.prompts[0][0].text) or [None]
+        days = {
+            f"{datetime.now(ZoneInfo('Pacific/Kiritimati')) - ago:%Y-%m-%d}"
+            for ago in (timedelta(), timedelta(hours=1))
+        }
+        assert (shown in days) is today
+
+
+def test_an_item_in_the_words_of_its_step_is_not_shown_beside_it(memory: Memory) -> None:
+    alice = memory.user("alice")
+    [step] = alice.remember("The recipe of leek soup: cut leek, boil it.", thread_id="old").step_ids
+    for text in ("cut leek, boil it.", "cut leek, boil it for 20 minutes."):
+        alice.add({"kind": "resource", "title": "Leek soup", "content": text, "sources": [{"step_id": step}]})
+    made, model = agent(memory, ["Yes."])
+    made.invoke(ask("How do I make leek soup?"), context=ALICE)
+    shown = model.prompts[0][0].text
+    assert shown.count("cut leek") == 2
+    assert "The recipe of leek soup: cut leek, boil it." in shown
+    assert "20 minutes" in shown
+
+
+def test_what_was_learned_bears_the_time_at_which_it_was_said(memory: Memory) -> None:
+    alice = memory.user("alice")
+    alice.remember({"role": "user", "content": "My friend Mark works at Siemens.", "timestamp": "2024-01-05T10:00"})
+    alice.flush()
+    made, model = agent(memory, ["Yes."], prompt=PromptSettings(kinds=("semantic",)))
+    made.invoke(ask("Where does Mark work?"), thread("later"), context=ALICE)
+    assert "[2024-01-05 10:00] (semantic) Mark" in model.prompts[0][0].text
+
+
+def test_a_core_block_says_its_label_once(memory: Memory) -> None:
+    for label, value in (("partner", "Partner: Tom"), ("diet", "Is vegetarian")):
+        memory.user("alice").add({"kind": "core", "label": label, "value": value})
+    made, model = agent(memory, ["Yes."])
+    made.invoke(ask("Who am I?"), context=ALICE)
+    assert "<core>\nPartner: Tom\ndiet: Is vegetarian\n</core>" in model.prompts[0][0].text
 
 
 def test_a_run_without_a_user_fails_and_says_what_to_pass(memory: Memory) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from langchain.tools import ToolRuntime
@@ -65,7 +65,11 @@ def _caller(
         values = {name: value.model_dump() if isinstance(value, BaseModel) else value for name, value in given.items()}
         user = memory.user(found.user)
         state = runtime.state if isinstance(runtime.state, Mapping) else {}  # as MemoryMiddleware keeps it
-        made = OperationCall(scope=found, visible=frozenset(state.get("memory_visible") or ()))
+        made = OperationCall(
+            scope=found,
+            visible=frozenset(state.get("memory_visible") or ()),
+            message_id=_answered(state.get("messages") or ()),
+        )
         try:
             result = operation.run(user, made, operation.input(**values))
         except HexamemError as error:  # a model can do better at its next call
@@ -74,3 +78,9 @@ def _caller(
         return dumped
 
     return call
+
+
+def _answered(messages: Sequence[Any]) -> str | None:
+    """The id of the user's last message; None where the host gives it none."""
+    last = next((one for one in reversed(messages) if getattr(one, "type", "") == "human"), None)
+    return last.id or None if last is not None else None

@@ -23,6 +23,7 @@ __all__ = [
     "SecretInput",
     "SecretOutput",
     "SecretRef",
+    "SeenRecord",
     "StoredOutput",
     "UndoInput",
     "UndoOutput",
@@ -50,7 +51,14 @@ class FoundRecord(_Values):
     text: str
     when: str | None = None
     speaker: str | None = None
-    no_longer_believed: bool = False
+    no_longer_believed: bool | None = Field(default=None, description="True where something newer took its place.")
+
+
+class SeenRecord(_Values):
+    """A step that was found and stands in the conversation already: its id, and how it begins."""
+
+    id: str
+    begins: str
 
 
 class SearchInput(_Input):
@@ -65,6 +73,9 @@ class SearchInput(_Input):
 
 class SearchOutput(_Values):
     results: list[FoundRecord]
+    in_this_conversation: list[SeenRecord] | None = Field(
+        default=None, description="Steps that were found too, and stand in the conversation word for word."
+    )
 
 
 class ResearchToolInput(_Input):

@@ -17,6 +17,7 @@ from pydantic import BaseModel
 from ..errors import InvalidInputError, NotFoundError
 from ..memory_types import CoreItem, MemoryItem, ResourceItem, Step, VaultItem
 from ..memory_types.times import shown
+from ..stores.ledger.steps import known_messages
 from ..stores.secrets import reference
 from .operation_forms import (
     ForgetInput,
@@ -35,6 +36,7 @@ from .operation_forms import (
     SecretInput,
     SecretOutput,
     SecretRef,
+    SeenRecord,
     StoredOutput,
     UndoInput,
     UndoOutput,
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
     from ..scoping import MemoryScope
     from ..user import UserMemory
 
-__all__ = ["OPERATIONS", "Caller", "MemoryOperation", "OperationCall", "operation_named"]
+__all__ = ["OPERATIONS", "Caller", "MemoryOperation", "OperationCall"]
 
 Caller = Literal["model", "person"]
 """Who calls: a model by a tool, or a person by a program's own page or command."""
@@ -59,11 +61,13 @@ class OperationCall:
 
     Attributes:
         scope: the user and thread that the door has bound.
-        visible: ids of steps that the caller sees already; a search leaves them out.
+        visible: ids of steps that the caller sees already; a search gives no more of them than their ids.
+        message_id: of the user's message that the call answers; None where the door does not know it.
     """
 
     scope: MemoryScope
     visible: frozenset[str] = frozenset()
+    message_id: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,6 +92,9 @@ class MemoryOperation(Generic[I, O]):
     changes: bool = False
 
 
+_BEGINNING = 80  # characters that tell a message which stands in the conversation
+
+
 def _when(moment: datetime | None) -> str | None:
     return moment.isoformat(timespec="minutes") if moment is not None else None
 
@@ -97,7 +104,9 @@ def _search(user: UserMemory, call: OperationCall, given: SearchInput) -> Search
     most = given.k + min(len(call.visible), given.k)
     found = user.recall(given.query, most, kinds=given.kinds or None, where=times or None)
     hits = [hit for hit in found.hits if hit.id not in call.visible][: given.k]
+    seen = [hit for hit in found.hits if hit.id in call.visible][: given.k]
     return SearchOutput(
+        in_this_conversation=[SeenRecord(id=hit.id, begins=_beginning(hit.text)) for hit in seen] or None,
         results=[
             FoundRecord(
                 id=hit.id,
@@ -105,11 +114,16 @@ def _search(user: UserMemory, call: OperationCall, given: SearchInput) -> Search
                 text=hit.text,
                 when=_when(hit.occurred_at),
                 speaker=hit.speaker,
-                no_longer_believed=hit.superseded,
+                no_longer_believed=hit.superseded or None,
             )
             for hit in hits
-        ]
+        ],
     )
+
+
+def _beginning(text: str) -> str:
+    said = " ".join(text.split())
+    return said if len(said) <= _BEGINNING else f"{said[: _BEGINNING - 1]}…"
 
 
 def _research(user: UserMemory, call: OperationCall, given: ResearchToolInput) -> ResearchToolOutput:
@@ -126,6 +140,7 @@ def _research(user: UserMemory, call: OperationCall, given: ResearchToolInput) -
 
 def _remember(user: UserMemory, call: OperationCall, given: RememberInput) -> StoredOutput:
     values: dict[str, Any] = {"kind": given.kind, "metadata": {"thread_id": call.scope.thread_id}}
+    about = _sources(user, call)
     if given.kind == "semantic":
         values |= {"name": given.title, "summary": given.text}
     elif given.kind == "episodic":
@@ -140,7 +155,17 @@ def _remember(user: UserMemory, call: OperationCall, given: RememberInput) -> St
             getattr(known, name) == value for name, value in values.items() if name not in ("metadata", "occurred_at")
         ):
             return StoredOutput(id=known.id, stored="known already")
-    return StoredOutput(id=user.add(values, actor="model", reason="the agent was to remember it").id, stored="new")
+    stored = user.add({**values, "sources": about}, actor="model", reason="the agent was to remember it")
+    return StoredOutput(id=stored.id, stored="new")
+
+
+def _sources(user: UserMemory, call: OperationCall) -> list[dict[str, str]]:
+    """The step of the message that the call answers: what is stored rests on it, and is forgotten with it."""
+    if call.message_id is None:
+        return []
+    with user.memory.ledger.read(user.name) as tx:
+        found = known_messages(tx, call.scope.thread_id, [call.message_id])
+    return [{"step_id": step_id} for step_id in found.values()]
 
 
 def _moment(user: UserMemory, when: str | None) -> datetime:
@@ -157,7 +182,7 @@ def _update_core(user: UserMemory, call: OperationCall, given: UpdateCoreInput) 
                 return StoredOutput(id=item.id, stored="known already")
             stored = user.edit(item.id, {"value": given.value}, actor="model", reason="the agent rewrote the block")
             return StoredOutput(id=stored.id, stored="changed")
-    values = {"kind": "core", "label": given.label, "value": given.value}
+    values = {"kind": "core", "label": given.label, "value": given.value, "sources": _sources(user, call)}
     return StoredOutput(id=user.add(values, actor="model", reason="the agent wrote the block").id, stored="new")
 
 
@@ -274,7 +299,8 @@ OPERATIONS: tuple[MemoryOperation[Any, Any], ...] = (
     ),
     MemoryOperation(
         name="forget",
-        description="Forget records by their ids, when the user asks for it. A person can undo it.",
+        description="Forget records by their ids, when the user asks for it; search_memory tells them, those of this "
+        "conversation too. Do not repeat in your reply what was forgotten: the reply is stored. A person can undo it.",
         input=ForgetInput,
         output=ForgetOutput,
         run=_forget,
@@ -313,15 +339,3 @@ OPERATIONS: tuple[MemoryOperation[Any, Any], ...] = (
     ),
 )
 """Every operation, in the order in which it is offered."""
-
-
-def operation_named(name: str) -> MemoryOperation[Any, Any]:
-    """The operation of that name.
-
-    Raises:
-        NotFoundError: naming those that there are.
-    """
-    for one in OPERATIONS:
-        if one.name == name:
-            return one
-    raise NotFoundError(f"there is no operation {name!r}; use one of {', '.join(one.name for one in OPERATIONS)}")

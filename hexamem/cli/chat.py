@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..memory_types import MemoryItem
     from ..user import UserMemory
 
-__all__ = ["Chat", "chat"]
+__all__ = ["Chat", "chat", "item_line"]
 
 _KEPT = 40  # messages of the conversation that a model is shown; the rest comes back by recall
 _SHOWN = 3
@@ -79,6 +79,7 @@ class Chat:
         history: what was said, as the agent sees it.
         recall: what was recalled last, as JSON. numbered: ids that a command listed, by their numbers from 1.
         undoable: the last operation of /forget.
+        secrets: ids of those to which the last reply refers.
     """
 
     user: UserMemory
@@ -88,6 +89,7 @@ class Chat:
     recall: dict[str, Any] = field(default_factory=dict)
     numbered: list[str] = field(default_factory=list)
     undoable: str | None = None
+    secrets: list[str] = field(default_factory=list)
     _graph: CompiledStateGraph[Any, Any, Any, Any] | None = None
     _items: set[str] = field(default_factory=set)
 
@@ -120,6 +122,8 @@ class Chat:
         """
         from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 
+        from ..stores.secrets import find_references
+
         assert self._graph is not None
         given = [*self.history[-_KEPT:], HumanMessage(line)]
         stored: list[str] = []
@@ -142,7 +146,13 @@ class Chat:
             output.note(f"the reply failed ({type(error).__name__}: {str(error)[:300]}); your message is stored")
         if shown:
             _write_part("\n")
-        self.history = list(out["messages"])
+        said = list(out["messages"])
+        forgot = any(one.type == "tool" and one.name == "forget" for one in said[len(given) :])
+        self.history = _last_messages(self.user, self.thread) if forgot else said
+        replies = [one.text for one in said[len(given) :] if one.type == "ai"]
+        self.secrets = [one.id for one in find_references("\n".join(map(str, replies)))]
+        if self.secrets:
+            output.write(Text("/reveal shows the secret here; the model never sees it", style="dim"))
         if stored:
             output.write(Text(f"stored {output.counted(len(stored), 'message')}", style="dim"))
 
@@ -167,8 +177,21 @@ class Chat:
         new: list[MemoryItem] = [item for item in items if item.id not in self._items]
         self._items = {item.id for item in items}
         for item in new:
-            said = " ".join(item.text.split())
-            output.write(Text(output.clean(f"learned {item.kind}: {said[:110]}"), style="dim green"))
+            output.write(Text(output.clean(f"learned {item.kind}: {item_line(item)[:110]}"), style="dim green"))
+
+
+def item_line(item: MemoryItem) -> str:
+    """What an item says, in a line."""
+    from ..memory_types import CoreItem, VaultItem
+    from ..prompting import core_line
+
+    if isinstance(item, CoreItem):
+        said = core_line(item)
+    elif isinstance(item, VaultItem):
+        said = item.caption
+    else:
+        said = getattr(item, "summary", "") or item.text
+    return " ".join(said.split())
 
 
 def _write_part(text: str) -> None:

@@ -48,14 +48,15 @@ def _memory(chat: Chat, words: str) -> None:
         for number, hit in enumerate(found.hits, 1):
             output.write(*output.hit_block(number, hit, zone=zone_of(chat.user)))
         return None if found.hits else output.write_text("Nothing was found.")
+    from .chat import item_line
+
     items = chat.user.items()
     chat.numbered = [item.id for item in items][-20:]
     kinds = Counter(item.kind for item in items)
     told = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items())) or "nothing learned yet"
     output.write_text(f"{output.counted(len(chat.user.steps()), 'message')}; {told}")
     for number, item in enumerate(items[-20:], 1):
-        said = " ".join(item.text.split())
-        output.write(Text(output.clean(f"{number:>2}  {item.kind}  {said[:110]}  {item.id}")))
+        output.write(Text(output.clean(f"{number:>2}  {item.kind}  {item_line(item)[:110]}  {item.id}")))
     return None
 
 
@@ -80,18 +81,33 @@ def _forget(chat: Chat, what: str) -> None:
     """N or ID: forget a record that /why or /memory listed, or any by its id"""
     if not what:
         raise InvalidInputError("/forget needs a number of the last list, or an id")
-    if what.isdigit():
-        if not 1 <= int(what) <= len(chat.numbered):
-            raise InvalidInputError(
-                f"/forget {what}: the last list has {len(chat.numbered)} entries; /why or /memory lists"
-            )
-        what = chat.numbered[int(what) - 1]
+    what = _listed(chat, what, "/forget")
     record = chat.user.get(what)
     done = chat.user.forget([what]) if isinstance(record, Step) else chat.user.remove(what)
     gone = {record.message_id} if isinstance(record, Step) else set()
     chat.history = [one for one in chat.history if one.id is None or one.id not in gone]
     chat.undoable = done.id
     output.write_text(f"Forgotten: {what}. /undo brings it back ({done.id}).")
+
+
+def _listed(chat: Chat, what: str, command: str) -> str:
+    """The id that a number of the last list stands for; what is no number is an id already."""
+    if not what.isdigit():
+        return what
+    if not 1 <= int(what) <= len(chat.numbered):
+        raise InvalidInputError(
+            f"{command} {what}: the last list has {len(chat.numbered)} entries; /why or /memory lists"
+        )
+    return chat.numbered[int(what) - 1]
+
+
+def _reveal(chat: Chat, what: str) -> None:
+    """N or ID: show a secret, here only; without one those in the last reply; the audit keeps that it was asked for"""
+    wanted = [_listed(chat, what, "/reveal")] if what else chat.secrets
+    if not wanted:
+        raise InvalidInputError("/reveal: the last reply refers to no secret; give a number of the last list, or an id")
+    for one in wanted:
+        output.write_text(chat.user.reveal(one, reason="asked for in the chat"))
 
 
 def _undo(chat: Chat, what: str) -> None:
@@ -128,6 +144,7 @@ COMMANDS: dict[str, Callable[[Chat, str], None]] = {
     "/memory": _memory,
     "/why": _why,
     "/forget": _forget,
+    "/reveal": _reveal,
     "/undo": _undo,
     "/research": _research,
     "/model": _model,
