@@ -12,18 +12,7 @@ from .managers.rules.finding import Finding
 from .managers.rules.reading import RuleReader
 from .managers.rules.words import content_words
 
-__all__ = ["SLOTS", "RuleManager", "rule_managers"]
-
-SLOTS = (
-    "name", "form_of_address", "home_city", "hometown", "employer", "job_title", "studies", "age", "birthday", "marital_status",
-    "native_language", "vehicle", "partner.name", "child.<name>", "pet.<name>", "favourite.<thing>", "uses.<former thing>",
-    "<speaker>.<slot>", "event:<step id>:<place>",
-)  # fmt: skip
-"""The slots that ``metadata["slot"]`` may name: attributes with one value at a time.
-
-A proposal of a slot takes the place of the active item of the same slot. That of an event names the event itself: a
-later proposal with the same slot moves the event or calls it off. ``<speaker>`` is another person in a conversation.
-"""
+__all__ = ["RuleManager", "rule_managers"]
 
 
 class RuleManager:

@@ -12,6 +12,7 @@ from .similarity import EmbedTexts, nearness
 
 __all__ = ["Merged", "merge"]
 
+_NAME = re.compile(r"`[^`\n]+`|\b\w*[^\W_]_\w+|\b[^\W\d_]+ \d+\b|\b[A-Z]+-?\d+\b")
 _NEGATION = re.compile(r"\b(?:not|no|never|don't|avoid|without|cannot|can't|doesn't)\b|[不别勿莫]", re.I)
 
 
@@ -35,7 +36,8 @@ def merge(
 ) -> Merged:
     """Take what says the same as a known item, or as one before it, together with that one.
 
-    Two items that differ in a negation are never the same, however alike their words are.
+    Two items that differ in a negation, or of which each names what the other does not (a tool, an argument, a place, a
+    code), are never the same, however alike their other words are: what one tool needs first another may not.
 
     Args:
         corrects: the id of a known item whose place a made one (by its id) takes. What a person promoted keeps its text,
@@ -50,7 +52,7 @@ def merge(
         if old is not None and old.id not in instead and _may_replace(one, old, embed, settings):
             instead[old.id] = one.changed(run_ids=tuple(dict.fromkeys([*old.run_ids, *one.run_ids])))
             continue
-        others = [other for other in (*known, *new) if _negations(other) == _negations(one)]
+        others = [other for other in (*known, *new) if _may_be_the_same(one, other)]
         near = nearness(_whole(one), [_whole(other) for other in others], embed)
         best = max(range(len(others)), key=near.__getitem__, default=None)
         if best is None or near[best] < settings.same:
@@ -69,6 +71,16 @@ def _may_replace(one: Experience, old: Experience, embed: EmbedTexts | None, set
 
 def _whole(one: Experience) -> str:
     return f"{one.title}. {one.description} {one.content}"
+
+
+def _may_be_the_same(one: Experience, other: Experience) -> bool:
+    a, b = _names(one), _names(other)
+    return _negations(one) == _negations(other) and (a <= b or b <= a)
+
+
+def _names(one: Experience) -> frozenset[str]:
+    """``log_hours``, ``chest 2``, ``E42``, and what stands in code quotes."""
+    return frozenset(name.casefold().strip("`") for name in _NAME.findall(_whole(one)))
 
 
 def _negations(one: Experience) -> int:

@@ -501,6 +501,25 @@ def test_what_says_the_same_becomes_one_and_a_negation_does_not(tmp_path: Path, 
         assert len(alice.experience.items()) == 2
 
 
+def test_the_same_lesson_for_another_tool_is_another_item(tmp_path: Path, scripted_server: ServerFactory) -> None:
+    def lesson(tool: str) -> dict[str, object]:
+        return item("Set-up", content=f"start_session before {tool} worked; without it {tool} answers 409.")
+
+    server = scripted_server(distils(lesson("log_hours")))
+    with opened(tmp_path, server) as memory:
+        alice = memory.user("alice")
+        attempt(alice)
+        alice.flush()
+        server.follow(distils(lesson("send_parcel")))
+        attempt(alice, INVOICES)
+        alice.flush()
+        server.follow(distils(lesson("log_hours")))
+        attempt(alice, "Create an invoice for customer 99")
+        alice.flush()
+        told = sorted(one.content.split(" worked")[0] for one in alice.experience.items())
+        assert told == ["start_session before log_hours", "start_session before send_parcel"]
+
+
 OPEN = item("Forms of POST /invoices", content="The amount is refused as 42.00; try other forms.")
 SETTLED = {**item("Forms of POST /invoices", content="Give the amount in cents, as 4200."), "corrects": 1}
 

@@ -17,6 +17,8 @@ from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from ..memory_types.local_time import in_zone
+
 if TYPE_CHECKING:
     from rich.progress import Progress
 
@@ -168,10 +170,11 @@ def shown_time(moment: datetime | None, zone: tzinfo = UTC) -> str:
     """``2025-03-04 20:12 UTC``, in another zone with its offset, ``2025-07-04 21:12 +01:00``; a dash where there is none."""
     if moment is None:
         return "–"
-    told = f"{moment.astimezone(zone):%Y-%m-%d %H:%M}"
+    there = in_zone(moment, zone)
+    told = f"{there:%Y-%m-%d %H:%M}"
     if zone is UTC or str(zone) in ("UTC", "Etc/UTC"):
         return f"{told} UTC"
-    offset = f"{moment.astimezone(zone):%z}"
+    offset = f"{there:%z}"
     return f"{told} {offset[:3]}:{offset[3:5]}"
 
 

@@ -72,7 +72,8 @@ ModelName = Annotated[
     typer.Option(
         "--model",
         metavar="M",
-        help="A chat model such as openai:gpt-5-mini, for what the settings leave to one; OPENAI_BASE_URL names a server.",
+        help="A chat model such as openai:gpt-5-mini: ask and chat answer by it, --label-by model labels by it. "
+        "OPENAI_BASE_URL names a server.",
         rich_help_panel=_PANEL,
     ),
 ]

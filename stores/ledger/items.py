@@ -18,7 +18,6 @@ __all__ = [
     "count_items",
     "get_items",
     "item_row",
-    "item_statuses",
     "items_citing",
     "read_items",
     "select_item_ids",
@@ -112,15 +111,6 @@ def get_items(tx: Transaction, item_ids: Collection[str], *, undone: bool = Fals
             statement = statement.where(items.c.status != "undone")
         found.extend(tx.all(statement))
     return {item.id: item for item in _records(tx, found)}
-
-
-def item_statuses(tx: Transaction, item_ids: Collection[str]) -> dict[str, str]:
-    """The status of items by id, without reading what they say; unknown and undone ones are left out."""
-    found: dict[str, str] = {}
-    for part in chunks(item_ids):
-        own = (items.c.user_id == tx.user_id) & items.c.id.in_(part) & (items.c.status != "undone")
-        found.update({row.id: row.status for row in tx.all(select(items.c.id, items.c.status).where(own))})
-    return found
 
 
 def read_items(

@@ -121,11 +121,12 @@ def append_steps(tx: Transaction, new: Sequence[Step], arrival: Arrival | None =
         arrival: the place of steps that have none yet; by default each is where it says.
     """
     rows = [_row(tx, step) for step in new]
-    for offset, row in enumerate(rows) if arrival is not None else ():
-        seq = arrival.seq + offset
-        row.update(turn=arrival.turn + offset, seq=seq, change=seq, created_at=arrival.at)
-        if row["id"] not in arrival.timed:
-            row["occurred_at"] = arrival.at
+    if arrival is not None:
+        for offset, row in enumerate(rows):
+            seq = arrival.seq + offset
+            row.update(turn=arrival.turn + offset, seq=seq, change=seq, created_at=arrival.at)
+            if row["id"] not in arrival.timed:
+                row["occurred_at"] = arrival.at
     if rows:
         tx.connection.execute(insert(steps), rows)
 
@@ -282,27 +283,28 @@ def changed_steps(tx: Transaction, since: int, limit: int | None = None) -> list
         .order_by(steps.c.change)
         .limit(limit)
     )
-    # Unpacked whole: to ask each row for each column by name takes as long as to read it.
-    return [
-        (
-            change,
-            IndexedStep(
-                step_id,
-                thread_id,
-                role,
-                name,
-                content if index_text is None else index_text,
-                occurred_at,
-                status,
-                resolved_text,
-                (scope_id, *event_ids, *(entity_ids or ())) if scope_id else (),
-            ),
-        )
-        for (
-            step_id, change, thread_id, role, name, content, index_text, occurred_at, status,
-            scope_id, event_ids, entity_ids, resolved_text,
-        ) in tx.all(statement)
-    ]  # fmt: skip
+    return [_indexed(*tuple(row)) for row in tx.all(statement)]
+
+
+def _indexed(
+    step_id: str,
+    change: int,
+    thread_id: str,
+    role: str,
+    name: str | None,
+    content: str,
+    index_text: str | None,
+    occurred_at: datetime,
+    status: str,
+    scope_id: str | None,
+    event_ids: Sequence[str] | None,
+    entity_ids: Sequence[str] | None,
+    resolved_text: str | None,
+) -> tuple[int, IndexedStep]:
+    # A row unpacked whole: to ask it for each column by name takes as long as to read it.
+    text = content if index_text is None else index_text
+    labels = (scope_id, *(event_ids or ()), *(entity_ids or ())) if scope_id else ()
+    return change, IndexedStep(step_id, thread_id, role, name, text, occurred_at, status, resolved_text, labels)
 
 
 _SINCE = (

@@ -30,7 +30,6 @@ from .spans import Candidate, Sensitivity, TextForms
 __all__ = ["find_numbers"]
 
 _PRIORITY = 70
-_SEPARATORS = " -.\u2011\u2013"
 _SIX_DIGITS = re.compile(r"\d(?:[ .\-\u2011\u2013]?\d){5}")
 _RUN = re.compile(r"\d(?:\d|[ \-.\u2011\u2013](?=\d))+")
 _GROUP = re.compile(r"\d+")

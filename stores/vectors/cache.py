@@ -168,7 +168,9 @@ class VectorCache:
                 return
             changed = set(ids)
             for item in changed:
-                block.rows.pop(item, None)
+                row = block.rows.pop(item, None)
+                if row is not None:
+                    block.ids[row] = ""
             if block.lacking is not None:
                 block.lacking |= changed
             if len(block.rows) * 2 < block.used and block.used > 256:

@@ -275,6 +275,12 @@ class VectorStore:
         with self._engine.using(collection_name(user_key, part)) as collection:
             return set() if collection is None else set(collection.get(include=[])["ids"])
 
+    def let_go(self, user_key: str) -> None:
+        """Keep nothing of the user in memory; what is on disk stays."""
+        if self._cache is not None:
+            for part in PARTS:
+                self._cache.discard(collection_name(user_key, part))
+
     # ------------------------------------------------------------------------------------------------------- condition
 
     def suspects(self) -> list[tuple[str, Part]]:

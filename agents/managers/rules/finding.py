@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date, datetime, time, tzinfo
 from typing import Any
 
@@ -50,10 +50,6 @@ class Finding:
     replaces: str = ""
     former: bool = False
     redated: bool = False
-
-    def with_values(self, **values: Any) -> Finding:
-        """The same finding with some values changed."""
-        return replace(self, values={**self.values, **values})
 
 
 def day_start(day: date, zone: tzinfo) -> datetime:
