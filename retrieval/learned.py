@@ -1,11 +1,11 @@
-"""The learned ranking: candidates from every signal and beside them, measured at once, scored by trained weights."""
+"""Candidates of the learned ranking: from every signal and beside them, measured at once."""
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from operator import itemgetter
+from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 from sqlalchemy import bindparam, select
@@ -18,68 +18,45 @@ from ..stores.embedders.base import FloatArray
 from ..stores.item_set import ItemFacts, ItemSet, read_facts
 from ..stores.kept_vocabularies import KeptVocabularies
 from ..stores.kept_working_sets import KeptWorkingSets
-from ..stores.label_set import LabelSet
 from ..stores.ledger import Ledger, get_items
 from ..stores.ledger.schema import items as item_table
 from ..stores.ledger.steps import chunks
 from ..stores.vectors import VectorStore
 from ..stores.working_set import WorkingSet
-from .fusion import Candidate, Ranking
+from .fusion import Ranking
 from .label_density import QueryIntent
 from .late import item_text
+from .measured import Measured, Told
 from .permit import Permit, Request
-from .ranker import SIGNALS, Ranker, standardised
 from .run import Run
-from .signals.cues import operations_of
-from .signals.features import Features, compute_features
+from .signals.features import compute_features
 from .signals.labels import QuestionLabels
 from .signals.pool import make_pool
 from .signals.question import Asked, read_question
 from .strategies import Strategy
 
-__all__ = ["LearnedSearch", "Measured", "Ranked"]
+__all__ = ["LearnedSearch", "Measured", "QuestionRead"]
+
+QuestionRead: TypeAlias = tuple[Asked, WorkingSet, ItemSet | None, QueryFilter]
+"""A question as read, the steps and items it was read against, and the labels that it names."""
 
 _SCANNED = 25_000
 """Up to so many steps all are compared with the question, exactly; beyond, the vector index gives the nearest."""
 _NEAR = 0.7
 _NEAREST = 40  # of each ranking
 _INSIDE = 50  # steps of the scopes that are meant
-_TOLD = 8
-"""Signals that ``why`` names; what the rest adds is told as one, ``others``."""
-_LABELLED = 32
-"""Of so many users the labels of steps are kept in memory."""
-_SPARE, _LEAST = 3, 40
-"""Candidates kept, times k: some may have left the ledger, and what is no longer believed is demoted."""
 
 _TEXTS = select(item_table.c.id, item_table.c.text).where(
     item_table.c.user_id == bindparam("user"), item_table.c.id.in_(bindparam("ids", expanding=True))
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """A question with its candidates' features, and what the signals said of each: id → signal → (value, rank)."""
-
-    asked: Asked
-    features: Features
-    told: dict[str, dict[str, tuple[float, int]]]
-
-
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """Candidates with their scores and reasons, and what is told of the recall as a whole."""
-
-    candidates: dict[str, Candidate]
-    gate: dict[str, float]
-    answerable: float | None
-
-
 class LearnedSearch:
-    """Finds, measures and scores candidates. Safe to use from several threads.
+    """Finds and measures candidates. Safe to use from several threads.
 
     Args:
         dense_steps, dense_items, bm25: the retrievers, which meet a request's filters.
-        beside: keeps those of some steps that a request's filters permit.
+        folder: where working sets are kept from one process to the next; None for nowhere.
     """
 
     def __init__(
@@ -93,26 +70,25 @@ class LearnedSearch:
         bm25: Callable[[Run, int], Ranking],
         intent: QueryIntent | None = None,
         vocabularies: KeptVocabularies | None = None,
+        folder: Path | None = None,
     ) -> None:
         self._ledger, self._vectors, self._embedder = ledger, vectors, embedder
         self._dense_steps, self._dense_items, self._bm25 = dense_steps, dense_items, bm25
-        self._kept = KeptWorkingSets(vectors, embedder)
+        self._kept = KeptWorkingSets(vectors, embedder, folder, labelled=intent is not None)
         self._intent, self._vocabularies = intent, vocabularies or KeptVocabularies()
-        self._labels: OrderedDict[str, LabelSet] = OrderedDict()
-        self._guard = threading.Lock()
 
     def drop(self, user: str) -> None:
-        """Forget what is kept in memory of a user."""
-        self._kept.drop(user)
-        with self._guard:
-            self._labels.pop(user, None)
+        """Forget what is kept of a user that the ledger may not hold any more, in memory and on disk."""
+        self._kept.drop(user, self._ledger)
 
-    def read(self, user: str, request: Request) -> tuple[Asked, WorkingSet, ItemSet | None, QueryFilter] | None:
+    def read(self, user: str, request: Request) -> QuestionRead | None:
         """Read the question, before any transaction in which it is answered; None for a user without a record."""
         with self._ledger.read(user) as tx:
             if not tx.user_id:
+                self._kept.drop(user)  # erased by another home of a shared ledger, perhaps
                 return None
             (steps, items), zone = self._kept.of(tx), read_zone(tx.timezone)
+        self._kept.save(self._ledger, user)
         asked = read_question(request.query, steps, self._embedder, zone, request.as_of)
         labels = QueryFilter() if self._intent is None else self._intent(user, request.query, asked.vector)
         return asked, steps, items, labels
@@ -135,15 +111,7 @@ class LearnedSearch:
         """The labels asked for, with those that the steps carry; None where nothing is labelled."""
         if self._intent is None:
             return None
-        user = run.tx.user
-        with self._guard:
-            labels = self._labels.get(user)
-            if labels is None or labels.steps is not steps:
-                labels = self._labels[user] = LabelSet(steps)
-            self._labels.move_to_end(user)
-            while len(self._labels) > _LABELLED:
-                self._labels.popitem(last=False)
-            labels.refresh(run.tx, run.tx.change)
+        labels = self._kept.labels(run.tx, steps)
         if not labels.scope_ids:
             return None
         if asked.note:
@@ -160,34 +128,13 @@ class LearnedSearch:
         pool: int,
     ) -> Measured:
         rankings = {"dense": self._dense(run, asked, steps, items, labels, pool), "bm25": self._bm25(run, pool)}
-        told: dict[str, dict[str, tuple[float, int]]] = {}
-        for name, ranking in rankings.items():
-            for rank, (record_id, value) in enumerate(ranking, 1):
-                told.setdefault(record_id, {})[name] = (value, rank)
-        found = [one for one in told if one in steps.row_of]
-        near = [one for one in found if any(rank <= _NEAREST for _, rank in told[one].values())]
-        step_ids = [*found, *self._beside(run.permit, found, near, steps)] if run.permit.wants_steps else []
-        facts = self._facts(run, [one for one in told if not one.startswith("step_")], steps, items)
-        return Measured(asked, compute_features(asked, make_pool(step_ids, facts, steps), steps, labels), told)
-
-    def rank(self, run: Run, measured: Measured, ranker: Ranker) -> Ranked:
-        """Score the candidates; the best are told with the share of each signal."""
-        features = measured.features
-        x = standardised(features.values, ranker.weights.deviation) if len(features.pool) else None
-        scores = ranker.score(features, x)
-        ids = features.pool.ids
-        best = np.argsort(-scores, kind="stable")[: max(_LEAST, _SPARE * run.request.k)]
-        candidates: dict[str, Candidate] = {}
-        late = features.column("late") if len(ids) else np.empty(0, np.float32)
-        shares = ranker.shares(features, best, x) if len(best) else np.empty((0, len(SIGNALS)))
-        order = np.argsort(-np.abs(shares), axis=1, kind="stable")
-        for index, own, ordered in zip(best.tolist(), shares.tolist(), order.tolist(), strict=True):
-            told = measured.told.get(ids[index], {}) | {"late": (float(late[index]), None)}
-            why = [(SIGNALS[one], *told.get(SIGNALS[one], (None, None)), own[one]) for one in ordered[:_TOLD]]
-            why.append(("others", None, None, sum([own[one] for one in ordered[_TOLD:]])))
-            # The sum of the shares is the score, in more digits.
-            candidates[ids[index]] = Candidate(ids[index], sum([one[3] for one in why]), why)
-        return Ranked(candidates, operations_of(features.cues), ranker.answerable(features, scores))
+        found = dict.fromkeys(one for ranking in rankings.values() for one, _ in ranking)
+        rows = {one: row for one in found if (row := steps.row_of.get(one)) is not None}
+        near = [rows[one] for ranking in rankings.values() for one, _ in ranking[:_NEAREST] if one in rows]
+        step_ids = [*rows, *self._beside(run.permit, [*rows.values()], near, steps)] if run.permit.wants_steps else []
+        facts = self._facts(run, [one for one in found if not one.startswith("step_")], steps, items)
+        features = compute_features(asked, make_pool(step_ids, facts, steps), steps, labels)
+        return Measured(asked, features, Told(rankings))
 
     def _dense(
         self,
@@ -209,7 +156,8 @@ class LearnedSearch:
                 ranking += items.nearest(asked.vector, pool, run.permit.items)
         else:
             ranking += self._dense_items(run, asked.vector, pool)
-        ranking.sort(key=lambda hit: (-hit[1], hit[0]))
+        ranking.sort(key=itemgetter(0))
+        ranking.sort(key=itemgetter(1), reverse=True)  # equals stay in the order of their ids
         return ranking
 
     def _scanned(
@@ -221,28 +169,22 @@ class LearnedSearch:
             whole = bare = steps.similarities(asked.vector)
         else:
             whole, bare = steps.similarities(np.stack([asked.vector, asked.bare]))
-        together = bare.copy()
-        squared = np.full(len(bare), 1.0, np.float32)
-        for beside, lag in ((steps.before, steps.before), (steps.after, np.arange(len(bare)))):
-            there = np.flatnonzero(beside >= 0)
-            together[there] += _NEAR * bare[beside[there]]
-            squared[there] += _NEAR**2 + 2 * _NEAR * steps.lags[lag[there], 0]
-        together /= np.sqrt(np.maximum(squared, 1e-3))
+        together = steps.with_neighbours(bare, _NEAR)
         chosen: dict[int, None] = {}
         for values in (whole, together):
             count = min(pool, len(values))
-            best = np.argpartition(-values, count - 1)[:count]
+            best = np.argpartition(values, len(values) - count)[len(values) - count :]
             chosen.update(dict.fromkeys(best[np.argsort(-values[best], kind="stable")].tolist()))
         inside = np.empty(0, np.int64) if labels is None else labels.rows_asked()
         if len(inside) > _INSIDE:
             inside = inside[np.argpartition(-together[inside], _INSIDE)[:_INSIDE]]
         chosen.update(dict.fromkeys(inside[np.argsort(-together[inside], kind="stable")].tolist()))
-        return [(steps.ids[row], float(whole[row])) for row in chosen]
+        rows = [*chosen]
+        return list(zip([steps.ids[row] for row in rows], whole[rows].tolist(), strict=True))
 
-    def _beside(self, permit: Permit, found: Sequence[str], near: Sequence[str], steps: WorkingSet) -> list[str]:
-        """The permitted steps beside those found: one turn away, and two of those that are among the nearest."""
-        rows = np.array([steps.row_of[one] for one in found], np.int64)
-        nearest = np.array([steps.row_of[one] for one in near], np.int64)
+    def _beside(self, permit: Permit, found: Sequence[int], near: Sequence[int], steps: WorkingSet) -> list[str]:
+        """The permitted steps beside those found, by rows: one turn away, and two of those that are among the nearest."""
+        rows, nearest = np.array(found, np.int64), np.array(near, np.int64)
         marked = np.zeros(len(steps), bool)
         for ahead in (steps.before, steps.after):
             once = ahead[rows]
@@ -260,7 +202,7 @@ class LearnedSearch:
     def _facts(self, run: Run, ids: Sequence[str], steps: WorkingSet, items: ItemSet | None) -> list[ItemFacts]:
         """What is compared of items; read from the stores where it is not in memory."""
         if items is not None and not run.permit.believed:
-            return [one for one in map(items.facts, ids) if one is not None]
+            return items.facts(ids)
         if not ids:
             return []
         believed = run.permit.believed

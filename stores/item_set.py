@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 from sqlalchemy import bindparam, func, select
@@ -11,11 +12,12 @@ from sqlalchemy import bindparam, func, select
 from .documents import searchable
 from .embedders import Embedder
 from .embedders.base import FloatArray
+from .grown import Arrays, Grown, IntArray, packed_names, quantised, short_products, unpacked_names
 from .ledger import Transaction, user_key
 from .ledger.schema import items, sources
 from .ledger.steps import chunks
 from .vectors import VectorStore
-from .working_set import Grown, IntArray, WorkingSet, quantised
+from .working_set import WorkingSet
 
 __all__ = ["ItemFacts", "ItemSet", "read_facts"]
 
@@ -36,8 +38,7 @@ _CITED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ItemFacts:
+class ItemFacts(NamedTuple):
     """What is compared of a record that is no step: its words, tokens and vector.
 
     Attributes:
@@ -80,6 +81,27 @@ def read_facts(
     return made
 
 
+class _Stored:
+    """Facts as they lie in a file; those of one item are made when they are asked for."""
+
+    def __init__(self, state: Arrays, count: int) -> None:
+        self._lengths, self._stems, self._counts = state["lengths"], state["stems"], state["stem_counts"]
+        self._pieces, self._cites = state["pieces"], unpacked_names(state["cites"])
+        self._ends = {name: [0, *np.cumsum(state[f"{name}_of"]).tolist()] for name in ("stems", "pieces", "cites")}
+        sizes = {"stems": len(self._stems), "pieces": len(self._pieces), "cites": len(self._cites)}
+        if any(self._ends[name][-1] != size or len(self._ends[name]) != count + 1 for name, size in sizes.items()):
+            raise ValueError("the parts of the items do not fit them")
+
+    def facts(self, item_id: str, place: int) -> ItemFacts:
+        """Those of one, without its vector."""
+        (stems, pieces, cites) = (slice(*self._ends[name][place : place + 2]) for name in ("stems", "pieces", "cites"))
+        counts = dict(zip(self._stems[stems].tolist(), self._counts[stems].tolist(), strict=True))
+        nothing = np.empty(0, np.float32)
+        return ItemFacts(
+            item_id, counts, int(self._lengths[place]), self._pieces[pieces], nothing, tuple(self._cites[cites])
+        )
+
+
 class ItemSet:
     """The facts of all items of a user that are in the indexes, with their vectors as one array.
 
@@ -92,7 +114,9 @@ class ItemSet:
         self.change = 0
         self.ids: list[str] = []
         self._row_of: dict[str, int] = {}
-        self._facts: list[ItemFacts | None] = []
+        self._facts: list[ItemFacts | None] = []  # None for one that is still as stored, or gone
+        self._stored: _Stored | None = None
+        self._there = Grown(np.bool_)
         self._numbers, self._scales = Grown(np.int8, embedder.dimension), Grown(np.float32)
 
     @staticmethod
@@ -116,6 +140,7 @@ class ItemSet:
         for row in rows:
             if row.id not in texts and (place := self._row_of.get(row.id)) is not None:
                 self._facts[place] = None
+                self._there.values[place] = False
                 self._numbers.values[place] = 0
         names = list(texts)
         for start in range(0, len(names), _BATCH):
@@ -134,19 +159,44 @@ class ItemSet:
                 place = self._row_of[one.id] = len(self.ids)
                 self.ids.append(one.id)
                 self._facts.append(None)
+                self._there.extend([True])
                 self._numbers.extend(numbers[index : index + 1])
                 self._scales.extend(scales[index : index + 1])
             self._numbers.values[place], self._scales.values[place] = numbers[index], scales[index]
-            self._facts[place] = replace(one, vector=np.empty(0, np.float32))
+            self._there.values[place] = True
+            self._facts[place] = one._replace(vector=np.empty(0, np.float32))
 
-    def facts(self, item_id: str) -> ItemFacts | None:
-        """The facts of an item; None for one that is in no index."""
-        place = self._row_of.get(item_id)
-        found = None if place is None else self._facts[place]
-        if found is None or place is None:
-            return None
-        vector = self._numbers.values[place].astype(np.float32) * self._scales.values[place]
-        return ItemFacts(found.id, found.stems, found.length, found.pieces, vector, found.cites)
+    def facts(self, item_ids: Sequence[str]) -> list[ItemFacts]:
+        """The facts of items, in order; without those that are in no index."""
+        places = [
+            place for one in item_ids if (place := self._row_of.get(one)) is not None and self._there.values[place]
+        ]
+        vectors = self._numbers.values[places].astype(np.float32) * self._scales.values[places][:, None]
+        return [self._fact(place)._replace(vector=vector) for place, vector in zip(places, vectors, strict=True)]
+
+    def _fact(self, place: int) -> ItemFacts:
+        found = self._facts[place]
+        if found is None:
+            assert self._stored is not None
+            found = self._facts[place] = self._stored.facts(self.ids[place], place)
+        return found
+
+    @property
+    def tokens(self) -> IntArray:
+        """The distinct numbers of the tokens that items hold."""
+        facts = [self._fact(place) for place in np.flatnonzero(self._there.values).tolist()]
+        return np.unique(np.concatenate([np.empty(0, np.int32), *(one.pieces for one in facts)]))
+
+    def renamed(self, steps: WorkingSet, stems: IntArray, tokens: IntArray) -> ItemSet:
+        """The same items for other steps, whose stems and tokens have these numbers: -1 for one that no step holds."""
+        made = ItemSet(steps, self._embedder, self._vectors)
+        made.restore(self.state(), self.change)
+        for place in range(len(made.ids)):
+            fact = made._fact(place)
+            counts = {int(stems[stem]): count for stem, count in fact.stems.items() if stems[stem] >= 0}
+            made._facts[place] = fact._replace(stems=counts, pieces=np.sort(tokens[fact.pieces]))
+        made._stored = None
+        return made
 
     def nearest(self, vector: FloatArray, count: int, among: set[str] | None) -> list[tuple[str, float]]:
         """The items nearest to a vector with their cosines, best first: all of them compared, exactly but for rounding.
@@ -156,16 +206,53 @@ class ItemSet:
         """
         if not len(self):
             return []
-        found = np.einsum("ij,j->i", self._numbers.values.astype(np.float32), vector) * self._scales.values
+        found = short_products(self._numbers.values, vector[None])[:, 0] * self._scales.values
         order = np.argsort(-found, kind="stable")
         hits: list[tuple[str, float]] = []
-        for place in order.tolist():
-            one = self.ids[place]
-            if self._facts[place] is not None and (among is None or one in among):
-                hits.append((one, float(found[place])))
+        for place in order[self._there.values[order]].tolist():
+            if among is None or self.ids[place] in among:
+                hits.append((self.ids[place], float(found[place])))
                 if len(hits) == count:
                     break
         return hits
+
+    # ----------------------------------------------------------------------------------------------------------- files
+
+    def state(self) -> Arrays:
+        """Everything but the change number, as arrays; without what is gone."""
+        places = np.flatnonzero(self._there.values)
+        facts = [self._fact(place) for place in places.tolist()]
+        counts = [len(one.stems) for one in facts]
+        return {
+            "ids": packed_names([one.id for one in facts]),
+            "numbers": self._numbers.values[places],
+            "scales": self._scales.values[places],
+            "lengths": np.array([one.length for one in facts], np.int32),
+            "stems": np.fromiter(chain.from_iterable(one.stems for one in facts), np.int32, sum(counts)),
+            "stem_counts": np.fromiter(chain.from_iterable(one.stems.values() for one in facts), np.int32, sum(counts)),
+            "stems_of": np.array(counts, np.int32),
+            "pieces": np.concatenate([np.empty(0, np.int32), *(one.pieces for one in facts)]),
+            "pieces_of": np.array([len(one.pieces) for one in facts], np.int32),
+            "cites": packed_names([cited for one in facts for cited in one.cites]),
+            "cites_of": np.array([len(one.cites) for one in facts], np.int32),
+        }
+
+    def restore(self, state: Arrays, change: int) -> None:
+        """Take over, empty as it is, what :meth:`state` gave at a change number.
+
+        Raises:
+            ValueError, KeyError: it was not that.
+        """
+        self.ids = unpacked_names(state["ids"])
+        self._row_of = {one: place for place, one in enumerate(self.ids)}
+        self._facts = [None] * len(self.ids)
+        self._there.extend(np.ones(len(self.ids), bool))
+        self._numbers.replace(state["numbers"])
+        self._scales.replace(state["scales"])
+        self._stored = _Stored(state, len(self.ids))
+        if {len(self._row_of), self._numbers.size, self._scales.size, len(state["lengths"])} != {len(self.ids)}:
+            raise ValueError("the arrays of the items are not of one length")
+        self.change = change
 
 
 def _unit(vector: FloatArray | None, dimension: int) -> FloatArray:

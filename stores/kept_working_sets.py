@@ -1,47 +1,53 @@
-"""The working sets of the users who were asked for last: built when a recall first needs one, kept up to date.
+"""The working sets of the users who were asked for last: made when a recall first needs one, kept up to date.
 
-New steps are added. Anything else that happens to a step (it is forgotten, redacted, told anew by other labels) drops
-the set, so that no word of it stays in memory; the next recall that needs one builds it again.
+New steps are added; steps that are told anew, by other labels, take their places again. When words are taken away (a
+step is forgotten or redacted) the steps that changed leave memory at once, with all that only they held.
+
+Where there is a folder, each user's set is kept in a file there too (:mod:`.working_set_file`), and a new process goes
+on from it. The file goes at once when words are taken away, and is written again after a later recall.
 """
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 import numpy as np
-from sqlalchemy import and_, bindparam, select
+import numpy.typing as npt
 
-from .documents import searchable
+from ..errors import CorruptFileError, HomeNotWritableError
 from .embedders import Embedder
+from .embedders.base import FloatArray
+from .grown import Arrays, packed_names, unpacked_names
 from .item_set import ItemSet
-from .ledger import Transaction, user_key
+from .label_set import LabelSet
+from .ledger import Ledger, Transaction, user_key
 from .ledger.labels import LabelVersion, label_version
-from .ledger.schema import intents, steps
+from .lexical.tokens import ANALYSIS_VERSION
+from .piece_vectors import PieceVectors
 from .projections import holds_documents
+from .step_facts import ReadStep, changed_ids, count_steps, read_speakers, read_steps
 from .vectors import VectorStore
-from .working_set import StepFacts, WorkingSet
+from .working_set import WorkingSet
+from .working_set_file import read_arrays, remove_arrays, write_arrays
 
 __all__ = ["KeptWorkingSets"]
 
+_FORMAT = 3
+"""Raised with every change of what is taken in of a step or item, or of how it is written."""
 _USERS = 32
 _BYTES = 400_000_000
-_BATCH = 4_000
+_LEAST, _SHARE = 256, 16
 
-_CHANGED = (
-    select(
-        *(steps.c[name] for name in ("id", "change", "thread_id", "turn", "role", "name", "content", "index_text")),
-        *(steps.c[name] for name in ("occurred_at", "offset_minutes", "status")),
-        steps.c.media.is_not(None).label("pictured"),
-        intents.c.resolved_text,
-    )
-    .outerjoin(intents, and_(intents.c.user_id == steps.c.user_id, intents.c.step_id == steps.c.id))
-    .where(steps.c.user_id == bindparam("user"), steps.c.change > bindparam("since"))
-    .order_by(steps.c.seq)
-)
+_ADDED = 4_000  # at a time
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -50,6 +56,9 @@ class _Kept:
     change: int = 0
     steps: WorkingSet | None = None
     items: ItemSet | None = None
+    labels: LabelSet | None = None
+    settled: bool = False  # whether all was read that goes with the steps
+    written: int = -1  # the change number that the file holds; -1 where there is none
     guard: threading.RLock = field(default_factory=threading.RLock)
 
 
@@ -59,14 +68,31 @@ class KeptWorkingSets:
     Args:
         vectors: the index from which vectors are read; it must be up to the ledger.
         embedder: whose vectors and tokens these are.
-        users: of how many users they are kept.
-        size: bytes that all may take together; the one in use is always kept.
+        folder: where they are kept from one process to the next; None to keep them in memory alone.
+        labelled: whether the labels of steps will be asked for.
+        least: so many changes since the last writing, and one for every sixteen steps, are worth writing a file.
+        users: of how many users they are kept in memory.
+        size: bytes that all may take together there; the one in use is always kept.
     """
 
-    def __init__(self, vectors: VectorStore, embedder: Embedder, *, users: int = _USERS, size: int = _BYTES) -> None:
-        self._vectors, self._embedder, self._users, self._size = vectors, embedder, users, size
+    def __init__(
+        self,
+        vectors: VectorStore,
+        embedder: Embedder,
+        folder: Path | None = None,
+        *,
+        labelled: bool = True,
+        least: int = _LEAST,
+        users: int = _USERS,
+        size: int = _BYTES,
+    ) -> None:
+        self._vectors, self._embedder, self._folder = vectors, embedder, folder
+        self._labelled, self._least, self._users, self._size = labelled, least, users, size
+        model = embedder.token_model
+        self._pieces = None if model is None else PieceVectors(model, embedder.dimension)
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
         self._guard = threading.Lock()
+        self._files = threading.Lock()
 
     def of(self, tx: Transaction) -> tuple[WorkingSet, ItemSet | None]:
         """The user's active steps and items, at least as the transaction sees them; a later state where another thread
@@ -74,13 +100,32 @@ class KeptWorkingSets:
         version = label_version(tx)
         kept = self._entry(tx.user, version)
         with kept.guard:
-            if kept.steps is None or kept.change < version.change:
-                grown = None if kept.steps is None else self._grown(tx, kept.steps, kept.change)
-                kept.steps = grown if grown is not None else self._built(tx)
+            loaded = kept.steps is None and self._load(tx, kept)
+            if kept.steps is None or kept.change < version.change or not kept.settled:
+                if kept.steps is not None:
+                    self._bring_up(tx, kept)
+                if kept.steps is None or (loaded and len(kept.steps) != count_steps(tx)):
+                    self._remove(kept, tx.user)
+                    kept.steps = self._made(tx)
                 kept.items = self._items(tx, kept, version.change)
-                kept.change = version.change
+                if self._labelled:
+                    self.labels(tx, kept.steps)
+                kept.change, kept.settled = version.change, True
                 self._bound(tx.user)
             return kept.steps, kept.items
+
+    def labels(self, tx: Transaction, steps: WorkingSet) -> LabelSet:
+        """The labels of the steps of a set that :meth:`of` gave, as the transaction sees them."""
+        with self._guard:
+            kept = self._kept.get(tx.user)
+        with kept.guard if kept is not None else nullcontext():
+            labels = None if kept is None else kept.labels
+            if labels is None or labels.steps is not steps:
+                labels = LabelSet(steps)
+                if kept is not None and kept.steps is steps:
+                    kept.labels = labels
+            labels.refresh(tx, tx.change)
+            return labels
 
     @contextmanager
     def using(self, user: str) -> Iterator[None]:
@@ -90,10 +135,52 @@ class KeptWorkingSets:
         with kept.guard if kept is not None else nullcontext():
             yield
 
-    def drop(self, user: str) -> None:
-        """Forget what is kept of a user."""
+    def drop(self, user: str, ledger: Ledger | None = None) -> None:
+        """Forget what is kept of a user that the ledger may not hold any more, in memory and on disk.
+
+        Args:
+            ledger: tells which steps changed since they were read: these alone go from memory, and all items. Without
+                it everything does, as where the set is in use at this moment.
+        """
         with self._guard:
-            self._kept.pop(user, None)
+            kept = self._kept.get(user)
+        if kept is None or ledger is None or not self._let_go(ledger, user, kept):
+            with self._guard:
+                self._kept.pop(user, None)
+        if self._folder is not None:
+            with self._files:  # whoever was writing is through, and finds that it was dropped before writing again
+                remove_arrays(self._path(user))
+
+    def _let_go(self, ledger: Ledger, user: str, kept: _Kept) -> bool:
+        """Take the steps that changed since out of a set, and all items; False where that cannot be done at once."""
+        if not kept.guard.acquire(blocking=False):
+            return False
+        try:
+            kept.written = -1
+            with ledger.read(user) as tx:
+                if kept.steps is None or tx.registered != kept.registered or not kept.change:
+                    return False
+                changed = changed_ids(tx, kept.change)
+            gone = [row for one in changed if (row := kept.steps.row_of.get(one)) is not None]
+            if 2 * len(gone) > len(kept.steps):
+                return False
+            kept.items, kept.settled = None, False
+            if gone:
+                _take(kept, np.delete(np.arange(len(kept.steps)), gone))
+        finally:
+            kept.guard.release()
+        return True
+
+    def _remove(self, kept: _Kept, user: str) -> None:
+        """Let go of a set that does not agree with the ledger any more, and of its file."""
+        kept.steps = kept.items = kept.labels = None
+        kept.written = -1
+        if self._folder is not None:
+            try:
+                with self._files:
+                    remove_arrays(self._path(user))
+            except HomeNotWritableError as error:  # it is refused again by the next process
+                _log.warning("%s", error)
 
     def _items(self, tx: Transaction, kept: _Kept, change: int) -> ItemSet | None:
         assert kept.steps is not None
@@ -117,7 +204,7 @@ class KeptWorkingSets:
         """Let go of those not asked for the longest."""
         with self._guard:
             sizes = {
-                name: sum(each.nbytes for each in (one.steps, one.items) if each is not None)
+                name: sum(each.nbytes for each in (one.steps, one.items, one.labels) if each is not None)
                 for name, one in self._kept.items()
             }
             total = sum(sizes.values())
@@ -126,68 +213,156 @@ class KeptWorkingSets:
                     del self._kept[name]
                     total -= size
 
-    def _built(self, tx: Transaction) -> WorkingSet:
-        made = WorkingSet(self._embedder.dimension, self._embedder.token_model)
-        facts = [one for status, one in _changed(tx, 0) if status == "active"]
-        self._add(tx.user, made, facts)
+    # ------------------------------------------------------------------------------------------------------ the ledger
+
+    def _made(self, tx: Transaction) -> WorkingSet:
+        made = WorkingSet(self._embedder.dimension, self._pieces)
+        for batch in read_steps(tx):
+            self._add(tx.user, made, batch)
         return made
 
-    def _grown(self, tx: Transaction, steps: WorkingSet, since: int) -> WorkingSet | None:
-        """The set with what is new; None where something else changed."""
-        new: list[StepFacts] = []
+    def _bring_up(self, tx: Transaction, kept: _Kept) -> None:
+        """Take in what changed: new steps behind the others, and in their places those that are told anew or back again;
+        without those that are gone. Where that is most of them, the set is let go of."""
+        steps = kept.steps
+        assert steps is not None
+        gone: list[int] = []
+        new: list[ReadStep] = []
         last: dict[str, int] = {}
-        for status, one in _changed(tx, since):
-            known = one.id in steps.row_of
-            if (known and (status != "active" or not steps.unchanged(one))) or (
-                not known and status == "active" and (not steps.appends(one) or last.get(one.thread_id, -1) >= one.turn)
-            ):
-                return None
-            if not known and status == "active":
-                new.append(one)
-                last[one.thread_id] = one.turn
-        self._add(tx.user, steps, new)
-        return steps
+        in_order = True
+        for batch in read_steps(tx, kept.change) if kept.change else ():
+            for one in batch:
+                facts, row = one.facts, steps.row_of.get(one.facts.id)
+                if row is not None and one.active and steps.unchanged(facts):
+                    continue
+                if row is not None:
+                    gone.append(row)
+                if one.active:
+                    in_order = in_order and steps.appends(facts) and last.get(facts.thread_id, -1) < facts.turn
+                    last[facts.thread_id] = facts.turn
+                    new.append(one)
+        if 2 * len(gone) > len(steps):
+            self._remove(kept, tx.user)
+            return
+        if gone:
+            steps = _take(kept, np.delete(np.arange(len(steps)), gone))
+        for start in range(0, len(new), _ADDED):
+            self._add(tx.user, steps, new[start : start + _ADDED])
+        if new and not in_order:
+            _take(kept, np.argsort(steps.array("seq").values, kind="stable"))
 
-    def _add(self, user: str, to: WorkingSet, facts: Sequence[StepFacts]) -> None:
-        key = user_key(user)
-        for start in range(0, len(facts), _BATCH):
-            part = facts[start : start + _BATCH]
-            found = self._vectors.vectors(key, "steps", [one.id for one in part])
-            nothing = np.zeros(self._embedder.dimension, np.float32)
-            to.add(part, np.stack([_unit(found.get(one.id, nothing)) for one in part]))
+    def _add(self, user: str, to: WorkingSet, new: Sequence[ReadStep]) -> None:
+        if new:
+            to.add([one.facts for one in new], self._vectors_of(user, new))
+
+    def _vectors_of(self, user: str, new: Sequence[ReadStep]) -> FloatArray:
+        """Vectors of length 1, from the index where to make them costs more than to read them."""
+        if not self._embedder.paid:
+            return self._embedder.embed_documents([one.embedded for one in new])
+        found = self._vectors.vectors(user_key(user), "steps", [one.facts.id for one in new])
+        nothing = np.zeros(self._embedder.dimension, np.float32)
+        rows = np.stack([found.get(one.facts.id, nothing) for one in new])
+        return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9), np.float32)
+
+    # ------------------------------------------------------------------------------------------------------- the files
+
+    def _path(self, user: str) -> Path:
+        assert self._folder is not None
+        return self._folder / f"{user_key(user)}.safetensors"
+
+    def save(self, ledger: Ledger, user: str) -> bool:
+        """Write a user's set into its file where that is worth it; whether it was.
+
+        To be called outside of any transaction, after recalls. Not written is a set that is behind the ledger, so that
+        what was taken out of there meanwhile cannot come back; and one of which a file cannot hold the ids.
+        """
+        with self._guard:
+            kept = self._kept.get(user)
+        if self._folder is None or kept is None or kept.steps is None:
+            return False
+        if kept.change - max(0, kept.written) < max(self._least, len(kept.steps) // _SHARE):
+            return False
+        with kept.guard, self._files:
+            with ledger.read(user) as tx:
+                if (tx.registered, tx.change) != (kept.registered, kept.change) or self._kept.get(user) is not kept:
+                    return False
+            try:
+                about, arrays = _packed(kept)
+                write_arrays(self._path(user), self._about(kept) | about, arrays)
+            except (OSError, ValueError) as error:
+                _log.warning("what ranking needs of user %r is made anew by the next process: %s", user, error)
+                kept.written = kept.change  # not tried again at once
+                return False
+            kept.written = kept.change
+        return True
+
+    def _about(self, kept: _Kept) -> dict[str, Any]:
+        """What a file must agree with."""
+        return {
+            "format": [_FORMAT, ANALYSIS_VERSION, self._embedder.dimension, self._embedder.token_model is not None],
+            "embedder": self._embedder.fingerprint,
+            "registered": kept.registered,
+        }
+
+    def _load(self, tx: Transaction, kept: _Kept) -> bool:
+        """Take over the user's file, if there is one that fits; whether there was."""
+        if self._folder is None:
+            return False
+        path = self._path(tx.user)
+        try:
+            read = read_arrays(path)
+            if read is None:
+                return False
+            about, arrays = read
+            wanted = self._about(kept)
+            if {name: about.get(name) for name in wanted} != wanted or not 0 < about["change"] <= tx.change:
+                raise CorruptFileError(f"{path} belongs to another state of the home")
+            self._unpack(tx, kept, about, arrays)
+        except (CorruptFileError, KeyError, TypeError, ValueError, IndexError) as error:
+            _log.warning("what ranking needs of user %r is made anew: %s", tx.user, error)
+            self._remove(kept, tx.user)
+            return False
+        return True
+
+    def _unpack(self, tx: Transaction, kept: _Kept, about: dict[str, Any], arrays: Arrays) -> None:
+        ids = unpacked_names(arrays["ids"])
+        speakers = read_speakers(tx, [ids[row] for row in arrays["named_by"].tolist()])
+        steps = WorkingSet(self._embedder.dimension, self._pieces)
+        steps.restore(ids, speakers, arrays)
+        if about["items"]:
+            items = ItemSet(steps, self._embedder, self._vectors)
+            items.restore(_part(arrays, "item."), about["items"])
+            kept.items = items
+        if about["labels"]:
+            labels = LabelSet(steps)
+            labels.restore(_part(arrays, "label."), about["labels"])
+            kept.labels = labels
+        kept.steps, kept.change, kept.written = steps, about["change"], about["change"]
 
 
-def _changed(tx: Transaction, since: int) -> list[tuple[str, StepFacts]]:
-    """Status and facts of the steps whose change number is above ``since``, as they were stored."""
-    return [
-        (
-            row.status,
-            StepFacts(
-                id=row.id,
-                thread_id=row.thread_id,
-                turn=row.turn,
-                speaker=row.name or row.role,
-                role=row.role,
-                text=_text(row.content if row.index_text is None else row.index_text, row.resolved_text),
-                said=row.content if row.index_text is None else row.index_text,
-                occurred_at=row.occurred_at,
-                offset_minutes=row.offset_minutes,
-                pictured=bool(row.pictured),
-            ),
-        )
-        for row in tx.all(_CHANGED, user=tx.user_id, since=since)
-    ]
+def _take(kept: _Kept, rows: npt.NDArray[np.int64]) -> WorkingSet:
+    """Put a set of these rows alone, in this order, in place of one, which a recall under way may still read."""
+    before, items, labels = kept.steps, kept.items, kept.labels
+    assert before is not None
+    items = items if items is not None and items.steps is before else None
+    made, stems, tokens = before.taken(rows, np.empty(0, np.int32) if items is None else items.tokens)
+    kept.labels = labels.taken(made, rows) if labels is not None and labels.steps is before else None
+    kept.items = None if items is None else items.renamed(made, stems, tokens)
+    kept.steps = made
+    return made
 
 
-def _text(said: str, resolved: str | None) -> str:
-    """What is searched of a step: what was said, and the words by which its references were resolved."""
-    said = searchable(said)
-    if resolved is None:
-        return said
-    known = set(said.split())
-    return " ".join([said, *(word for word in resolved.split() if word not in known)])
+def _packed(kept: _Kept) -> tuple[dict[str, Any], Arrays]:
+    """What goes into a file: the change numbers, and every array."""
+    assert kept.steps is not None
+    arrays = {**kept.steps.state(), "ids": packed_names(kept.steps.ids)}
+    about = {"change": kept.change, "items": 0, "labels": 0}
+    for name, one in (("item", kept.items), ("label", kept.labels)):
+        if one is not None and one.steps is kept.steps:
+            about[f"{name}s"] = one.change
+            arrays.update((f"{name}.{key}", array) for key, array in one.state().items())
+    return about, arrays
 
 
-def _unit(vector: np.ndarray) -> np.ndarray:
-    length = float(np.sqrt(vector @ vector))
-    return vector / length if length > 1e-9 else vector
+def _part(arrays: Arrays, prefix: str) -> Arrays:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

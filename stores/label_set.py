@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
-from sqlalchemy import and_, bindparam, select
+from sqlalchemy import Select, Text, and_, bindparam, select, type_coerce
 
+from .grown import Arrays, Grown, IntArray, packed_names, unpacked_names
 from .ledger import Transaction
+from .ledger.columns import decode_text
 from .ledger.schema import intents, steps
 from .vocabulary import Vocabulary
-from .working_set import Grown, IntArray, WorkingSet
+from .working_set import WorkingSet
 
 __all__ = ["LabelSet"]
 
 _EVENTS, _ENTITIES = 4, 8
 """Labels of a kind that are kept of a step; few carry more."""
 
-_CHANGED = (
-    select(intents.c.step_id, intents.c.scope_id, intents.c.event_ids, intents.c.entity_ids)
+# Lists of ids are read as the database has them: most steps carry what others carry too.
+_CHANGED: Select[Any] = (
+    select(
+        intents.c.step_id,
+        intents.c.scope_id,
+        type_coerce(intents.c.event_ids, Text).label("event_ids"),
+        type_coerce(intents.c.entity_ids, Text).label("entity_ids"),
+    )
     .join(steps, and_(intents.c.user_id == steps.c.user_id, intents.c.step_id == steps.c.id))
     .where(steps.c.user_id == bindparam("user"), steps.c.change > bindparam("since"))
 )
@@ -62,33 +73,94 @@ class LabelSet:
 
     def refresh(self, tx: Transaction, change: int) -> None:
         """Take in what changed since the last time; ``change`` is the ledger's change number now."""
+        self._fill()
+        if change == self.change:
+            return
+        self._canonical = None
+        rows: list[int] = []
+        columns: tuple[list[int], list[list[int]], list[list[int]]] = [], [], []
+        known: tuple[dict[str | None, list[int]], ...] = {}, {}
+        for step_id, scope_id, events, entities in map(tuple, tx.all(_CHANGED, user=tx.user_id, since=self.change)):
+            place = self.steps.row_of.get(step_id)
+            if place is None or place >= self._scope.size:
+                continue
+            rows.append(place)
+            columns[0].append(-1 if scope_id is None else _numbered(scope_id, self._scope_number, self.scope_ids))
+            for given, width, numbers, to in (
+                (events, _EVENTS, known[0], columns[1]),
+                (entities, _ENTITIES, known[1], columns[2]),
+            ):
+                found = numbers.get(given)
+                if found is None:
+                    found = numbers[given] = self._numbers(given, width)
+                to.append(found)
+        if rows:
+            self._scope.values[rows], self.events[rows], self.entities[rows] = columns
+        self.change = change
+
+    def _fill(self) -> None:
+        """Rows without labels for steps that were added."""
         missing = len(self.steps) - self._scope.size
         if missing:
             for one, shape in ((self._scope, ()), (self._events, (_EVENTS,)), (self._entities, (_ENTITIES,))):
                 one.extend(np.full((missing, *shape), -1, np.int32))
-        if change == self.change:
-            return
-        for row in tx.all(_CHANGED, user=tx.user_id, since=self.change):
-            place = self.steps.row_of.get(row.step_id)
-            if place is None or place >= self._scope.size:
-                continue
-            self._scope.values[place] = _numbered(row.scope_id, self._scope_number, self.scope_ids)
-            for to, given, width in ((self.events, row.event_ids, _EVENTS), (self.entities, row.entity_ids, _ENTITIES)):
-                numbers = [_numbered(one, self._label_number, self.label_ids) for one in (given or ())[:width]]
-                to[place] = -1
-                to[place, : len(numbers)] = numbers
+            self._canonical = None
+
+    def taken(self, steps: WorkingSet, rows: npt.NDArray[np.int64]) -> LabelSet:
+        """The labels of another set, which holds these rows of this one's."""
+        self._fill()
+        made = LabelSet(steps)
+        made.restore(
+            self.state() | {name: self.state()[name][rows] for name in ("scope", "events", "entities")}, self.change
+        )
+        return made
+
+    def _numbers(self, given: str | None, width: int) -> list[int]:
+        """The numbers of a list of label ids as the database has it, filled up with -1."""
+        ids = json.loads(decode_text(given)) if given else None
+        numbers = [_numbered(one, self._label_number, self.label_ids) for one in (ids or ())[:width]]
+        return numbers + [-1] * (width - len(numbers))
+
+    # ----------------------------------------------------------------------------------------------------------- files
+
+    def state(self) -> Arrays:
+        """Everything but the change number, as arrays."""
+        return {
+            "scope": self._scope.values,
+            "events": self._events.values,
+            "entities": self._entities.values,
+            "scope_ids": packed_names(self.scope_ids),
+            "label_ids": packed_names(self.label_ids),
+        }
+
+    def restore(self, state: Arrays, change: int) -> None:
+        """Take over what :meth:`state` gave at a change number.
+
+        Raises:
+            ValueError, KeyError: it was not that, or not of these steps.
+        """
+        self.scope_ids, self.label_ids = unpacked_names(state["scope_ids"]), unpacked_names(state["label_ids"])
+        self._scope_number = {one: number for number, one in enumerate(self.scope_ids)}
+        self._label_number = {one: number for number, one in enumerate(self.label_ids)}
+        for grown, name, ids in (
+            (self._scope, "scope", self.scope_ids),
+            (self._events, "events", self.label_ids),
+            (self._entities, "entities", self.label_ids),
+        ):
+            grown.replace(state[name])
+            if grown.size > len(self.steps) or int(grown.values.max(initial=-1)) >= len(ids):
+                raise ValueError("the labels do not fit the steps")
         self.change = change
 
     def scopes(self, vocabulary: Vocabulary) -> tuple[tuple[str, ...], IntArray]:
         """The scopes that steps carry, aliases resolved, and the number of each row's; -1 for one without."""
         numbers = self._scope.values
         kept = self._canonical
-        if kept is None or kept[0] is not vocabulary or len(kept[2]) != len(self.scope_ids):
+        if kept is None or kept[0] is not vocabulary:
             own: dict[str, int] = {}
             place = [own.setdefault(vocabulary.canonical(one), len(own)) for one in self.scope_ids]
-            kept = self._canonical = (vocabulary, tuple(own), np.array([*place], np.int32))
-        found: npt.NDArray[np.int32] = np.append(kept[2], np.int32(-1))[numbers]
-        return kept[1], found
+            kept = self._canonical = (vocabulary, tuple(own), np.array([*place, -1], np.int32)[numbers])
+        return kept[1], kept[2]
 
 
 def _numbered(label_id: str, number_of: dict[str, int], ids: list[str]) -> int:

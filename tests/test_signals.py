@@ -44,7 +44,7 @@ def facts(talk: list[tuple[str, str]], thread: str = "t", day: int = 0, first: i
             role="user",
             text=text,
             said=text,
-            occurred_at=START + timedelta(days=day, minutes=turn),
+            seconds=int((START + timedelta(days=day, minutes=turn)).timestamp()),
         )
         for turn, (speaker, text) in enumerate(talk, first)
     ]

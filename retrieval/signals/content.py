@@ -31,7 +31,7 @@ class Content:
 
     Attributes:
         question: its vector without names, ``(dimension,)``.
-        around, items: vectors of the rows around, ``(u, dimension)``, and of those candidates that are items.
+        items: vectors of those candidates that are items.
         dense, bare: cosine with the question, and with it without names, ``(u,)``; ``own_…`` those of candidates.
         idf: of the stems without names, ``(t,)``, sums to 1 where there are any.
         holds: whether it holds each stem, ``(t, u)`` and ``(t, n)``.
@@ -42,7 +42,6 @@ class Content:
     """
 
     question: FloatArray
-    around: FloatArray
     items: FloatArray
     dense: FloatArray
     bare: FloatArray
@@ -60,29 +59,26 @@ class Content:
     own_likeness: FloatArray
     session_bm25: FloatArray
 
-    def likeness_to(self, chosen: Sequence[int], pool: Pool) -> tuple[FloatArray, FloatArray]:
+    def likeness_to(self, chosen: Sequence[int], pool: Pool, steps: WorkingSet) -> tuple[FloatArray, FloatArray]:
         """The cosine of every candidate with some of them, ``(n, len(chosen))``, and the mean vector of these."""
         theirs = np.array(
-            [self.around[pool.at[0][one]] if one < pool.steps else self.items[one - pool.steps] for one in chosen]
+            [steps.vectors(pool.rows[[one]])[0] if one < pool.steps else self.items[one - pool.steps] for one in chosen]
         )
-        own = products(self.around, theirs.T)[pool.at[0][: pool.steps]]
+        own = steps.products(pool.rows[: pool.steps], theirs)
         return np.concatenate([own, products(self.items, theirs.T)]), theirs.mean(axis=0)
 
 
 def read_content(asked: Asked, pool: Pool, steps: WorkingSet) -> Content:
     """Compare the question with the pool and what stands around it."""
-    around = steps.vectors(pool.around)
     items = np.array([one.vector for one in pool.items], np.float32).reshape(-1, steps.dimension)
-    asking = np.stack([asked.vector, asked.bare], axis=1)
-    (dense, bare), (item_dense, item_bare) = (
-        np.append(products(around, asking).T, _NOTHING, 1),
-        products(items, asking).T,
-    )
+    asking = np.stack([asked.vector, asked.bare])
+    dense, bare = np.append(steps.products(pool.around, asking).T, _NOTHING, 1)
+    item_dense, item_bare = products(items, asking.T).T
     own_dense, own_bare = _own(dense, item_dense, pool), _own(bare, item_bare, pool)
     words = _Words(asked, pool, steps)
     weights, lengths, likeness, own_likeness = _late(asked, pool, steps)
     return Content(
-        asked.bare, around, items, dense, bare, own_dense, own_bare,
+        asked.bare, items, dense, bare, own_dense, own_bare,
         words.idf, words.holds, words.own_holds, words.bm25, words.own_bm25, words.own_bm25_names,
         weights, lengths, likeness, own_likeness, words.session_bm25,
     )  # fmt: skip
@@ -98,7 +94,7 @@ def products(left: FloatArray, right: FloatArray) -> FloatArray:
 
 def _own(around: FloatArray, items: FloatArray, pool: Pool) -> FloatArray:
     """Columns of candidates: a step's are those of its row, an item has its own."""
-    return np.concatenate([around[..., pool.at[0][: pool.steps]], items], axis=-1)
+    return np.concatenate([np.take(around, pool.at[0][: pool.steps], axis=-1), items], axis=-1)
 
 
 class _Words:
@@ -167,9 +163,9 @@ def _late(asked: Asked, pool: Pool, steps: WorkingSet) -> tuple[FloatArray, Floa
         used = np.flatnonzero(marked)
         place = np.zeros(len(marked), np.int32)
         place[used] = np.arange(len(used), dtype=np.int32)
-        similar = np.maximum(products(unit_rows(steps.piece_rows(used)), unit_rows(asked.pieces).T), 0.0)
+        similar = np.maximum(steps.piece_cosines(used, unit_rows(asked.pieces)), 0.0)
         starts = (np.cumsum(counts) - counts)[filled]
-        best[:, filled] = np.maximum.reduceat(similar[place[flat]], starts, axis=0).T
+        best[:, filled] = np.maximum.reduceat(np.take(similar, np.take(place, flat), axis=0), starts, axis=0).T
     around = np.concatenate([best[:, : len(pool.around)], np.zeros((count, 1), np.float32)], axis=1)
     own = _own(around, best[:, len(pool.around) :], pool)
     held = steps.piece_frequency(asked.piece_numbers)

@@ -14,10 +14,11 @@ import numpy as np
 
 from ...stores.embedders.base import FloatArray
 from ...stores.step_form import FORM_FLAGS
-from ...stores.working_set import WorkingSet
+from ...stores.working_set import LAGS, WorkingSet
 from .content import Content, products, read_content
 from .cues import CUES, LABEL_CUES
 from .labels import LABEL_FEATURES, QuestionLabels, label_features
+from .places import places
 from .pool import OFFSETS, Places, Pool
 from .question import Asked
 
@@ -98,14 +99,17 @@ def compute_features(asked: Asked, pool: Pool, steps: WorkingSet, labels: Questi
         _content(found, content, late, pool, steps)
         _sessions(found, content, late, pool, steps)
         _circumstances(found, asked, pool, steps)
-        _relative(found, content, pool)
+        _relative(found, content, pool, steps)
         _items(found, pool)
         fused = _fused(found, asked, pool)
         found.update(label_features(labels, pool, fused, found["dense_bare"]))
-    values = np.zeros((len(pool), len(FEATURES)), np.float32)
-    for name, column in _COLUMN.items():
-        if len(pool):
-            values[:, column] = found[name]
+    # Written a feature at a time, which is quicker than a candidate at a time.
+    table = (
+        np.array([found[name] for name in FEATURES], np.float32)
+        if len(pool)
+        else np.zeros((len(FEATURES), 0), np.float32)
+    )
+    values = table.T
     _fill(values, pool)
     return Features(pool, values, cues)
 
@@ -134,8 +138,9 @@ class _Late:
 
 def _content(found: dict[str, FloatArray], content: Content, late: _Late, pool: Pool, steps: WorkingSet) -> None:
     found["dense"], found["dense_bare"] = content.own_dense, content.own_bare
+    windows = _Windows(content, pool, steps)
     for name, offsets in (("answered", (-1,)), ("answer", (1,)), ("of_3", (-1, 1)), ("of_5", (-2, -1, 1, 2))):
-        found[f"dense_{name}"] = _window(content, pool, steps, offsets)
+        found[f"dense_{name}"] = windows.cosine(offsets)
     found["bm25"], found["bm25_names"] = content.own_bm25, content.own_bm25_names
     found["bm25_share"] = content.own_bm25 / max(float(content.own_bm25.max()), _TINY)
     holds = {offset: content.holds[:, pool.at[offset]] for offset in OFFSETS if offset}
@@ -163,33 +168,36 @@ def _content(found: dict[str, FloatArray], content: Content, late: _Late, pool: 
                 found[f"{name}_{'before' if offset < 0 else 'after'}{abs(offset)}"] = values[pool.at[offset]]
 
 
-def _window(content: Content, pool: Pool, steps: WorkingSet, offsets: tuple[int, ...]) -> FloatArray:
-    """Cosine of the question with the mean vector of a candidate and the steps beside it.
+class _Windows:
+    """Cosines of the question with the mean vectors of candidates and the steps beside them.
 
     Cosines add up as vectors do; the length of the sum comes from the cosines between neighbours that are kept.
     """
-    members = {0: np.arange(len(pool))} | {
-        offset: np.flatnonzero(pool.at[offset] < len(pool.around)) for offset in offsets
-    }
-    total = content.own_bare.copy()
-    squared = np.ones(len(pool), np.float32)
-    own = pool.rows
-    for offset in offsets:
-        there = members[offset]
-        total[there] += _NEAR * content.bare[pool.at[offset][there]]
-        squared[there] += _NEAR**2
-    every = sorted((*offsets, 0))
-    for index, first in enumerate(every):
-        for second in every[index + 1 :]:
-            both = (
-                np.intersect1d(members[first], members[second], assume_unique=True)
-                if first and second
-                else members[first or second]
-            )
-            earlier = pool.around[pool.at[first][both]] if first else own[both]
-            weight = (_NEAR if first else 1.0) * (_NEAR if second else 1.0)
-            squared[both] += 2 * weight * steps.lags[earlier, second - first - 1]
-    return np.asarray(total / np.sqrt(np.maximum(squared, 1e-3)), np.float32)
+
+    def __init__(self, content: Content, pool: Pool, steps: WorkingSet) -> None:
+        self._bare = content.own_bare
+        self._beside = {offset: np.take(content.bare, pool.at[offset]) for offset in OFFSETS}
+        self._there = {offset: (pool.at[offset] < len(pool.around)).astype(np.float32) for offset in OFFSETS}
+        self._there[0] = np.ones(len(pool), np.float32)
+        rows = np.append(pool.around, 0)
+        self._rows = {offset: np.take(rows, pool.at[offset]) for offset in OFFSETS}
+        self._lags = steps.lags.ravel() if len(steps) else np.zeros(LAGS, np.float32)
+
+    def cosine(self, offsets: tuple[int, ...]) -> FloatArray:
+        """With the steps so many turns away, where they are there."""
+        total = self._bare + _NEAR * sum(self._beside[offset] for offset in offsets)
+        squared = 1.0 + _NEAR**2 * sum(self._there[offset] for offset in offsets)
+        every = sorted((*offsets, 0))
+        for index, first in enumerate(every):
+            for second in every[index + 1 :]:
+                weight = (_NEAR if first else 1.0) * (_NEAR if second else 1.0)
+                squared = squared + 2 * weight * self._between(first, second)
+        return np.asarray(total / np.sqrt(np.maximum(squared, 1e-3)), np.float32)
+
+    def _between(self, first: int, second: int) -> FloatArray:
+        """The cosines of the steps at two offsets, 0 where one is not there."""
+        lags = np.take(self._lags, self._rows[first] * LAGS + (second - first - 1))
+        return np.asarray(lags * (self._there[first] * self._there[second]), np.float32)
 
 
 def _sessions(found: dict[str, FloatArray], content: Content, late: _Late, pool: Pool, steps: WorkingSet) -> None:
@@ -234,9 +242,9 @@ def _circumstances(found: dict[str, FloatArray], asked: Asked, pool: Pool, steps
     stands = (pool.rows >= 0).astype(np.float32)
     rows = np.maximum(pool.rows, 0)
     speaker = steps.speaker[rows]
-    named = (
-        np.isin(speaker, list(asked.named)).astype(np.float32) if asked.named else np.full(len(rows), 0.5, np.float32)
-    )
+    is_named = np.full(len(steps.speakers), 0.0 if asked.named else 0.5, np.float32)
+    is_named[list(asked.named)] = 1.0
+    named = is_named[speaker]
     found["spoken_by_named"] = named * stands
     found["spoken_by_other"] = (1 - named) * stands if asked.named else np.zeros(len(pool), np.float32)
     found["spoken_by_only_named"] = named * stands if len(asked.named) == 1 else np.zeros(len(pool), np.float32)
@@ -287,16 +295,13 @@ def _times(found: dict[str, FloatArray], asked: Asked, day: Places, stands: Floa
         found[name] = values * stands
 
 
-def _relative(found: dict[str, FloatArray], content: Content, pool: Pool) -> None:
+def _relative(found: dict[str, FloatArray], content: Content, pool: Pool, steps: WorkingSet) -> None:
     """Places in the pool's rankings, distances from its best, and likeness to those that two signals find best."""
     for source, name in (
         ("dense_bare", "dense_rank"), ("bm25", "bm25_rank"), ("late", "late_rank"), ("dense_of_3", "dense_of_3_rank"),
         ("late_of_5", "late_of_5_rank"), ("late_answered", "late_answered_rank"),
     ):  # fmt: skip
-        order = np.argsort(-found[source], kind="stable")
-        rank = np.empty(len(order), np.float32)
-        rank[order] = np.arange(len(order))
-        found[name] = 1.0 / (rank + _RANK)
+        found[name] = 1.0 / (places(found[source]) + _RANK)
     for source, name in (
         ("dense_bare", "dense_top"),
         ("late", "late_top"),
@@ -304,9 +309,10 @@ def _relative(found: dict[str, FloatArray], content: Content, pool: Pool) -> Non
         ("dense_of_5", "dense_of_5_top"),
     ):
         values = found[source]
-        found[name] = values - np.sort(values)[-min(_TOP, len(values))]
+        top = min(_TOP, len(values))
+        found[name] = values - np.partition(values, -top)[-top]
     best = np.argsort(-(_standard(found["dense_bare"]) + _standard(found["late"])), kind="stable")[:_PEERS]
-    likeness, middle = content.likeness_to(best.tolist(), pool)
+    likeness, middle = content.likeness_to(best.tolist(), pool, steps)
     found["like_best"], found["like_best_5"] = likeness[:, 0], likeness.max(axis=1)
     # Rocchio's feedback: the question moved towards the mean of the best.
     moved = content.question + 0.7 * middle
@@ -320,19 +326,15 @@ def _fused(found: dict[str, FloatArray], asked: Asked, pool: Pool) -> FloatArray
     known = float(asked.cues[_KNOWN])
     for name, weight in _FUSED.items():
         values = found[name]
-        rank = np.empty(len(values), np.float32)
-        rank[np.argsort(-values, kind="stable")] = np.arange(1, len(values) + 1)
-        total += weight * (known if name == "dense" else 1.0) / (_FUSED_RANK + rank) * (values > 0)
-    origin = np.where(np.argsort(np.argsort(-total, kind="stable"), kind="stable") < _SPREAD, total, 0.0)
+        total += weight * (known if name == "dense" else 1.0) / (_FUSED_RANK + 1 + places(values)) * (values > 0)
+    origin = np.where(places(total) < _SPREAD, total, 0.0)
     passed = np.zeros(len(pool.around) + 1, np.float32)
     passed[pool.at[0][: pool.steps]] = origin[: pool.steps]
     passed[-1] = 0.0
     beside = total + np.maximum.reduce([share * passed[pool.at[at]] for at, share in _PASSED.items()])
     for name, values in (("fused", total), ("fused_beside", beside)):
         found[name] = values / max(float(values.max()), _TINY)
-        rank = np.empty(len(values), np.float32)
-        rank[np.argsort(-values, kind="stable")] = np.arange(len(values))
-        found[f"{name}_rank"] = 1.0 / (rank + _RANK)
+        found[f"{name}_rank"] = 1.0 / (places(values) + _RANK)
     return np.maximum(total, _TINY)
 
 

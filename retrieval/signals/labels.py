@@ -18,6 +18,7 @@ from ...stores.label_set import LabelSet
 from ...stores.vocabulary import Vocabulary
 from ..label_density import canonical_weights, clearness_of, likely_scopes
 from ..strategies import LabelWeights
+from .places import descending, places
 from .pool import Places, Pool
 
 __all__ = ["LABEL_FEATURES", "QuestionLabels", "label_features"]
@@ -84,7 +85,7 @@ def label_features(
     rows = np.where(pool.rows < len(scope_of), pool.rows, -1)
     scope = np.where(rows >= 0, scope_of[rows], -1).astype(np.int64)
     carried = (scope >= 0).astype(np.float32)
-    order = np.argsort(-fused, kind="stable")
+    order = descending(fused)
     voters = order[scope[order] >= 0][: _SETTINGS.voters]
     place = np.where(scope >= 0, scope, len(names))
     count = len(names) + 1
@@ -180,6 +181,4 @@ def _by_density(found: Mapping[str, FloatArray], fused: FloatArray) -> FloatArra
     score = density + _SETTINGS.step / (1 + _SETTINGS.vote) * (
         likeness + _SETTINGS.vote * votes / max(float(votes.max()), _TINY)
     )
-    rank = np.empty(len(score), np.float32)
-    rank[np.argsort(-score, kind="stable")] = np.arange(len(score))
-    return np.asarray(1.0 / (5.0 + rank), np.float32)
+    return np.asarray(1.0 / (5.0 + places(score)), np.float32)

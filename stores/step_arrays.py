@@ -1,0 +1,114 @@
+"""The arrays of a working set, one row a step or a session."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from ..memory_types.step import Role
+from .embedders.base import FloatArray
+from .grown import Grown, IntArray
+from .step_form import FORM_FLAGS
+
+__all__ = ["BY_ROW", "BY_SESSION", "LAGS", "OF_STEP", "ROLES", "StepArrays"]
+
+LAGS = 4
+"""How many steps ahead the cosines between steps are kept: a window of five needs four."""
+ROLES: tuple[str, ...] = get_args(Role)
+"""By their numbers."""
+
+OF_STEP = (
+    "seq", "thread", "turn", "digest", "vectors", "scales", "day", "seconds", "speaker", "role", "form",
+)  # fmt: skip
+"""Arrays that tell of a step alone."""
+BY_SESSION = ("session_sum", "session_length", "session_size")
+BY_ROW = (*OF_STEP, "before", "after", "session", "position", "lags")
+
+
+class StepArrays:
+    """Steps as rows of arrays.
+
+    Attributes:
+        before, after: row of the step before and after in the same session, -1 where there is none.
+        session: number of the session of each row; ``position`` the place in it, from 0.
+        day: of each row, days since 1970 in the time in which it was told; ``seconds`` its moment.
+        speaker: number of the speaker of each row.
+        form: float32 ``(rows, len(FORM_FLAGS))``, see :mod:`.step_form`.
+        lags: float32 ``(rows, LAGS)``: cosine with the 1st, 2nd, … step after it in its session, 0 where there is none.
+    """
+
+    def __init__(self, dimension: int) -> None:
+        self._seq, self._thread = Grown(np.int64), Grown(np.int64)
+        self._turn, self._digest = Grown(np.int32), Grown(np.int64)
+        self._vectors, self._scales = Grown(np.int8, dimension), Grown(np.float32)
+        self._before, self._after = Grown(np.int32), Grown(np.int32)
+        self._session, self._position = Grown(np.int32), Grown(np.int32)
+        self._day, self._seconds = Grown(np.int32), Grown(np.int64)
+        self._speaker, self._role = Grown(np.int32), Grown(np.int8)
+        self._form, self._lags = Grown(np.float32, len(FORM_FLAGS)), Grown(np.float32, LAGS)
+        self._session_sum = Grown(np.float32, dimension)
+        self._session_length, self._session_size = Grown(np.float32), Grown(np.int32)
+
+    def array(self, name: str) -> Grown:
+        """One of :data:`BY_ROW` or :data:`BY_SESSION`."""
+        found: Grown = getattr(self, f"_{name}")
+        return found
+
+    @property
+    def before(self) -> IntArray:
+        return self._before.values
+
+    @property
+    def after(self) -> IntArray:
+        return self._after.values
+
+    @property
+    def session(self) -> IntArray:
+        return self._session.values
+
+    @property
+    def position(self) -> IntArray:
+        return self._position.values
+
+    @property
+    def day(self) -> IntArray:
+        return self._day.values
+
+    @property
+    def seconds(self) -> npt.NDArray[np.int64]:
+        return self._seconds.values
+
+    @property
+    def speaker(self) -> IntArray:
+        return self._speaker.values
+
+    @property
+    def form(self) -> FloatArray:
+        return self._form.values
+
+    @property
+    def lags(self) -> FloatArray:
+        return self._lags.values
+
+    @property
+    def session_length(self) -> FloatArray:
+        """How many words each session has."""
+        return self._session_length.values
+
+    @property
+    def session_size(self) -> IntArray:
+        """How many steps each session has."""
+        return self._session_size.values
+
+    def vectors(self, rows: npt.NDArray[np.integer]) -> FloatArray:
+        """The vectors of rows, float32 ``(n, dimension)``."""
+        found = np.take(self._vectors.values, rows, axis=0).astype(np.float32)
+        found *= np.take(self._scales.values, rows)[:, None]
+        return found
+
+    def session_vectors(self, sessions: npt.NDArray[np.integer]) -> FloatArray:
+        """The mean direction of each session, of length 1."""
+        sums = np.asarray(self._session_sum.values[sessions], np.float32)
+        return np.asarray(sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9), np.float32)

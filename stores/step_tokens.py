@@ -1,0 +1,156 @@
+"""The distinct tokens of each row of a working set by number: what late interaction compares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+
+import numpy as np
+import numpy.typing as npt
+
+from .embedders.base import FloatArray
+from .embedders.late_interaction import unit_rows
+from .grown import Arrays, Grown, IntArray, hash_of, short_products
+from .piece_vectors import PieceVectors
+
+__all__ = ["StepTokens"]
+
+
+class StepTokens:
+    """Word pieces have the numbers of their model; tokens of other scripts have numbers above these, and are known by a
+    hash and a direction (two bytes a dimension)."""
+
+    def __init__(self, pieces: PieceVectors, dimension: int) -> None:
+        self.pieces, self._model = pieces, pieces.model
+        self._numbers, self._start, self._count = Grown(np.int32), Grown(np.int64), Grown(np.int32)
+        self._frequency: npt.NDArray[np.int32] = np.zeros(pieces.model.pieces, np.int32)
+        self._number_of: dict[int, int] = {}
+        self._hashes, self._vectors = Grown(np.int64), Grown(np.float16, dimension)
+
+    @property
+    def nbytes(self) -> int:
+        """About how much memory it takes, in bytes."""
+        grown = (self._numbers, self._start, self._count, self._hashes, self._vectors)
+        return sum(one.nbytes for one in grown) + self._frequency.nbytes + 100 * len(self._number_of)
+
+    def add(self, texts: Sequence[str]) -> None:
+        """Take in the tokens of new rows."""
+        tokens = self._model.tokenize(texts)
+        lists = [[*ids, *self._numbered(others)] if others else ids for ids, others in tokens]
+        lengths = np.fromiter(map(len, lists), np.int64, len(lists))
+        flat = np.fromiter(chain.from_iterable(lists), np.int64, int(lengths.sum()))
+        both = np.unique((np.repeat(np.arange(len(lists)), lengths) << 32) | flat)
+        counts = np.bincount(both >> 32, minlength=len(lists))
+        distinct = (both & 0xFFFFFFFF).astype(np.int32)
+        self._start.extend(self._numbers.size + np.cumsum(counts) - counts)
+        self._numbers.extend(distinct)
+        self._count.extend(counts)
+        self._widen()
+        np.add.at(self._frequency, distinct, 1)
+
+    def _widen(self) -> None:
+        missing = self._model.pieces + len(self._number_of) - len(self._frequency)
+        if missing > 0:
+            self._frequency = np.pad(self._frequency, (0, missing))
+
+    def _numbered(self, others: Sequence[str]) -> list[int]:
+        """Numbers of tokens of other scripts, new ones for those not met before."""
+        keys = [hash_of(token) for token in others]
+        new = {key: token for key, token in zip(keys, others, strict=True) if key not in self._number_of}
+        if new:
+            self._vectors.extend(unit_rows(self._model.token_rows(np.empty(0, np.int64), list(new.values()))))
+            self._hashes.extend(list(new))
+            self._number_of.update(zip(new, range(len(self._number_of), len(self._number_of) + len(new)), strict=True))
+        return [self._model.pieces + self._number_of[key] for key in keys]
+
+    def bag(self, ids: Sequence[int], others: Sequence[str]) -> IntArray:
+        """The numbers of the distinct tokens of a text that is no row."""
+        numbers = {*ids, *self._numbered(others)} if others else set(ids)
+        self._widen()
+        return np.fromiter(sorted(numbers), np.int32, len(numbers))
+
+    def of(self, rows: npt.NDArray[np.integer]) -> tuple[IntArray, npt.NDArray[np.int64]]:
+        """The numbers of the tokens of rows, one after the other, and how many each has."""
+        counts = self._count.values[rows].astype(np.int64)
+        starts = self._start.values[rows]
+        ends = np.cumsum(counts)
+        places = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(starts - (ends - counts), counts)
+        return np.take(self._numbers.values, places), counts
+
+    def known(self, ids: Sequence[int], others: Sequence[str]) -> npt.NDArray[np.int64]:
+        """Numbers of the distinct word pieces, then of the other tokens; -1 for one of these that was not met."""
+        numbers = [self._number_of.get(hash_of(one), -1) for one in others]
+        base = self._model.pieces
+        return np.array([*dict.fromkeys(ids), *(base + one if one >= 0 else -1 for one in numbers)], np.int64)
+
+    def frequency(self, numbers: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
+        """How many rows hold each token."""
+        known = (numbers >= 0) & (numbers < len(self._frequency))
+        return np.where(known, self._frequency[np.where(known, numbers, 0)], 0).astype(np.int64)
+
+    def cosines(self, numbers: npt.NDArray[np.integer], others: FloatArray) -> FloatArray:
+        """The cosine of each token with each of some unit vectors ``(n, dimension)``: ``(len(numbers), n)``."""
+        own = numbers < self._model.pieces
+        if own.all():
+            return self.pieces.cosines(numbers, others)
+        found = np.empty((len(numbers), len(others)), np.float32)
+        found[own] = self.pieces.cosines(numbers[own], others)
+        found[~own] = short_products(self._vectors.values, others, numbers[~own] - self._model.pieces)
+        return found
+
+    # ----------------------------------------------------------------------------------------------------------- files
+
+    def state(self) -> Arrays:
+        """Everything as arrays."""
+        return {
+            "tokens": self._numbers.values,
+            "token_counts": self._count.values,
+            "others": self._hashes.values,
+            "other_vectors": self._vectors.values,
+        }
+
+    def restore(self, state: Arrays) -> None:
+        """Take over what :meth:`state` gave.
+
+        Raises:
+            ValueError, KeyError: it was not that.
+        """
+        self._numbers.replace(state["tokens"])
+        self._hashes.replace(state["others"])
+        self._vectors.replace(state["other_vectors"])
+        self._number_of = dict(zip(state["others"].tolist(), range(len(state["others"])), strict=True))
+        numbers, counts = state["tokens"], state["token_counts"]
+        most = self._model.pieces + len(self._number_of)
+        fits = len(self._number_of) == len(state["others"]) == len(state["other_vectors"])
+        if (
+            not fits
+            or int(counts.sum()) != len(numbers)
+            or (len(numbers) and not 0 <= numbers.min() <= numbers.max() < most)
+        ):
+            raise ValueError("the tokens do not fit their vectors")
+        self._count.replace(counts)
+        self._start.replace(np.cumsum(counts, dtype=np.int64) - counts)
+        self._frequency = np.bincount(numbers, minlength=most).astype(np.int32)
+
+    def taken(self, rows: npt.NDArray[np.int64], used: IntArray) -> tuple[StepTokens, IntArray]:
+        """These rows alone, in this order, and of the tokens of other scripts those that they hold, or are used.
+
+        Returns:
+            Them, and the new number of each token, -1 for one that is left out.
+        """
+        numbers, counts = self.of(rows)
+        base = self._model.pieces
+        held = np.zeros(base + len(self._number_of), bool)
+        held[:base] = held[numbers] = held[used] = True
+        renamed = np.where(held, np.cumsum(held) - 1, -1).astype(np.int32)
+        others = held[base:]
+        made = StepTokens(self.pieces, self._vectors.values.shape[1])
+        made.restore(
+            {
+                "tokens": renamed[numbers],
+                "token_counts": counts.astype(np.int32),
+                "others": self._hashes.values[others],
+                "other_vectors": self._vectors.values[others],
+            }
+        )
+        return made, renamed

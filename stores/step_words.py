@@ -1,0 +1,182 @@
+"""Which stems each row of a working set holds: numbers of stems, and the rows that hold each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+
+import numpy as np
+import numpy.typing as npt
+
+from .grown import Arrays, Grown, IntArray, hash_of
+from .lexical.records import make_stemmer
+from .lexical.tokens import tokenize_document, tokenize_query
+
+__all__ = ["StepWords"]
+
+_TAIL = 0.1  # share of the tokens that may stand outside the sorted postings
+_LEAST_TAIL = 4_096
+_SHORT = 1 << 16
+
+
+class StepWords:
+    """The stems of rows. A stem is known by a hash alone.
+
+    Attributes:
+        length: how many words each row has, those without meaning of their own included.
+        total: words of all rows.
+    """
+
+    def __init__(self) -> None:
+        self._stemmer = make_stemmer()
+        self._stem_of: dict[str, int] = {}  # word → number of its stem, for words met in this process
+        self._number_of: dict[int, int] = {}
+        self._hashes = Grown(np.int64)
+        self._length = Grown(np.float32)
+        self.total = 0
+        # Of each stem the rows that hold it, as often as they do; what came last stands behind, in no order.
+        self._rows: IntArray = np.empty(0, np.int32)
+        self._starts: npt.NDArray[np.int64] = np.zeros(1, np.int64)
+        self._late_stems, self._late_rows = Grown(np.int32), Grown(np.int32)
+
+    @property
+    def length(self) -> npt.NDArray[np.float32]:
+        return self._length.values
+
+    @property
+    def nbytes(self) -> int:
+        """About how much memory it takes, in bytes."""
+        grown = (self._hashes, self._length, self._late_stems, self._late_rows)
+        arrays = sum(one.nbytes for one in grown) + self._rows.nbytes + self._starts.nbytes
+        return arrays + 100 * len(self._number_of) + 120 * len(self._stem_of)
+
+    def add(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Take in the words of new rows; returns how many each has."""
+        first = self._length.size
+        streams = [tokenize_document(text).stemmed for text in texts]
+        stem_of = self._stem_of
+        new = list({word for words in streams for word in words if word not in stem_of})
+        if new:
+            # One call for all: the analyzer is quick, calling it is not. A stem never holds a space.
+            for word, stem in zip(new, self._stemmer.analyze(" ".join(new)), strict=True):
+                stem_of[word] = self._number(stem)
+        lengths = np.fromiter(map(len, streams), np.int64, len(streams))
+        numbers = map(stem_of.__getitem__, chain.from_iterable(streams))
+        self._late_stems.extend(np.fromiter(numbers, np.int32, int(lengths.sum())))
+        self._late_rows.extend(np.repeat(np.arange(first, first + len(texts)), lengths))
+        found = lengths.astype(np.float32)
+        self._length.extend(found)
+        self.total += int(lengths.sum())
+        return found
+
+    def _number(self, stem: str) -> int:
+        key = hash_of(stem)
+        number = self._number_of.get(key)
+        if number is None:
+            number = self._number_of[key] = len(self._number_of)
+            self._hashes.extend([key])
+        return number
+
+    def known(self, text: str, *, question: bool = True) -> list[tuple[str, int]]:
+        """The distinct stems of a text, each with its number, -1 for one that no row holds; of a question without
+        the words that ask."""
+        words = tokenize_query(text).stemmed if question else tokenize_document(text).stemmed
+        stems = list(dict.fromkeys(self._stemmer.analyze(" ".join(words)))) if words else []
+        return [(stem, self._number_of.get(hash_of(stem), -1)) for stem in stems]
+
+    def counted(self, text: str) -> tuple[dict[int, int], int]:
+        """How often a text holds each stem that any row holds, by number, and how many words it has."""
+        words = tokenize_document(text).stemmed
+        missing = [word for word in words if word not in self._stem_of]
+        numbers = dict.fromkeys(missing, -1)
+        if missing:
+            for word, stem in zip(missing, self._stemmer.analyze(" ".join(missing)), strict=True):
+                numbers[word] = self._number_of.get(hash_of(stem), -1)
+        counts: dict[int, int] = {}
+        for word in words:
+            number = numbers.get(word)
+            if number is None:
+                number = self._stem_of[word]
+            if number >= 0:
+                counts[number] = counts.get(number, 0) + 1
+        return counts, len(words)
+
+    def rows_holding(self, number: int) -> IntArray:
+        """The rows that hold a stem, one as often as it holds it; ascending."""
+        if self._late_stems.size > max(_LEAST_TAIL, int(_TAIL * len(self._rows))) or not len(self._rows):
+            self.sort()
+        known = number + 1 < len(self._starts)
+        early = self._rows[self._starts[number] : self._starts[number + 1]] if known else self._rows[:0]
+        if not self._late_stems.size:
+            return early
+        late = self._late_rows.values[self._late_stems.values == number]
+        return np.concatenate([early, late]) if len(late) else early
+
+    def sort(self) -> None:
+        """Put what came last among the rest."""
+        if not self._late_stems.size:
+            return
+        early = np.repeat(np.arange(len(self._starts) - 1, dtype=np.int32), np.diff(self._starts))
+        stems = np.concatenate([early, self._late_stems.values])
+        rows = np.concatenate([self._rows, self._late_rows.values])
+        few = len(self._number_of) <= _SHORT  # numbers of 16 bits are sorted by their digits, many times as fast
+        self._rows = rows[np.argsort(stems.astype(np.uint16) if few else stems, kind="stable")]
+        counts = np.bincount(stems, minlength=len(self._number_of))
+        self._starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
+        self._late_stems, self._late_rows = Grown(np.int32), Grown(np.int32)
+
+    # ----------------------------------------------------------------------------------------------------------- files
+
+    def state(self) -> Arrays:
+        """Everything but what only this process knows, as arrays."""
+        self.sort()
+        return {
+            "stems": self._hashes.values,
+            "length": self._length.values,
+            "posting_rows": self._rows,
+            "posting_starts": self._starts,
+        }
+
+    def restore(self, state: Arrays) -> None:
+        """Take over what :meth:`state` gave.
+
+        Raises:
+            ValueError, KeyError: it was not that.
+        """
+        self._hashes.replace(state["stems"])
+        self._number_of = dict(zip(state["stems"].tolist(), range(len(state["stems"])), strict=True))
+        self._length.replace(state["length"])
+        self._rows, self._starts = state["posting_rows"], state["posting_starts"]
+        self.total = len(self._rows)
+        if len(self._starts) != len(self._number_of) + 1 or int(self._starts[-1]) != self.total:
+            raise ValueError("the postings do not fit the stems")
+
+    def taken(self, rows: npt.NDArray[np.int64], place: npt.NDArray[np.int32]) -> tuple[StepWords, IntArray]:
+        """These rows alone, in this order, without the stems that none of them holds.
+
+        Args:
+            rows: of now; ``place`` the other way round, -1 for one that is left out.
+
+        Returns:
+            Them, and the new number of each stem, -1 for one that is left out.
+        """
+        self.sort()
+        stems = np.repeat(np.arange(len(self._starts) - 1, dtype=np.int32), np.diff(self._starts))
+        moved = place[self._rows]
+        stays = moved >= 0
+        stems, moved = stems[stays], moved[stays]
+        if len(rows) > 1 and (np.diff(rows) < 0).any():
+            moved = moved[np.lexsort((moved, stems))]
+        counts = np.bincount(stems, minlength=len(self._number_of))
+        held = counts > 0
+        made = StepWords()
+        starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts[held])))
+        made.restore(
+            {
+                "stems": self._hashes.values[held],
+                "length": self._length.values[rows],
+                "posting_rows": moved,
+                "posting_starts": starts,
+            }
+        )
+        return made, np.where(held, np.cumsum(held) - 1, -1).astype(np.int32)
