@@ -14,15 +14,22 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidInputError
-from ..retrieval.learning import Example, LearningSettings, learn_answerable, learn_ranking
+from ..retrieval.gate_learning import GateExample, GateSettings, learn_gate
+from ..retrieval.gates import OperationGate, score_shape
+from ..retrieval.learning import Example, LearningSettings, learn_answerable, learn_blend, learn_ranking
+from ..retrieval.operating import Searched, chosen_operations
+from ..retrieval.operations import USUAL
 from ..retrieval.permit import Request
-from ..retrieval.ranker import Ranker, answer_signs
+from ..retrieval.ranker import FEWEST, Ranker, answer_logit, answer_signs
 from ..retrieval.ranking_weights import RankingWeights
 from ..retrieval.signals.features import Features
 from ..retrieval.strategies import strategy_named
+from ..stores.embedders.base import FloatArray
+from .gate_training import DEPTH, Operable, gate_example
 from .metrics import recall_at_k
 from .records import Conversation, Question
 from .runner import store_conversation
+from .small_memories import SMALL
 
 __all__ = [
     "AskedQuestion",
@@ -38,6 +45,7 @@ __all__ = [
 
 Progress = Callable[[str, int, int], None]
 _FOLDS = 5
+_SMALL_PENALTY = 3.0  # of the regression of small memories, of which there are fewer questions
 _ITEM_SHARE = 0.3
 """What an item that cites evidence counts beside the step itself: it may cite other steps too."""
 _ANSWER_RUNS = 1  # the folds of `answerable` are trained from one seed
@@ -45,12 +53,18 @@ _ANSWER_RUNS = 1  # the folds of `answerable` are trained from one seed
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """A question with its candidates' features, and which turns each candidate stands for."""
+    """A question with its candidates' features, and which turns each candidate stands for.
+
+    Attributes:
+        operable: all searches of a multi-step recall, on which the gate of the operations is trained; None leaves the
+            question out of that.
+    """
 
     conversation: str
     question: Question
     features: Features
     turns: tuple[tuple[str, ...], ...]
+    operable: Operable | None = None
 
     @property
     def example(self) -> Example:
@@ -71,12 +85,13 @@ def unanswerable(question: Question) -> bool:
 
 
 def ask_all(
-    memory: Any, conversations: Sequence[Conversation], progress: Progress | None = None
+    memory: Any, conversations: Sequence[Conversation], progress: Progress | None = None, *, operations: bool = True
 ) -> list[AskedQuestion]:
     """Store the conversations, each as a user of its own, and measure the candidates of all their questions.
 
     Args:
         memory: an open, empty :class:`~hexamem.memory.Memory`.
+        operations: whether the further searches of multi-step recalls are made, to train the gate of the operations.
         progress: called as ``progress(what, done, total)`` after every question.
     """
     total = sum(len(one.questions) for one in conversations)
@@ -86,8 +101,12 @@ def ask_all(
         turn_of = store_conversation(user, conversation)
         memory.projector.catch_up(user.name)
         for question in conversation.questions:
-            measured = memory.searcher.measure(user.name, Request(query=question.text, k=10), strategy_named("learned"))
-            if measured is not None:
+            request, strategy = Request(query=question.text, k=DEPTH), strategy_named("learned")
+            if operations:
+                searched = memory.searcher.searches(user.name, request, strategy)
+                if searched is not None:
+                    found.append(_operable(conversation, question, searched, turn_of))
+            elif (measured := memory.searcher.measure(user.name, request, strategy)) is not None:
                 found.append(_asked(conversation, question, measured.features, turn_of))
             if progress is not None:
                 progress(f"ask {conversation.id}", len(found), total)
@@ -97,10 +116,25 @@ def ask_all(
 def _asked(
     conversation: Conversation, question: Question, features: Features, turn_of: Mapping[str, str]
 ) -> AskedQuestion:
+    return AskedQuestion(conversation.id, question, features, _turns(features, turn_of))
+
+
+def _operable(
+    conversation: Conversation, question: Question, searched: Searched, turn_of: Mapping[str, str]
+) -> AskedQuestion:
+    turns: dict[str, tuple[str, ...]] = {}
+    for one in searched.searches:
+        turns.update(zip(one.features.pool.ids, _turns(one.features, turn_of), strict=True))
+    features = searched.searches[0].features
+    return AskedQuestion(conversation.id, question, features, _turns(features, turn_of), Operable.of(searched, turns))
+
+
+def _turns(features: Features, turn_of: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:
+    """Which turns each candidate stands for."""
     pool = features.pool
     steps = [(turn_of.get(one, f"unknown:{one}"),) for one in pool.ids[: pool.steps]]
     items = [tuple(dict.fromkeys(turn_of.get(step, f"unknown:{step}") for step in item.cites)) for item in pool.items]
-    return AskedQuestion(conversation.id, question, features, (*steps, *items))
+    return (*steps, *items)
 
 
 def train(
@@ -110,12 +144,19 @@ def train(
     fingerprint: str,
     card: Mapping[str, object] | None = None,
     answerable: bool = True,
+    gate: GateSettings | None = None,
+    small: Sequence[AskedQuestion] = (),
     progress: Progress | None = None,
 ) -> RankingWeights:
-    """Train the ranking on questions with evidence, and the probability of an answer on the others too.
+    """Train the ranking on questions with evidence, the probability of an answer on the others too, and the gate.
 
-    That probability is fitted on scores of questions whose conversation the scorer did not see: by folds, so it takes
-    at least two conversations, of which some hold unanswerable questions.
+    That probability and the gate are fitted on scores of questions whose conversation the scorer did not see: by folds,
+    so they take at least two conversations; the probability also unanswerable questions in some of them.
+
+    Args:
+        gate: how the gate of the operations is trained; None leaves it to the rules.
+        small: questions asked of small memories (:func:`~.small_memories.small_memories`): how far the probability is
+            to be trusted there.
 
     Raises:
         InvalidInputError: no question has evidence.
@@ -128,39 +169,114 @@ def train(
     weights = learn_ranking(
         [one.example for one in asked], settings, fingerprint=fingerprint, card=card, progress=advance
     )
-    if not answerable or not any(unanswerable(one.question) for one in asked):
+    answerable = answerable and any(unanswerable(one.question) for one in asked)
+    gated = [one for one in asked if one.operable is not None] if gate is not None else []
+    if not answerable and not gated:
         return weights
-    signs, answered = _unseen_signs(asked, settings, fingerprint, progress)
-    if not len(signs):
-        return weights
-    taught = learn_answerable(signs, answered)
-    return RankingWeights(
-        **{**weights.tensors(), "answerable": taught}, fingerprint=weights.fingerprint, card=weights.card
-    )
+    unseen = _unseen(asked, settings, fingerprint, progress)
+    more: dict[str, FloatArray] = {}
+    if answerable and any(len(one.signs) for one in unseen):
+        more |= _taught_answerable(unseen, small)
+    if gate is not None and unseen:
+        more |= _taught_gate(unseen, gate, more, progress)
+    return replaced(weights, more)
 
 
-def _unseen_signs(
+def replaced(weights: RankingWeights, tensors: Mapping[str, FloatArray]) -> RankingWeights:
+    """Weights with some tensors in place of theirs."""
+    return RankingWeights(**{**weights.tensors(), **tensors}, fingerprint=weights.fingerprint, card=weights.card)
+
+
+@dataclass(frozen=True, slots=True)
+class _Fold:
+    """Questions of conversations that a ranker was not trained on, with the signs of an answer where they tell."""
+
+    ranker: Ranker
+    asked: tuple[AskedQuestion, ...]
+    signs: npt.NDArray[np.float32]
+    answered: npt.NDArray[np.bool_]
+    candidates: npt.NDArray[np.int64]
+    names: frozenset[str]
+
+
+def _unseen(
     asked: Sequence[AskedQuestion], settings: LearningSettings, fingerprint: str, progress: Progress | None
-) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.bool_]]:
+) -> list[_Fold]:
     names = list(dict.fromkeys(one.conversation for one in asked))
     # Where every question has an answer, having one tells only of what kind the conversation is.
     telling = {one.conversation for one in asked if unanswerable(one.question)}
     folds = min(_FOLDS, len(names))
-    signs, answered = [], []
     quick = LearningSettings(
         **{name: getattr(settings, name) for name in settings.__slots__ if name != "runs"}, runs=_ANSWER_RUNS
     )
+    found = []
     for fold in range(folds) if folds > 1 else ():
-        held = set(names[fold::folds])
+        held = frozenset(names[fold::folds])
         training = [one.example for one in asked if one.conversation not in held]
+        if not any(one.evidence.any() and not one.evidence.all() for one in training):
+            continue
         ranker = Ranker(learn_ranking(training, quick, fingerprint=fingerprint))
-        for one in asked:
-            if one.conversation in held & telling and len(one.features.pool):
-                signs.append(answer_signs(one.features, ranker.score(one.features)))
-                answered.append(not unanswerable(one.question))
+        mine = tuple(one for one in asked if one.conversation in held)
+        told = [one for one in mine if one.conversation in telling and len(one.features.pool)]
+        signs = [answer_signs(one.features, ranker.score(one.features)) for one in told]
+        answered = np.array([not unanswerable(one.question) for one in told], bool)
+        candidates = np.array([one.features.pool.steps for one in told], np.int64)
+        found.append(_Fold(ranker, mine, np.array(signs, np.float32), answered, candidates, held))
         if progress is not None:
             progress("answerable", fold + 1, folds)
-    return np.array(signs, np.float32), np.array(answered, bool)
+    return found
+
+
+def _taught_answerable(unseen: Sequence[_Fold], small: Sequence[AskedQuestion]) -> dict[str, FloatArray]:
+    signs = np.concatenate([one.signs for one in unseen if len(one.signs)])
+    answered = np.concatenate([one.answered for one in unseen])
+    taught = learn_answerable(signs, answered)
+    made = {"answerable": taught}
+    if not taught.size or not small:
+        return made
+    few = [
+        (one, answer_signs(one.features, fold.ranker.score(one.features)))
+        for fold in unseen
+        for one in small
+        if one.conversation.split(SMALL)[0] in fold.names and one.features.pool.steps >= FEWEST
+    ]
+    held = np.array([not unanswerable(one.question) for one, _ in few], bool)
+    if not few or held.all() or not held.any():
+        return made
+    small_signs = np.array([signs_of for _, signs_of in few], np.float32)
+    taught_small = learn_answerable(small_signs, held, penalty=_SMALL_PENALTY)
+    every = np.concatenate([small_signs, signs])
+    # Both kinds count alike, however many questions there are of each.
+    weights = np.repeat([1 / len(few), 1 / len(signs)], [len(few), len(signs)])
+    blend = learn_blend(
+        np.array([answer_logit(taught, one) for one in every]),
+        np.array([answer_logit(taught_small, one) for one in every]),
+        np.concatenate([held, answered]),
+        np.concatenate([[one.features.pool.steps for one, _ in few], *(one.candidates for one in unseen)]).astype(
+            float
+        ),
+        weights,
+    )
+    return {**made, "answerable_small": taught_small, "answerable_size": blend}
+
+
+def _taught_gate(
+    unseen: Sequence[_Fold], settings: GateSettings, more: Mapping[str, FloatArray], progress: Progress | None
+) -> dict[str, FloatArray]:
+    examples: list[GateExample] = []
+    total = sum(one.operable is not None for fold in unseen for one in fold.asked)
+    for fold in unseen:
+        ranker = Ranker(replaced(fold.ranker.weights, more)) if more else fold.ranker
+        for one in fold.asked:
+            if one.operable is None:
+                continue
+            steps = len(one.operable.searched.steps)
+            probability = ranker.answerable(one.features, ranker.score(one.features), size=steps)
+            evidence = () if unanswerable(one.question) else one.question.evidence
+            examples.append(gate_example(one.operable, evidence, ranker, probability, one.conversation))
+            if progress is not None and len(examples) % 50 == 0:
+                progress("rewards", len(examples), total)
+    return learn_gate(examples, settings) if examples else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,19 +296,20 @@ class CrossValidated:
 
 
 def score_on(asked: Sequence[AskedQuestion], weights: RankingWeights, conversation: str) -> CrossValidated:
-    """Measure weights on the questions of one conversation."""
-    ranker = Ranker(weights)
+    """Measure weights on the questions of one conversation, with the operations that their gate switches on."""
+    ranker, gate = Ranker(weights), OperationGate(weights)
     cuts: dict[int, list[float]] = {5: [], 10: [], 20: []}
     categories: dict[str, list[float]] = {}
     answered = []
     for one in (one for one in asked if one.conversation == conversation):
         scores = ranker.score(one.features)
-        probability = ranker.answerable(one.features, scores)
+        size = None if one.operable is None else len(one.operable.searched.steps)
+        probability = ranker.answerable(one.features, scores, size=size)
         if probability is not None:
             answered.append((probability, not unanswerable(one.question)))
         if not one.question.evidence:
             continue
-        turns = one.ranked_turns(scores)
+        turns = _ranked(one, ranker, gate, scores)
         categories.setdefault(one.question.category, []).append(recall_at_k(turns, one.question.evidence, 10))
         if one.question.category != "5":
             for cut, values in cuts.items():
@@ -206,12 +323,25 @@ def score_on(asked: Sequence[AskedQuestion], weights: RankingWeights, conversati
     )
 
 
+def _ranked(one: AskedQuestion, ranker: Ranker, gate: OperationGate, scores: npt.NDArray[np.float32]) -> list[str]:
+    """The turns in the order in which the preset ``learned`` gives them."""
+    if one.operable is None:
+        return one.ranked_turns(scores)
+    searched = one.operable.searched
+    shape = score_shape(one.features, scores, searched.parts)
+    weights = gate.weights_of(searched.asked.vector, one.features.cues, shape)
+    on = chosen_operations(gate, weights, strategy_named("learned").operations)
+    return one.operable.ranked(ranker, on, None if not on >= USUAL else scores)
+
+
 def cross_validate(
     asked: Sequence[AskedQuestion],
     settings: LearningSettings,
     *,
     fingerprint: str,
     answerable: bool = False,
+    gate: GateSettings | None = None,
+    small: Sequence[AskedQuestion] = (),
     progress: Progress | None = None,
 ) -> list[CrossValidated]:
     """Train on all conversations but one and measure on that one, for each in turn.
@@ -225,7 +355,7 @@ def cross_validate(
     found = []
     for index, name in enumerate(names):
         others = [one for one in asked if one.conversation != name]
-        weights = train(others, settings, fingerprint=fingerprint, answerable=answerable)
+        weights = train(others, settings, fingerprint=fingerprint, answerable=answerable, gate=gate, small=small)
         found.append(score_on(asked, weights, name))
         if progress is not None:
             progress(f"without {name}", index + 1, len(names))
@@ -238,6 +368,7 @@ def learned_card(
     settings: LearningSettings,
     embedder: str,
     license: str = "unknown",
+    gate: GateSettings | None = None,
 ) -> dict[str, Any]:
     """What weights were trained on and how, for the file that holds them.
 
@@ -252,6 +383,7 @@ def learned_card(
         "questions": len(asked),
         "unanswerable": sum(unanswerable(one.question) for one in asked),
         "settings": {name: getattr(settings, name) for name in settings.__slots__},
+        "gate": None if gate is None else {name: getattr(gate, name) for name in gate.__slots__},
     }
 
 
@@ -268,13 +400,19 @@ def train_and_validate(
     card: Mapping[str, object],
     weights: bool,
     folds: bool,
+    gate: GateSettings | None = None,
+    small: Sequence[AskedQuestion] = (),
     progress: Progress | None = None,
 ) -> tuple[RankingWeights | None, list[dict[str, Any]] | None]:
     """Weights trained on everything, and the measures of each conversation left out, as JSON; None for what is not wanted."""
-    made = train(asked, settings, fingerprint=fingerprint, card=card, progress=progress) if weights else None
+    made = None
+    if weights:
+        made = train(asked, settings, fingerprint=fingerprint, card=card, gate=gate, small=small, progress=progress)
     if not folds:
         return made, None
-    found = cross_validate(asked, settings, fingerprint=fingerprint, answerable=True, progress=progress)
+    found = cross_validate(
+        asked, settings, fingerprint=fingerprint, answerable=True, gate=gate, small=small, progress=progress
+    )
     told = []
     for one in found:
         probabilities = np.array([value for value, _ in one.answered])

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from .chatting import chat_graph
     from .config import Settings
     from .errors import HexamemError
+    from .experience.exploring import AttemptResult
+    from .experience.side_effects import mark_side_effects
+    from .graphs.experience import add_reflection
+    from .graphs.experience_middleware import ExperienceMiddleware
     from .hiding import redact_messages
     from .labels import UserLabels
     from .memory import Memory
@@ -50,14 +54,18 @@ if TYPE_CHECKING:
     from .user import UserMemory
 
 _HOME = {
+    "AttemptResult": ".experience.exploring",
     "ChromaStore": ".stores.chroma_store",
+    "ExperienceMiddleware": ".graphs.experience_middleware",
     "MemoryMiddleware": ".middleware",
     "MemoryScope": ".scoping",
     "MiddlewareSettings": ".middleware",
     "PromptSettings": ".prompting",
     "VaultMiddleware": ".tools.vault_middleware",
+    "add_reflection": ".graphs.experience",
     "chat_graph": ".chatting",
     "ingest_graph": ".subgraphs",
+    "mark_side_effects": ".experience.side_effects",
     "memory_graph": ".subgraphs",
     "memory_tools": ".tools.memory_tools",
     "redact_messages": ".hiding",
@@ -72,9 +80,11 @@ _HOME = {
 
 __all__ = [
     "STRATEGIES",
+    "AttemptResult",
     "ChromaStore",
     "CoreItem",
     "EpisodicItem",
+    "ExperienceMiddleware",
     "HexamemError",
     "Hit",
     "Memory",
@@ -97,8 +107,10 @@ __all__ = [
     "VaultItem",
     "VaultMiddleware",
     "Where",
+    "add_reflection",
     "chat_graph",
     "ingest_graph",
+    "mark_side_effects",
     "memory_graph",
     "memory_tools",
     "redact_messages",

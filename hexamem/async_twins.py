@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from .memory_types.files import AddedFile
     from .memory_types.research import AnswerForm, Lane, Research
     from .recording import RunRecorder
+    from .retrieval.feedback_learning import RankingAdjustment
     from .stores.embedders import Embedder
     from .stores.ledger import Reveal
     from .stores.ledger.jobs import Job
@@ -286,6 +287,7 @@ class AsyncTwins:
         known_at: Time | None = None,
         token_budget: int | None = None,
         min_probability: float | None = None,
+        operations: Mapping[str, bool] | None = None,
     ) -> Recall:
         """As :meth:`UserMemory.recall`, in a thread."""
         return await asyncio.to_thread(
@@ -299,6 +301,7 @@ class AsyncTwins:
             known_at=known_at,
             token_budget=token_budget,
             min_probability=min_probability,
+            operations=operations,
         )
 
     async def afeedback(
@@ -306,6 +309,10 @@ class AsyncTwins:
     ) -> None:
         """As :meth:`UserMemory.feedback`, in a thread."""
         return await asyncio.to_thread(self.feedback, recall_id, helped=helped, hurt=hurt)
+
+    async def alearn_ranking(self: UserMemory, *, reset: bool = False) -> RankingAdjustment:
+        """As :meth:`UserMemory.learn_ranking`, in a thread."""
+        return await asyncio.to_thread(self.learn_ranking, reset=reset)
 
     async def aresearch(
         self: UserMemory,
@@ -321,6 +328,8 @@ class AsyncTwins:
         seconds: float | None = None,
         where: Where | Mapping[str, Any] | None = None,
         as_of: Time | None = None,
+        known_at: Time | None = None,
+        kinds: str | Collection[str] | None = None,
         on_event: Callable[[Mapping[str, Any]], object] | None = None,
     ) -> Research:
         """As :meth:`UserMemory.research`, in a thread."""
@@ -337,6 +346,8 @@ class AsyncTwins:
             seconds=seconds,
             where=where,
             as_of=as_of,
+            known_at=known_at,
+            kinds=kinds,
             on_event=on_event,
         )
 

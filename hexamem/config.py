@@ -26,6 +26,8 @@ class Settings:
         timezone: IANA name in which naive times are read, for users who have none of their own.
         strategy: the ranking that ``recall`` uses when none is named.
         weights: file with weights of the learned ranking, from ``hexamem train``; None for those that ship.
+        explore: how often, 0 to 1, a learned recall tries another set of the operations that cost nothing, so that feedback
+            tells what they are worth to this user.
         k: how many hits ``recall`` gives when not told.
         labels: "rules" to give each step its contextual intent (scope, event types, entity types) by rules before it is
             indexed; "model" to have a model refine all of them in the background, "uncertain" only those of which the
@@ -76,6 +78,7 @@ class Settings:
     timezone: str = "UTC"
     strategy: str = "rrf_neighbours"
     weights: str | None = None
+    explore: float = 0.0
     k: int = 10
     labels: LabelTier = "rules"
     label_batch: int = 12
@@ -130,6 +133,9 @@ class Settings:
             if not whole or value < 1 or (highest is not None and value > highest):
                 rule = "of at least 1" if highest is None else f"from 1 to {highest:,}"
                 raise ConfigError(f"Settings.{name} = {value!r}: give a whole number {rule}")
+        share = self.explore
+        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+            raise ConfigError(f"Settings.explore = {share!r}: give a number from 0 to 1")
         for name in ("pages", "experience", "keep_reasoning", "find_secrets", "background"):
             value = getattr(self, name)
             if not isinstance(value, bool):

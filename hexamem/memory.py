@@ -102,7 +102,13 @@ class Memory(AsyncMemory):
             self.ledger, self.vectors, self.lexical, embedder, self._notice, home_id(home), self.labelling
         )
         self.searcher = Searcher(
-            self.ledger, self.vectors, self.lexical, embedder, self._query_intent, weights=settings.weights
+            self.ledger,
+            self.vectors,
+            self.lexical,
+            embedder,
+            self._query_intent,
+            weights=settings.weights,
+            folder=home / "ranking",
         )
         self.projector.let_go = self.drop_kept
         self._users: dict[str, UserMemory] = {}
@@ -373,10 +379,6 @@ class Memory(AsyncMemory):
             written = memory.reindex(progress=progress)
             memory.ledger.set_settings(embedder_identity(memory.embedder))
         return written
-
-    def check_open(self) -> None:
-        """Raise StoreClosedError after :meth:`close`."""
-        self._calls.check()
 
     def close(self) -> None:
         """Finish what runs and release the home. What was acknowledged stays; twice is fine.

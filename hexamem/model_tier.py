@@ -15,6 +15,7 @@ from .models import Budget
 from .stores.ledger import Ledger, Transaction
 
 if TYPE_CHECKING:
+    from .agents.full_recall import FullRecall
     from .agents.labelling.query_labeler import ModelQueryLabeler
     from .models import Models
 
@@ -130,6 +131,18 @@ class ModelTier:
                 self._ledger, model, self._notices, method=self._settings.model_method, budget=self.budget
             )
         return self._query.query(user, without_secrets(user, text), by_rules)
+
+    def full_recall(self) -> FullRecall:
+        """What models add to one recall; without models it adds nothing and says so."""
+        from .agents.full_recall import FullRecall
+
+        return FullRecall(
+            self._ledger,
+            self.models.of("planner") if self.models else None,
+            self.models.of("integrator") if self.models else None,
+            method=self._settings.model_method,
+            budget=self.budget,
+        )
 
     def drop(self, user: str) -> None:
         """Forget what is kept in memory of a user."""

@@ -4,27 +4,36 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from .arguments import check_count, check_text, kinds_in
 from .errors import CorruptFileError, HexamemError, InvalidInputError, NotFoundError
 from .labels import refuse_unknown
-from .memory_types import Recall, Where, new_id, utc_now
+from .memory_types import Hit, Recall, Signal, Where, new_id, utc_now
+from .retrieval.feedback_learning import FeedbackSettings, RankingAdjustment, learn_offsets
+from .retrieval.operations import ABSTAIN, NAMES
 from .retrieval.packing import pack
 from .retrieval.permit import Request
+from .retrieval.ranker import Ranker
 from .retrieval.search import Found
 from .retrieval.strategies import Strategy, strategy_named
 from .stores.known_secrets import replace_known
 from .stores.ledger import log_recalls, recall_row
-from .stores.ledger.recalls import RecallRow
+from .stores.ledger.recalls import RecallRow, read_judged, write_adjustment
 from .stores.redaction import Redactor
 
 if TYPE_CHECKING:
     from .user import UserMemory
 
 __all__ = ["Recalling"]
+
+_WIDER, _WIDEST = 3, 60
+"""How many times as many hits a model sees as are wanted, and how many at most."""
+_TAUGHT = frozenset({"learned", "learned_full"})
+"""Strategies whose recalls teach the gate."""
 
 
 class Recalling:
@@ -48,6 +57,7 @@ class Recalling:
         known_at: datetime | None,
         token_budget: int | None,
         min_probability: float | None,
+        operations: Mapping[str, bool] | None = None,
     ) -> Recall:
         """As :meth:`UserMemory.recall`, with times and conditions read."""
         began = time.perf_counter()
@@ -58,19 +68,28 @@ class Recalling:
         preset = strategy_named(memory.settings.strategy if strategy is None else check_text(strategy, "strategy"))
         k = preset.k or memory.settings.k if k is None else check_count(k, "k", 1_000)
         token_budget = preset.token_budget if token_budget is None else check_count(token_budget, "token_budget")
+        if operations is not None:
+            preset = with_operations(preset, operations)
+        if preset.learned and memory.settings.explore:
+            preset = replace(preset, explore=memory.settings.explore)
         if min_probability is not None:
             check_probability(min_probability, preset)
+        elif preset.operations.get("threshold_filtering"):
+            min_probability = ABSTAIN
         request = Request(query=query, k=k, kinds=kinds_in(kinds), where=where, as_of=as_of, known_at=known_at)
-        before = len(memory.noticed)
+        before, unsure = len(memory.noticed), ""
         user._finish_redactions()
         memory.projector.catch_up(user.name)
-        found = self._search(request, preset)
+        found = self._full(request, preset) if preset.full else self._search(request, preset)
         hits = found.hits
         if min_probability is not None and (found.answerable is None or found.answerable < min_probability):
             hits = []
+            if found.gate is not None and found.answerable is None:
+                unsure = "how likely memory holds an answer is not known of so few steps, or by these weights: no hits"
         # Of this user only: another's may be mended at the same time, in another thread.
         degraded = [line for whose, line in memory.noticed[before:] if whose == user.name]
         degraded += found.degraded
+        degraded += [unsure] if unsure else []
         if not hits and where is not None and where.labels:
             try:
                 refuse_unknown(user, where.labels)
@@ -79,7 +98,8 @@ class Recalling:
         text, tokens = pack(hits, token_budget)
         recall_id = new_id("recall")
         try:
-            row = recall_row(recall_id, query, preset.name, [(hit.id, hit.score) for hit in hits], utc_now())
+            shown = [(hit.id, hit.score) for hit in hits]
+            row = recall_row(recall_id, query, preset.name, shown, utc_now(), logged_operations(found))
             self._log(row, erased)
         except HexamemError as error:  # the hits are right; the rows are kept for the next try
             degraded.append(f"what was shown could not be noted: {error}")
@@ -96,14 +116,28 @@ class Recalling:
             elapsed_ms=(time.perf_counter() - began) * 1_000,
         )
 
-    def _search(self, request: Request, strategy: Strategy) -> Found:
+    def _search(self, request: Request, strategy: Strategy, parts: tuple[str, ...] | None = None) -> Found:
         memory, name = self._user.memory, self._user.name
         try:
-            return memory.searcher.find(name, request, strategy)
+            return memory.searcher.find(name, request, strategy, parts)
         except CorruptFileError:  # an index that went bad since it was checked
             if not memory.projector.mend(name):
                 raise
-            return memory.searcher.find(name, request, strategy)
+            return memory.searcher.find(name, request, strategy, parts)
+
+    def _full(self, request: Request, strategy: Strategy) -> Found:
+        """A recall that may ask models: for the parts of the question, and for the order of three times as many hits."""
+        memory, name = self._user.memory, self._user.name
+        models = memory.model_tier.full_recall()
+        question = memory._without_secrets(name, request.query)
+        parts = models.parts(name, question) if strategy.operations.get("multi_step", True) else None
+        reranks = strategy.operations.get("semantic_reranking", True)
+        wide = replace(request, k=min(_WIDER * request.k, _WIDEST)) if reranks else request
+        found = self._search(wide, strategy, parts)
+        order = models.order(name, question, found.hits, request.k) if reranks else None
+        hits = found.hits if order is None else in_order(found.hits, order)
+        degraded = (*found.degraded, *dict.fromkeys(models.degraded))
+        return replace(found, hits=hits[: request.k], degraded=degraded)
 
     def _log(self, row: RecallRow, erased: int) -> None:
         looker = Redactor(None, self._user.memory.settings.find_secrets)
@@ -136,11 +170,77 @@ class Recalling:
                     self._shown[:0] = rows
             raise
 
+    def learn(self) -> RankingAdjustment:
+        """What :meth:`UserMemory.learn_ranking` does."""
+        memory, name = self._user.memory, self._user.name
+        with memory.ledger.read(name) as tx:
+            judged = [one for one in read_judged(tx) if one.strategy in _TAUGHT] if tx.user_id else []
+        memory.projector.catch_up(name)
+        examples, verdicts = [], 0
+        for one in judged:
+            found = memory.searcher.replayed(name, one, strategy_named("learned"))
+            if found is not None:
+                examples.append(found)
+                verdicts += len(one.helped) + len(one.hurt)
+        learned = learn_offsets(examples, FeedbackSettings(), verdicts)
+        if learned.accepted:
+            ranker = memory.searcher.ranker
+            assert isinstance(ranker, Ranker)
+            kept = {"weights": ranker.weights.digest, "offsets": dict(learned.offsets), "at": utc_now().isoformat()}
+            with memory.ledger.write(name, create=False) as tx:
+                write_adjustment(tx, kept)
+        return learned
+
+    def unlearn(self) -> None:
+        """Rank this user's recalls by the weights alone again."""
+        with self._user.memory.ledger.write(self._user.name, create=False) as tx:
+            if tx.user_id:
+                write_adjustment(tx, None)
+
     def forget(self) -> None:
         """Drop what is not written, for good: the user is erased."""
         with self._guard:
             self._erased += 1
             self._shown.clear()
+
+
+def in_order(hits: Sequence[Hit], best: Sequence[str]) -> list[Hit]:
+    """Hits with those named first, in that order, and the others behind as they were.
+
+    The scores stay those that there were, in the new order; what the order added to each is a reason of its own.
+    """
+    place = {one: number for number, one in enumerate(best)}
+    ordered = sorted(hits, key=lambda hit: place.get(hit.id, len(place)))
+    found = []
+    for hit, score in zip(ordered, sorted((hit.score for hit in hits), reverse=True), strict=True):
+        told = Signal(name="model", rank=None if hit.id not in place else place[hit.id] + 1, share=score - hit.score)
+        why = tuple(sorted((*hit.why, told), key=lambda one: -one.share))
+        found.append(hit.model_copy(update={"score": score, "why": why}))
+    return found
+
+
+def with_operations(strategy: Strategy, operations: Mapping[str, bool]) -> Strategy:
+    """A strategy with some of its operations on or off, whatever its gate says.
+
+    Raises:
+        InvalidInputError: the strategy has no operations, or there is none of such a name.
+    """
+    if not isinstance(operations, Mapping):
+        raise InvalidInputError(f"operations = {operations!r}: give a mapping of names to True or False")
+    if not strategy.learned:
+        raise InvalidInputError(f"operations = {dict(operations)!r}: strategy {strategy.name!r} has none")
+    for name, value in operations.items():
+        if name not in NAMES or not isinstance(value, bool):
+            raise InvalidInputError(f"operations: {name!r} = {value!r}; set {', '.join(NAMES)} to True or False")
+    return replace(strategy, operations={**strategy.operations, **operations})
+
+
+def logged_operations(found: Found) -> dict[str, object] | None:
+    """What is kept of the gate with a recall, to learn from it later; None for a ranking without one."""
+    if found.gate is None:
+        return None
+    gate = {name: round(value, 4) for name, value in found.gate.items()}
+    return {"gate": gate, "on": sorted(found.on), "chance": round(found.chance, 6)}
 
 
 def check_probability(value: object, strategy: Strategy) -> None:

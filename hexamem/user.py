@@ -35,6 +35,7 @@ from .memory_types.messages import read_messages
 from .memory_types.research import AnswerForm, Lane, Research
 from .memory_types.times import parse_time, read_zone, shown
 from .recalling import Recalling
+from .retrieval.feedback_learning import RankingAdjustment
 from .stores import changing, privacy
 from .stores.ledger import (
     Reveal,
@@ -432,6 +433,7 @@ class UserMemory(AsyncTwins):
         known_at: Time | None = None,
         token_budget: int | None = None,
         min_probability: float | None = None,
+        operations: Mapping[str, bool] | None = None,
     ) -> Recall:
         """The k best steps and items for a query, each with the reasons why it came back. No LLM call, except
         with ``Settings.query_intent="model"``: then one for a strategy that matches labels.
@@ -448,7 +450,9 @@ class UserMemory(AsyncTwins):
             known_at: what was stored and believed at that time, in the words of then. A step that was forgotten
                 since stays forgotten.
             token_budget: bounds ``Recall.text``; the hits stay all. The strategy's own, if it has one, when None.
-            min_probability: needs a strategy that estimates probabilities.
+            min_probability: no hits where an answer is less likely; needs a strategy that estimates probabilities.
+            operations: of ``temporal_ordering``, ``latest_filtering``, ``multi_step``, ``threshold_filtering`` and
+                ``semantic_reranking`` those that are on (True) or off (False) whatever the gate of a learned strategy says.
 
         Raises:
             InvalidInputError: for an argument that does not fit, with the rule.
@@ -463,6 +467,7 @@ class UserMemory(AsyncTwins):
             known_at=self._time(known_at),
             token_budget=token_budget,
             min_probability=min_probability,
+            operations=operations,
         )
 
     @public
@@ -483,6 +488,27 @@ class UserMemory(AsyncTwins):
             write_feedback(tx, recall_id, verdicts)
 
     @public
+    def learn_ranking(self, *, reset: bool = False) -> RankingAdjustment:
+        """Learn from this user's :meth:`feedback` which operations of the learned ranking help; only this user's recalls change.
+
+        Each recall with feedback (strategies ``learned`` and ``learned_full``, the latest 1,000) is asked again, under every set
+        of the operations that cost nothing. What that teaches is kept in the ledger, goes with :meth:`erase`, is in no export, and
+        counts for the weights that it was learned with. It is refused, and nothing changes, where on recalls left out of
+        learning it is not better than the weights as they ship.
+
+        Args:
+            reset: forget what was learned instead.
+
+        Raises:
+            ConfigError: there are no weights for the embedder, or they have no gate of operations.
+        """
+        if reset:
+            self._recalling.unlearn()
+            return RankingAdjustment(accepted=True, reason="what was learned is forgotten")
+        self.write_recalls()
+        return self._recalling.learn()
+
+    @public
     def research(
         self,
         question: str,
@@ -497,6 +523,8 @@ class UserMemory(AsyncTwins):
         seconds: float | None = None,
         where: Where | Mapping[str, Any] | None = None,
         as_of: Time | None = None,
+        known_at: Time | None = None,
+        kinds: str | Collection[str] | None = None,
         on_event: Callable[[Mapping[str, Any]], object] | None = None,
     ) -> Research:
         """Answer a question by rounds of planning, searching, integrating and reflecting (GAM, arXiv 2511.18423).
@@ -513,8 +541,9 @@ class UserMemory(AsyncTwins):
             passages: how many are read a round at most; 14 when None.
             lanes: ways to search that may be used; all when None.
             calls, tokens, seconds: what it may cost; None for no limit but the memory's own.
-            where: conditions on what may be read. as_of: only what had happened, or was true, at that time; the question is
-                read as asked then. With either a planner sees no memos, since these tell of whole pages.
+            where: conditions on what may be read. kinds: "step" and item kinds; all when None.
+            as_of: only what had happened, or was true, at that time. known_at: only what was stored and believed at that
+                time, in the words of then. The question is read as asked at that time, the former of the two.
             on_event: told of every plan, search and decision as it is made.
 
         Raises:
@@ -533,6 +562,8 @@ class UserMemory(AsyncTwins):
             seconds=seconds,
             where=self._where(where),
             as_of=self._time(as_of),
+            known_at=self._time(known_at),
+            kinds=kinds,
             on_event=on_event,
         )
 

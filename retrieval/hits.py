@@ -7,6 +7,7 @@ from datetime import timedelta, timezone, tzinfo
 from functools import lru_cache
 
 from ..memory_types import Hit, MemoryItem, ResourceItem, Signal, Source
+from ..memory_types.local_time import in_zone
 from ..memory_types.times import read_zone
 from ..stores.chunking import SHORT, chunk_spans, passage_at, span_of
 from ..stores.ledger import event_time, get_items
@@ -33,12 +34,14 @@ def hits_of(
 ) -> list[Hit]:
     """The k best candidates as hits, best first, with the labels of steps by name.
 
-    What is no longer believed is demoted, and stands after what took its place, unless a time was asked for.
+    What is no longer believed is demoted, and stands after what took its place, unless a time was asked for
+    or latest filtering was turned off.
     """
     item_ids = [record_id for record_id in candidates if not record_id.startswith("step_")]
     believed = run.permit.believed
     states = dict(kept.states.of(run.tx, item_ids)) if item_ids else {}
-    if run.request.as_of is None and run.request.known_at is None:
+    latest = strategy.operations.get("latest_filtering", True)
+    if latest and run.request.as_of is None and run.request.known_at is None:
         _demote_former(candidates, _with_followers(run, states, kept), strategy.superseded)
     statuses = {item_id: state.status for item_id, state in states.items()}
     statuses.update({item_id: item.status for item_id, item in believed.items()})
@@ -165,7 +168,7 @@ def _step_hit(candidate: Candidate, step: ShownStep, run: Run, vocabulary: Vocab
         place=None,
         score=candidate.score,
         why=_why(candidate, run),
-        occurred_at=step.occurred_at.astimezone(_offset(step.offset_minutes)),
+        occurred_at=in_zone(step.occurred_at, _offset(step.offset_minutes)),
         speaker=step.speaker,
         thread_id=step.thread_id,
         sources=(Source.of_fields(step_id=step.id, quote="", start=None, end=None),),
@@ -186,7 +189,7 @@ def _item_hit(candidate: Candidate, item: ShownItem | MemoryItem, run: Run, zone
         place=place,
         score=candidate.score,
         why=_why(candidate, run),
-        occurred_at=moment.astimezone(zone),
+        occurred_at=in_zone(moment, zone),
         speaker=None,
         thread_id=None,
         sources=item.sources,

@@ -19,11 +19,11 @@ import numpy.typing as npt
 
 from ..errors import InvalidInputError
 from ..stores.embedders.base import FloatArray
-from .ranker import FUSION, standardised
+from .ranker import FUSION, large_share, standardised
 from .ranking_weights import RankingWeights
 from .signals.features import FEATURES, SIGNAL_OF
 
-__all__ = ["Example", "LearningSettings", "learn_answerable", "learn_ranking"]
+__all__ = ["Example", "LearningSettings", "learn_answerable", "learn_blend", "learn_ranking"]
 
 _Parameters = dict[str, FloatArray]
 
@@ -144,6 +144,37 @@ def learn_answerable(signs: FloatArray, answered: npt.NDArray[np.bool_], *, pena
 
     found = minimize(loss, np.zeros(x.shape[1] + 1), jac=True, method="L-BFGS-B")
     return np.concatenate([mean, deviation, found.x]).astype(np.float32)
+
+
+def learn_blend(
+    large: npt.NDArray[np.float64],
+    small: npt.NDArray[np.float64],
+    answered: npt.NDArray[np.bool_],
+    candidates: npt.NDArray[np.float64],
+    weights: npt.NDArray[np.float64],
+) -> FloatArray:
+    """From how many candidates on the probability of an answer is that of large memories, ``(2,)``.
+
+    Args:
+        large, small: logits by the regressions of large and of small memories, ``(n,)``.
+        answered: whether the memory asked holds the answer.
+        candidates: how many steps were compared.
+        weights: how much each question counts.
+
+    Returns:
+        The logarithm of the number at which both count half, and how quickly it changes (``large_share``).
+    """
+    from scipy.optimize import minimize
+
+    y = answered.astype(np.float64)
+
+    def loss(theta: npt.NDArray[np.float64]) -> float:
+        share = large_share(candidates, np.array([theta[0], math.exp(min(theta[1], 3.0))], np.float32))
+        z = share * large + (1 - share) * small
+        return float((weights * (np.logaddexp(0, z) - y * z)).sum() / weights.sum())
+
+    found = minimize(loss, np.array([math.log(90.0), 1.0]), method="Nelder-Mead")
+    return np.array([found.x[0], math.exp(min(found.x[1], 3.0))], np.float32)
 
 
 def _chosen(

@@ -18,10 +18,22 @@ from .signals.content import products
 from .signals.cues import CUES
 from .signals.features import FEATURES, SIGNAL_OF, Features
 
-__all__ = ["ANSWER_SIGNS", "FUSION", "SIGNALS", "Ranker", "answer_signs", "standardised"]
+__all__ = [
+    "ANSWER_SIGNS",
+    "FEWEST",
+    "FUSION",
+    "SIGNALS",
+    "Ranker",
+    "answer_logit",
+    "answer_signs",
+    "large_share",
+    "standardised",
+]
 
 _LOW, _HIGH = -6.0, 8.0
 _USUAL = 20
+FEWEST = 4
+"""Of fewer steps nothing is told of whether they hold an answer."""
 FUSION: FloatArray = np.array(
     [
         {"fused": 0.5, "fused_beside": 0.5, "fused_rank": 0.15, "fused_beside_rank": 0.15}.get(name, 0.0)
@@ -35,6 +47,7 @@ SIGNALS: tuple[str, ...] = tuple(dict.fromkeys(SIGNAL_OF.values()))
 """What features belong to, in the order of the shares."""
 _SIGNAL_COLUMN = np.array([SIGNALS.index(SIGNAL_OF[name]) for name in FEATURES])
 _MEMBERSHIP = np.eye(len(SIGNALS), dtype=np.float32)[_SIGNAL_COLUMN]
+_UNTIMED: FloatArray = np.array([SIGNAL_OF[name] != "time" for name in FEATURES], np.float32)
 _FROM_BEST = (
     "late",
     "late_of_5",
@@ -79,30 +92,52 @@ def answer_signs(features: Features, scores: FloatArray) -> FloatArray:
     return np.array([*signs, features.cues[_KNOWN]], np.float32)
 
 
+def answer_logit(taught: FloatArray, signs: FloatArray) -> float:
+    """The log-odds of an answer by the regression that :func:`~.learning.learn_answerable` gives."""
+    mean, deviation, slope = taught[:-1].reshape(3, -1)
+    return float(np.clip((signs - mean) / deviation, -5, 5) @ slope + taught[-1])
+
+
+def large_share(candidates: npt.NDArray[np.float64] | np.float64, blend: FloatArray) -> npt.NDArray[np.float64]:
+    """How far the regression of large memories counts: half at ``exp(blend[0])`` candidates, the quicker the greater ``blend[1]``."""
+    return np.asarray(1 / (1 + np.exp(-blend[1] * (np.log(np.maximum(candidates, 1)) - blend[0]))), np.float64)
+
+
 class Ranker:
     """Scores pools by trained weights."""
 
     def __init__(self, weights: RankingWeights) -> None:
         self.weights = weights
 
-    def score(self, features: Features, x: FloatArray | None = None) -> FloatArray:
+    def score(
+        self, features: Features, x: FloatArray | None = None, *, timed: bool = True, reranked: bool = True
+    ) -> FloatArray:
         """The score of each candidate, ``(n,)``; 0 for one that is in nothing unlike the others.
 
         Args:
             x: the features :func:`standardised`, where they are known already.
+            timed: whether the days of candidates count.
+            reranked: whether the second part of the score is added.
         """
         if not len(features.pool):
             return np.empty(0, np.float32)
         linear, lit = self._by_question(features.cues)
         x = standardised(features.values, self.weights.deviation) if x is None else x
-        hidden = np.maximum(products(x, self.weights.hidden) + lit, 0.0) - np.maximum(lit, 0.0)
-        return np.asarray(products(x, linear[:, None])[:, 0] + hidden @ self.weights.hidden_out, np.float32)
+        x = x if timed else np.asarray(x * _UNTIMED)
+        scores = products(x, linear[:, None])[:, 0]
+        if reranked:
+            hidden = np.maximum(products(x, self.weights.hidden) + lit, 0.0) - np.maximum(lit, 0.0)
+            scores = scores + hidden @ self.weights.hidden_out
+        return np.asarray(scores, np.float32)
 
     def shares(
         self,
         features: Features,
         chosen: Sequence[int] | npt.NDArray[np.integer],
         x: FloatArray | None = None,
+        *,
+        timed: bool = True,
+        reranked: bool = True,
     ) -> npt.NDArray[np.float64]:
         """What each of :data:`SIGNALS` adds to the scores of some candidates, ``(len(chosen), len(SIGNALS))``.
 
@@ -114,6 +149,9 @@ class Ranker:
         """
         linear, lit = self._by_question(features.cues)
         x = (standardised(features.values, self.weights.deviation) if x is None else x)[np.asarray(chosen, np.int64)]
+        x = x if timed else np.asarray(x * _UNTIMED)
+        if not reranked:
+            return np.asarray((x * linear).astype(np.float64) @ _MEMBERSHIP, np.float64)
         reached = x @ self.weights.hidden
         start, end = np.broadcast_to(lit, reached.shape), reached + lit
         span = np.where(np.abs(reached) < 1e-9, 1.0, reached)
@@ -125,16 +163,31 @@ class Ranker:
         by_feature = x * (linear + (part * self.weights.hidden_out) @ self.weights.hidden.T)
         return np.asarray(by_feature.astype(np.float64) @ _MEMBERSHIP, np.float64)
 
-    def answerable(self, features: Features, scores: FloatArray) -> float | None:
-        """The probability that memory holds the answer; None where the weights were not trained for it."""
+    def answerable(
+        self, features: Features, scores: FloatArray, size: int | None = None, signs: FloatArray | None = None
+    ) -> float | None:
+        """The probability that memory holds the answer; None where the weights were not trained for it, and for a
+        memory of fewer than :data:`FEWEST` steps.
+
+        What stands out among hundreds of candidates says nothing among ten, so small memories have a regression of
+        their own; with more candidates the logit goes over to that of large ones.
+
+        Args:
+            size: how many steps the memory holds; None for many.
+            signs: the :func:`answer_signs`, where they are known.
+        """
         taught = self.weights.answerable
         if not len(taught):
             return None
         if not len(scores):
             return 0.0
-        signs = answer_signs(features, scores)
-        mean, deviation, slope = taught[:-1].reshape(3, -1)
-        value = float(np.clip((signs - mean) / deviation, -5, 5) @ slope + taught[-1])
+        if size is not None and size < FEWEST:
+            return None
+        signs = answer_signs(features, scores) if signs is None else signs
+        value = answer_logit(taught, signs)
+        if len(self.weights.answerable_small):
+            share = float(large_share(np.float64(features.pool.steps), self.weights.answerable_size))
+            value = share * value + (1 - share) * answer_logit(self.weights.answerable_small, signs)
         return float(1 / (1 + np.exp(-np.clip(value, -30, 30))))
 
     def _by_question(self, cues: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -4,29 +4,37 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import HexamemError
+from ..errors import ConfigError, HexamemError
 from ..intent.query import QueryFilter
 from ..memory_types import Hit, MemoryItem
 from ..stores.chunking import is_passage, item_of
 from ..stores.embedders import Embedder
 from ..stores.ledger import Ledger, neighbours, user_key
+from ..stores.ledger.recalls import JudgedRecall, read_adjustment
 from ..stores.ledger.steps import Neighbours
 from ..stores.lexical import LexicalFilter, LexicalStore
 from ..stores.projections import holds_documents
 from ..stores.vector_cache import embed_texts
 from ..stores.vectors import VectorStore
+from ..stores.working_set import WorkingSet
+from .feedback_learning import FeedbackExample
 from .fusion import Candidate, Ranking, add_ranking, best, fuse, spread
+from .gates import OperationGate
 from .hits import hits_of
 from .kept import Kept
 from .label_density import QueryIntent, asked_labels, by_density
 from .late import late_ranking
-from .learned import LearnedSearch, Measured
+from .learned import LearnedSearch, Measured, QuestionRead
+from .operating import Opened, Searched, open_recall, outdated_steps, question_parts, rank, replay, sub_questions
+from .operations import Search
 from .permit import Permit, Request
 from .ranker import Ranker
 from .ranking_weights import load_weights, shipped_weights
@@ -44,12 +52,15 @@ class Found:
     """What a search gives: the hits, best first, and of ``learned`` the gate and the probability of an answer.
 
     Attributes:
+        on: the operations that ran. chance: with which probability these were chosen.
         degraded: why another ranking than the one that was asked for had to do.
     """
 
     hits: list[Hit]
     gate: dict[str, float] | None = None
     answerable: float | None = None
+    on: frozenset[str] = frozenset()
+    chance: float = 1.0
     degraded: tuple[str, ...] = ()
 
 
@@ -58,6 +69,7 @@ class Searcher:
 
     Args:
         weights: file with the weights of the learned ranking; None takes those that ship for the embedder.
+        folder: where what the learned ranking needs of steps is kept from one process to the next; None for nowhere.
 
     Attributes:
         kept: what is kept in memory between recalls.
@@ -71,6 +83,7 @@ class Searcher:
         embedder: Embedder,
         intent: QueryIntent | None = None,
         weights: str | os.PathLike[str] | None = None,
+        folder: Path | None = None,
     ) -> None:
         self._ledger, self._vectors, self._lexical, self._embedder = ledger, vectors, lexical, embedder
         self._intent, self._weights_file = intent, weights
@@ -85,16 +98,22 @@ class Searcher:
             bm25=self._bm25,
             intent=intent,
             vocabularies=self.kept.vocabularies,
+            folder=folder,
         )
 
     def drop(self, user: str) -> None:
-        """Forget what is kept in memory of a user."""
+        """Forget what is kept of a user, in memory and on disk."""
         self.kept.drop(user)
+        self._vectors.let_go(user_key(user))
         self._learned.drop(user)
         self._embedder.forget()
 
-    def find(self, user: str, request: Request, strategy: Strategy) -> Found:
-        """As :meth:`search`, with what a learned ranking tells beside the hits."""
+    def find(self, user: str, request: Request, strategy: Strategy, parts: tuple[str, ...] | None = None) -> Found:
+        """As :meth:`search`, with what a learned ranking tells beside the hits.
+
+        Args:
+            parts: of the question, in place of those that rules find; where there are any, they are searched.
+        """
         if not strategy.learned:
             return Found(hits=self.search(user, request, strategy))
         ranker = self.ranker
@@ -106,7 +125,7 @@ class Searcher:
         read = self._learned.read(user, request)
         if read is None:
             return Found(hits=[])
-        asked = read[0]
+        asked, steps = read[0], read[1]
         former = self._former_items(user, request)
         texts = [item.text for item in former.values()]
         former_vectors = embed_texts(self._ledger, user, self._embedder, texts)
@@ -114,9 +133,103 @@ class Searcher:
             if not tx.user_id:
                 return Found(hits=[])
             run = Run(tx, request, Permit(tx, request), user_key(user), former, asked.vector, former_vectors)
-            ranked = self._learned.rank(run, self._learned.measure(run, *read, strategy), ranker)
-            hits = hits_of(run, ranked.candidates, strategy, self._lexical, self.kept)
-        return Found(hits=hits, gate=ranked.gate, answerable=ranked.answerable)
+            measured = self._learned.measure(run, *read, strategy)
+            gate = self._gate(ranker, read_adjustment(tx))
+            opened = open_recall(measured, ranker, gate, strategy, steps, paid=self._embedder.paid, parts=parts)
+            if "multi_step" not in opened.on:
+                return self._found(run, [measured], opened, ranker, steps, strategy)
+            questions = sub_questions(run, opened.parts, measured, steps)
+        further = self._further(user, request, questions, steps)
+        with self._ledger.read(user) as tx:
+            if not tx.user_id:
+                return Found(hits=[])
+            again = replace(run, tx=tx, permit=Permit(tx, request))
+            searched = [measured, *self._measure_further(again, further, strategy)]
+            return self._found(again, searched, opened, ranker, steps, strategy)
+
+    def _found(
+        self,
+        run: Run,
+        searched: Sequence[Measured],
+        opened: Opened,
+        ranker: Ranker,
+        steps: WorkingSet,
+        strategy: Strategy,
+    ) -> Found:
+        ranked = rank(run, searched, opened, ranker, steps)
+        hits = hits_of(run, ranked.candidates, strategy, self._lexical, self.kept)
+        return Found(hits=hits, gate=ranked.gate, answerable=ranked.answerable, on=ranked.on, chance=opened.chance)
+
+    def _further(
+        self, user: str, request: Request, questions: Sequence[str], steps: WorkingSet
+    ) -> list[tuple[Request, QuestionRead]]:
+        """Read sub-questions against the same steps, outside of any transaction."""
+        found = []
+        for one in questions:
+            asking = replace(request, query=one)
+            read = self._learned.read(user, asking)
+            # Where the steps were read anew in between, their numbers are others: then the question alone has to do.
+            if read is not None and read[1] is steps:
+                found.append((asking, read))
+        return found
+
+    def _measure_further(
+        self, run: Run, further: Sequence[tuple[Request, QuestionRead]], strategy: Strategy
+    ) -> list[Measured]:
+        return [
+            self._learned.measure(replace(run, request=asking, vector=read[0].vector), *read, strategy)
+            for asking, read in further
+        ]
+
+    def _gate(self, ranker: Ranker, adjustment: Mapping[str, Any] | None) -> OperationGate:
+        """The gate of the weights, with what was learned of a user by these very weights."""
+        if adjustment is None or adjustment.get("weights") != ranker.weights.digest:
+            return self._shared_gate
+        return OperationGate(ranker.weights, adjustment["offsets"])
+
+    @cached_property
+    def _shared_gate(self) -> OperationGate:
+        ranker = self.ranker
+        assert isinstance(ranker, Ranker)
+        return OperationGate(ranker.weights)
+
+    def replayed(self, user: str, judged: JudgedRecall, strategy: Strategy) -> FeedbackExample | None:
+        """A recall with feedback asked again, under every set of operations; None where nothing of it can be asked.
+
+        Raises:
+            ConfigError: there are no weights for the embedder, or they have no gate.
+        """
+        ranker = self.ranker
+        if isinstance(ranker, str) or not OperationGate(ranker.weights).trained:
+            told = ranker if isinstance(ranker, str) else "these weights have no gate; train some with `hexamem train`"
+            raise ConfigError(f"feedback teaches nothing: {told}")
+        k = max(len(judged.hits), 1)
+        found = self.searches(user, Request(query=judged.query, k=k), strategy)
+        if found is None or not len(found.searches[0].features.pool):
+            return None
+        return replay(found, judged, ranker, k)
+
+    def searches(self, user: str, request: Request, strategy: Strategy) -> Searched | None:
+        """All searches that a multi-step recall of a question makes, measured: what the gate is trained on.
+
+        None for a user without a record.
+        """
+        read = self._learned.read(user, request)
+        with self._ledger.read(user) as tx:
+            if read is None or not tx.user_id:
+                return None
+            asked, steps = read[0], read[1]
+            run = Run(tx, request, Permit(tx, request), user_key(user), {}, asked.vector, None)
+            first = self._learned.measure(run, *read, strategy)
+            parts = question_parts(asked, steps)
+            questions = sub_questions(run, parts, first, steps)
+        further = self._further(user, request, questions, steps)
+        with self._ledger.read(user) as tx:
+            measured = [first, *self._measure_further(replace(run, tx=tx), further, strategy)]
+            searches = tuple(
+                Search(one.features, outdated_steps(replace(run, tx=tx), one.features)) for one in measured
+            )
+        return Searched(asked=asked, searches=searches, parts=len(parts), steps=steps)
 
     def measure(self, user: str, request: Request, strategy: Strategy) -> Measured | None:
         """The candidates of a question with their features, as the learned ranking sees them: what it is trained on.

@@ -1,9 +1,9 @@
-"""Ranking strategies as data: named presets, one line each (DESIGN section 5)."""
+"""Ranking strategies as data: named presets, one line each."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ..errors import InvalidInputError
 
@@ -65,6 +65,11 @@ class Strategy:
         density: order by label density, and by the fused signals only among equals; None does without labels.
         learned: score candidates by trained weights (``ranker.py``); where there are none for the embedder, the ranking
             is that of :data:`FALLBACK`.
+        operations: of the five operations of a learned ranking (``operations.py``), those that are on (True) or off (False)
+            whatever the gate says.
+        explore: how often a learned ranking tries another set of those operations that cost nothing, to learn from what
+            is said of the hits.
+        full: whether a learned ranking may ask a model for the parts of a question, and for the order of the best.
         k: how many hits when not told; None takes the memory's own.
         token_budget: tokens that the hits may take together when not told.
     """
@@ -78,6 +83,9 @@ class Strategy:
     superseded: float = 0.5
     density: LabelWeights | None = None
     learned: bool = False
+    operations: Mapping[str, bool] = field(default_factory=dict)
+    explore: float = 0.0
+    full: bool = False
     k: int | None = None
     token_budget: int | None = None
 
@@ -88,6 +96,14 @@ _PLAIN = (
     Strategy(name="bm25", signals={"bm25": 1.0}),
 )
 _NEIGHBOURS = (0.6, 0.3)
+_LEARNED = Strategy(
+    name="learned",
+    signals={"dense": 1.0, "bm25": 1.0},
+    pool=80,
+    learned=True,
+    # A recall without hits is for the caller to ask for; the gate's weight for it is told all the same.
+    operations={"threshold_filtering": False},
+)
 _DENSITY = Strategy(name="label_density", signals=_PLAIN[0].signals, density=LabelWeights(), k=40, token_budget=4096)
 _WITHOUT = {"scope": LabelWeights(scope=0), "event": LabelWeights(event=0), "entity": LabelWeights(entity=0)}
 
@@ -99,7 +115,8 @@ STRATEGIES: Mapping[str, Strategy] = {
             for plain in _PLAIN
             for strategy in (plain, replace(plain, name=f"{plain.name}_neighbours", neighbours=_NEIGHBOURS))
         ),
-        Strategy(name="learned", signals={"dense": 1.0, "bm25": 1.0}, pool=80, learned=True),
+        _LEARNED,
+        replace(_LEARNED, name="learned_full", full=True),
         _DENSITY,
         *(
             replace(_DENSITY, name=f"{_DENSITY.name}_without_{part}", density=weights)
@@ -107,8 +124,8 @@ STRATEGIES: Mapping[str, Strategy] = {
         ),
     )
 }
-"""Every strategy by name: ``rrf``, ``dense`` and ``bm25``, each also with neighbouring steps; ``learned``;
-``label_density`` (STITCH) and its ablations."""
+"""Every strategy by name: ``rrf``, ``dense`` and ``bm25``, each also with neighbouring steps; ``learned``
+and ``learned_full``, which may ask a model; ``label_density`` (STITCH) and its ablations."""
 FALLBACK = "rrf_neighbours"
 """What ``learned`` falls back to without weights that fit."""
 

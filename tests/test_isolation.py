@@ -194,6 +194,7 @@ FINDS_NOTHING: dict[str, Callable[[UserMemory, Ids, Path], object]] = {
     "search of pages": lambda user, ids, _: user.search_pages("dog at dawn", k=50),
     "research": lambda user, ids, _: user.research("when does the dog walk at dawn?").hits,
     "light memory": lambda user, ids, _: user.light_memory(200).memos,
+    "what feedback taught": lambda user, ids, _: user.learn_ranking().verdicts or [],
     "reveals": lambda user, ids, _: user.reveals(),
     "reveals of a secret": lambda user, ids, _: user.reveals(ids.secret),
     "export": lambda user, ids, folder: list(user.export(folder / "nothing.jsonl", passphrase=PASSPHRASE)),

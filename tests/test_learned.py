@@ -13,7 +13,7 @@ from hexamem.errors import ConfigError, CorruptFileError, InvalidInputError
 from hexamem.retrieval.permit import Request
 from hexamem.retrieval.ranker import ANSWER_SIGNS, Ranker, standardised
 from hexamem.retrieval.ranking_weights import RankingWeights, load_weights, save_weights, shipped_weights
-from hexamem.retrieval.signals.cues import CUES
+from hexamem.retrieval.signals.cues import CUES, OPERATIONS
 from hexamem.retrieval.signals.features import FEATURES, Features
 from hexamem.retrieval.strategies import strategy_named
 
@@ -100,11 +100,44 @@ def test_it_tells_the_gate_and_the_probability_of_an_answer(alice: UserMemory) -
     talk(alice)
     recall = alice.recall("When did the kiln break?", strategy="learned")
     assert recall.gate is not None
-    assert recall.gate["temporal_ordering"] == 1
+    assert set(recall.gate) == set(OPERATIONS)
+    assert recall.gate["temporal_ordering"] >= 0.5
     assert all(0 <= value <= 1 for value in recall.gate.values())
     assert recall.answerable is not None
     assert 0 <= recall.answerable <= 1
     assert recall.degraded == ()
+
+
+def test_of_next_to_nothing_no_probability_is_told(alice: UserMemory) -> None:
+    alice.remember(["The kiln broke.", "We ate soup."])
+    assert alice.recall("When did the kiln break?", strategy="learned").answerable is None
+    told = alice.recall("When did the kiln break?", strategy="learned", min_probability=0.1)
+    assert not told.hits
+    assert any("not known of so few steps" in line for line in told.degraded)
+
+
+def test_few_candidates_are_judged_by_the_regression_of_small_memories(memory: Memory, alice: UserMemory) -> None:
+    talk(alice)
+    features = measured(memory, alice, "When did the kiln break?")
+    source = shipped_weights("bundled")
+    assert source is not None
+    one = load_weights(source)
+    surely_not = np.zeros(3 * len(ANSWER_SIGNS) + 1, np.float32)
+    surely_not[len(ANSWER_SIGNS) : 2 * len(ANSWER_SIGNS)] = 1
+    surely_not[-1] = -9
+
+    def told(middle: float) -> float:
+        blended = {"answerable_small": surely_not, "answerable_size": np.array([np.log(middle), 4.0], np.float32)}
+        ranker = Ranker(RankingWeights(**{**one.tensors(), **blended}, fingerprint="", card={}))
+        found = ranker.answerable(features, ranker.score(features))
+        assert found is not None
+        return found
+
+    large = Ranker(
+        RankingWeights(**{**one.tensors(), "answerable_small": np.empty(0, np.float32)}, fingerprint="", card={})
+    )
+    assert told(0.01) == pytest.approx(large.answerable(features, large.score(features)), abs=1e-3)
+    assert told(1_000) < 0.001 < told(len(features.pool))
 
 
 def test_a_recall_below_the_wanted_probability_gives_nothing(alice: UserMemory) -> None:

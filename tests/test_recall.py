@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from hexamem import STRATEGIES, Memory, Settings, UserMemory, Where
 from hexamem.memory_types import MemoryItem, Step
 from hexamem.models.tokens import count_tokens
+from hexamem.retrieval.signals.cues import OPERATIONS
 from hexamem.retrieval.signals.features import SIGNAL_OF
 from hexamem.stores.lexical import LexicalFilter
 
@@ -227,7 +228,7 @@ def test_every_strategy_returns_only_what_is_allowed_with_reasons_that_add_up(
     preset = STRATEGIES[strategy]
     allowed_signals = {*preset.signals, *(["neighbours"] if preset.neighbours else [])}
     allowed_signals |= {"labels", "votes"} if preset.density else set()
-    allowed_signals |= {*SIGNAL_OF.values(), "others"} if preset.learned else set()
+    allowed_signals |= {*SIGNAL_OF.values(), *OPERATIONS, "others"} if preset.learned else set()
     for hit in recall:
         assert {signal.name for signal in hit.why} <= allowed_signals
         assert hit.why

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from hexamem import Memory, UserMemory
 from hexamem.cli.app import run
 from hexamem.errors import InvalidInputError
+from hexamem.evals import load_conversations
+from hexamem.evals.gate_training import Operable, rewards_of
 from hexamem.evals.records import Question
+from hexamem.evals.small_memories import small_memories
 from hexamem.evals.training import AskedQuestion, calibration_error, cross_validate, train, unanswerable
-from hexamem.retrieval.learning import Example, LearningSettings, _slopes, learn_answerable, learn_ranking
-from hexamem.retrieval.ranker import Ranker
+from hexamem.retrieval.learning import Example, LearningSettings, _slopes, learn_answerable, learn_blend, learn_ranking
+from hexamem.retrieval.operations import configurations
+from hexamem.retrieval.permit import Request as SearchRequest
+from hexamem.retrieval.ranker import Ranker, large_share
 from hexamem.retrieval.ranking_weights import load_weights
 from hexamem.retrieval.signals.cues import CUES
 from hexamem.retrieval.signals.features import FEATURES, Features
 from hexamem.retrieval.signals.pool import Pool
+from hexamem.retrieval.strategies import strategy_named
 
 QUICK = LearningSettings(epochs=3, runs=1, hidden=4, gate=3)
 
@@ -204,11 +212,69 @@ def test_the_command_writes_weights_that_say_what_they_learned_from(
     weights = load_weights(out)
     assert weights.card["conversations"] == ["locomo-one", "locomo-two"]
     assert weights.card["unanswerable"] == 2
+    assert weights.operations_embed.size
+    assert weights.card["gate"]["cost"] > 0
     assert run(["eval", "locomo", str(two_conversations), "-s", "learned", "--weights", str(out), "--json", "-"]) == 0
     (measured,) = json.loads(capsys.readouterr().out)
     assert measured["weights"] == str(out)
     assert measured["degraded"] == {}
     assert measured["recall"]["all"]["10"] == 1
+
+
+def test_without_operations_the_gate_is_left_to_the_rules(two_conversations: Path, tmp_path: Path) -> None:
+    out = tmp_path / "w.safetensors"
+    quick = ["--epochs", "1", "--runs", "1", "--no-operations", "--json"]
+    assert run(["train", str(two_conversations), "--out", str(out), *quick]) == 0
+    assert not load_weights(out).operations_embed.size
+
+
+def test_small_memories_hold_all_of_the_evidence_or_none(two_conversations: Path) -> None:
+    whole = [one for path in sorted(two_conversations.iterdir()) for one in load_conversations(path)]
+    (first, *_) = whole
+    turns = [str(one.id) for one in first.messages]
+    asked = tuple(
+        Question(f"q{number}", "?", "", "1", evidence)
+        for number, evidence in enumerate([(turns[0],), (turns[1],), (turns[4],), (turns[5],), (turns[0], turns[5])])
+    )
+    cut = small_memories([replace(first, questions=asked)], sizes=(3,))
+    assert cut
+    for one in cut:
+        held = {str(message.id) for message in one.messages}
+        assert one.id.startswith(first.id)
+        assert len(held) == 3
+        assert {bool(question.evidence) for question in one.questions} == {True, False}
+        assert all(held.issuperset(question.evidence) for question in one.questions)
+        assert all(len(question.evidence) < 2 for question in one.questions)
+
+
+def test_where_small_memories_end_is_learned() -> None:
+    random = np.random.default_rng(0)
+    candidates = random.integers(4, 400, 8_000).astype(float)
+    large, small = random.normal(0, 2, 8_000), random.normal(0, 2, 8_000)
+    share = large_share(candidates, np.array([np.log(80), 2.0], np.float32))
+    held = random.random(8_000) < 1 / (1 + np.exp(-(share * large + (1 - share) * small)))
+    middle, steep = learn_blend(large, small, held, candidates, np.ones(8_000)).tolist()
+    assert np.exp(middle) == pytest.approx(80, rel=0.2)
+    assert steep == pytest.approx(2, rel=0.4)
+
+
+def test_rewards_tell_each_configuration_apart(memory: Memory, alice: UserMemory) -> None:
+    ids = alice.remember(["The kiln broke on Monday.", "We ate soup.", "The coil costs ninety pounds."]).step_ids
+    memory.projector.catch_up("alice")
+    request = SearchRequest(query="What does the coil cost, and when did the kiln break?", k=10)
+    searched = memory.searcher.searches("alice", request, strategy_named("learned"))
+    assert searched is not None
+    one = Operable.of(searched, {step: (step,) for step in ids})
+    ranker = memory.searcher.ranker
+    assert isinstance(ranker, Ranker)
+    found = rewards_of(one, [ids[0], ids[2]], ranker, 0.9)
+    assert (found > 0.5).all()
+    abstaining = np.array(["threshold_filtering" in on for on in configurations()])
+    assert rewards_of(one, [], ranker, 0.2).tolist() == abstaining.astype(float).tolist()
+    assert not rewards_of(one, [], ranker, 0.9).any()
+    kept = rewards_of(one, [ids[0], ids[2]], ranker, 0.2)
+    assert not kept[abstaining].any()
+    assert kept[~abstaining].tolist() == found[~abstaining].tolist()
 
 
 def test_the_command_names_what_is_missing(two_conversations: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,6 +13,7 @@ from ..errors import HomeNotWritableError, InvalidInputError
 from . import output
 from .evaluation_choices import OF_FILE, DataSet, FamilyChoice, FormChoice, SizeName, SplitChoice, check_options
 from .session import Session
+from .study import Conversations, Experiment, OutFolder, Samples, study
 from .train import check_weights
 from .writepath import measure_write_path, print_write_path
 
@@ -35,7 +36,7 @@ def evaluate(
         DataSet,
         typer.Argument(
             metavar="DATASET",
-            help="locomo, came, longmemeval, hotpotqa, narrativeqa, ruler, synthetic or writepath.",
+            help="locomo, came, longmemeval, hotpotqa, narrativeqa, ruler, synthetic, writepath or study.",
         ),
     ],
     paths: Annotated[
@@ -129,15 +130,21 @@ def evaluate(
             "--questions",
             min=1,
             help="With --answers, so many questions a conversation, evenly spread; of hotpotqa and narrativeqa the "
-            "first so many of the file.",
+            "first so many of the file; of study so many of each conversation.",
             rich_help_panel=_ANSWERS,
         ),
     ] = None,
+    out_folder: OutFolder = None,
+    experiment: Experiment = None,
+    samples: Samples = None,
+    conversations: Conversations = None,
 ) -> None:
     """Measure recall on a data set, in an empty memory that is thrown away; with --home it is kept there.
 
     synthetic needs no file: it makes up trajectories with several interleaved goals, the same for the same --seed.
     Nor does ruler: it hides needles, chains of variables and frequent words in long texts.
+
+    study compares many rankings on files and folders, and tells what each part of the learned one is worth.
 
     writepath measures what is written instead: precision and recall of the stored items on JSON files of conversations
     with the items they should, may and must not yield, each miss and each wrong item by case.
@@ -169,8 +176,27 @@ def evaluate(
             "--judge": judge,
             "--questions": questions,
             "--answers": answers or None,
+            "--out": out_folder,
+            "--experiment": experiment,
+            "--samples": samples,
+            "--conversations": conversations,
         },
     )
+    if dataset is DataSet.study:
+        if strategy is not None:
+            raise InvalidInputError("study compares rankings of its own choice; leave --strategy out")
+        return study(
+            session,
+            paths or (),
+            out=out_folder,
+            experiments=experiment or (),
+            samples=samples,
+            conversations=conversations,
+            questions=questions,
+            count=count,
+            seed=seed,
+            json_out=out,
+        )
     if answers and strategy is not None:
         raise InvalidInputError("--answers asks research, not a ranking; leave --strategy out")
     if dataset in (DataSet.synthetic, DataSet.ruler) and paths:

@@ -21,6 +21,7 @@ class DataSet(StrEnum):
     ruler = "ruler"
     synthetic = "synthetic"
     writepath = "writepath"
+    study = "study"
 
 
 class SizeName(StrEnum):
@@ -55,8 +56,17 @@ class FormChoice(StrEnum):
 
 _ALLOWED = {
     **dict.fromkeys(("--size", "--family", "--split", "--export"), (DataSet.synthetic,)),
-    "--seed": (DataSet.synthetic, DataSet.ruler, DataSet.hotpotqa),
-    "--count": (DataSet.synthetic, DataSet.ruler),
+    "--seed": (DataSet.synthetic, DataSet.ruler, DataSet.hotpotqa, DataSet.study),
+    "--count": (DataSet.synthetic, DataSet.ruler, DataSet.study),
+    **dict.fromkeys(("--out", "--experiment", "--samples", "--conversations"), (DataSet.study,)),
+    "--questions": (
+        DataSet.locomo,
+        DataSet.came,
+        DataSet.longmemeval,
+        DataSet.hotpotqa,
+        DataSet.narrativeqa,
+        DataSet.study,
+    ),
     "--tokens": (DataSet.ruler, DataSet.hotpotqa),
     **dict.fromkeys(("--task", "--form", "-k"), (DataSet.ruler,)),
 }
@@ -77,7 +87,7 @@ def check_options(dataset: DataSet, answers: bool, given: Mapping[str, object]) 
             raise InvalidInputError(f"{option} is for {named}; leave it out with {dataset.value}")
         if option == "--judge" and not answers:
             raise InvalidInputError("--judge judges answers; give --answers with it")
-        if option == "--questions" and not answers and dataset not in OF_FILE:
+        if option == "--questions" and not answers and dataset not in (*OF_FILE, DataSet.study):
             raise InvalidInputError(
                 f"--questions goes with --answers; {dataset.value} is measured on all its questions"
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,9 +21,14 @@ _APART = 100
 def train(
     session: Session,
     paths: Annotated[
-        list[Path],
-        typer.Argument(metavar="PATH...", exists=True, help="Conversations with evidence: files or folders."),
-    ],
+        list[Path] | None,
+        typer.Argument(metavar="[PATH]...", exists=True, help="Conversations with evidence: files or folders."),
+    ] = None,
+    feedback: Annotated[
+        bool, typer.Option("--feedback", help="Learn from the feedback of one user instead, for that user alone.")
+    ] = False,
+    user: Annotated[str | None, typer.Option("--user", "-u", help="Whose, with --feedback.")] = None,
+    reset: Annotated[bool, typer.Option("--reset", help="With --feedback: forget what was learned.")] = False,
     out: Annotated[Path | None, typer.Option("--out", metavar="WEIGHTS", help="The file to write.")] = None,
     cross_validate: Annotated[
         bool, typer.Option("--cross-validate", help="Also leave out each conversation in turn, and measure on it.")
@@ -37,6 +43,9 @@ def train(
     ] = "unknown",
     epochs: Annotated[int | None, typer.Option("--epochs", min=1, help="Passes over the questions.")] = None,
     runs: Annotated[int | None, typer.Option("--runs", min=1, help="Seeds whose scorers are averaged.")] = None,
+    operations: Annotated[
+        bool, typer.Option("--operations/--no-operations", help="Also train the gate of the five operations.")
+    ] = True,
     seed: Annotated[int, typer.Option("--seed", help="Of chance in training.")] = 0,
 ) -> None:
     """Learn the ranking of `recall --strategy learned` from questions whose evidence is known.
@@ -44,6 +53,14 @@ def train(
     The conversations are stored in a memory that is thrown away, and the ranking is trained on what it would see there.
     Use the weights with `hexamem eval … --strategy learned --weights WEIGHTS`, or `Settings(weights=…)`.
     """
+    if feedback or reset or user is not None:
+        if not feedback or user is None or paths or out is not None or cross_validate:
+            raise InvalidInputError("--feedback goes with --user USER, and without files to train on or to write")
+        return _learn_from_feedback(session, user, reset)
+    if not paths and not (synthetic or medium):
+        raise InvalidInputError(
+            "Missing argument 'PATH...': name conversations, or give --synthetic, or --feedback --user USER"
+        )
     if out is None and not cross_validate:
         raise InvalidInputError(
             "Missing option '--out': name the file to write, or give --cross-validate to measure alone"
@@ -51,12 +68,14 @@ def train(
     if out is not None and not out.resolve().parent.is_dir():
         raise InvalidInputError(f"--out {out}: there is no such folder")
     from ..evals import load_conversations
+    from ..evals.small_memories import small_memories
     from ..evals.synthetic import FAMILIES, Size, make_conversations
     from ..evals.training import ask_all, learned_card, train_and_validate
+    from ..retrieval.gate_learning import GateSettings
     from ..retrieval.learning import LearningSettings
     from ..retrieval.ranking_weights import save_weights
 
-    conversations = [one for path in paths for one in load_conversations(path)]
+    conversations = [one for path in paths or () for one in load_conversations(path)]
     sizes: tuple[tuple[Size, int], ...] = (("S", synthetic), ("M", medium))
     for size, count in sizes:
         if count:
@@ -73,9 +92,11 @@ def train(
             progress.update(task, description=what, completed=done, total=total)
 
         with session.thrown_away() as memory:
-            asked = ask_all(memory, conversations, advance)
+            asked = ask_all(memory, conversations, advance, operations=operations)
+            small = ask_all(memory, small_memories(conversations, seed=seed), advance, operations=False)
             fingerprint, embedder = memory.embedder.fingerprint, memory.embedder.name
-        card = learned_card(conversations, asked, settings, embedder, license)
+        gate = GateSettings(seed=seed) if operations else None
+        card = learned_card(conversations, asked, settings, embedder, license, gate)
         weights, folds = train_and_validate(
             asked,
             settings,
@@ -83,6 +104,8 @@ def train(
             card=card,
             weights=out is not None,
             folds=cross_validate,
+            gate=gate,
+            small=small,
             progress=advance,
         )
     if out is not None and weights is not None:
@@ -104,6 +127,17 @@ def train(
     for one in folds or ():
         shown = ", ".join(f"@{cut} {value:.3f}" for cut, value in one["recall"].items())
         output.write_text(f"without {one['conversation']}: recall {shown}")
+    return None
+
+
+def _learn_from_feedback(session: Session, name: str, reset: bool) -> None:
+    with session.known(name) as user:
+        learned = user.learn_ranking(reset=reset)
+    if session.as_json:
+        return output.write_json(asdict(learned))
+    output.write_text(f"{'learned' if learned.accepted and not reset else 'unchanged'}: {learned.reason}")
+    for operation, offset in learned.offsets.items():
+        output.write_text(f"  {operation} {offset:+.2f}")
     return None
 
 

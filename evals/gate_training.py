@@ -1,0 +1,105 @@
+"""What the gate of the operations is trained on: every question's reward under each of the 32 configurations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from ..retrieval.gate_learning import GateExample
+from ..retrieval.gates import score_shape
+from ..retrieval.operating import Searched
+from ..retrieval.operations import ABSTAIN, Search, base_scores, configurations, order
+from ..retrieval.ranker import Ranker
+from ..stores.embedders.base import FloatArray
+from .metrics import ndcg_at_k, recall_at_k
+
+__all__ = ["DEPTH", "Operable", "gate_example", "rewards_of"]
+
+DEPTH = 10
+_SEEN = ("temporal_ordering", "semantic_reranking")
+"""Operations that change the scores of a single search."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operable:
+    """All searches of a question, and which turns each record stands for.
+
+    The features of all searches but the first are kept in half precision: there are thousands of questions.
+    """
+
+    searched: Searched
+    turns: Mapping[str, tuple[str, ...]]
+
+    @classmethod
+    def of(cls, searched: Searched, turns: Mapping[str, tuple[str, ...]]) -> Operable:
+        """Of the searches of a question."""
+        first, *further = searched.searches
+        halved = [_with_values(one, one.features.values.astype(np.float16)) for one in further]
+        return cls(replace(searched, searches=(first, *halved)), turns)
+
+    @property
+    def searches(self) -> tuple[Search, ...]:
+        """The searches, that of the question first."""
+        first, *further = self.searched.searches
+        return (first, *(_with_values(one, one.features.values.astype(np.float32)) for one in further))
+
+    def ranked(self, ranker: Ranker, on: frozenset[str], scores: FloatArray | None = None, k: int = DEPTH) -> list[str]:
+        """The turns in the order in which a recall with these operations gives them, best first."""
+        several = "multi_step" in on and len(self.searched.searches) > 1
+        searches = self.searches if several else self.searched.searches[:1]
+        ordered = order(ranker, searches, self.searched.steps, on, k, scores)
+        return list(dict.fromkeys(turn for one in ordered.ids for turn in self.turns.get(one, (f"unknown:{one}",))))
+
+
+def _with_values(search: Search, values: npt.NDArray[np.floating]) -> Search:
+    return replace(search, features=replace(search.features, values=values))
+
+
+def rewards_of(one: Operable, evidence: Sequence[str], ranker: Ranker, probability: float | None) -> FloatArray:
+    """The reward of each configuration, float32 ``(32,)``, in the order of ``configurations()``.
+
+    The reward of an answerable question is the mean of recall and nDCG of its evidence at 10, that of an unanswerable
+    one is 1 where the recall gives no hits.
+
+    Args:
+        evidence: turns; none where memory does not hold the answer.
+        probability: that it does, as the ranking estimates it; None where it was not trained to.
+    """
+    abstains = probability is not None and probability < ABSTAIN
+    first = one.searched.searches[0].features
+    known: dict[frozenset[str], FloatArray] = {}
+    found: dict[frozenset[str], float] = {}
+    rewards = np.zeros(32, np.float32)
+    for number, on in enumerate(configurations()):
+        if "threshold_filtering" in on and abstains:
+            rewards[number] = float(not evidence)
+            continue
+        if not evidence or not len(first.pool):
+            continue
+        plain = on - {"threshold_filtering"} - (frozenset() if len(one.searched.searches) > 1 else {"multi_step"})
+        if plain not in found:
+            seen = plain & frozenset(_SEEN)
+            if seen not in known:
+                known[seen] = base_scores(ranker, first, seen)
+            turns = one.ranked(ranker, plain, known[seen])
+            found[plain] = (recall_at_k(turns, evidence, DEPTH) + ndcg_at_k(turns, evidence, DEPTH)) / 2
+        rewards[number] = found[plain]
+    return rewards
+
+
+def gate_example(
+    one: Operable, evidence: Sequence[str], ranker: Ranker, probability: float | None, conversation: str = ""
+) -> GateExample:
+    """A question as the gate is trained on it, by a ranker that was not trained on its conversation."""
+    features = one.searched.searches[0].features
+    scores = ranker.score(features)
+    return GateExample(
+        vector=one.searched.asked.vector,
+        cues=features.cues,
+        shape=score_shape(features, scores, one.searched.parts),
+        rewards=rewards_of(one, evidence, ranker, probability),
+        group=conversation,
+    )

@@ -1,0 +1,199 @@
+"""What a user's own feedback teaches of the operations: small changes of the gate, kept only where they lose nothing.
+
+Each recall with feedback is asked again of memory as it is now, under every set of the operations that cost nothing; what
+it would have shown first of what helped, less what hurt, is the reward of that set. Where recalls tried other operations
+now and then (``Settings.explore``) what was seen counts as well, by the probability with which it was tried. Learned is one
+number for each such operation, an offset of its logit. It is taken only if on recalls left out of learning it is not
+worse than the weights that ship, beyond a margin; else the user keeps these.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from ..stores.embedders.base import FloatArray
+from .gate_learning import bits_of, expected_reward, leave_one_out_slopes
+from .operations import FREE, NAMES, configurations
+
+__all__ = [
+    "FeedbackExample", "FeedbackSettings", "RankingAdjustment", "inverse_propensity", "learn_offsets", "verdict_reward",
+]  # fmt: skip
+
+_FREE: FloatArray = np.array([name in FREE and name != "threshold_filtering" for name in NAMES], np.float32)
+"""Operations whose offsets are learned. Verdicts on hits tell nothing of whether there should have been any."""
+_POWERS = 1 << np.arange(len(NAMES))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FeedbackSettings:
+    """How the offsets are learned.
+
+    Attributes:
+        least: recalls with feedback; of fewer nothing is learned.
+        folds: in how many parts each of the recalls is once left out of learning.
+        margin: how much reward the learned offsets may lose where they were not learned, from -1 to 1.
+        gain: how much they must gain there for anything to change.
+        rate, steps: of the ascent. pull: how strongly offsets are drawn to 0. largest: what an offset may be.
+    """
+
+    least: int = 12
+    folds: int = 4
+    margin: float = 0.01
+    gain: float = 0.002
+    rate: float = 0.2
+    steps: int = 200
+    pull: float = 0.02
+    largest: float = 4.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FeedbackExample:
+    """One recall with feedback.
+
+    Attributes:
+        logits: of the gate as it ships, ``(5,)``. rewards: of the configurations, asked again, ``(32,)``.
+        on: what ran then; None where it was not noted. chance: with which probability. seen: the reward of what was shown.
+    """
+
+    logits: FloatArray
+    rewards: FloatArray
+    on: frozenset[str] | None = None
+    chance: float = 1.0
+    seen: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RankingAdjustment:
+    """What learning from a user's feedback came to.
+
+    Attributes:
+        accepted: whether the user's ranking changed; ``reason`` says why, or why not.
+        recalls, verdicts: how many of them there were.
+        shipped, learned: mean reward of recalls left out of learning with the weights as they ship, and as learned; None
+            where nothing was learned.
+        tried: how many recalls had tried other operations; ``shipped_tried`` and ``learned_tried`` are the mean rewards
+            that these tell of, by inverse propensity; None where they tell nothing.
+        offsets: operation → what is added to its logit.
+    """
+
+    accepted: bool
+    reason: str
+    recalls: int = 0
+    verdicts: int = 0
+    shipped: float | None = None
+    learned: float | None = None
+    tried: int = 0
+    shipped_tried: float | None = None
+    learned_tried: float | None = None
+    offsets: Mapping[str, float] = field(default_factory=dict)
+
+
+def verdict_reward(ids: Sequence[str], helped: Collection[str], hurt: Collection[str], k: int) -> float:
+    """How well a ranking shows what helped first and not what hurt, from -1 to 1: nDCG of the former less that of the latter."""
+
+    def gain(wanted: Collection[str]) -> float:
+        if not wanted:
+            return 0.0
+        found = sum(1 / math.log2(place + 2) for place, one in enumerate(ids[:k]) if one in wanted)
+        return found / sum(1 / math.log2(place + 2) for place in range(min(k, len(wanted))))
+
+    return gain(helped) - gain(hurt)
+
+
+def inverse_propensity(examples: Sequence[FeedbackExample], offsets: FloatArray) -> float | None:
+    """The mean reward of gates with some offsets by what was tried alone (self-normalised; Swaminathan and Joachims, 2015).
+
+    None where no recall tried what these gates would do.
+    """
+    weights, total = 0.0, 0.0
+    for one in examples:
+        if one.on is not None and one.chance < 1 and _free_part(one.on) == _free_part(_switched(one, offsets)):
+            weights += 1 / one.chance
+            total += one.seen / one.chance
+    return total / weights if weights else None
+
+
+def learn_offsets(
+    examples: Sequence[FeedbackExample], settings: FeedbackSettings, verdicts: int = 0
+) -> RankingAdjustment:
+    """Learn the offsets of one user's gate, oldest recall first; accepted only where they lose nothing."""
+    count = len(examples)
+    tried = [one for one in examples if one.on is not None and one.chance < 1]
+    told = {"recalls": count, "verdicts": verdicts, "tried": len(tried)}
+    if count < settings.least:
+        reason = f"{count} recall(s) have feedback; it takes at least {settings.least}"
+        return RankingAdjustment(accepted=False, reason=reason, **told)  # type: ignore[arg-type]
+    none = np.zeros(len(NAMES), np.float32)
+    shipped, learned = [], []
+    for fold in range(settings.folds):
+        held = list(examples[fold :: settings.folds])
+        offsets = _climbed([one for place, one in enumerate(examples) if place % settings.folds != fold], settings)
+        shipped += [_reward(one, none) for one in held]
+        learned += [_reward(one, offsets) for one in held]
+    before, after = float(np.mean(shipped)), float(np.mean(learned))
+    offsets = _climbed(examples, settings)
+    before_tried, after_tried = inverse_propensity(tried, none), inverse_propensity(tried, offsets)
+    lost = before_tried is not None and after_tried is not None and after_tried < before_tried - settings.margin
+    numbers = {
+        **told, "shipped": before, "learned": after, "shipped_tried": before_tried, "learned_tried": after_tried,
+    }  # fmt: skip
+    if after < before + settings.gain:
+        reason = f"on recalls left out the learned gate has {after:.3f}, the shipped one {before:.3f}: nothing changes"
+    elif lost:
+        reason = (
+            f"of what was tried, the learned gate would have had {after_tried:.3f}, the shipped one {before_tried:.3f}"
+        )
+    else:
+        reason = f"on recalls left out the learned gate has {after:.3f}, the shipped one {before:.3f}"
+        kept = {name: round(float(value), 4) for name, value in zip(NAMES, offsets, strict=True) if value}
+        return RankingAdjustment(accepted=True, reason=reason, offsets=kept, **numbers)  # type: ignore[arg-type]
+    return RankingAdjustment(accepted=False, reason=reason, **numbers)  # type: ignore[arg-type]
+
+
+def _climbed(examples: Sequence[FeedbackExample], settings: FeedbackSettings) -> FloatArray:
+    """The offsets that the examples speak for."""
+    logits = np.stack([one.logits for one in examples])
+    rewards = np.stack([_reachable(one) for one in examples])
+    scale = max(float(rewards.std(axis=1).mean()), 1e-3)
+    tried = [place for place, one in enumerate(examples) if one.on is not None and one.chance < 1]
+    chosen = np.stack([bits_of(examples[place].on or ()) for place in tried]) if tried else None
+    seen = np.array([examples[place].seen for place in tried], np.float32)
+    chances = np.array([examples[place].chance for place in tried], np.float32)
+    offsets = np.zeros(len(NAMES), np.float32)
+    for _ in range(settings.steps):
+        gates = 1 / (1 + np.exp(-(logits + offsets)))
+        slopes = expected_reward(gates, rewards / scale)[1].mean(axis=0)
+        if chosen is not None and len(tried) > 1:
+            slopes = slopes + leave_one_out_slopes(gates[tried], chosen, seen, chances).sum(axis=0) * len(tried) / len(
+                examples
+            )
+        step = settings.rate * (slopes - settings.pull * offsets) * _FREE
+        offsets = np.clip(offsets + step, -settings.largest, settings.largest).astype(np.float32)
+    return offsets
+
+
+def _reachable(one: FeedbackExample) -> FloatArray:
+    """The rewards with every operation that is not learned as the gate has it: what others would bring is out of reach."""
+    fixed = np.where(_FREE > 0, 0, one.logits >= 0).astype(np.int64)
+    learned = (_FREE > 0).astype(np.int64)
+    bits = (np.arange(len(one.rewards))[:, None] >> np.arange(len(NAMES))) & 1
+    return np.asarray(one.rewards[(bits * learned + fixed) @ _POWERS], np.float32)
+
+
+def _switched(one: FeedbackExample, offsets: FloatArray) -> frozenset[str]:
+    on: npt.NDArray[np.bool_] = one.logits + offsets >= 0
+    return configurations()[int(on.astype(np.int64) @ _POWERS)]
+
+
+def _free_part(on: frozenset[str]) -> frozenset[str]:
+    return frozenset(name for name, free in zip(NAMES, _FREE, strict=True) if free and name in on)
+
+
+def _reward(one: FeedbackExample, offsets: FloatArray) -> float:
+    on = _switched(one, offsets)
+    return float(one.rewards[int(bits_of(on).astype(np.int64) @ _POWERS)])

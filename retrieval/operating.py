@@ -1,0 +1,250 @@
+"""A learned recall from measured candidates to ranked ones: the gate decides which operations run, and they run."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sqlalchemy import bindparam, or_, select
+
+from ..memory_types import utc_now
+from ..stores.embedders.base import FloatArray
+from ..stores.ledger.recalls import JudgedRecall
+from ..stores.ledger.said_steps import step_texts
+from ..stores.ledger.schema import items as item_table
+from ..stores.ledger.steps import chunks
+from ..stores.working_set import WorkingSet
+from .decomposition import bridge_question, parts_of
+from .feedback_learning import FeedbackExample, verdict_reward
+from .fusion import Candidate
+from .gates import OperationGate, score_shape
+from .measured import Measured
+from .operations import USUAL, Search, base_scores, configurations, explored, order, switched
+from .ranker import SIGNALS, Ranker, answer_signs, standardised
+from .run import Run
+from .signals.features import Features
+from .signals.question import Asked
+from .strategies import Strategy
+
+__all__ = [
+    "Opened",
+    "Ranked",
+    "Searched",
+    "chosen_operations",
+    "open_recall",
+    "outdated_steps",
+    "question_parts",
+    "rank",
+    "replay",
+    "sub_questions",
+]
+
+_TOLD = 8
+"""Signals that ``why`` names; what the rest adds is told as one, ``others``."""
+_BRIDGED = 3
+"""From so many of the best the question of the second round takes names."""
+_OUTDATED = select(item_table.c.id).where(
+    item_table.c.user_id == bindparam("user"),
+    item_table.c.id.in_(bindparam("ids", expanding=True)),
+    or_(item_table.c.status == "superseded", item_table.c.valid_to <= bindparam("now")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """Candidates with their scores and reasons, and what is told of the recall as a whole.
+
+    Attributes:
+        on: the operations that ran.
+    """
+
+    candidates: dict[str, Candidate]
+    gate: dict[str, float]
+    answerable: float | None
+    on: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What the first search gave: scores of its candidates, the weights of the gate, and the operations that are on.
+
+    Attributes:
+        scores: with these operations. parts: of the question, by rules.
+        chance: with which probability the operations were chosen.
+    """
+
+    scores: FloatArray
+    gate: dict[str, float]
+    on: frozenset[str]
+    answerable: float | None
+    parts: tuple[str, ...]
+    chance: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Searched:
+    """All searches that a multi-step recall makes, that of the question first, and into how many parts it fell."""
+
+    asked: Asked
+    searches: tuple[Search, ...]
+    parts: int
+    steps: WorkingSet
+
+
+def open_recall(
+    measured: Measured,
+    ranker: Ranker,
+    gate: OperationGate,
+    strategy: Strategy,
+    steps: WorkingSet,
+    *,
+    paid: bool,
+    parts: tuple[str, ...] | None = None,
+) -> Opened:
+    """Score the first search and let the gate decide.
+
+    Args:
+        parts: of the question, where others than the rules' are known; any are a reason for a multi-step recall.
+        paid: whether every further question costs: then a multi-step recall takes more than a gate to be on.
+    """
+    features = measured.features
+    x = standardised(features.values, ranker.weights.deviation) if len(features.pool) else None
+    usual = ranker.score(features, x)
+    given = bool(parts)
+    parts = question_parts(measured.asked, steps) if parts is None else parts
+    signs = answer_signs(features, usual) if len(usual) else None
+    shape = score_shape(features, usual, len(parts), signs)
+    weights = gate.weights_of(measured.asked.vector, features.cues, shape)
+    forced = dict(strategy.operations)
+    if given:
+        forced.setdefault("multi_step", True)
+    if paid:
+        forced.setdefault("multi_step", False)
+    on, chance = explored(chosen_operations(gate, weights, forced), forced, strategy.explore, random.random)
+    answerable = ranker.answerable(features, usual, size=len(steps), signs=signs)
+    if not on >= USUAL:
+        usual = base_scores(ranker, features, on, x)
+    return Opened(usual, weights, on, answerable, parts, chance)
+
+
+def chosen_operations(gate: OperationGate, weights: Mapping[str, float], forced: Mapping[str, bool]) -> frozenset[str]:
+    """The operations that a question with these weights of the gate gets.
+
+    The labels of rules tell what a question asks for, not what pays: without a trained gate only those are on that always did.
+    """
+    if not gate.trained:
+        weights = {name: float(name in USUAL) for name in weights}
+    return switched(weights, forced)
+
+
+def question_parts(asked: Asked, steps: WorkingSet) -> tuple[str, ...]:
+    """The sub-questions of a question, by rules."""
+    lowered = asked.text.casefold()
+    places = [
+        (lowered.find(part), len(part))
+        for number in sorted(asked.named)
+        for part in steps.speakers[number].split()
+        if part in lowered
+    ]
+    named = [asked.text[start : start + length] for start, length in sorted(places)]
+    return parts_of(asked.text, named)
+
+
+def sub_questions(run: Run, parts: tuple[str, ...], measured: Measured, steps: WorkingSet) -> tuple[str, ...]:
+    """What a multi-step recall searches after the question itself: its parts, then it again with the names found."""
+    features = measured.features
+    if not features.pool.steps:
+        return parts
+    found = np.argsort(-features.column("fused_beside")[: features.pool.steps], kind="stable")[:_BRIDGED]
+    texts = step_texts(run.tx, [features.pool.ids[one] for one in found.tolist()])
+    known = {part for name in steps.speakers[:1_000] for part in name.split()}
+    bridge = bridge_question(measured.asked.text, list(texts.values()), known)
+    return (*parts, *([bridge] if bridge is not None else []))
+
+
+def outdated_steps(run: Run, features: Features) -> frozenset[str]:
+    """The steps that only such items of the pool cite as are superseded, or not true any more; none where a time is asked for."""
+    pool, request = features.pool, run.request
+    if not pool.items or request.as_of is not None or request.known_at is not None:
+        return frozenset()
+    former = {
+        row.id
+        for part in chunks([one.id for one in pool.items])
+        for row in run.tx.all(_OUTDATED, user=run.tx.user_id, ids=part, now=utc_now())
+    }
+    gone = {step for one in pool.items if one.id in former for step in one.cites}
+    return frozenset(gone - {step for one in pool.items if one.id not in former for step in one.cites} | former)
+
+
+def rank(run: Run, searched: Sequence[Measured], opened: Opened, ranker: Ranker, steps: WorkingSet) -> Ranked:
+    """Rank the candidates of all searches; the best are told with the share of each signal and operation."""
+    on = opened.on
+    searches = [
+        Search(one.features, outdated_steps(run, one.features) if "latest_filtering" in on else frozenset())
+        for one in searched
+    ]
+    ordered = order(ranker, searches, steps, on, run.request.k, opened.scores)
+    candidates: dict[str, Candidate] = {}
+    for number, one in enumerate(searched):
+        chosen = [(name, place) for name, (of, place) in zip(ordered.ids, ordered.places, strict=True) if of == number]
+        candidates.update(_told(one, chosen, ordered.moved, ranker, on))
+    best = {name: candidates[name] for name in ordered.ids}
+    return Ranked(best, opened.gate, opened.answerable, on)
+
+
+def _told(
+    measured: Measured,
+    chosen: Sequence[tuple[str, int]],
+    moved: dict[str, dict[str, float]],
+    ranker: Ranker,
+    on: Collection[str],
+) -> dict[str, Candidate]:
+    """Candidates of one search with their reasons, which add up to the score."""
+    if not chosen:
+        return {}
+    features = measured.features
+    x = standardised(features.values, ranker.weights.deviation)
+    places = [place for _, place in chosen]
+    timed, reranked = "temporal_ordering" in on, "semantic_reranking" in on
+    shares = ranker.shares(features, places, x, timed=timed, reranked=reranked)
+    late = features.column("late")
+    order_of = np.argsort(-np.abs(shares), axis=1, kind="stable")
+    made = {}
+    for (name, place), own, ordered in zip(chosen, shares.tolist(), order_of.tolist(), strict=True):
+        told = measured.told.of(name) | {"late": (float(late[place]), None)}
+        why = [(SIGNALS[one], *told.get(SIGNALS[one], (None, None)), own[one]) for one in ordered[:_TOLD]]
+        why.append(("others", None, None, sum([own[one] for one in ordered[_TOLD:]])))
+        why += [(operation, None, None, change) for operation, change in moved.get(name, {}).items()]
+        # The sum of the shares is the score, in more digits.
+        made[name] = Candidate(name, sum([one[3] for one in why]), why)
+    return made
+
+
+def replay(searched: Searched, judged: JudgedRecall, ranker: Ranker, k: int) -> FeedbackExample:
+    """A recall with feedback as the gate learns from it: the reward of every set of operations, by memory as it is now."""
+    first = searched.searches[0].features
+    usual = ranker.score(first)
+    gate = OperationGate(ranker.weights)
+    logits = gate.logits_of(searched.asked.vector, first.cues, score_shape(first, usual, searched.parts))
+    known: dict[frozenset[str], FloatArray] = {}
+    found: dict[frozenset[str], float] = {}
+    rewards = np.zeros(32, np.float32)
+    for number, on in enumerate(configurations()):
+        plain = on - {"threshold_filtering"}
+        if plain not in found:
+            seen = plain & USUAL
+            if seen not in known:
+                known[seen] = base_scores(ranker, first, seen)
+            ids = order(ranker, searched.searches, searched.steps, plain, k, known[seen]).ids
+            found[plain] = verdict_reward(ids, judged.helped, judged.hurt, k)
+        rewards[number] = found[plain]
+    noted = judged.operations or {}
+    return FeedbackExample(
+        logits=logits,
+        rewards=rewards,
+        on=frozenset(noted["on"]) if "on" in noted else None,
+        chance=float(noted.get("chance", 1.0)),
+        seen=verdict_reward(judged.hits, judged.helped, judged.hurt, k),
+    )
