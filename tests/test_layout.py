@@ -15,7 +15,7 @@ PACKAGES = PROJECT["tool"]["setuptools"]["packages"]
 MAPPING = PROJECT["tool"]["setuptools"]["package-dir"]
 NOT_PACKAGES = {"tests", "notebooks", "benchmarks", "docs", "scripts", "build", "dist"}
 
-# Who may import whom: each package only from those before it (DESIGN section 2).
+# Who may import whom: each package only from those before it.
 LAYERS = [
     {"errors", "config"},
     {"memory_types"},
@@ -41,6 +41,8 @@ LAYERS = [
         "recalling",
         "researching",
         "learning",
+        "run_writing",
+        "experience_recall",
         "recording",
         "reflecting",
         "exploring",

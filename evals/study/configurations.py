@@ -1,0 +1,41 @@
+"""The fixed configurations among which an oracle or a gate chooses: rankings, or sets of operations."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from .arms import ARMS
+from .laboratory import Laboratory
+from .operating import CHOICES
+from .records import Observed, recalls
+
+__all__ = ["Table", "operation_name", "operation_table", "pipeline_table"]
+
+Table: TypeAlias = Mapping[str, npt.NDArray[np.float64]]
+"""Configuration → recall of every question."""
+
+
+def pipeline_table(observed: Sequence[Observed]) -> Table:
+    """Recall under every fixed ranking: those that no training shaped and no model drives."""
+    names = [
+        name
+        for name, arm in ARMS.items()
+        if not arm.model and observed and all(name in one.rankings for one in observed)
+    ]
+    return {name: recalls(observed, lambda one, name=name: one.rankings[name].turns) for name in names}  # type: ignore[misc]
+
+
+def operation_table(lab: Laboratory, observed: Sequence[Observed]) -> Table:
+    """Recall under every set of operations, by scorers that did not see the conversation."""
+    place = {id(one): index for index, one in enumerate(lab.scored)}
+    values = np.stack([lab.tables[place[id(one)]].recall for one in observed])
+    return {operation_name(on): values[:, number] for number, on in enumerate(CHOICES)}
+
+
+def operation_name(on: Collection[str]) -> str:
+    """A set of operations in a word or a few."""
+    return " + ".join(sorted(on)) or "none"

@@ -1,0 +1,189 @@
+"""What the experiments share: the records of the one pass, and weights trained on some of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from ...retrieval.gate_learning import GateSettings
+from ...retrieval.learning import LearningSettings, learn_ranking
+from ...retrieval.ranker import Ranker
+from ...retrieval.ranking_weights import RankingWeights
+from .operating import Configured, chosen_operations, configured, learned_turns, with_gate
+from .records import Observed, Ranked, by_data_set, scored
+
+__all__ = ["HELD_OUT", "SHIPPED", "Fold", "Laboratory"]
+
+HELD_OUT = "learned"
+"""Weights trained on the other conversations of the study."""
+SHIPPED = "learned_shipped"
+"""The weights that the memory uses: those that ship, or those of ``--weights``."""
+_MOST = 300
+"""Questions on which one training of an ablation or a transfer is made at most, evenly spread."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Weights, and the talks they were not trained on."""
+
+    held: frozenset[str]
+    ranker: Ranker
+
+
+@dataclass
+class Laboratory:
+    """The records, and trainings on parts of them.
+
+    Attributes:
+        observed: all questions of all data sets.
+        shipped: the memory's own weights; None where none fit its embedder.
+        settings: of every training here; one seed and few passes keep a study to minutes.
+        folds_wanted: into how many parts the conversations are cut.
+        samples: draws of every bootstrap.
+        model: the chat model's name; None without.
+        rankers: talk → the held-out ranker with its gate; empty before :meth:`add_learned` and without folds.
+    """
+
+    observed: list[Observed]
+    fingerprint: str
+    shipped: RankingWeights | None = None
+    settings: LearningSettings = field(default_factory=lambda: LearningSettings(runs=1))
+    folds_wanted: int = 3
+    samples: int = 10_000
+    seed: int = 0
+    model: str | None = None
+    rankers: dict[str, Ranker] = field(default_factory=dict)
+    _trained: dict[tuple[object, ...], RankingWeights] = field(default_factory=dict)
+
+    @cached_property
+    def scored(self) -> list[Observed]:
+        """The questions whose evidence counts."""
+        return scored(self.observed)
+
+    @cached_property
+    def sets(self) -> dict[str, list[Observed]]:
+        """The scored questions of each data set."""
+        return dict(by_data_set(self.scored))
+
+    @cached_property
+    def talks(self) -> list[str]:
+        """Ids of the conversations that have scored questions."""
+        return list(dict.fromkeys(one.talk.id for one in self.scored))
+
+    @cached_property
+    def folds(self) -> list[Fold]:
+        """Weights for each part of the conversations, trained on the others; none with a single conversation.
+
+        Parts are taken by conversation and across data sets alike. A conversation that stands in two data sets is held
+        out of both at once.
+        """
+        names = list(dict.fromkeys(one.talk.conversation for one in self.scored))
+        count = min(self.folds_wanted, len(names))
+        if count < 2:
+            return []
+        found = []
+        for part in range(count):
+            held = set(names[part::count])
+            training = [one for one in self.scored if one.talk.conversation not in held]
+            ids = frozenset(one.talk.id for one in self.scored if one.talk.conversation in held)
+            found.append(Fold(ids, Ranker(self.train(training, most=None))))
+        return found
+
+    def train(
+        self,
+        training: Sequence[Observed],
+        *,
+        settings: LearningSettings | None = None,
+        without: Collection[int] = (),
+        blind: bool = False,
+        most: int | None = _MOST,
+    ) -> RankingWeights:
+        """Train on some questions; asked for the same again, give the same.
+
+        Args:
+            settings: other than the study's own.
+            without: columns of features that are the same for all candidates, so that nothing can be learned of them.
+            blind: whether the cues of the questions are hidden: one ranking for all.
+            most: so many questions at most, evenly spread; all when None.
+        """
+        chosen = list(training)
+        if most is not None and len(chosen) > most:
+            chosen = [chosen[index * len(chosen) // most] for index in range(most)]
+        how = settings or self.settings
+        key = (tuple(map(id, chosen)), how, tuple(sorted(without)), blind)
+        if key in self._trained:
+            return self._trained[key]
+        examples = [one.asked.example for one in chosen]
+        if without:
+            examples = [replace(one, values=_without(one.values, without)) for one in examples]
+        if blind:
+            examples = [replace(one, cues=np.zeros_like(one.cues)) for one in examples]
+        self._trained[key] = learn_ranking(examples, how, fingerprint=self.fingerprint)
+        return self._trained[key]
+
+    @cached_property
+    def unseen(self) -> dict[str, Ranker]:
+        """Talk → a ranker that was not trained on it: of its fold, else the memory's own; empty where there is neither."""
+        if self.folds:
+            return {talk: fold.ranker for fold in self.folds for talk in fold.held}
+        if self.shipped is None:
+            return {}
+        ranker = Ranker(self.shipped)
+        return dict.fromkeys(self.talks, ranker)
+
+    @cached_property
+    def tables(self) -> list[Configured]:
+        """What each scored question finds under every configuration of the operations, by a ranker that did not see it."""
+        return [configured(one, self.unseen[one.talk.id]) for one in self.scored]
+
+    def gated(self, settings: GateSettings | None = None) -> dict[str, Ranker]:
+        """Talk → its unseen ranker with a gate trained on the questions of the other folds.
+
+        The rewards of those questions are by rankers that had not seen them, though they had seen the talk in question:
+        the gate had not.
+        """
+        found: dict[str, Ranker] = {}
+        for fold in self.folds:
+            training = [
+                (one, self.unseen[one.talk.id], table)
+                for one, table in zip(self.scored, self.tables, strict=True)
+                if one.talk.id not in fold.held
+            ]
+            ranker = with_gate(fold.ranker, training, settings)
+            found.update(dict.fromkeys(fold.held, ranker))
+        return found or self.unseen
+
+    def add_learned(self) -> None:
+        """Add the rankings by trained weights, with the operations that their gate chooses, to the questions."""
+        if self.folds:
+            self.rankers = self.gated()
+            for one in self.scored:
+                ranker = self.rankers[one.talk.id]
+                one.rankings[HELD_OUT] = Ranked(learned_turns(ranker, one, chosen_operations(ranker, one)))
+        if self.shipped is not None:
+            ranker = Ranker(self.shipped)
+            for one in self.scored:
+                one.rankings[SHIPPED] = Ranked(learned_turns(ranker, one, chosen_operations(ranker, one)))
+
+    @property
+    def best_learned(self) -> str | None:
+        """The learned ranking that no question was trained on: held out where there are folds, else the shipped one."""
+        return HELD_OUT if self.folds else SHIPPED if self.shipped is not None else None
+
+    def trained_on(self, data_set: str) -> list[str]:
+        """Conversations of a data set that the memory's own weights were trained on, by the weights' card."""
+        if self.shipped is None:
+            return []
+        told = self.shipped.card.get("conversations")
+        seen = set(told) if isinstance(told, list) else set()
+        names = dict.fromkeys(one.talk.conversation for one in self.sets.get(data_set, ()))
+        return [name for name in names if name in seen]
+
+
+def _without(values: np.ndarray, columns: Collection[int]) -> np.ndarray:
+    kept = values.copy()
+    kept[:, list(columns)] = 0.0
+    return kept

@@ -1,0 +1,216 @@
+"""The one pass: conversations are stored, and each question is asked once of every ranking that needs the memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from ...models.tokens import count_each
+from ...models.usage import Usage
+from ...retrieval.permit import Request
+from ...retrieval.signals.pool import Pool
+from ...retrieval.strategies import strategy_named
+from ...stores.ledger.usage import usage_totals
+from ..answers import spread
+from ..asking import steps_of
+from ..gate_training import Operable
+from ..records import Conversation, EvalMessage, Question
+from ..runner import store_conversation
+from ..training import AskedQuestion, unanswerable
+from .arms import FULL
+from .data_sets import StudySet
+from .loops import Loop
+from .records import CUT, DEPTH, Observed, Ranked, Talk
+
+__all__ = ["STORED", "observe"]
+
+STORED = ("dense", "bm25", "rrf", "rrf_neighbours", "label_density")
+"""Strategies that ``recall`` is asked for."""
+RESEARCH_ROUNDS = 3
+_FULL = 20
+"""Hits that the ranking in full gives: its model reads three times as many."""
+Progress = Callable[[str, int, int], None]
+
+
+def observe(
+    memory: Any,
+    sets: Sequence[StudySet],
+    *,
+    questions: int | None = None,
+    research: bool = True,
+    full: bool = False,
+    loops: Mapping[str, Loop] | None = None,
+    progress: Progress | None = None,
+) -> list[Observed]:
+    """Store every conversation as a user of its own and ask its questions.
+
+    Args:
+        memory: an open, empty :class:`~hexamem.memory.Memory`.
+        questions: so many of each conversation, evenly spread; all when None.
+        research: whether ``research`` is asked too: without a model it is the slowest.
+        full: whether the learned ranking is asked to let the memory's model decompose and rerank.
+        loops: model-driven baselines by name.
+        progress: called as ``progress(what, done, total)``.
+    """
+    plan = [
+        (group.name, conversation, spread(conversation.questions, questions))
+        for group in sets
+        for conversation in group.conversations
+    ]
+    total = sum(len(chosen) for _, _, chosen in plan)
+    found: list[Observed] = []
+    done = 0
+    for name, conversation, chosen in plan:
+        # Two sets may hold the same conversation with other questions.
+        user = memory.user(f"{name} {conversation.id}")
+        turn_of = store_conversation(user, conversation)
+        memory.projector.catch_up(user.name)
+        talk = _talk(memory, name, conversation, _usage_of(memory, user.name).tokens)
+        for question in chosen:
+            one = _observed(memory, user.name, talk, conversation, question, turn_of)
+            if one is not None:
+                if not unanswerable(question):
+                    _ask(user, one, turn_of, research=research, full=full, loops=loops or {})
+                found.append(one)
+            done += 1
+            if progress is not None:
+                progress(f"ask {conversation.id}", done, total)
+    return found
+
+
+def _usage_of(memory: Any, user: str) -> Usage:
+    """What models have cost for a user so far."""
+    with memory.ledger.read(user) as tx:
+        rows = usage_totals(tx) if tx.user_id else []
+    return Usage(
+        calls=sum(row["calls"] for row in rows),
+        input_tokens=sum(row["input_tokens"] for row in rows),
+        output_tokens=sum(row["output_tokens"] for row in rows),
+    )
+
+
+def _talk(memory: Any, data_set: str, conversation: Conversation, written: int) -> Talk:
+    messages = [one for one in conversation.messages if one.id is not None]
+    texts = [_said(one) for one in messages]
+    moments = [_moment(one.timestamp) for one in messages]
+    lines = [
+        f"[{one.timestamp or ''}] {one.name or one.role}: {text}" for one, text in zip(messages, texts, strict=True)
+    ]
+    return Talk(
+        id=f"{data_set}: {conversation.id}",
+        conversation=conversation.id,
+        data_set=data_set,
+        turns=tuple(str(one.id) for one in messages),
+        texts=tuple(texts),
+        speakers=tuple(one.name or one.role for one in messages),
+        tokens=np.array(count_each(lines), np.int64) + 1,
+        seconds=np.array(moments, np.float64),
+        vectors=memory.embedder.embed_documents(texts),
+        written=written,
+    )
+
+
+def _said(message: EvalMessage) -> str:
+    words = (
+        message.content
+        if isinstance(message.content, str)
+        else " ".join(str(block.get("text", "")) for block in message.content)
+    )
+    return f"{words} {message.caption}" if message.caption else words
+
+
+def _moment(text: str | None) -> float:
+    if not text:
+        return 0.0
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return 0.0
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def _observed(
+    memory: Any,
+    user: str,
+    talk: Talk,
+    conversation: Conversation,
+    question: Question,
+    turn_of: Mapping[str, str],
+) -> Observed | None:
+    request, strategy = Request(query=question.text, k=CUT), strategy_named("learned")
+    if unanswerable(question):
+        # Nothing is ranked for it: its wording alone is looked at.
+        measured = memory.searcher.measure(user, request, strategy)
+        if measured is None:
+            return None
+        turns = _turns_of(measured.features.pool, turn_of)
+        features = measured.features
+        asked = AskedQuestion(talk.id, question, features, tuple(turns[one] for one in features.pool.ids))
+        return Observed(talk.data_set, talk, asked, np.asarray(measured.asked.vector, np.float32))
+    searched = memory.searcher.searches(user, request, strategy)
+    if searched is None:
+        return None
+    turns = {}
+    for one in searched.searches:
+        turns.update(_turns_of(one.features.pool, turn_of))
+    features = searched.searches[0].features
+    asked = AskedQuestion(
+        talk.id,
+        question,
+        features,
+        tuple(turns[one] for one in features.pool.ids),
+        operable=Operable(searched=searched, turns=turns),
+    )
+    return Observed(talk.data_set, talk, asked, np.asarray(searched.asked.vector, np.float32))
+
+
+def _turns_of(pool: Pool, turn_of: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """The turns that each candidate stands for."""
+    steps = {one: (turn_of.get(one, f"unknown:{one}"),) for one in pool.ids[: pool.steps]}
+    items = {
+        item.id: tuple(dict.fromkeys(turn_of.get(step, f"unknown:{step}") for step in item.cites))
+        for item in pool.items
+    }
+    return steps | items
+
+
+def _ask(
+    user: Any, one: Observed, turn_of: Mapping[str, str], *, research: bool, full: bool, loops: Mapping[str, Loop]
+) -> None:
+    text = one.asked.question.text
+
+    def search(query: str, k: int) -> list[str]:
+        return _turns(user.recall(query, k=k, strategy="rrf").hits, turn_of)
+
+    for strategy in STORED:
+        recall = user.recall(text, k=DEPTH, strategy=strategy)
+        one.rankings[strategy] = Ranked(tuple(_turns(recall.hits, turn_of)), degraded=tuple(recall.degraded))
+    if research:
+        found = user.research(text, RESEARCH_ROUNDS, form="passages")
+        one.rankings["research"] = Ranked(
+            tuple(_turns(found.hits, turn_of)), usage=_usage(found.usage), degraded=tuple(found.degraded)
+        )
+    if full:
+        before = _usage_of(user.memory, user.name)
+        recall = user.recall(text, k=_FULL, strategy=FULL)
+        after = _usage_of(user.memory, user.name)
+        spent = Usage(
+            calls=after.calls - before.calls,
+            input_tokens=after.input_tokens - before.input_tokens,
+            output_tokens=after.output_tokens - before.output_tokens,
+        )
+        one.rankings[FULL] = Ranked(tuple(_turns(recall.hits, turn_of)), usage=spent, degraded=tuple(recall.degraded))
+    for name, loop in loops.items():
+        one.rankings[name] = loop(text, search, one.talk)
+
+
+def _usage(told: Any) -> Usage:
+    """What research tells of its calls, as a sum that adds up."""
+    return Usage(calls=told.calls, input_tokens=told.input_tokens, output_tokens=told.output_tokens)
+
+
+def _turns(hits: Sequence[Any], turn_of: Mapping[str, str]) -> list[str]:
+    return list(dict.fromkeys(turn_of.get(step, f"unknown:{step}") for step in steps_of(hits)))

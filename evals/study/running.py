@@ -1,0 +1,129 @@
+"""Runs a study: one pass over the conversations, then the experiments, each from the records of that pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
+
+from ...errors import InvalidInputError
+from ...retrieval.learning import LearningSettings
+from ...retrieval.ranker import Ranker
+from .ablation import ablation
+from .arms import add_arms
+from .data_sets import StudySet
+from .error_propagation import error_propagation
+from .failure_mode_study import failure_modes
+from .laboratory import Laboratory
+from .loops import make_loops
+from .main_comparison import main_comparison
+from .observing import observe
+from .oracle import oracle
+from .pareto import pareto
+from .sections import Section
+from .transfer import transfer
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+__all__ = ["EXPERIMENTS", "run_study"]
+
+EXPERIMENTS: Mapping[str, Callable[[Laboratory], Section]] = {
+    "failure_modes": failure_modes,
+    "oracle": oracle,
+    "main": main_comparison,
+    "pareto": pareto,
+    "transfer": transfer,
+    "ablation": ablation,
+    "errors": error_propagation,
+}
+"""Every experiment by the name that ``--experiment`` takes, in the order of the report."""
+
+
+def run_study(
+    memory_factory: Callable[[], AbstractContextManager[Any]],
+    sets: Sequence[StudySet],
+    experiments: Sequence[str] = tuple(EXPERIMENTS),
+    *,
+    model: BaseChatModel | None = None,
+    model_name: str | None = None,
+    settings: LearningSettings | None = None,
+    samples: int = 10_000,
+    questions: int | None = None,
+    seed: int = 0,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> tuple[list[Section], dict[str, Any]]:
+    """Run experiments.
+
+    Args:
+        memory_factory: opens an empty memory; called once, closed when everything has been asked.
+        sets: what to measure on.
+        experiments: names of :data:`EXPERIMENTS`.
+        model: drives the loops; without one they are marked and not run.
+        model_name: stands in the report.
+        settings: of the trainings; by default the usual ones with one seed.
+        samples: draws of every bootstrap.
+        questions: so many of each conversation, evenly spread; all when None.
+        seed: of chance.
+        progress: called as ``progress(what, done, total)``.
+
+    Returns:
+        The sections, and facts on the run.
+
+    Raises:
+        InvalidInputError: an experiment is unknown, or no question has evidence.
+    """
+    if unknown := [name for name in experiments if name not in EXPERIMENTS]:
+        raise InvalidInputError(f"experiment {unknown[0]!r} is unknown; use {', '.join(EXPERIMENTS)}")
+    with memory_factory() as memory:
+        loops = {} if model is None else make_loops(model)
+        full = bool(memory.model_tier.models)
+        observed = observe(memory, sets, questions=questions, full=full, loops=loops, progress=progress)
+        ranker = memory.searcher.ranker
+        lab = Laboratory(
+            observed,
+            fingerprint=memory.embedder.fingerprint,
+            shipped=ranker.weights if isinstance(ranker, Ranker) else None,
+            settings=settings or LearningSettings(runs=1, seed=seed),
+            samples=samples,
+            seed=seed,
+            model=model_name,
+        )
+        if not lab.scored:
+            raise InvalidInputError("no question of these conversations has evidence: there is nothing to study")
+        embedder = memory.embedder.name
+        # The operations read the arrays of the steps, which are the open memory's.
+        sections = _sections(lab, experiments, progress)
+    facts: dict[str, Any] = {
+        "data sets": {
+            name: f"{len({one.talk.id for one in group})} conversation(s), {len(group)} questions with evidence"
+            for name, group in lab.sets.items()
+        },
+        "embedder": embedder,
+        "weights": "none" if lab.shipped is None else "those of the memory",
+        "model": model_name or "none",
+        "training": {name: getattr(lab.settings, name) for name in ("epochs", "runs", "seed")},
+        "bootstrap samples": samples,
+    }
+    if isinstance(ranker, str):
+        facts["no weights"] = ranker
+    return sections, facts
+
+
+def _sections(
+    lab: Laboratory, experiments: Sequence[str], progress: Callable[[str, int, int], None] | None
+) -> list[Section]:
+    wanted = [name for name in EXPERIMENTS if name in experiments]
+
+    def told(what: str, done: int) -> None:
+        if progress is not None:
+            progress(what, done, len(wanted) + 1)
+
+    add_arms(lab.scored)
+    told("train", 0)
+    lab.add_learned()
+    sections = []
+    for number, name in enumerate(wanted, 1):
+        told(name, number)
+        sections.append(EXPERIMENTS[name](lab))
+    return sections

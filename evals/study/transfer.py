@@ -1,0 +1,139 @@
+"""Transfer: weights trained on one data set, or on two, measured on the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+from ...errors import InvalidInputError
+from ...retrieval.operations import USUAL
+from ...retrieval.ranker import Ranker
+from .laboratory import Laboratory
+from .main_comparison import BASELINE
+from .operating import learned_turns
+from .records import CUT, Observed, difference, recalls
+from .sections import Section, StudyTable, interval_data, shown, shown_interval
+
+__all__ = ["transfer"]
+
+
+def transfer(lab: Laboratory) -> Section:
+    """Train on each data set and on each pair, test on the others; within a data set by halves of its conversations."""
+    names = list(lab.sets)
+    if len(names) < 2:
+        return Section(
+            name="transfer",
+            title="Transfer",
+            about="",
+            data={},
+            remarks=["not run: it takes at least two data sets; give more paths, or made-up ones with --count"],
+        )
+    trainings: list[tuple[str, ...]] = [(name,) for name in names]
+    trainings += list(combinations(names, 2)) if len(names) > 2 else []
+    if len(names) > 3:
+        trainings += [tuple(one for one in names if one != name) for name in names]
+    data: dict[str, Any] = {}
+    remarks: list[str] = []
+    rows: list[list[str]] = []
+    pair_rows: list[list[str]] = []
+    for base in (BASELINE, "rrf_neighbours"):
+        rows.append([base, *(shown(_mean_of(lab.sets[name], base)) for name in names)])
+    for trained_on in trainings:
+        row: list[str] = []
+        for test in names:
+            if test in trained_on and len(trained_on) > 1:
+                row.append("")
+                continue
+            found = _within(lab, test) if test in trained_on else _across(lab, trained_on, test)
+            if found is None:
+                row.append("–")
+                continue
+            data.setdefault(" + ".join(trained_on), {})[test] = found
+            told = found["against_baseline"]
+            loses = told is not None and told["high"] < 0
+            row.append(f"{shown(found['recall'])}{' ↓' if loses else ''}")
+        (rows if len(trained_on) == 1 else pair_rows).append([" + ".join(trained_on), *row])
+    compared = [
+        [" + ".join(trained_on), test, shown(found["recall"]), found["told"]]
+        for trained_on in trainings
+        if len(trained_on) in (1, len(names) - 1)
+        for test, found in data.get(" + ".join(trained_on), {}).items()
+    ]
+    for tests in data.values():
+        for found in tests.values():
+            found.pop("told")
+    if any(len(lab.sets[name]) < 20 for name in names):
+        small = ", ".join(f"{name} ({len(lab.sets[name])})" for name in names if len(lab.sets[name]) < 20)
+        remarks.append(f"few questions, so read with care: {small}")
+    columns = ("trained on", *(f"{name} ({len(lab.sets[name])})" for name in names))
+    return Section(
+        name="transfer",
+        title="Transfer",
+        about=(
+            f"recall@{CUT} of weights trained on the data set at the left (at most 300 questions), tested on the one above. On "
+            "the diagonal one half of the conversations is tested by training on the other. Conversations that both hold are "
+            "left out of training. No gate: the operations are the usual ones. "
+            f"↓ marks what loses to `{BASELINE}` beyond its 95% interval."
+        ),
+        data=data,
+        tables=[
+            StudyTable("One data set", columns, rows),
+            *([StudyTable("Joint training", columns, pair_rows)] if pair_rows else []),
+            StudyTable(
+                f"Against {BASELINE}: one data set, and all but one",
+                ("trained on", "tested on", f"recall@{CUT}", "difference"),
+                compared,
+            ),
+        ],
+        remarks=remarks,
+    )
+
+
+def _mean_of(observed: Sequence[Observed], arm: str) -> float:
+    return float(recalls(observed, lambda one: one.rankings[arm].turns).mean())
+
+
+def _across(lab: Laboratory, trained_on: Sequence[str], test: str) -> dict[str, Any] | None:
+    held = {one.talk.conversation for one in lab.sets[test]}
+    training = [one for name in trained_on for one in lab.sets[name] if one.talk.conversation not in held]
+    return _tested(lab, [(training, lab.sets[test])])
+
+
+def _within(lab: Laboratory, name: str) -> dict[str, Any] | None:
+    talks = list(dict.fromkeys(one.talk.conversation for one in lab.sets[name]))
+    parts = [set(talks[::2]), set(talks[1::2])]
+    if not all(parts):
+        return None
+    return _tested(
+        lab,
+        [
+            (
+                [one for one in lab.sets[name] if one.talk.conversation not in part],
+                [one for one in lab.sets[name] if one.talk.conversation in part],
+            )
+            for part in parts
+        ],
+    )
+
+
+def _tested(lab: Laboratory, rounds: Sequence[tuple[list[Observed], list[Observed]]]) -> dict[str, Any] | None:
+    observed: list[Observed] = []
+    ranked: dict[int, tuple[str, ...]] = {}
+    for training, test in rounds:
+        try:
+            ranker = Ranker(lab.train(training))
+        except InvalidInputError:
+            return None  # nothing of it can be learned from: no candidate is evidence
+        for one in test:
+            ranked[id(one)] = learned_turns(ranker, one, USUAL)
+        observed += test
+    values = recalls(observed, lambda one: ranked[id(one)])
+    base = recalls(observed, lambda one: one.rankings[BASELINE].turns)
+    found = difference(observed, values, base, samples=lab.samples)
+    return {
+        "recall": float(values.mean()),
+        "baseline": float(base.mean()),
+        "against_baseline": interval_data(found),
+        "told": shown_interval(found),
+    }
