@@ -73,6 +73,7 @@ class Opened:
     Attributes:
         scores: with these operations. parts: of the question, by rules.
         chance: with which probability the operations were chosen.
+        x: the features standardised; None without candidates.
     """
 
     scores: FloatArray
@@ -81,6 +82,7 @@ class Opened:
     answerable: float | None
     parts: tuple[str, ...]
     chance: float = 1.0
+    x: FloatArray | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +128,7 @@ def open_recall(
     answerable = ranker.answerable(features, usual, size=len(steps), signs=signs)
     if not on >= USUAL:
         usual = base_scores(ranker, features, on, x)
-    return Opened(usual, weights, on, answerable, parts, chance)
+    return Opened(usual, weights, on, answerable, parts, chance, x)
 
 
 def chosen_operations(gate: OperationGate, weights: Mapping[str, float], forced: Mapping[str, bool]) -> frozenset[str]:
@@ -189,7 +191,7 @@ def rank(run: Run, searched: Sequence[Measured], opened: Opened, ranker: Ranker,
     candidates: dict[str, Candidate] = {}
     for number, one in enumerate(searched):
         chosen = [(name, place) for name, (of, place) in zip(ordered.ids, ordered.places, strict=True) if of == number]
-        candidates.update(_told(one, chosen, ordered.moved, ranker, on))
+        candidates.update(_told(one, chosen, ordered.moved, ranker, on, None if number else opened.x))
     best = {name: candidates[name] for name in ordered.ids}
     return Ranked(best, opened.gate, opened.answerable, on)
 
@@ -200,12 +202,12 @@ def _told(
     moved: dict[str, dict[str, float]],
     ranker: Ranker,
     on: Collection[str],
+    x: FloatArray | None,
 ) -> dict[str, Candidate]:
     """Candidates of one search with their reasons, which add up to the score."""
     if not chosen:
         return {}
     features = measured.features
-    x = standardised(features.values, ranker.weights.deviation)
     places = [place for _, place in chosen]
     timed, reranked = "temporal_ordering" in on, "semantic_reranking" in on
     shares = ranker.shares(features, places, x, timed=timed, reranked=reranked)

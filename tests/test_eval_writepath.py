@@ -66,7 +66,7 @@ def test_people_read_a_table_with_misses_and_wrong_items_by_case(
     [
         (["-s", "bm25"], "--strategy ranks answers"),
         (["--home", "HOME"], "leave --home out"),
-        (["--seed", "1"], "--seed is for synthetic, ruler and hotpotqa"),
+        (["--seed", "1"], "--seed is for synthetic, ruler, hotpotqa and study"),
     ],
 )
 def test_options_that_mean_nothing_here_are_refused(
