@@ -17,9 +17,9 @@ $(VENV)/.dev: $(VENV)/.base
 demo: $(VENV)/.base
 	$(BIN)/hexamem demo
 
-# A worker a core: threads of BLAS would only wait for each other.
+# On two cores; some tests wait. Threads of BLAS would only wait for each other.
 test: $(VENV)/.dev
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 3 --dist worksteal
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -45,7 +45,7 @@ __all__ = ["LabelStage", "Projector", "count_passages", "holds_documents"]
 
 _BATCH = 5_000
 _SIDE_BY_SIDE = 500
-_GIVEN_BACK = 50
+_GIVEN_BACK = 4
 """Small writes after which free memory is given back: each leaves some behind in the threads of the indexes."""
 _STREAMS: tuple[Literal["steps", "items"], ...] = ("steps", "items")
 Progress = Callable[[str, int], None]

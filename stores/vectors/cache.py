@@ -156,6 +156,20 @@ class VectorCache:
         block.touched = self._lookups
         self._blocks.move_to_end(name)
 
+    def written(self, name: str, ids: Sequence[str], vectors: np.ndarray | None) -> None:
+        """Tell that these vectors were replaced by unit vectors ``(n, d)``, or (None) deleted: a whole collection stays whole.
+
+        Only from where no other change of the collection can come in between.
+        """
+        self.discard(name, ids)
+        with self._lock:
+            block = self._blocks.get(name)
+            if block is None or block.lacking is None:
+                return
+            block.lacking.difference_update(ids)
+            if vectors is not None:
+                block.add(ids, vectors)
+
     def discard(self, name: str, ids: Iterable[str] | None = None) -> None:
         """Forget these vectors (``None``: all of the collection), because they are being changed."""
         with self._lock:

@@ -141,6 +141,8 @@ class VectorStore:
 
             def write(collection: ChromaCollection, batch: slice = batch, chosen: list[str] = chosen) -> None:
                 collection.upsert(ids=chosen, embeddings=vectors[batch], metadatas=prepared[batch])
+                if self._cache is not None:  # nobody else writes to the collection while it is lent
+                    self._cache.written(name, chosen, unit_rows(vectors[batch]))
 
             self._write(name, chosen, write, expected=len(ids))
         self._grow(name, len(ids))
@@ -163,7 +165,7 @@ class VectorStore:
             def write(collection: ChromaCollection, batch: slice = batch, chosen: list[str] = chosen) -> None:
                 collection.update(ids=chosen, metadatas=prepared[batch])
 
-            self._write(name, chosen, write)
+            self._write(name, chosen, write, moved=False)
 
     def delete(self, user_key: str, part: Part, ids: Sequence[str]) -> None:
         """Delete records by id; ids that do not exist are fine.
@@ -177,6 +179,8 @@ class VectorStore:
 
             def write(collection: ChromaCollection, chosen: list[str] = chosen) -> None:
                 collection.delete(ids=chosen)
+                if self._cache is not None:
+                    self._cache.written(name, chosen, None)
 
             self._write(name, chosen, write)
 
@@ -308,19 +312,28 @@ class VectorStore:
     # --------------------------------------------------------------------------------------------------------- inside
 
     def _write(
-        self, name: str, ids: Sequence[str], write: Callable[[ChromaCollection], None], expected: int | None = None
+        self,
+        name: str,
+        ids: Sequence[str],
+        write: Callable[[ChromaCollection], None],
+        expected: int | None = None,
+        *,
+        moved: bool = True,
     ) -> None:
+        """Change a collection; ``moved``: vectors change."""
         create = None if expected is None else self._creation(expected)
-        if self._cache is not None:
-            self._cache.discard(name, ids)
+        cache = self._cache if moved else None
+        if cache is not None:
+            cache.discard(name, ids)
         try:
             with self._engine.using(name, create=create, writing=True) as collection:
                 if collection is not None:
                     self._require_fit(collection)
                     write(collection)
-        finally:
-            if self._cache is not None:
-                self._cache.discard(name, ids)
+        except BaseException:  # how far it came is not known
+            if cache is not None:
+                cache.discard(name, ids)
+            raise
 
     def _creation(self, expected: int) -> dict[str, Any]:
         settings = self._settings
