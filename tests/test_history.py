@@ -523,7 +523,7 @@ class Rollback(Exception):
     """Ends an example without leaving anything."""
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(moves=MOVES)
 @example(moves=[("add", 0), ("edit", 1), ("undo", 1), ("edit", 2), ("redo", 0), ("redo", 0), ("undo", 0), ("redo", 1)])
 @example(moves=[("add", 0), ("edit", 0), ("undo", 0), ("redo", 1), ("redo", 0)])

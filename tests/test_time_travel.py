@@ -321,7 +321,7 @@ class Rollback(Exception):
     """Ends an example without leaving anything."""
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(moves=MOVES)
 @example(moves=[("add", 0, None, None), ("undo", 0, None, None), ("undo", 0, None, None), ("edit", 1, 1, 2)])
 @example(moves=[("add", 0, 1, 4), ("supersede", 0, None, 1), ("undo", 1, None, None), ("undo", 0, None, None)])

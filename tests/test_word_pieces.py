@@ -29,7 +29,7 @@ def tokenizer() -> Tokenizer:
     return BundledEmbedder()._tokenizer
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.lists(st.one_of(PLAIN, WORDS), max_size=6))
 def test_they_are_those_of_the_tokenizer(tokenizer: Tokenizer, texts: list[str]) -> None:
     expected = [tokenizer.encode(text, add_special_tokens=False).ids for text in texts]

@@ -60,7 +60,7 @@ def test_fifty_workers_died_at_random_points_of_all_four_stages(killed: dict[str
     by_stage = Counter(one["stage"] for one in died)
     assert set(by_stage) == set(_STAGES)
     assert min(by_stage.values()) >= 11, by_stage
-    assert len({(one["mode"], one["stage"], one["place"]) for one in died}) >= 30, died
+    assert len({(one["mode"], one["place"]) for one in died}) >= 35, died
 
 
 @pytest.mark.parametrize("modes", list(_KILLS))

@@ -128,7 +128,7 @@ class _Watch:
     def _die(self, frame: FrameType, event: str, called: Any) -> None:
         where = {"call": "in", "c_call": "before"}.get(event, "after")
         what = f"{called.__name__} in " if event != "call" else ""
-        place = f"{where} {what}{frame.f_globals.get('__name__')}.{frame.f_code.co_qualname}"
+        place = f"{where} {what}{frame.f_globals.get('__name__')}.{frame.f_code.co_qualname}:{frame.f_lineno}"
         os.write(self._out, json.dumps({"stage": self._stage, "kind": self._kind, "place": place}).encode())
         os.kill(os.getpid(), signal.SIGKILL)
 
