@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import NestedTransaction, select
@@ -231,7 +232,8 @@ def left_before(
 
     Args:
         sources: the words; the operation is the one that made the item cite them.
-        state: fields of the item as that operation left them, as JSON values.
+        state: fields of the item as the words put them, as JSON values. Times may have been left narrower than that,
+            kept out of those of its neighbours.
         others: ids of other items that it changed too.
     """
     wanted = set(sources)
@@ -240,13 +242,25 @@ def left_before(
             continue
         for change in operation.changes:
             if change.target_id == item_id and change.after is not None:
-                if any(change.after.get(name) != value for name, value in state.items()):
+                if not all(_left(name, value, change.after.get(name)) for name, value in state.items()):
                     continue
                 cited = {Source(**source) for source in change.after.get("sources") or ()}
                 earlier = {Source(**source) for source in (change.before or {}).get("sources") or ()}
                 if wanted and wanted <= cited and not wanted <= earlier:
                     return operation
     return None
+
+
+def _left(name: str, put: Any, left: Any) -> bool:
+    """Whether a field was left as it was put; of a time, whether it was left so or within that."""
+    if put == left:
+        return True
+    if name not in ("valid_from", "valid_to") or left is None:
+        return False
+    if put is None:
+        return True
+    earlier, later = (put, left) if name == "valid_from" else (left, put)
+    return datetime.fromisoformat(earlier) <= datetime.fromisoformat(later)
 
 
 def write_changes(

@@ -277,6 +277,15 @@ _operation = st.fixed_dictionaries(
 
 @settings(max_examples=14, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(_operation, min_size=1, max_size=7))
+@example(
+    [
+        *[{"do": "add", "town": "Hangzhou", "time": 0, "since": None, "until": None, "pick": 0}] * 3,
+        {"do": "add", "town": "Shanghai", "time": 0, "since": None, "until": None, "pick": 0},
+        {"do": "update", "town": "Hangzhou", "time": 0, "since": 0, "until": None, "pick": 1},
+        {"do": "add", "town": "Hangzhou", "time": 0, "since": None, "until": None, "pick": 0},
+        {"do": "again", "town": "Hangzhou", "time": 0, "since": None, "until": None, "pick": 10},
+    ]
+)
 def test_whatever_is_proposed_one_value_is_current_and_no_two_overlap(
     shared: Memory, wanted: list[dict[str, Any]]
 ) -> None:

@@ -45,6 +45,8 @@ class ItemEdits(ApplyState):
             raise InvalidInputError(f"the update would give {old.id} the slot {now_in}, which another item holds")
         if now_in and now_in == slot:
             new = self._within_neighbours(one, new, slot)
+            if new == old:
+                return Outcome(applied="noop", item_id=old.id)
         new = new.changed(version=old.version + 1)
         return self.written(one, "update", [(old, new), *extra], new)
 
