@@ -6,22 +6,34 @@ What is decided, and why, is the agents' business; here is only what needs the t
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import NestedTransaction, select
 
-from ..memory_types import ItemKind, MemoryItem, Operation, OperationKind, Source, VaultItem, utc_now
+from ..memory_types import ItemKind, MemoryItem, Operation, OperationKind, Source, Step, VaultItem, utc_now
 from .known_secrets import find_known
 from .ledger import Transaction, get_items, history_of
+from .ledger.ledger import chunks
 from .ledger.operations import plan_operation, record_operations
 from .ledger.schema import items
+from .ledger.schema import steps as steps_table
+from .ledger.step_rows import indexed_text
 from .redaction import Redactor, keep_in_vault
 from .secrets import Cipher, SecretSpan, find_references
 
-__all__ = ["Cleaned", "Cleaner", "KnownItem", "KnownItems", "keyed_id", "left_before", "write_changes"]
+__all__ = [
+    "Cleaned",
+    "Cleaner",
+    "KnownItem",
+    "KnownItems",
+    "first_said",
+    "keyed_id",
+    "left_before",
+    "write_changes",
+]
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
@@ -216,6 +228,31 @@ def _strings(value: Any) -> list[str]:
     if isinstance(value, (list, tuple)):
         return [text for part in value for text in _strings(part)]
     return []
+
+
+def first_said(tx: Transaction, steps: Iterable[Step]) -> dict[str, str]:
+    """Step id → id of the first active step with the same words, said by the same at the same moment.
+
+    What was learned of that one, and what has since become of it, holds of its copies too. Steps without an earlier
+    copy are left out.
+    """
+    said = {step.id: (step.occurred_at, step.role, step.name, step.content, step.index_text) for step in steps}
+    columns = [steps_table.c[name] for name in ("id", "occurred_at", "role", "name", "content", "index_text")]
+    first: dict[tuple[object, ...], str] = {}
+    for part in chunks(said):
+        statement = (
+            select(*columns)
+            .where(
+                steps_table.c.user_id == tx.user_id,
+                steps_table.c.occurred_at.in_({said[step_id][0] for step_id in part}),
+                steps_table.c.content.in_({said[step_id][3] for step_id in part}),
+                steps_table.c.status == "active",
+            )
+            .order_by(steps_table.c.seq)
+        )
+        for row in tx.all(statement):
+            first.setdefault((row.occurred_at, row.role, row.name, row.content, indexed_text(row)), row.id)
+    return {step_id: first[key] for step_id, key in said.items() if first.get(key, step_id) != step_id}
 
 
 def left_before(

@@ -185,7 +185,7 @@ class ScopeTracker:
         registry.identities.hear(signs, scope.index, sure=switch is not None and confidence >= 0.72)
         self._enter(thread, scope, step, words, vector, provisional)
         self._hear_offer(thread, step, words, cues)
-        if scope.kind == "topic" and scope.auto and scope.steps in (1, 5, 12, 25):
+        if scope.kind == "topic" and scope.auto and scope.steps in (5, 12, 25):
             name_topic(scope, words, self._registry)
         changed = self._registry.changes()
         if created is not None:
