@@ -524,13 +524,20 @@ OPEN = item("Forms of POST /invoices", content="The amount is refused as 42.00; 
 SETTLED = {**item("Forms of POST /invoices", content="Give the amount in cents, as 4200."), "corrects": 1}
 
 
-def corrected(tmp_path: Path, scripted_server: ServerFactory, between: Callable[[UserMemory], object]) -> Memory:
-    """A memory that learned something, and then from a second run what settles it; ``between`` happens before that."""
-    server = scripted_server(distils(OPEN))
-    memory = opened(tmp_path, server)
+def left_open(home: Path, server: ScriptedServer) -> Memory:
+    """A memory in which alice learned from a run that failed what the server says."""
+    memory = opened(home, server)
     alice = memory.user("alice")
     attempt(alice, outcome=False)
     alice.flush()
+    return memory
+
+
+def corrected(tmp_path: Path, scripted_server: ServerFactory, between: Callable[[UserMemory], object]) -> Memory:
+    """A memory that learned something, and then from a second run what settles it; ``between`` happens before that."""
+    server = scripted_server(distils(OPEN))
+    memory = left_open(tmp_path, server)
+    alice = memory.user("alice")
     between(alice)
     server.follow(distils(SETTLED))
     attempt(alice, INVOICES)
@@ -570,10 +577,8 @@ def test_an_item_does_not_take_the_place_of_one_about_something_else(
     tmp_path: Path, scripted_server: ServerFactory
 ) -> None:
     server = scripted_server(distils(OPEN))
-    with opened(tmp_path, server) as memory:
+    with left_open(tmp_path, server) as memory:
         alice = memory.user("alice")
-        attempt(alice, outcome=False)
-        alice.flush()
         for number in (1, 7, -3):
             server.follow(
                 distils({**item(f"Plants {number}", content="Water them in the evening."), "corrects": number})
@@ -601,10 +606,8 @@ def test_what_is_retired_while_a_model_puts_it_right_stays_retired(
     tmp_path: Path, scripted_server: ServerFactory
 ) -> None:
     server = scripted_server(distils(OPEN))
-    with opened(tmp_path, server) as memory:
+    with left_open(tmp_path, server) as memory:
         alice = memory.user("alice")
-        attempt(alice, outcome=False)
-        alice.flush()
         (one,) = alice.experience.items()
 
         def answer(request: Request) -> Reply:
