@@ -106,11 +106,10 @@ def days_put_right(found: list[Finding], so_far: SoFar) -> list[Finding]:
     for wrong, right in slips:
         if wrong.when is None or right.when is None or right.when.day == wrong.when.day:
             continue
-        steps = {each.step_id for each in wrong.evidence}
         for fact in [*so_far.earlier, *so_far.found, *found]:
             if fact.kind not in ("core", "semantic") or fact.former or fact.corrects:
                 continue
-            if not any(one.step_id in steps and _overlap(one, two) for one in fact.evidence for two in wrong.evidence):
+            if not any(_overlap(one, two) for one in fact.evidence for two in wrong.evidence):
                 continue
             values = {
                 key: _other_day(value, wrong.when, right.when) if isinstance(value, str) else value
@@ -194,14 +193,5 @@ def _put_right(reading: Reading, heard: HeardStep, text: str, found: list[Findin
         or meant["new"].casefold() in told["old"].casefold()
     ):
         return found
-    value = f"{told['head']}{meant['new']}"
-    here = so_far.take_back(last)
-    right = replace(
-        last,
-        values={**last.values, "value": value},
-        replaces="" if here else str(last.values["value"]),
-        evidence=(*last.evidence, quote_of(text, 0, len(text), heard.step.id)),
-        corrects=True,
-        topics=content_words(value),
-    )
-    return [right]
+    values = {**last.values, "value": f"{told['head']}{meant['new']}"}
+    return [_right(last, values, quote_of(text, 0, len(text), heard.step.id), so_far, stated=last.stated)]

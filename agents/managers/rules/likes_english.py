@@ -88,7 +88,8 @@ def _allergy(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     yield Fact(label="allergy", value=f"Is allergic to {clean(what)}", clause=clause, confidence=0.9)
 
 
-_AVOIDED = ("eat", "drink", "smoke", "drive", "cook", "swim", "fly")
+_AVOIDED_ALONE = ("drink", "smoke", "drive", "cook", "swim", "fly")
+_AVOIDED = ("eat", *_AVOIDED_ALONE)
 
 
 @_rule(
@@ -108,7 +109,7 @@ def _avoids(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
         or re.search(r"\b(?:today|tonight|tomorrow|yet|that|this|much|enough|now|to)\b", what)
     ):
         return
-    if not what and act not in _AVOIDED[1:]:
+    if not what and act not in _AVOIDED_ALONE:
         return
     verb = "Cannot" if match["verb"].lower() in ("can't", "cannot") else "Does not"
     yield Fact(
