@@ -6,56 +6,22 @@ import mimetypes
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
 from . import output
+from .filters import Filters, ItemFilters, Thread
 from .operations import operation_blocks
 from .session import Session, User, Zone, zone_of
-from .values import metadata_filter
 
 if TYPE_CHECKING:
     from ..memory_types import Media, MemoryItem, Recall
     from ..user import UserMemory
 
 __all__ = ["history", "items", "recall", "show", "steps", "users"]
-
-Kinds = Annotated[
-    list[str] | None,
-    typer.Option("--kind", help="step, core, episodic, semantic, procedural, resource or vault; repeat it."),
-]
-Thread = Annotated[str | None, typer.Option("--thread", help="Only this thread.")]
-Agent = Annotated[str | None, typer.Option("--agent", help="Only this agent's.")]
-Speaker = Annotated[str | None, typer.Option("--speaker", help="Only what this one said.")]
-Since = Annotated[str | None, typer.Option("--since", metavar="TIME", help="Not before this time.")]
-Until = Annotated[str | None, typer.Option("--until", metavar="TIME", help="Not after this time.")]
-Labels = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--label",
-        metavar="LABEL",
-        help="Only with this label, as `labels list` shows those of steps; repeat it to ask for several at once.",
-    ),
-]
-ItemLabels = Annotated[
-    list[str] | None,
-    typer.Option("--label", metavar="LABEL", help="Only with this label of its own (#label); repeat it for several."),
-]
-Metadata = Annotated[
-    list[str] | None,
-    typer.Option("--metadata", metavar="KEY=VALUE", help="Only with this metadata. JSON values are read as such."),
-]
-AsOf = Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="What was true at that time.")]
-KnownAt = Annotated[str | None, typer.Option("--known-at", metavar="TIME", help="What was believed at that time.")]
-
-
-def conditions(**given: Any) -> dict[str, Any] | None:
-    """The fields of a ``Where`` that options ask for; None where none does."""
-    given["metadata"] = metadata_filter(given["metadata"] or [])
-    return {name: value for name, value in given.items() if value} or None
 
 
 def recall(
@@ -67,16 +33,7 @@ def recall(
     strategy: Annotated[
         str | None, typer.Option("--strategy", "-s", help="The ranking, such as rrf_neighbours, label_density, bm25.")
     ] = None,
-    kind: Kinds = None,
-    thread: Thread = None,
-    agent: Agent = None,
-    speaker: Speaker = None,
-    since: Since = None,
-    until: Until = None,
-    label: Labels = None,
-    metadata: Metadata = None,
-    as_of: AsOf = None,
-    known_at: KnownAt = None,
+    filters: Filters,
     timezone: Zone = None,
     token_budget: Annotated[
         int | None, typer.Option("--token-budget", help="Print the hits packed for a prompt, within so many tokens.")
@@ -96,32 +53,20 @@ def recall(
     ] = None,
 ) -> None:
     """Find what a user's memory holds on a question."""
-    from ..labels import refuse_unknown
-
-    where = conditions(
-        thread_id=thread,
-        agent_id=agent,
-        speaker=speaker,
-        since=since,
-        until=until,
-        labels=tuple(label or ()),
-        metadata=metadata,
-    )
     with session.reader(user, timezone) as memory:
-        refuse_unknown(memory, label or ())
         found = memory.recall(
             query,
             k,
             strategy,
-            kinds=kind,
-            where=where,
-            as_of=as_of,
-            known_at=known_at,
+            kinds=filters.kind,
+            where=filters.where(memory),
+            as_of=filters.as_of,
+            known_at=filters.known_at,
             token_budget=token_budget,
             operations={**dict.fromkeys(switch_on or (), True), **dict.fromkeys(switch_off or (), False)} or None,
         )
         zone = zone_of(memory)
-        learned = {} if session.as_json or known_at else _items_of(memory, found)
+        learned = {} if session.as_json or filters.known_at else _items_of(memory, found)
     if session.as_json:
         return output.write_json(found)
     if not found.hits:
@@ -158,34 +103,19 @@ def items(
     session: Session,
     *,
     user: User,
-    kind: Kinds = None,
-    thread: Thread = None,
-    agent: Agent = None,
-    speaker: Speaker = None,
-    since: Since = None,
-    until: Until = None,
-    label: ItemLabels = None,
-    metadata: Metadata = None,
-    as_of: AsOf = None,
-    known_at: KnownAt = None,
+    filters: ItemFilters,
     timezone: Zone = None,
     superseded: Annotated[bool, typer.Option("--superseded", help="Also what is no longer believed.")] = False,
 ) -> None:
     """List a user's items in order of creation."""
-    from ..labels import refuse_unknown
-
-    where = conditions(
-        thread_id=thread,
-        agent_id=agent,
-        speaker=speaker,
-        since=since,
-        until=until,
-        labels=tuple(label or ()),
-        metadata=metadata,
-    )
     with session.reader(user, timezone) as memory:
-        refuse_unknown(memory, label or (), of_items=True)
-        found = memory.items(kind, where, as_of=as_of, known_at=known_at, superseded=superseded)  # type: ignore[arg-type]
+        found = memory.items(
+            filters.kind,  # type: ignore[arg-type]
+            filters.where(memory),
+            as_of=filters.as_of,
+            known_at=filters.known_at,
+            superseded=superseded,
+        )
         zone = zone_of(memory)
     if session.as_json:
         return output.write_json(found)

@@ -2,7 +2,7 @@
 opening the memory.
 
 A command is a plain function whose first argument is a :class:`Session`; :func:`shared` gives it the options that
-work everywhere, so that each command states only its own.
+work everywhere, so that each command states only its own. Options that some commands share are a dataclass.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -244,21 +244,29 @@ def shared(function: Callable[..., Any], *, without: tuple[str, ...] = ()) -> Ca
     """The command as typer reads it: ``function``'s own options, then those that work everywhere.
 
     Args:
-        function: its first parameter receives the :class:`Session`.
+        function: its first parameter receives the :class:`Session`. One whose type is a dataclass receives an instance,
+            and each field of it is an option.
         without: shared options that the command does not take, or states itself.
     """
     hints = get_type_hints(function, include_extras=True)
     own = list(inspect.signature(function).parameters.values())[1:]
     common = {name: hint for name, hint in _COMMON.items() if name not in without}
+    groups = {one.name: hints[one.name] for one in own if is_dataclass(hints[one.name])}
 
     def command(ctx: typer.Context, **values: Any) -> Any:
         session: Session = ctx.obj
         session.take(**{name: values.pop(name) for name in common})
+        for name, group in groups.items():
+            values[name] = group(**{one.name: values.pop(one.name) for one in fields(group)})
         return function(session, **values)
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     parameters = [inspect.Parameter("ctx", keyword, annotation=typer.Context)]
-    parameters += [one.replace(kind=keyword, annotation=hints[one.name]) for one in own]
+    for one in own:
+        if one.name in groups:
+            parameters += _options_of(groups[one.name])
+        else:
+            parameters.append(one.replace(kind=keyword, annotation=hints[one.name]))
     parameters += [
         inspect.Parameter(name, keyword, annotation=hint, default=False if name in ("as_json", "debug") else None)
         for name, hint in common.items()
@@ -268,6 +276,14 @@ def shared(function: Callable[..., Any], *, without: tuple[str, ...] = ()) -> Ca
     command.__doc__ = function.__doc__
     command.__name__ = function.__name__
     return command
+
+
+def _options_of(group: type[Any]) -> list[inspect.Parameter]:
+    hints = get_type_hints(group, include_extras=True)
+    return [
+        inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default, annotation=hints[one.name])
+        for one in fields(group)
+    ]
 
 
 def _embedder_of(home: Path) -> str | None:
