@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from ..agents.research_rules.planning import MAIN_NEED
@@ -14,7 +15,7 @@ from ..stores.documents import searchable
 from ..stores.embedders import Embedder
 from ..stores.ledger import Transaction, event_time
 from ..stores.ledger.pages import PageRow, get_pages, page_steps
-from ..stores.ledger.said_steps import SaidStep, said_steps
+from ..stores.ledger.said_steps import SaidStep, said_steps, step_times
 from .research_filter import EvidenceFilter
 from .research_state import LaneFound, ResearchSettings
 
@@ -169,7 +170,7 @@ def passages_of(
     known_steps.update(said_steps(tx, [one for one in missing if one.startswith("step_")]))
     known_items.update(filters.read_items(tx, [one for one in missing if not one.startswith("step_")]))
     undated = [known_items[one.id] for one in ranked if one.id in known_items and not _has_time(known_items[one.id])]
-    told = said_steps(tx, {source.step_id for item in undated for source in item.sources}) if undated else {}
+    told = step_times(tx, {source.step_id for item in undated for source in item.sources})
     found = []
     for one in ranked:
         if one.id in known_steps:
@@ -198,10 +199,10 @@ def _has_time(item: MemoryItem) -> bool:
     return item.valid_from is not None or getattr(item, "occurred_at", None) is not None
 
 
-def _of_item(item: MemoryItem, one: Ranked, number: int, told: Mapping[str, SaidStep]) -> dict[str, Any]:
+def _of_item(item: MemoryItem, one: Ranked, number: int, told: Mapping[str, datetime]) -> dict[str, Any]:
     """Its time is its own, else that when it was last said, else that when it was learned."""
     said = [] if _has_time(item) else [told[source.step_id] for source in item.sources if source.step_id in told]
-    moment = max((step.occurred_at for step in said), default=event_time(item))
+    moment = max(said, default=event_time(item))
     return {
         "id": item.id,
         "kind": item.kind,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from ..errors import HomeNotWritableError, InvalidInputError
+from ..errors import InvalidInputError
 from . import output
 from .evaluation_choices import OF_FILE, DataSet, FamilyChoice, FormChoice, SizeName, SplitChoice, check_options
 from .session import Session
@@ -346,7 +346,7 @@ def _report(results: list[dict[str, Any]], out: str | None) -> None:
         print_report([result for result in results if result.get("size") == size], console)
     if len(sizes) > 1:
         print_sizes(results, console)
-    return _write(results, out)
+    return _save(results, out)
 
 
 def _report_ruler(results: list[dict[str, Any]], out: str | None) -> None:
@@ -355,7 +355,7 @@ def _report_ruler(results: list[dict[str, Any]], out: str | None) -> None:
     if out == "-":
         return output.write_json(results)
     print_ruler(results, output.result())
-    return _write(results, out)
+    return _save(results, out)
 
 
 def _report_answers(result: dict[str, Any], out: str | None) -> None:
@@ -364,7 +364,7 @@ def _report_answers(result: dict[str, Any], out: str | None) -> None:
     if out == "-":
         return output.write_json([result])
     print_answers(result)
-    return _write([result], out)
+    return _save([result], out)
 
 
 def _report_written(reports: list[dict[str, Any]], out: str | None) -> None:
@@ -372,14 +372,9 @@ def _report_written(reports: list[dict[str, Any]], out: str | None) -> None:
         return output.write_json(reports)
     for report in reports:
         print_write_path(report)
-    return _write(reports, out)
+    return _save(reports, out)
 
 
-def _write(results: list[dict[str, Any]], out: str | None) -> None:
-    from ..evals import write_json
-
+def _save(results: list[dict[str, Any]], out: str | None) -> None:
     if out is not None:
-        try:
-            write_json(results, out)
-        except OSError as error:
-            raise HomeNotWritableError(f"--json {out} cannot be written ({error.strerror})") from None
+        output.save_json(results, out)

@@ -17,6 +17,7 @@ from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from ..errors import HomeNotWritableError
 from ..memory_types.local_time import in_zone
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ __all__ = [
     "prepare_streams",
     "progress_bar",
     "result",
+    "save_json",
     "shown_time",
     "step_block",
     "write",
@@ -120,6 +122,20 @@ def write_json(value: Any) -> None:
     """One JSON document to stdout."""
     unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
     write_text(json.dumps(dumped(value), indent=2, ensure_ascii=not unicode, allow_nan=False))
+
+
+def save_json(results: Sequence[Mapping[str, Any]] | Mapping[str, Any], out: str) -> None:
+    """Write what was measured to the file that ``--json OUT`` names.
+
+    Raises:
+        HomeNotWritableError: the file cannot be written.
+    """
+    from ..evals import write_json as write_file
+
+    try:
+        write_file(results, out)
+    except OSError as error:
+        raise HomeNotWritableError(f"--json {out} cannot be written ({error.strerror})") from None
 
 
 def _flush() -> None:

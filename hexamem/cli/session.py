@@ -219,10 +219,10 @@ class Session:
         Raises:
             NotFoundError: if there is no memory, or nobody of that name has stored anything; who has is told.
         """
-        with self.user(name, create=False) as user:
+        with self.user(name, timezone, create=False) as user:
             if (unknown := self._unknown(user)) is not None:
                 raise NotFoundError(unknown)
-            yield user if timezone is None else user.memory.user(name, timezone=timezone)
+            yield user
 
     def _unknown(self, user: UserMemory) -> str | None:
         """What to say of a user who has stored nothing; None for one who has."""

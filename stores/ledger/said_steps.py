@@ -11,7 +11,7 @@ from sqlalchemy import bindparam, func, select
 from .ledger import Transaction, chunks
 from .schema import steps
 
-__all__ = ["SaidStep", "index_texts", "said_steps", "step_speakers", "step_texts"]
+__all__ = ["SaidStep", "index_texts", "said_steps", "step_speakers", "step_texts", "step_times"]
 
 
 class SaidStep(NamedTuple):
@@ -35,6 +35,7 @@ _SAID = select(steps.c.id, steps.c.thread_id, _SPEAKER, _TEXT, steps.c.occurred_
 _TOLD = select(steps.c.id, _SPEAKER, _TEXT).where(*_GIVEN)
 _TEXTS = select(steps.c.id, _TEXT).where(*_GIVEN)
 _SPOKE = select(steps.c.id, _SPEAKER).where(*_GIVEN)
+_WHEN = select(steps.c.id, steps.c.occurred_at).where(*_GIVEN)
 
 
 def said_steps(tx: Transaction, step_ids: Collection[str]) -> dict[str, SaidStep]:
@@ -63,3 +64,8 @@ def index_texts(tx: Transaction, step_ids: Collection[str]) -> dict[str, str]:
 def step_speakers(tx: Transaction, step_ids: Collection[str]) -> dict[str, str]:
     """Who spoke in active steps; unknown and forgotten ids are left out."""
     return {row.id: row.speaker for part in chunks(step_ids) for row in tx.all(_SPOKE, user=tx.user_id, ids=part)}
+
+
+def step_times(tx: Transaction, step_ids: Collection[str]) -> dict[str, datetime]:
+    """When active steps were said; unknown and forgotten ids are left out."""
+    return {row.id: row.occurred_at for part in chunks(step_ids) for row in tx.all(_WHEN, user=tx.user_id, ids=part)}
