@@ -333,7 +333,7 @@ WRONG: dict[str, tuple[Callable[[UserMemory, Path], object], str]] = {
         for value in ("soon", "", "5 pm", True, [2024], float("nan"), 10**30, b"2024-01-01")
     },
     "known_at": (lambda user, _: user.recall("x", known_at="later"), "'later' cannot be read"),
-    "min_probability": (lambda user, _: user.recall("x", min_probability=0.5), "min_probability = 0.5"),
+    "min_probability": (lambda user, _: user.recall("x", strategy="rrf", min_probability=0.5), "min_probability = 0.5"),
     "items kind": (lambda user, _: user.items("step"), "kinds = ['step']"),
     "items kind of no type": (lambda user, _: user.items(5), "kinds = 5"),
     "items as_of": (lambda user, _: user.items(as_of="soon"), "'soon' cannot be read"),

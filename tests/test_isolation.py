@@ -561,7 +561,7 @@ def test_a_notice_about_an_index_of_one_user_does_not_show_in_the_recall_of_anot
 
         memory.searcher.search = rebuilt_meanwhile  # type: ignore[method-assign]
         bob.flush()
-        found = alice.recall("dog")
+        found = alice.recall("dog", strategy="rrf")
         assert "bob" in memory.notices[0]
         assert found.degraded == ()
 

@@ -317,11 +317,7 @@ def _run(
 ) -> list[dict[str, Any]]:
     from ..evals import evaluate as measure
 
-    with output.progress_bar("loading") as (progress, task):
-
-        def advance(what: str, done: int, total: int) -> None:
-            progress.update(task, description=what, completed=done, total=total)
-
+    with output.stages("loading") as advance:
         return measure(
             session.scratch if ablation is None else partial(session.thrown_away, ablation.labeler),
             conversations,

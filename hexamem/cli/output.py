@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -44,6 +44,7 @@ __all__ = [
     "result",
     "save_json",
     "shown_time",
+    "stages",
     "step_block",
     "write",
     "write_json",
@@ -165,6 +166,17 @@ def progress_bar(what: str, total: int | None = None) -> Iterator[tuple[Progress
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         yield progress, progress.add_task(what, total=total)
+
+
+@contextmanager
+def stages(first: str) -> Iterator[Callable[[str, int, int], None]]:
+    """A progress bar for work in stages: what is yielded is told the stage, how far it has come, and of how much."""
+    with progress_bar(first) as (progress, task):
+
+        def advance(stage: str, done: int, total: int) -> None:
+            progress.update(task, description=stage, completed=done, total=total)
+
+        yield advance
 
 
 def clean(text: str) -> str:

@@ -85,18 +85,10 @@ def recall(
 
 def _items_of(memory: UserMemory, found: Recall) -> dict[str, MemoryItem]:
     """The items among the hits: a hit has one time, and they tell which of theirs that is."""
-    from ..errors import NotFoundError
-    from ..memory_types import Step
+    from ..stores.ledger import get_items
 
-    items: dict[str, MemoryItem] = {}
-    for hit in found.hits:
-        if hit.kind in ("step", "page"):
-            continue
-        with suppress(NotFoundError):  # gone meanwhile
-            record = memory.get(hit.id)
-            if not isinstance(record, Step):
-                items[hit.id] = record
-    return items
+    with memory.memory.ledger.read(memory.name) as tx:
+        return get_items(tx, [hit.id for hit in found.hits if hit.kind != "step"])
 
 
 def items(

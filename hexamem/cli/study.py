@@ -82,11 +82,7 @@ def study(
         from ..models import open_chat_model
 
         model = open_chat_model(session.model)
-    with output.progress_bar("loading") as (progress, task):
-
-        def advance(what: str, done: int, total: int) -> None:
-            progress.update(task, description=what, completed=done, total=total)
-
+    with output.stages("loading") as advance:
         sections, facts = run_study(
             session.scratch,
             sets,

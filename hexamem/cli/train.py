@@ -132,11 +132,7 @@ def _trained(
     from ..evals.small_memories import small_memories
     from ..evals.training import ask_all, learned_card, train_and_validate
 
-    with output.progress_bar("loading") as (progress, task):
-
-        def advance(what: str, done: int, total: int) -> None:
-            progress.update(task, description=what, completed=done, total=total)
-
+    with output.stages("loading") as advance:
         with session.thrown_away() as memory:
             asked = ask_all(memory, conversations, advance, operations=gate is not None)
             small = ask_all(memory, small_memories(conversations, seed=settings.seed), advance, operations=False)
