@@ -216,24 +216,36 @@ def evaluate(
             rounds=rounds,
         )
         return _report_ruler(measured, out)
-    if dataset is not DataSet.synthetic:
-        if not paths:
-            raise InvalidInputError(f"Missing argument 'PATH...': {dataset.value} is measured on files; name them")
-        if dataset is DataSet.writepath:
-            return _report_written(measure_write_path(session, paths), out)
-        if dataset is DataSet.narrativeqa and not answers:
-            raise InvalidInputError(
-                "narrativeqa does not say where an answer stands; score answers: --answers --model M"
-            )
-        rounds = _ROUNDS if rounds is None else rounds
-        files = _load(dataset, paths, tokens, questions, seed or 0)
-        if answers:
-            from .answers import measure_answers
+    if dataset is DataSet.synthetic:
+        return _report(_measure_made_up(session, names, size, family, seed or 0, count, split, export), out)
+    if not paths:
+        raise InvalidInputError(f"Missing argument 'PATH...': {dataset.value} is measured on files; name them")
+    if dataset is DataSet.writepath:
+        return _report_written(measure_write_path(session, paths), out)
+    if dataset is DataSet.narrativeqa and not answers:
+        raise InvalidInputError("narrativeqa does not say where an answer stands; score answers: --answers --model M")
+    rounds = _ROUNDS if rounds is None else rounds
+    files = _load(dataset, paths, tokens, questions, seed or 0)
+    if answers:
+        from .answers import measure_answers
 
-            of_each = None if dataset in OF_FILE else questions
-            scored = measure_answers(session, dataset.value, files, rounds=rounds, questions=of_each, judge=judge)
-            return _report_answers(scored, out)
-        return _report(_measure(session, dataset, files, names, rounds), out)
+        of_each = None if dataset in OF_FILE else questions
+        scored = measure_answers(session, dataset.value, files, rounds=rounds, questions=of_each, judge=judge)
+        return _report_answers(scored, out)
+    return _report(_measure(session, dataset, files, names, rounds), out)
+
+
+def _measure_made_up(
+    session: Session,
+    names: Sequence[str],
+    size: Sequence[SizeName] | None,
+    family: Sequence[FamilyChoice] | None,
+    seed: int,
+    count: int | None,
+    split: SplitChoice | None,
+    export: Path | None,
+) -> list[dict[str, Any]]:
+    """The results of each size, with what was made up."""
     from ..evals.synthetic import FAMILIES, SIZES, make_conversations, write_came
 
     families: list[FamilyName] = [one.value for one in family] if family else list(FAMILIES)
@@ -243,13 +255,13 @@ def evaluate(
     sentences: Split = split.value if split else "test"
     results: list[dict[str, Any]] = []
     for one in sizes:
-        made = make_conversations(families, one, seed=seed or 0, count=1 if count is None else count, split=sentences)
+        made = make_conversations(families, one, seed=seed, count=1 if count is None else count, split=sentences)
         if export is not None:
             for conversation in made:
                 write_came(conversation, export)
-        facts = {"size": one, "split": sentences, "families": families, "seed": seed or 0}
-        results += [{**result, **facts} for result in _measure(session, dataset, made, names, _ROUNDS)]
-    return _report(results, out)
+        facts = {"size": one, "split": sentences, "families": families, "seed": seed}
+        results += [{**result, **facts} for result in _measure(session, DataSet.synthetic, made, names, _ROUNDS)]
+    return results
 
 
 def _load(
