@@ -102,15 +102,17 @@ class KeptWorkingSets:
         with kept.guard:
             loaded = kept.steps is None and self._load(tx, kept)
             if kept.steps is None or kept.change < version.change or not kept.settled:
+                kept.settled = False
                 if kept.steps is not None:
                     self._bring_up(tx, kept)
                 if kept.steps is None or (loaded and len(kept.steps) != count_steps(tx)):
                     self._remove(kept, tx.user)
                     kept.steps = self._made(tx)
+                kept.change = version.change
                 kept.items = self._items(tx, kept, version.change)
                 if self._labelled:
                     self.labels(tx, kept.steps)
-                kept.change, kept.settled = version.change, True
+                kept.settled = True
                 self._bound(tx.user)
             return kept.steps, kept.items
 
@@ -119,13 +121,15 @@ class KeptWorkingSets:
         with self._guard:
             kept = self._kept.get(tx.user)
         with kept.guard if kept is not None else nullcontext():
-            labels = None if kept is None else kept.labels
-            if labels is None or labels.steps is not steps:
+            if kept is None or kept.steps is not steps:
                 labels = LabelSet(steps)
-                if kept is not None and kept.steps is steps:
-                    kept.labels = labels
-            labels.refresh(tx, tx.change)
-            return labels
+                labels.refresh(tx, tx.change)
+                return labels
+            if kept.labels is None or kept.labels.steps is not steps:
+                kept.labels = LabelSet(steps)
+            # Steps that came since the set was read have no row yet: their labels are read again once they have one.
+            kept.labels.refresh(tx, min(tx.change, kept.change))
+            return kept.labels
 
     @contextmanager
     def using(self, user: str) -> Iterator[None]:
@@ -230,7 +234,7 @@ class KeptWorkingSets:
         new: list[ReadStep] = []
         last: dict[str, int] = {}
         in_order = True
-        for batch in read_steps(tx, kept.change) if kept.change else ():
+        for batch in read_steps(tx, kept.change):
             for one in batch:
                 facts, row = one.facts, steps.row_of.get(one.facts.id)
                 if row is not None and one.active and steps.unchanged(facts):

@@ -221,6 +221,47 @@ def test_what_came_after_the_file_is_taken_in(memory: Memory, alice: UserMemory)
     assert_same(told_by(memory, again, "alice"), told_by(memory, kept_in(memory, None), "alice"))
 
 
+def test_labels_read_while_steps_come_are_those_of_the_steps(memory: Memory, alice: UserMemory) -> None:
+    """A recall asks for the labels in a later transaction than for the steps: somebody else may write in between."""
+    says(alice, *TALK)
+    kept = kept_in(memory, None)
+    steps, _, _ = sets_of(memory, kept, "alice")
+    says(alice, ("Ben", "My pottery kiln works again, I made two vases."), at=1_683_560_000)
+    memory.projector.catch_up("alice")
+    with memory.ledger.read("alice") as tx:
+        kept.labels(tx, steps)
+    found = told_by(memory, kept, "alice")
+    assert found["scopes"][-1] is not None
+    assert_same(found, told_by(memory, kept_in(memory, None), "alice"))
+
+
+def test_what_comes_after_a_recall_from_nothing_is_taken_in(plain: Memory) -> None:
+    """A user whose first record is a run, and no step, is known to the ledger before anything was said."""
+    with plain.ledger.write("alice"):
+        pass
+    alice = plain.user("alice")
+    assert not alice.recall("greyhound", strategy="learned").hits
+    said = says(alice, *TALK)
+    assert {hit.id for hit in alice.recall("greyhound", k=8, strategy="learned").hits} == set(said)
+
+
+def test_what_comes_after_a_reading_that_failed_is_taken_in(plain: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    alice = plain.user("alice")
+    says(alice, *TALK)
+    alice.add({"kind": "semantic", "name": "note", "summary": "Pickle is a greyhound.", "source": "t"})
+    kept = kept_in(plain, None)
+
+    def fails(*_: object) -> None:
+        raise OSError("the index cannot be read")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(plain.vectors, "vectors", fails)
+        with pytest.raises(OSError):
+            sets_of(plain, kept, "alice")
+    says(alice, ("Ben", "The coil came today."), at=1_683_560_000)
+    assert_same(told_by(plain, kept, "alice"), told_by(plain, kept_in(plain, None), "alice"))
+
+
 def test_a_file_holds_no_words_no_names_and_no_threads(memory: Memory, alice: UserMemory, traces: Traces) -> None:
     says(alice, (f"{WORD}a", f"{WORD}b greyhounds"), ("Ben", f"{WORD}c в Киеве 良渚柯基"), thread=f"{WORD}d")
     alice.add({"kind": "semantic", "name": f"{WORD}e", "summary": "a greyhound", "source": "t"})
