@@ -39,7 +39,7 @@ from .working_set_file import read_arrays, remove_arrays, write_arrays
 
 __all__ = ["KeptWorkingSets"]
 
-_FORMAT = 3
+_FORMAT = 4
 """Raised with every change of what is taken in of a step or item, or of how it is written."""
 _USERS = 32
 _BYTES = 400_000_000
@@ -169,8 +169,8 @@ class KeptWorkingSets:
             if 2 * len(gone) > len(kept.steps):
                 return False
             kept.items, kept.settled = None, False
-            if gone:
-                _take(kept, np.delete(np.arange(len(kept.steps)), gone))
+            # Where no step is gone as well: a word may have been an item's alone.
+            _take(kept, np.delete(np.arange(len(kept.steps)), gone))
         finally:
             kept.guard.release()
         return True
@@ -349,9 +349,11 @@ def _take(kept: _Kept, rows: npt.NDArray[np.int64]) -> WorkingSet:
     before, items, labels = kept.steps, kept.items, kept.labels
     assert before is not None
     items = items if items is not None and items.steps is before else None
-    made, stems, tokens = before.taken(rows, np.empty(0, np.int32) if items is None else items.tokens)
+    state = {"stems": np.empty(0, np.int32), "pieces": np.empty(0, np.int32)} if items is None else items.state()
+    made, stems, tokens = before.taken(rows, state["stems"], state["pieces"])
+    state.update(stems=stems[state["stems"]], pieces=tokens[state["pieces"]])
     kept.labels = labels.taken(made, rows) if labels is not None and labels.steps is before else None
-    kept.items = None if items is None else items.renamed(made, stems, tokens)
+    kept.items = None if items is None else items.renumbered(made, state)
     kept.steps = made
     return made
 

@@ -256,10 +256,43 @@ def test_what_comes_after_a_reading_that_failed_is_taken_in(plain: Memory, monke
 
     with monkeypatch.context() as broken:
         broken.setattr(plain.vectors, "vectors", fails)
-        with pytest.raises(OSError):
+        with pytest.raises(OSError, match="cannot be read"):
             sets_of(plain, kept, "alice")
     says(alice, ("Ben", "The coil came today."), at=1_683_560_000)
     assert_same(told_by(plain, kept, "alice"), told_by(plain, kept_in(plain, None), "alice"))
+
+
+def test_a_word_of_an_item_counts_when_a_step_says_it_later(memory: Memory, alice: UserMemory, tmp_path: Path) -> None:
+    says(alice, *TALK)
+    alice.add({"kind": "semantic", "name": "note", "summary": "Ben built a hurdygurdy.", "source": "t"})
+    kept = kept_in(memory, tmp_path / "sets")
+    sets_of(memory, kept, "alice")
+    alice.forget(step_ids=[says(alice, ("Anna", "Never mind."), at=1_683_558_000)[0]])  # the set is made of the rest
+    sets_of(memory, kept, "alice")
+    assert kept.save(memory.ledger, "alice")
+    says(alice, ("Anna", "The hurdygurdy is out of tune."), at=1_683_560_000)
+    for one in (kept, kept_in(memory, tmp_path / "sets")):
+        steps, items, _ = sets_of(memory, one, "alice")
+        ((_, number),) = steps.stems_of("hurdygurdy")
+        assert len(steps.rows_holding(number)) == 1
+        assert [fact.stems.get(number) for fact in items.facts(items.ids)].count(1) == 1
+
+
+def test_words_that_only_an_item_held_leave_with_it(memory: Memory, alice: UserMemory) -> None:
+    says(alice, *TALK)
+    item = alice.add({"kind": "semantic", "name": "note", "summary": "Ben built a hurdygurdy. 霹雳", "source": "t"})
+    kept = kept_in(memory, None)
+    steps, _, _ = sets_of(memory, kept, "alice")
+    other = steps.known_pieces((), ["霹", "雳", "霹雳"])
+    assert steps.stems_of("hurdygurdy")[0][1] >= 0
+    assert other.max() >= 0
+    alice.redact("hurdygurdy")
+    alice.redact("霹雳", caption="a word")
+    kept.drop("alice", memory.ledger)
+    steps, items, _ = sets_of(memory, kept, "alice")
+    assert item.id in items.ids
+    assert steps.stems_of("hurdygurdy")[0][1] == -1
+    assert steps.known_pieces((), ["霹", "雳", "霹雳"]).max() == -1
 
 
 def test_a_file_holds_no_words_no_names_and_no_threads(memory: Memory, alice: UserMemory, traces: Traces) -> None:
