@@ -24,6 +24,7 @@ import numpy.typing as npt
 from ..errors import CorruptFileError, HomeNotWritableError
 from .embedders import Embedder
 from .embedders.base import FloatArray
+from .embedders.late_interaction import unit_rows
 from .grown import Arrays, packed_names, unpacked_names
 from .item_set import ItemSet
 from .label_set import LabelSet
@@ -232,8 +233,6 @@ class KeptWorkingSets:
         assert steps is not None
         gone: list[int] = []
         new: list[ReadStep] = []
-        last: dict[str, int] = {}
-        in_order = True
         for batch in read_steps(tx, kept.change):
             for one in batch:
                 facts, row = one.facts, steps.row_of.get(one.facts.id)
@@ -242,8 +241,6 @@ class KeptWorkingSets:
                 if row is not None:
                     gone.append(row)
                 if one.active:
-                    in_order = in_order and steps.appends(facts) and last.get(facts.thread_id, -1) < facts.turn
-                    last[facts.thread_id] = facts.turn
                     new.append(one)
         if 2 * len(gone) > len(steps):
             self._remove(kept, tx.user)
@@ -252,8 +249,9 @@ class KeptWorkingSets:
             steps = _take(kept, np.delete(np.arange(len(steps)), gone))
         for start in range(0, len(new), _ADDED):
             self._add(tx.user, steps, new[start : start + _ADDED])
-        if new and not in_order:
-            _take(kept, np.argsort(steps.array("seq").values, kind="stable"))
+        stored = steps.array("seq").values
+        if (stored[1:] < stored[:-1]).any():
+            _take(kept, np.argsort(stored, kind="stable"))
 
     def _add(self, user: str, to: WorkingSet, new: Sequence[ReadStep]) -> None:
         if new:
@@ -266,7 +264,7 @@ class KeptWorkingSets:
         found = self._vectors.vectors(user_key(user), "steps", [one.facts.id for one in new])
         nothing = np.zeros(self._embedder.dimension, np.float32)
         rows = np.stack([found.get(one.facts.id, nothing) for one in new])
-        return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9), np.float32)
+        return unit_rows(rows)
 
     # ------------------------------------------------------------------------------------------------------- the files
 

@@ -124,12 +124,6 @@ class WorkingSet(StepArrays):
         row = self.row_of.get(facts.id)
         return row is not None and int(self._digest.values[row]) == facts.digest
 
-    def appends(self, facts: StepFacts) -> bool:
-        """Whether the step stands behind all others, and so of its thread, so that it can be added."""
-        last = self._last_of.get(hash_of(facts.thread_id))
-        behind = last is None or int(self._turn.values[last.row]) < facts.turn
-        return behind and (not len(self) or int(self._seq.values[-1]) < facts.seq)
-
     # --------------------------------------------------------------------------------------------------------- adding
 
     def add(self, steps: Sequence[StepFacts], vectors: FloatArray) -> None:
