@@ -311,6 +311,23 @@ def test_users_who_take_turns_do_not_push_each_other_out_of_the_cache(folder: Pa
     store.close()
 
 
+def test_a_collection_that_grows_while_it_is_cached_stays_within_the_bounds(folder: Path) -> None:
+    store = opened(folder, scanned=400, cache_bytes=600 * D * 4)
+    cache, names = store._cache, {user: f"hexamem.{user}.steps" for user in (ALICE, BOB)}
+    assert cache is not None
+    for user in (BOB, ALICE):
+        put(store, user, 0, 250)
+        for turn in range(2):
+            store.query(user, "steps", vector(user, turn), 5)
+    assert [cache.size(name) for name in names.values()] == [250, 250]
+    put(store, ALICE, 250, 390)  # both together are more than the budget
+    assert [cache.size(name) for name in names.values()] == [390, 0]
+    put(store, ALICE, 390, 410)  # more than are compared as a whole
+    store.query(ALICE, "steps", vector(ALICE, 0), 5)
+    assert cache.size(names[ALICE]) == 0
+    store.close()
+
+
 # ------------------------------------------------------------------------------------------------------------ metadata
 
 
