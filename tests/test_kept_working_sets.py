@@ -23,20 +23,16 @@ from hexamem.stores.kept_working_sets import KeptWorkingSets
 from hexamem.stores.ledger import user_key
 from hexamem.stores.working_set import StepFacts, WorkingSet
 
+from .anna_and_ben import TALK as ANNA_AND_BEN
 from .conftest import Traces
+from .taking_away import WORD, erases, forgets, redacts
 
 TALK = [
-    ("Anna", "Guess what, I finally adopted a greyhound from the shelter!"),
-    ("Ben", "Lovely! What is she called?"),
-    ("Anna", "Pickle. She sleeps all day."),
-    ("Ben", "My pottery kiln broke yesterday, so no vases this month."),
-    ("Anna", "Oh no, how much does a new heating coil cost?"),
-    ("Ben", "About ninety pounds."),
+    *ANNA_AND_BEN,
     ("王若楠", "我搬到良渚了，房租三千六。"),
     ("高远", "恭喜！我家柯基瘦了两公斤。"),
 ]
 QUESTIONS = ("What is Anna's greyhound called, and the kiln?", "若楠搬到了哪里？")
-WORD = "zanzibaria"
 
 
 class Counting(BundledEmbedder):
@@ -344,23 +340,9 @@ def test_a_file_of_a_ledger_that_was_set_back_is_made_anew(memory: Memory, alice
     alice.erase()
     says(alice, *TALK[:2])
     kept.drop("alice")
-    next(iter((memory.home / "sets").parent.glob("sets"))).joinpath(f"{user_key('alice')}.safetensors").write_bytes(
-        data
-    )
+    (memory.home / "sets" / f"{user_key('alice')}.safetensors").write_bytes(data)
     steps, _, _ = sets_of(memory, kept_in(memory, memory.home / "sets"), "alice")
     assert len(steps) == 2
-
-
-def forgets(user: UserMemory, step_id: str) -> None:
-    user.forget(step_ids=[step_id])
-
-
-def redacts(user: UserMemory, step_id: str) -> None:
-    user.redact(WORD)
-
-
-def erases(user: UserMemory, step_id: str) -> None:
-    user.erase()
 
 
 @pytest.mark.parametrize("takes_away", [forgets, redacts, erases])
