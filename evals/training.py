@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ..errors import InvalidInputError
 from ..retrieval.gate_learning import GateExample, GateSettings, learn_gate
-from ..retrieval.gates import OperationGate, score_shape
+from ..retrieval.gates import OperationGate
 from ..retrieval.learning import Example, LearningSettings, learn_answerable, learn_blend, learn_ranking
 from ..retrieval.operating import Searched, chosen_operations
 from ..retrieval.operations import USUAL
@@ -35,8 +35,11 @@ __all__ = [
     "AskedQuestion",
     "CrossValidated",
     "ask_all",
+    "asked_question",
     "cross_validate",
     "learned_card",
+    "record_turns",
+    "replaced",
     "score_on",
     "train",
     "train_and_validate",
@@ -105,28 +108,39 @@ def ask_all(
             if operations:
                 searched = memory.searcher.searches(user.name, request, strategy)
                 if searched is not None:
-                    found.append(_operable(conversation, question, searched, turn_of))
+                    operable = Operable.of(searched, record_turns(searched, turn_of))
+                    first = searched.searches[0].features
+                    found.append(asked_question(conversation.id, question, first, turn_of, operable))
             elif (measured := memory.searcher.measure(user.name, request, strategy)) is not None:
-                found.append(_asked(conversation, question, measured.features, turn_of))
+                found.append(asked_question(conversation.id, question, measured.features, turn_of))
             if progress is not None:
                 progress(f"ask {conversation.id}", len(found), total)
     return found
 
 
-def _asked(
-    conversation: Conversation, question: Question, features: Features, turn_of: Mapping[str, str]
+def asked_question(
+    conversation: str,
+    question: Question,
+    features: Features,
+    turn_of: Mapping[str, str],
+    operable: Operable | None = None,
 ) -> AskedQuestion:
-    return AskedQuestion(conversation.id, question, features, _turns(features, turn_of))
+    """A question with its candidates' features.
+
+    Args:
+        conversation: id.
+        turn_of: step → turn, as :func:`~.runner.store_conversation` gives it.
+        operable: all searches of the question, where they were made.
+    """
+    return AskedQuestion(conversation, question, features, _turns(features, turn_of), operable)
 
 
-def _operable(
-    conversation: Conversation, question: Question, searched: Searched, turn_of: Mapping[str, str]
-) -> AskedQuestion:
-    turns: dict[str, tuple[str, ...]] = {}
+def record_turns(searched: Searched, turn_of: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Which turns each candidate of any of the searches stands for, by the candidate's id."""
+    found: dict[str, tuple[str, ...]] = {}
     for one in searched.searches:
-        turns.update(zip(one.features.pool.ids, _turns(one.features, turn_of), strict=True))
-    features = searched.searches[0].features
-    return AskedQuestion(conversation.id, question, features, _turns(features, turn_of), Operable.of(searched, turns))
+        found.update(zip(one.features.pool.ids, _turns(one.features, turn_of), strict=True))
+    return found
 
 
 def _turns(features: Features, turn_of: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:
@@ -327,9 +341,7 @@ def _ranked(one: AskedQuestion, ranker: Ranker, gate: OperationGate, scores: npt
     """The turns in the order in which the preset ``learned`` gives them."""
     if one.operable is None:
         return one.ranked_turns(scores)
-    searched = one.operable.searched
-    shape = score_shape(one.features, scores, searched.parts)
-    weights = gate.weights_of(searched.asked.vector, one.features.cues, shape)
+    weights = gate.weights_of(*one.operable.gate_input(scores))
     on = chosen_operations(gate, weights, strategy_named("learned").operations)
     return one.operable.ranked(ranker, on, None if not on >= USUAL else scores)
 
