@@ -29,7 +29,6 @@ from .grown import Arrays, packed_names, unpacked_names
 from .item_set import ItemSet
 from .label_set import LabelSet
 from .ledger import Ledger, Transaction, user_key
-from .ledger.labels import LabelVersion, label_version
 from .lexical.tokens import ANALYSIS_VERSION
 from .piece_vectors import PieceVectors
 from .projections import holds_documents
@@ -98,19 +97,18 @@ class KeptWorkingSets:
     def of(self, tx: Transaction) -> tuple[WorkingSet, ItemSet | None]:
         """The user's active steps and items, at least as the transaction sees them; a later state where another thread
         saw one. No items where there are very many, or documents, which are indexed by passages."""
-        version = label_version(tx)
-        kept = self._entry(tx.user, version)
+        kept = self._entry(tx)
         with kept.guard:
             loaded = kept.steps is None and self._load(tx, kept)
-            if kept.steps is None or kept.change < version.change or not kept.settled:
+            if kept.steps is None or kept.change < tx.change or not kept.settled:
                 kept.settled = False
                 if kept.steps is not None:
                     self._bring_up(tx, kept)
                 if kept.steps is None or (loaded and len(kept.steps) != count_steps(tx)):
                     self._remove(kept, tx.user)
                     kept.steps = self._made(tx)
-                kept.change = version.change
-                kept.items = self._items(tx, kept, version.change)
+                kept.change = tx.change
+                kept.items = self._items(tx, kept)
                 if self._labelled:
                     self.labels(tx, kept.steps)
                 kept.settled = True
@@ -187,22 +185,22 @@ class KeptWorkingSets:
             except HomeNotWritableError as error:  # it is refused again by the next process
                 _log.warning("%s", error)
 
-    def _items(self, tx: Transaction, kept: _Kept, change: int) -> ItemSet | None:
+    def _items(self, tx: Transaction, kept: _Kept) -> ItemSet | None:
         assert kept.steps is not None
         if holds_documents(tx) or not ItemSet.fits(tx):
             return None
         items = kept.items
         if items is None or items.steps is not kept.steps:
             items = ItemSet(kept.steps, self._embedder, self._vectors)
-        items.refresh(tx, change)
+        items.refresh(tx, tx.change)
         return items
 
-    def _entry(self, user: str, version: LabelVersion) -> _Kept:
+    def _entry(self, tx: Transaction) -> _Kept:
         with self._guard:
-            kept = self._kept.get(user)
-            if kept is None or kept.registered != version.registered:
-                kept = self._kept[user] = _Kept(version.registered)
-            self._kept.move_to_end(user)
+            kept = self._kept.get(tx.user)
+            if kept is None or kept.registered != tx.registered:
+                kept = self._kept[tx.user] = _Kept(tx.registered)
+            self._kept.move_to_end(tx.user)
             return kept
 
     def _bound(self, user: str) -> None:
