@@ -71,9 +71,9 @@ def failure_modes(lab: Laboratory) -> Section:
     if own := {name: one["against_own_types"] for name, one in distribution.items() if one["against_own_types"]}:
         tables.append(_own_types_table(own))
     remarks.append(
-        "both passes over the labelled questions are by one AI author: their kappa shows that the guidelines can be followed "
-        "twice, not that two people agree. The authors' own types are the independent view; each question has only one, so "
-        "agreement with them is bounded"
+        "both passes over the labelled questions are by one AI author. The other labeller, another AI, saw the guidelines, the "
+        "questions, their answers and their evidence, and no labels. The authors' own types are a third view; each question has "
+        "only one, so agreement with them is bounded"
     )
     remarks.append("rules were written with the labelled questions in view: their agreement there is optimistic")
     return Section(
@@ -113,15 +113,21 @@ def _shares(lab: Laboratory, observed: Sequence[Observed]) -> dict[str, Any]:
 
 def _agreement() -> tuple[dict[str, Any], StudyTable]:
     questions = labelled_questions()
-    views: dict[str, npt.NDArray[np.bool_]] = {who: seen_by(questions, who) for who in ("first", "second", "type")}
+    views: dict[str, npt.NDArray[np.bool_]] = {
+        who: seen_by(questions, who) for who in ("first", "second", "other", "type")
+    }
     classifiers = cross_validated(open_embedder("bundled"))
     pairs = {
         "first and second pass": (views["first"], views["second"]),
+        "first pass and another labeller": (views["first"], views["other"]),
         "first pass and author's type": (views["first"], views["type"]),
         "second pass and author's type": (views["second"], views["type"]),
+        "another labeller and author's type": (views["other"], views["type"]),
+        "another labeller and rules": (views["other"], classifiers["rules"]),
         "first pass and rules": (views["first"], classifiers["rules"]),
         "first pass and regression on cues": (views["first"], classifiers["cues"]),
         "first pass and regression on cues and vector": (views["first"], classifiers["vector"]),
+        "another labeller and regression on cues and vector": (views["other"], classifiers["vector"]),
     }
     found: dict[str, Any] = {}
     rows: list[list[str]] = []
