@@ -66,8 +66,8 @@ class KnownItems:
         self._planned: list[tuple[Operation, list[MemoryItem]]] = []
 
     def of_kind(self, kind: ItemKind, *, removed: bool = False) -> list[KnownItem]:
-        """The active and superseded items of a kind, oldest first; or those that were removed."""
-        wanted = ("removed",) if removed else ("active", "superseded")
+        """The active and superseded items of a kind, oldest first; or those that were removed, or their addition undone."""
+        wanted = ("removed", "undone") if removed else ("active", "superseded")
         return [item for item in self._all(kind).values() if item.status in wanted]
 
     def holds(self, kind: ItemKind, item_id: str) -> bool:

@@ -86,7 +86,7 @@ class ItemChanges(ItemEdits):
                 named = target.metadata.get("slot") if target is not None else None
                 new = new.changed(metadata={**new.metadata, "slot": named or slot})
             for item in self.in_slot(new.kind, slot, removed=True):  # what was taken back is not learned again
-                if self._heard_before(item, new, self._same_value(item, new)):
+                if self._heard_before(item, new, self._same_value(item, new), removed=True):
                     return Outcome(applied="noop", item_id=item.id)
             held = self.in_slot(new.kind, slot)
             if target is not None and all(item.id != target.id for item in held):
@@ -245,21 +245,26 @@ class ItemChanges(ItemEdits):
                 return Outcome(applied="noop", item_id=known.id, operation_id=before.id)
         return self.written(one, kind, [*changes, (known, after), *extra], after)
 
-    def _heard_before(self, item: MemoryItem, new: MemoryItem, verdict: Verdict) -> bool:
-        """Whether an item states a value by these very words, or did so until it was changed."""
-        if not set(_spans(new)) <= set(_spans(item)):
+    def _heard_before(self, item: MemoryItem, new: MemoryItem, verdict: Verdict, *, removed: bool = False) -> bool:
+        """Whether an item states a value by these very words, or did so until it was changed.
+
+        Of a ``removed`` item it counts too what was undone before it went.
+        """
+        words = set(_spans(new))
+        cited = words <= set(_spans(item))
+        if not cited and not removed:
             return False
-        if verdict == "same":
+        if cited and verdict == "same":
             return True
         states = [
             change.after
             for one in self.known.history(item.id)
-            if one.undone_by is None
+            if removed or one.undone_by is None
             for change in one.changes
             if change.target_id == item.id and change.after
         ]
         former = [item_from({**state, "user": self.tx.user}) for state in states]
-        return any(set(_spans(new)) <= set(_spans(one)) and self._same_value(one, new) == "same" for one in former)
+        return any(words <= set(_spans(one)) and self._same_value(one, new) == "same" for one in former)
 
     def _worded_by_hand(self, item: MemoryItem) -> bool:
         """Whether what an item says was last put by a person: then managers add sources to it, and no words."""

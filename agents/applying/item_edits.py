@@ -60,7 +60,9 @@ class ItemEdits(ApplyState):
                     begins = other.item.valid_to
             elif other.item.valid_from and ends and other.begins < ends and (begins is None or other.begins >= begins):
                 ends = other.item.valid_from
-            elif other.item.valid_to and begins and other.begins <= begins < other.item.valid_to:
+            elif begins and other.holds_at(begins):
+                if other.item.valid_to is None:
+                    raise InvalidInputError(f"the times of {new.id} lie within those of another value of {slot}")
                 begins = other.item.valid_to
         if begins is not None and ends is not None and ends < begins:
             raise InvalidInputError(f"the times of {new.id} lie within those of another value of {slot}")
