@@ -565,6 +565,14 @@ def test_items_lists_by_kind(run: Runner, kept: Path) -> None:
     assert "wifi password" in run("items", "--user", "alice", "--home", kept).out
 
 
+def test_a_step_is_no_kind_of_item(run: Runner, kept: Path) -> None:
+    kinds = run("items", "--help").out.partition("--kind")[2].partition("--thread")[0]
+    assert "procedural" in kinds
+    assert "step" not in kinds
+    assert "step" in run("recall", "--help").out.partition("--kind")[2].partition("--thread")[0]
+    assert "kinds = ['step']" in run("items", "--user", "alice", "--kind", "step", "--home", kept).error
+
+
 def test_times_are_shown_in_the_users_zone_and_items_by_when_they_hold(run: Runner, home: Path) -> None:
     where = ("--user", "alice", "--home", home)
     zone = ("--timezone", "Europe/London")

@@ -76,6 +76,10 @@ class ItemFilters(Filters):
 
     of_items: ClassVar[bool] = True
 
+    kind: Annotated[
+        list[str] | None,
+        typer.Option("--kind", help="core, episodic, semantic, procedural, resource or vault; repeat it."),
+    ] = None
     label: Annotated[
         list[str] | None,
         typer.Option(

@@ -1,5 +1,5 @@
-"""What every command shares: ``--home``, ``--embedder``, ``--model``, ``--label-by``, ``--json`` and ``--debug``, and
-opening the memory.
+"""What every command shares: ``--home``, ``--embedder``, ``--model``, ``--label-by``, ``--mode``, ``--json`` and
+``--debug``, and opening the memory.
 
 A command is a plain function whose first argument is a :class:`Session`; :func:`shared` gives it the options that
 work everywhere, so that each command states only its own. Options that some commands share are a dataclass.
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from ..config import DEFAULT_HOME
-from ..errors import HomeNotWritableError, NotFoundError
+from ..errors import ConfigError, HomeNotWritableError, NotFoundError
 from . import output
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ __all__ = [
     "EmbedderName",
     "Home",
     "LabelsBy",
+    "LearnsBy",
     "ModelName",
     "Session",
     "User",
@@ -72,7 +73,7 @@ ModelName = Annotated[
     typer.Option(
         "--model",
         metavar="M",
-        help="A chat model such as openai:gpt-5-mini: ask and chat answer by it, --label-by model labels by it. "
+        help="A chat model such as openai:gpt-5-mini: ask and chat answer by it, --label-by and --mode may use it. "
         "OPENAI_BASE_URL names a server.",
         rich_help_panel=_PANEL,
     ),
@@ -86,13 +87,25 @@ LabelsBy = Annotated[
         rich_help_panel=_PANEL,
     ),
 ]
+LearnsBy = Annotated[
+    str | None,
+    typer.Option(
+        "--mode",
+        metavar="HOW",
+        help="What learns items from what is stored: rules (the default), single_call (a model, one call a batch), "
+        "agents (a model, a call for each manager), or off.",
+        rich_help_panel=_PANEL,
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.", rich_help_panel=_PANEL)]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.", rich_help_panel=_PANEL)]
+_BY_MODEL = ("model", "uncertain", "single_call", "agents")
 _COMMON: dict[str, Any] = {
     "home": Home,
     "embedder": EmbedderName,
     "model": ModelName,
     "label_by": LabelsBy,
+    "mode": LearnsBy,
     "as_json": AsJson,
     "debug": Debug,
 }
@@ -106,6 +119,7 @@ class Session:
     embedder: str | None = None
     model: str | None = None
     label_by: str | None = None
+    mode: str | None = None
     as_json: bool = False
     debug: bool = False
     weights: str | None = None  # of the learned ranking; no option that works everywhere
@@ -131,11 +145,19 @@ class Session:
         """The settings of a command. Nothing in the background: a process that ends at once does its work or leaves it.
 
         Raises:
-            ConfigError: for a ``--label-by`` that there is not.
+            ConfigError: for a ``--label-by`` or ``--mode`` that there is not, or that needs a ``--model``.
         """
         from ..config import Settings
 
-        return Settings(background=False, labels=self.label_by or "rules", weights=self.weights)  # type: ignore[arg-type]
+        for option, how in (("--label-by", self.label_by), ("--mode", self.mode)):
+            if how in _BY_MODEL and self.model is None:
+                raise ConfigError(f"{option} {how} needs a model: give --model, such as openai:gpt-5-mini, or rules")
+        return Settings(
+            background=False,
+            labels=self.label_by or "rules",  # type: ignore[arg-type]
+            mode=self.mode or "rules",  # type: ignore[arg-type]
+            weights=self.weights,
+        )
 
     @contextmanager
     def memory(self, *, create: bool = True) -> Iterator[Memory]:
