@@ -72,6 +72,7 @@ class Opened:
 
     Attributes:
         scores: with these operations. parts: of the question, by rules.
+        reasons: operation → what decided whether it is on.
         chance: with which probability the operations were chosen.
         x: the features standardised; None without candidates.
     """
@@ -79,6 +80,7 @@ class Opened:
     scores: FloatArray
     gate: dict[str, float]
     on: frozenset[str]
+    reasons: dict[str, str]
     answerable: float | None
     parts: tuple[str, ...]
     chance: float = 1.0
@@ -120,15 +122,21 @@ def open_recall(
     shape = score_shape(features, usual, len(parts), signs)
     weights = gate.weights_of(measured.asked.vector, features.cues, shape)
     forced = dict(strategy.operations)
+    reasons = dict.fromkeys(forced, "by the strategy")
     if given:
         forced.setdefault("multi_step", True)
+        reasons.setdefault("multi_step", "by the parts that a model found")
     if paid:
         forced.setdefault("multi_step", False)
-    on, chance = explored(chosen_operations(gate, weights, forced), forced, strategy.explore, random.random)
+        reasons.setdefault("multi_step", "by the embedder, which is paid for each search")
+    left = chosen_operations(gate, weights, forced)
+    on, chance = explored(left, forced, strategy.explore, random.random)
+    reasons.update(dict.fromkeys(on ^ left, "by Settings.explore"))
+    reasons = dict.fromkeys(weights, "by the gate" if gate.trained else "by default, without a trained gate") | reasons
     answerable = ranker.answerable(features, usual, size=len(steps), signs=signs)
     if not on >= USUAL:
         usual = base_scores(ranker, features, on, x)
-    return Opened(usual, weights, on, answerable, parts, chance, x)
+    return Opened(usual, weights, on, reasons, answerable, parts, chance, x)
 
 
 def chosen_operations(gate: OperationGate, weights: Mapping[str, float], forced: Mapping[str, bool]) -> frozenset[str]:

@@ -39,13 +39,17 @@ def recall(
         int | None, typer.Option("--token-budget", help="Print the hits packed for a prompt, within so many tokens.")
     ] = None,
     text: Annotated[bool, typer.Option("--text", help="Print the hits packed for a prompt.")] = False,
-    why: Annotated[bool, typer.Option("--why", help="Say of each hit why it came back.")] = False,
+    why: Annotated[
+        bool,
+        typer.Option("--why", help="Say of each hit why it came back, and of a learned ranking which operations ran."),
+    ] = False,
     switch_on: Annotated[
         list[str] | None,
         typer.Option(
             "--with",
             metavar="OPERATION",
-            help="Of the learned ranking, such as multi_step: on, whatever the gate says.",
+            help="Of the learned ranking (-s learned), one of temporal_ordering, latest_filtering, multi_step, "
+            "threshold_filtering and semantic_reranking: on, whatever its gate says.",
         ),
     ] = None,
     switch_off: Annotated[
@@ -75,6 +79,8 @@ def recall(
         return output.write_text(found.text)
     for number, hit in enumerate(found.hits, 1):
         output.write(*output.hit_block(number, hit, why=why, zone=zone, item=learned.get(hit.id)))
+    if why and found.operations:
+        output.write(Text("operations"), *(output.body(one.explain(), "dim") for one in found.operations), Text(""))
     return output.write(
         Text(
             f"{output.counted(len(found), 'hit')} in {found.elapsed_ms:.0f} ms by {found.strategy}  {found.id}",
