@@ -6,7 +6,6 @@ import asyncio
 import base64
 import os
 import subprocess
-import sys
 import textwrap
 import threading
 import time
@@ -35,7 +34,7 @@ from hexamem.errors import (
     StoreClosedError,
 )
 
-from .fork_server import run_program
+from .fork_server import python, run_program
 
 QUIET = Settings(background=False)
 
@@ -667,7 +666,7 @@ HOLDER = """
 
 def test_a_home_held_by_another_process_is_refused_until_that_one_ends(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    command = [sys.executable, "-c", textwrap.dedent(HOLDER), str(home)]
+    command = [*python(), "-c", textwrap.dedent(HOLDER), str(home)]
     holder = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         assert holder.stdout is not None

@@ -19,6 +19,8 @@ import pytest
 from hexamem import __version__
 from hexamem.cli import main
 
+from .fork_server import python
+
 CHAT = [
     {
         "role": "user",
@@ -218,7 +220,8 @@ def test_a_home_held_by_another_process_is_refused(run: Runner, home: Path) -> N
     from hexamem import Memory
 
     with Memory.open(home):
-        done = started("users", "--home", home)
+        command = [*python(), "-m", "hexamem.cli", "users", "--home", str(home)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "another process" in done.stderr

@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 import json
 import subprocess
-import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -28,6 +27,7 @@ from hexamem.memory_types.experience import Experience, Outcome, Run, RunStep
 from hexamem.models.tokens import count_tokens
 from hexamem.stores.ledger.usage import usage_totals
 
+from .fork_server import python
 from .ledger_databases import each_memory, each_user, new_database  # noqa: F401
 from .scripted_server import Reply, Request, ScriptedServer, ServerFactory, loopback_only, scripted_server  # noqa: F401
 
@@ -99,7 +99,7 @@ def test_a_killed_run_stays_as_unfinished_with_every_step_it_took(tmp_path: Path
         "run = user.experience.start('water the plants', env='home')\n"
         "run.step(action='open tap'); run.step(action='fill can'); os._exit(9)"
     )
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "home")], check=False, timeout=60)
+    done = subprocess.run([*python(), "-c", code, str(tmp_path / "home")], check=False, timeout=60)
     assert done.returncode == 9
     with opened(tmp_path / "home", None) as memory:
         experience = memory.user("alice").experience

@@ -30,7 +30,7 @@ from hexamem.errors import (
 )
 from hexamem.stores.vectors import VectorSettings, VectorStore
 
-from .fork_server import run_program
+from .fork_server import python, run_program
 
 D = 16
 ALICE, BOB = "a11ce000" * 2, "b0b00000" * 2
@@ -75,8 +75,8 @@ def opened(
     )
 
 
-def script(body: str, folder: Path) -> list[str]:
-    return [sys.executable, "-c", PREAMBLE + textwrap.dedent(body), str(folder)]
+def program(body: str, folder: Path) -> list[str]:
+    return [*python(), "-c", PREAMBLE + textwrap.dedent(body), str(folder)]
 
 
 def run(body: str, folder: Path) -> str:
@@ -570,7 +570,7 @@ def test_killed_processes_leave_nothing_wrong_that_is_not_a_suspect(folder: Path
     """
     rng = np.random.default_rng(1)
     for _ in range(4):
-        process = subprocess.Popen(script(body, folder), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(program(body, folder), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert process.stdout is not None
         sizes: dict[str, int] = {}
         lines = [process.stdout.readline()]
@@ -662,7 +662,9 @@ def test_chroma_is_loaded_by_the_first_call_that_needs_vectors(folder: Path) -> 
         put(store, "{ALICE}", 0, 1)
         print("chromadb" in sys.modules)
     """
-    done = subprocess.run(script(body, folder), capture_output=True, text=True, timeout=300, check=True)
+    code = PREAMBLE + textwrap.dedent(body)
+    command = [sys.executable, "-c", code, str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
     assert done.stdout == "False\nTrue\n"
 
 
@@ -735,7 +737,7 @@ def test_a_load_that_crashes_the_process_is_not_tried_again(folder: Path) -> Non
     with store._engine.using("hexamem.{ALICE}.steps"):
         os.abort()
     """
-    crashed = subprocess.run(script(body, folder), capture_output=True, timeout=300, check=False)
+    crashed = subprocess.run(program(body, folder), capture_output=True, timeout=300, check=False)
     assert crashed.returncode != 0
     store = opened(folder)
     assert store.suspects() == [(ALICE, "steps")]
