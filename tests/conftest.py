@@ -9,11 +9,16 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Generator, Hashable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import quote
 
 import psutil
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 from hypothesis import settings as hypothesis_settings
 from sqlalchemy import Connection, Dialect, Engine, event
 from sqlalchemy.util import LRUCache
@@ -74,6 +79,8 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     os.environ[FOLDER] = tempfile.mkdtemp(prefix="hexamem-server-")
     config.add_cleanup(lambda: shutil.rmtree(os.environ[FOLDER], ignore_errors=True))
+    if "SSL_CERT_FILE" not in os.environ:
+        os.environ["SSL_CERT_FILE"] = str(_certificate(Path(os.environ[FOLDER])))
     if config.option.basetemp or not _IN_MEMORY.is_dir():
         return
     if min(shutil.disk_usage(_IN_MEMORY).free, psutil.virtual_memory().available) < _ROOM:
@@ -81,6 +88,18 @@ def pytest_configure(config: pytest.Config) -> None:
     folder = tempfile.mkdtemp(prefix="hexamem-tests-", dir=_IN_MEMORY)
     config.option.basetemp = folder
     config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+
+
+def _certificate(folder: Path) -> Path:
+    """The only authority that a client trusts: no test speaks TLS, and each client would load a hundred and more."""
+    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "nobody")])
+    made = x509.CertificateBuilder(
+        name, name, key.public_key(), x509.random_serial_number(), now, now + timedelta(days=1)
+    )
+    file = folder / "certificate.pem"
+    file.write_bytes(made.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
+    return file
 
 
 def _begun_elsewhere(args: list[str], worker: dict[str, object]) -> list[str]:
