@@ -264,6 +264,22 @@ def test_attached_files_and_transcripts_are_resources() -> None:
     )
 
 
+GARDEN = "Minutes of the garden club\n- the beds get rows\n- the shed gets a roof\n- Bo buys the seeds"
+
+
+@pytest.mark.parametrize(
+    ("said", "titles"),
+    [
+        (f"Here is garden-notes.txt:\n\n{GARDEN}", ["Minutes of the garden club"]),
+        (f"Please keep these notes:\n\n{GARDEN}\n- see the attached plan.pdf", ["Minutes of the garden club"]),
+        (f"I attached plan.pdf. And here are the notes:\n\n{GARDEN}", ["plan.pdf", "Minutes of the garden club"]),
+        ("I attached plan.pdf and seeds.csv.", ["plan.pdf", "seeds.csv"]),
+    ],
+)
+def test_a_note_is_one_resource_whatever_files_it_names(said: str, titles: list[str]) -> None:
+    assert [one.values["title"] for one in proposed(batch(said)) if one.kind == "resource"] == titles
+
+
 def test_contacts_go_to_the_vault_with_their_owner_and_nowhere_else() -> None:
     found = proposed(batch("The plumber is Mick Dunne, mick@dunne.example. My mobile is 07700 900431."))
     vault = [one for one in found if one.kind == "vault"]

@@ -140,7 +140,7 @@ class _BatchReading:
         found: list[Finding] = []
         if own and step.name:
             self._user_name = step.name
-        documents = attached_documents(step) + ([document] if document else [])
+        documents = attached_documents(step, document) + ([document] if document else [])
         found += [resource_finding(each, step) for each in documents]
         contacts = contact_findings(reading, self._batch.zone, self._people, speaker or self._user_name)
         found += contacts
