@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from sqlalchemy import NestedTransaction, select
@@ -18,7 +19,7 @@ from .known_secrets import find_known
 from .ledger import Transaction, get_items, history_of
 from .ledger.ledger import chunks
 from .ledger.operations import plan_operation, record_operations
-from .ledger.schema import items
+from .ledger.schema import items, operations
 from .ledger.schema import steps as steps_table
 from .ledger.step_rows import indexed_text
 from .redaction import Redactor, keep_in_vault
@@ -100,6 +101,14 @@ class KnownItems:
         if missing:
             self._whole |= dict.fromkeys(missing) | get_items(self._tx, missing, undone=True)
         return [item for item_id in item_ids if (item := self._whole[item_id]) is not None]
+
+    @cached_property
+    def undone(self) -> bool:
+        """Whether any operation of the user was ever undone."""
+        undone = select(operations.c.id).where(
+            operations.c.user_id == self._tx.user_id, operations.c.undoes.is_not(None)
+        )
+        return self._tx.first(undone.limit(1)) is not None
 
     def history(self, item_id: str) -> list[Operation]:
         """The operations on an item, oldest first, those planned included."""

@@ -286,6 +286,8 @@ _operation = st.fixed_dictionaries(
           said("Hangzhou", do="again", pick=10)])  # fmt: skip
 @example([*[said("Hangzhou")] * 4, said("Shanghai"), said("Hangzhou", do="update", since=1, until=4)])
 @example([said("Hangzhou"), said("Hangzhou"), said("", do="undo"), said("", do="undo"), said("", do="again", pick=5)])
+@example([said("Hangzhou"), said("Shanghai", time=3), said("Shanghai"), said("", do="undo"), said("Hangzhou"),
+          said("", do="again", pick=2)])  # fmt: skip
 def test_whatever_is_proposed_one_value_is_current_and_no_two_overlap(
     shared: Memory, wanted: list[dict[str, Any]]
 ) -> None:

@@ -86,7 +86,7 @@ class ItemChanges(ItemEdits):
                 named = target.metadata.get("slot") if target is not None else None
                 new = new.changed(metadata={**new.metadata, "slot": named or slot})
             for item in self.in_slot(new.kind, slot, removed=True):  # what was taken back is not learned again
-                if self._heard_before(item, new, self._same_value(item, new), removed=True):
+                if self._heard_before(item, new, self._same_value(item, new)):
                     return Outcome(applied="noop", item_id=item.id)
             held = self.in_slot(new.kind, slot)
             if target is not None and all(item.id != target.id for item in held):
@@ -245,21 +245,17 @@ class ItemChanges(ItemEdits):
                 return Outcome(applied="noop", item_id=known.id, operation_id=before.id)
         return self.written(one, kind, [*changes, (known, after), *extra], after)
 
-    def _heard_before(self, item: MemoryItem, new: MemoryItem, verdict: Verdict, *, removed: bool = False) -> bool:
-        """Whether an item states a value by these very words, or did so until it was changed.
-
-        Of a ``removed`` item it counts too what was undone before it went.
-        """
+    def _heard_before(self, item: MemoryItem, new: MemoryItem, verdict: Verdict) -> bool:
+        """Whether an item states a value by these very words, or did so until it was changed or an operation undone."""
         words = set(_spans(new))
         cited = words <= set(_spans(item))
-        if not cited and not removed:
-            return False
         if cited and verdict == "same":
             return True
+        if not cited and not self.known.undone:
+            return False
         states = [
             change.after
             for one in self.known.history(item.id)
-            if removed or one.undone_by is None
             for change in one.changes
             if change.target_id == item.id and change.after
         ]
