@@ -13,6 +13,7 @@ from sqlalchemy import Row, insert, select, update
 
 from ...errors import NotFoundError, UndoRefusedError
 from ...memory_types import Change, MemoryItem, Operation, OperationKind, item_from
+from .hidden import settle_intents_kept, settle_names, with_kept
 from .items import get_items, write_items
 from .label_changes import apply_intents, apply_labels, label_conflict, label_state
 from .labels import get_intents, mark_corrected
@@ -103,6 +104,8 @@ def _apply(tx: Transaction, made: Sequence[Change]) -> None:
             set_step_status(tx, step_ids, status)
     apply_labels(tx, made)
     apply_intents(tx, made)
+    settle_intents_kept(tx, {change.target_id for change in made if change.target == "intent"})
+    settle_names(tx, {change.target_id for change in made if change.target == "label"}, renamed=True)
 
 
 def get_operation(tx: Transaction, operation_id: str) -> Operation:
@@ -299,7 +302,7 @@ def _state(tx: Transaction, record: _RecordId) -> _State:
     if target == "label":
         return label_state(tx, target_id)
     if target == "intent":
-        intent = get_intents(tx, [target_id]).get(target_id)
+        intent = with_kept(tx, get_intents(tx, [target_id])).get(target_id)
         return None if intent is None else intent.snapshot
     item = get_items(tx, [target_id]).get(target_id)
     return None if item is None else _snapshot(item)

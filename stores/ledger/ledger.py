@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import URL, Connection, Engine, Insert, Row, Select, Table, bindparam, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
@@ -22,6 +22,9 @@ from ...memory_types.times import to_micros
 from .engine import open_engine, place_of, plain_errors, sqlite_url
 from .migrations import migrate
 from .schema import meta, users
+
+if TYPE_CHECKING:
+    from .hidden import Wording
 
 __all__ = ["IN_LIMIT", "MAX_NAME_BYTES", "Ledger", "Transaction", "check_name", "chunks", "user_key"]
 
@@ -68,6 +71,7 @@ class Transaction:
 
     ``registered`` is when the user was, in microseconds: it tells another one of the same name, after an erasure, apart.
     ``writing`` says that it may change rows: what it sees may never be, and is not to be kept for others.
+    ``wording`` says how labels are named; without it none is named anew when steps are forgotten.
     """
 
     connection: Connection
@@ -77,6 +81,7 @@ class Transaction:
     change: int
     registered: int = 0
     writing: bool = False
+    wording: Wording | None = None
 
     def all(self, statement: Select[Any], **values: Any) -> list[Row[Any]]:
         """Every row of a statement; ``values`` are those of its named parameters."""
@@ -125,10 +130,12 @@ class Ledger:
     Args:
         url: a SQLAlchemy URL; SQLite is created with its file.
         place: what error messages call it.
+        wording: how labels are named.
     """
 
-    def __init__(self, url: str | URL, place: str | None = None) -> None:
+    def __init__(self, url: str | URL, place: str | None = None, wording: Wording | None = None) -> None:
         self.place = place or place_of(url)
+        self.wording = wording
         self.engine: Engine = open_engine(url)
         self._writer = self.engine.execution_options(hexamem_write=True)
         # SQLite shows a transaction one state of the database by nature, PostgreSQL when asked to.
@@ -142,9 +149,9 @@ class Ledger:
             raise
 
     @classmethod
-    def open(cls, home: Path, url: str | None = None) -> Ledger:
+    def open(cls, home: Path, url: str | None = None, wording: Wording | None = None) -> Ledger:
         """The ledger of a home folder: ``home/ledger.sqlite3``, or the shared one that ``url`` names."""
-        return cls(url) if url else cls(sqlite_url(home / "ledger.sqlite3"), str(home))
+        return cls(url, wording=wording) if url else cls(sqlite_url(home / "ledger.sqlite3"), str(home), wording)
 
     @property
     def embedded(self) -> bool:
@@ -175,9 +182,11 @@ class Ledger:
     def _bind(self, connection: Connection, user: str, *, lock: bool = False) -> Transaction:
         row = connection.execute(_LOCKED_USER if lock else _USER, {"key": user_key(user)}).first()
         return (
-            Transaction(connection, user, row.id, row.timezone, row.change, to_micros(row.created_at), lock)
+            Transaction(
+                connection, user, row.id, row.timezone, row.change, to_micros(row.created_at), lock, self.wording
+            )
             if row
-            else Transaction(connection, user, 0, "UTC", 0, writing=lock)
+            else Transaction(connection, user, 0, "UTC", 0, writing=lock, wording=self.wording)
         )
 
     def timezone(self, user: str) -> str | None:

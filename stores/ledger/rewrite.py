@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Table, select, update
 
 from ..secrets import clean_caption, find_references, reference
 from .columns import JsonText, LosslessText
+from .hidden import drop_texts_kept, keep_name, kept_names
 from .label_changes import clear_gists, touch_steps
 from .labels import mark_corrected
 from .ledger import Transaction
@@ -20,6 +21,7 @@ from .schema import (
     changes,
     digests,
     files,
+    hidden,
     intents,
     items,
     labels,
@@ -46,6 +48,7 @@ _KEPT = {
     steps: {"thread_id", "message_id", "agent_id", "tool_call_id"},
     pages: {"thread_id"},
     digests: {"covers"},
+    hidden: {"by"},
     recalls: {"hits", "operations"},
     intents: {"event_ids", "entity_ids", "antecedents"},
 }
@@ -219,6 +222,7 @@ class _Rewriter:
         """
         tx, words = self._tx, self._redaction.words.casefold()
         clear_gists(tx, step_ids)
+        drop_texts_kept(tx, step_ids)
         blank_pages(tx, step_ids)
         for group in chunks(step_ids):
             own = (intents.c.user_id == tx.user_id) & intents.c.step_id.in_(group)
@@ -227,11 +231,15 @@ class _Rewriter:
             self._states(made, {"summary": "", "resolved_text": None})
         self._ids.setdefault("intents", set()).update(step_ids)
         scope_names = (labels.c.user_id == tx.user_id) & (labels.c.kind == "scope")  # the others are schema words
+        kept = kept_names(tx)
         for row in tx.all(select(labels.c.id, labels.c.name).where(scope_names)) if step_ids else ():
-            if any(part in words for part in _PART.findall(row.name.casefold())):
+            if any(part in words for part in _PART.findall(kept.get(row.id, row.name).casefold())):
                 name = self._free_name(row.id, _NAMELESS)
-                own = (labels.c.user_id == tx.user_id) & (labels.c.id == row.id)
-                tx.connection.execute(update(labels).where(own).values(name=name))
+                if row.id in kept:
+                    keep_name(tx, row.id, name)
+                else:
+                    own = (labels.c.user_id == tx.user_id) & (labels.c.id == row.id)
+                    tx.connection.execute(update(labels).where(own).values(name=name))
                 made = (
                     (changes.c.user_id == tx.user_id) & (changes.c.target == "label") & (changes.c.target_id == row.id)
                 )
@@ -268,7 +276,7 @@ class _Rewriter:
             return None
         if table is secrets:
             return self._redaction.in_caption(value)
-        if table in (labels, scopes, intents):
+        if table in (labels, scopes, intents, hidden):
             return self._derived(value)
         if (table is items and column == "payload") or (table is changes and column in ("before", "after")):
             return self._item(value)
@@ -284,7 +292,14 @@ class _Rewriter:
 
     def _derived(self, value: Any) -> Any:
         """What labelling made of the words may have them in capitals, as a name has."""
-        return self._redaction.in_text(value, any_case=True) if isinstance(value, str) else value
+        match value:
+            case str():
+                return value if _OUR_ID.fullmatch(value) else self._redaction.in_text(value, any_case=True)
+            case list():
+                return [self._derived(part) for part in value]
+            case dict():
+                return {key: self._derived(part) for key, part in value.items()}
+        return value
 
     def _text(self, text: str) -> str:
         return text if _OUR_ID.fullmatch(text) else self._redaction.in_text(text)

@@ -27,6 +27,7 @@ from .schema import (
     USER_TABLES,
     changes,
     digests,
+    hidden,
     intents,
     items,
     jobs,
@@ -316,6 +317,9 @@ def _prepare_labels(tx: Transaction, rows: dict[str, list[dict[str, Any]]]) -> s
     rows[labelings.name] = [
         row for row in rows.get(labelings.name, []) if row["target"] != "step" or row["target_id"] not in held
     ]
+    # What is put away belongs to the label or the text as it is in the file.
+    known = {row.id for row in tx.all(select(labels.c.id).where(labels.c.user_id == tx.user_id))}
+    rows[hidden.name] = [row for row in rows.get(hidden.name, []) if row["target_id"] not in held | known]
     return (given & held_steps) - held
 
 
