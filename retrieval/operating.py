@@ -42,7 +42,8 @@ __all__ = [
 ]
 
 _TOLD = 8
-"""Signals that ``why`` names; what the rest adds is told as one, ``others``."""
+"""Signals that ``why`` names, and those by which a candidate has a place among all; what the rest adds is told as one,
+``others``."""
 _BRIDGED = 3
 """From so many of the best the question of the second round takes names."""
 _OUTDATED = select(item_table.c.id).where(
@@ -224,8 +225,15 @@ def _told(
     made = {}
     for (name, place), own, ordered in zip(chosen, shares.tolist(), order_of.tolist(), strict=True):
         told = measured.told.of(name) | {"late": (float(late[place]), None)}
-        why = [(SIGNALS[one], *told.get(SIGNALS[one], (None, None)), own[one]) for one in ordered[:_TOLD]]
-        why.append(("others", None, None, sum([own[one] for one in ordered[_TOLD:]])))
+        named = [at < _TOLD or told.get(SIGNALS[one], (None, None))[1] is not None for at, one in enumerate(ordered)]
+        why = [
+            (SIGNALS[one], *told.get(SIGNALS[one], (None, None)), own[one])
+            for one, told_of in zip(ordered, named, strict=True)
+            if told_of
+        ]
+        why.append(
+            ("others", None, None, sum([own[one] for one, told_of in zip(ordered, named, strict=True) if not told_of]))
+        )
         why += [(operation, None, None, change) for operation, change in moved.get(name, {}).items()]
         # The sum of the shares is the score, in more digits.
         made[name] = Candidate(name, sum([one[3] for one in why]), why)

@@ -784,13 +784,13 @@ def test_the_async_twins_never_block_the_event_loop(tmp_path: Path) -> None:
         alice = memory.user("alice")
         ticks: list[float] = []
         threads: set[int] = set()
-        inner = memory.searcher.search
+        inner = memory.searcher.find
 
         def noted(*args: Any) -> Any:
             threads.add(threading.get_ident())
             return inner(*args)
 
-        memory.searcher.search = noted  # type: ignore[method-assign]
+        memory.searcher.find = noted  # type: ignore[method-assign]
 
         async def tick() -> None:
             while True:

@@ -187,17 +187,19 @@ def settle_names(tx: Transaction, label_ids: Collection[str], *, renamed: bool =
     if tx.wording is None or not label_ids or not (kept or renamed):
         return
     vocabulary = Vocabulary(read_labels(tx))
+    near = _family(vocabulary, label_ids)
+    others = {one for one in kept if vocabulary.canonical(one) in near}
     if renamed:
         for one in kept.keys() & set(label_ids):
             _drop(tx, _LABEL, one)
-        near = _family(vocabulary, label_ids)
         carrying = {one for label in near for one in vocabulary.covering(label)}
-        gone = [row.id for part in chunks(carrying) for row in tx.all(_said(tx, part).where(steps.c.status != "active"))]
+        gone = [
+            row.id for part in chunks(carrying) for row in tx.all(_said(tx, part).where(steps.c.status != "active"))
+        ]
         if gone:
-            _settle(tx, tx.wording, vocabulary, label_ids, near, _Said.of(tx, tx.wording, gone))
+            _settle(tx, tx.wording, vocabulary, others | set(label_ids), near, _Said.of(tx, tx.wording, gone))
         return
-    near = _family(vocabulary, label_ids)
-    _settle(tx, tx.wording, vocabulary, [one for one in kept if vocabulary.canonical(one) in near], near, _Said([]))
+    _settle(tx, tx.wording, vocabulary, others, near, _Said([]))
 
 
 def _family(vocabulary: Vocabulary, label_ids: Iterable[str]) -> set[str]:

@@ -79,6 +79,11 @@ def record_operation(
             for position, change in enumerate(made)
         ]
         tx.connection.execute(insert(changes), rows)
+    if apply:  # once it can be read who gave a label its name
+        settle_intents_kept(tx, {change.target_id for change in made if change.target == "intent"})
+        settle_names(
+            tx, {change.target_id for change in made if change.target == "label" and change.after}, renamed=True
+        )
     return operation
 
 
@@ -104,8 +109,6 @@ def _apply(tx: Transaction, made: Sequence[Change]) -> None:
             set_step_status(tx, step_ids, status)
     apply_labels(tx, made)
     apply_intents(tx, made)
-    settle_intents_kept(tx, {change.target_id for change in made if change.target == "intent"})
-    settle_names(tx, {change.target_id for change in made if change.target == "label"}, renamed=True)
 
 
 def get_operation(tx: Transaction, operation_id: str) -> Operation:
