@@ -14,6 +14,7 @@ from ..memory_types import Change, Operation, new_id
 from ..memory_types.labels import Label, LabelKind
 from ..memory_types.operations import LabelOperation
 from .ledger import Transaction, get_steps, record_operation
+from .ledger.hidden import settle_names, with_kept
 from .ledger.label_changes import (
     add_intents,
     insert_labels,
@@ -24,7 +25,6 @@ from .ledger.label_changes import (
     settle_intents,
     touch_steps,
 )
-from .ledger.hidden import settle_names, with_kept
 from .ledger.labels import (
     StepIntent,
     count_labels,

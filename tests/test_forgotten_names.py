@@ -18,6 +18,8 @@ from hexamem.errors import NotFoundError
 from hexamem.intent.contract import LabelBatch, LabeledStep, StepView
 from hexamem.intent.scopes.stand_ins import RuleWording
 from hexamem.memory_types.labels import Label
+from hexamem.stores.ledger.hidden import put_back
+from hexamem.stores.ledger.label_changes import clear_gists
 
 from .scripted_server import Reply, Request, ServerFactory, loopback_only, scripted_server  # noqa: F401
 
@@ -287,6 +289,49 @@ def test_what_is_put_away_is_redacted_too(memory: Memory, alice: UserMemory) -> 
     alice.undo(done.id)
     assert "budapest" not in shown(alice, "pool")
     assert "budapest" not in str(alice.history()).casefold()
+
+
+@pytest.mark.parametrize(
+    ("said", "words", "name"),
+    [
+        (["My walrus is called Bartholomew.", "He likes herring a lot."], "Bartholomew", "Walrus"),
+        (["I'm planning a trip to Kyoto in May.", "Great!"], "Kyoto", "Trip"),
+        (["我打算五月去京都旅行。", "好的。"], "京都", "Trip"),
+    ],
+)
+def test_a_label_named_by_redacted_words_is_named_anew(
+    memory: Memory, alice: UserMemory, said: list[str], words: str, name: str
+) -> None:
+    steps = tell(alice, said)
+    assert words in alice.labels.of(steps[1]).scope
+    renamed = alice.labels.rename(alice.labels.of(steps[1]).intent.scope, "Mine")
+    (undone,) = alice.undo(renamed.id)
+    alice.redact(words, caption="it")
+    assert alice.labels.of(steps[1]).scope == name
+    assert words not in str([alice.labels.list(), alice.history()])
+    (redone,) = alice.undo(undone.id)  # history fits what the redaction left
+    assert alice.labels.of(steps[1]).scope == "Mine"
+    alice.undo(redone.id)
+    assert alice.labels.of(steps[1]).scope == name
+    assert words not in str([alice.labels.list(), alice.history()])
+
+
+def test_a_home_whose_steps_were_forgotten_long_ago_is_put_right_by_a_reindex(
+    memory: Memory, alice: UserMemory
+) -> None:
+    steps = tell(alice, TALKS["a reference"][0])
+    before = labelled(alice)
+    done = alice.forget(steps[:1])
+    after = labelled(alice)
+    with memory.ledger.write("alice") as tx:  # as it was left by a version that put nothing away
+        put_back(tx, steps[:1])
+        clear_gists(tx, steps)
+    assert "budapest" in str(labelled(alice)).casefold()
+    memory.reindex("alice")
+    assert labelled(alice) == after
+    alice.undo(done.id)
+    gists = [{**one, "gist": ""} if "gist" in one else one for one in labelled(alice)]
+    assert gists == [{**one, "gist": ""} if "gist" in one else one for one in before]
 
 
 def test_erasing_leaves_nothing_put_away(memory: Memory, alice: UserMemory) -> None:

@@ -31,7 +31,10 @@ def recall(
     user: User,
     k: Annotated[int | None, typer.Option("-k", "--k", help="How many hits; 10 by default.")] = None,
     strategy: Annotated[
-        str | None, typer.Option("--strategy", "-s", help="The ranking, such as rrf_neighbours, label_density, bm25.")
+        str | None,
+        typer.Option(
+            "--strategy", "-s", help="The ranking; learned by default. Others: rrf_neighbours, label_density, bm25."
+        ),
     ] = None,
     filters: Filters,
     timezone: Zone = None,

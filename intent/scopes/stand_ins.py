@@ -14,6 +14,7 @@ from functools import cache
 from ...memory_types.labels import LabelKind
 from ..entities import entity_seeds
 from ..events.labeler import event_seeds
+from ..phrases.tokens import word_set
 from .introduction import topic_name
 from .numbers import MONTHS, WEEKDAYS, parse_goal_name
 from .registry import scope_kind
@@ -27,8 +28,8 @@ _CJK = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
 _COUNTED = re.compile(r" \(\d+\)$")
 _TALK = "Talk: "
 _QUOTED = "“"  # before what a name quotes as a whole
-_OF_KINDS = frozenset(
-    "trip project operation programme initiative client workstream case epic debate plan work talk topic".split()
+_OF_KINDS = word_set(
+    "trip project operation programme initiative client workstream case epic debate plan work talk topic"
 )
 _EMPTY = (STOP | _OF_KINDS) - set(MONTHS) - set(WEEKDAYS)
 _BY_KIND = {"trip": "Trip", "project": "Project", "debate": "Debate", "plan": "Plan"}

@@ -21,17 +21,22 @@ from .labels import StepIntent, carried_labels, mark_corrected, read_labels
 from .ledger import Transaction, chunks
 from .pages import blank_pages_about
 from .schema import changes, hidden, intents, labelings, labels, operations, scopes, steps
+from .step_rows import indexed_text
 
 __all__ = [
     "Wording",
     "drop_texts_kept",
+    "free_name",
     "keep_name",
     "kept_name",
     "kept_names",
+    "named_by_people",
     "put_away",
+    "put_away_all",
     "put_back",
     "settle_intents_kept",
     "settle_names",
+    "texts_of",
     "with_kept",
 ]
 
@@ -127,13 +132,33 @@ def put_away(tx: Transaction, step_ids: Collection[str]) -> None:
 
     Names of labels are left where nobody told how labels are named (``tx.wording``).
     """
+    vocabulary, of_steps, said = _read(tx, step_ids)
+    _hide_gists(tx, vocabulary, of_steps, said, set(step_ids))
+    _hide_the_rest(tx, vocabulary, of_steps, said, set(step_ids))
+
+
+def put_away_all(tx: Transaction) -> None:
+    """Put away what labelling made of all steps that are forgotten: of those from before names were put away, too."""
+    forgotten = select(steps.c.id).where(steps.c.user_id == tx.user_id, steps.c.status == "forgotten")
+    step_ids = {row.id for row in tx.all(forgotten)}
+    if step_ids:
+        _hide_the_rest(tx, *_read(tx, step_ids), step_ids)
+
+
+def _read(tx: Transaction, step_ids: Collection[str]) -> tuple[Vocabulary, set[str], _Said]:
+    """The labels, those that steps carry with the wider ones, and what these steps say."""
     carried = {label for ids in carried_labels(tx, step_ids).values() for label in ids}
     vocabulary = Vocabulary(read_labels(tx))
+    said = _Said.of(tx, tx.wording, step_ids) if tx.wording is not None else _Said([])
+    return vocabulary, _family(vocabulary, carried), said
+
+
+def _hide_the_rest(
+    tx: Transaction, vocabulary: Vocabulary, of_steps: set[str], said: _Said, step_ids: set[str]
+) -> None:
+    """Put away texts of other steps, and names."""
     wording = tx.wording
-    said = _Said.of(tx, wording, step_ids) if wording is not None else _Said([])
-    of_steps = _family(vocabulary, carried)
-    _hide_gists(tx, vocabulary, of_steps, said, set(step_ids))
-    touched = _hide_intents(tx, said, set(step_ids), {one for label in of_steps for one in vocabulary.same(label)})
+    touched = _hide_intents(tx, said, step_ids, {one for label in of_steps for one in vocabulary.same(label)})
     _touch(tx, touched)
     if wording is None:
         return
@@ -254,15 +279,14 @@ def _settle(
     kept = _rows(tx, _LABEL)
     names = {one.id: one.name for one in vocabulary.by_id.values()}
     changed = False
-    by_person = _named_by_a_person(tx, [one for one in order if vocabulary.by_id[one].pinned], names, kept)
+    pinned = [one for one in order if vocabulary.by_id[one].pinned]
+    by_person = named_by_people(tx, {one: str(kept[one].kept) if one in kept else names[one] for one in pinned})
     for label_id in order:
         label = vocabulary.by_id[label_id]
         row = kept.get(label_id)
         name = str(row.kept) if row is not None else label.name
-        if label_id in by_person:
-            by = set[str]()
-        else:
-            by = _held_back(tx, wording, vocabulary, label, name, row, near, gone)
+        theirs = label_id in by_person
+        by = set[str]() if theirs else _held_back(tx, wording, vocabulary, label, name, row, near, gone)
         if not by and row is None:
             continue
         if by:
@@ -271,7 +295,7 @@ def _settle(
         else:
             _drop(tx, _LABEL, label_id)
             shown = name
-        shown = _free(vocabulary, label, shown, names)
+        shown = free_name(vocabulary, label, shown, names)
         if shown != names[label_id]:
             _rename(tx, vocabulary, label_id, names[label_id], shown)
             names[label_id] = shown
@@ -344,12 +368,14 @@ def _first_step(tx: Transaction, label_ids: Collection[str]) -> str:
     return "" if row is None else str(row.id)
 
 
-def _named_by_a_person(
-    tx: Transaction, label_ids: Collection[str], names: Mapping[str, str], kept: Mapping[str, _Hidden]
-) -> set[str]:
-    """Those of the labels that have a name which a person gave them: that is the person's word, not the step's."""
+def named_by_people(tx: Transaction, names: Mapping[str, str]) -> set[str]:
+    """The labels to whom a person gave their name: that is the person's word, not a step's.
+
+    Args:
+        names: label id → its name.
+    """
     found = set()
-    for part in chunks(label_ids):
+    for part in chunks(names):
         rows = tx.all(
             select(changes.c.target_id, changes.c.before, changes.c.after, operations.c.kind)
             .join(
@@ -363,10 +389,8 @@ def _named_by_a_person(
             )
         )
         for row in rows:
-            held = kept.get(row.target_id)
-            name = names[row.target_id] if held is None else held.kept
             # The alias that a renaming leaves has the name that was there before.
-            if row.after and row.after["name"] == name and (row.before or row.kind == "split"):
+            if row.after and row.after["name"] == names[row.target_id] and (row.before or row.kind == "split"):
                 found.add(row.target_id)
     return found
 
@@ -383,14 +407,17 @@ def _stand_in(
     if own != label.id:
         return names.get(own, label.name)  # an alias that is called as the label is none
     above = vocabulary.parent(own)
-    texts = (
-        row.content if row.index_text is None else row.index_text
-        for row in tx.all(_said(tx, vocabulary.same(own)).where(steps.c.status == "active").limit(_NAMED_BY))
-    )
+    texts = texts_of(tx, vocabulary.same(own))
     return wording.stand_in(label.kind, name, texts, names.get(above) if above else None)
 
 
-def _free(vocabulary: Vocabulary, label: Label, wanted: str, names: Mapping[str, str]) -> str:
+def texts_of(tx: Transaction, label_ids: Collection[str]) -> list[str]:
+    """What is searched of the first active steps that carry any of these labels, in order."""
+    rows = tx.all(_said(tx, label_ids).where(steps.c.status == "active").limit(_NAMED_BY))
+    return [indexed_text(row) for row in rows]
+
+
+def free_name(vocabulary: Vocabulary, label: Label, wanted: str, names: Mapping[str, str]) -> str:
     """The name, with a number where another label has it in the same place."""
     if vocabulary.canonical(label.id) != label.id:
         return wanted
