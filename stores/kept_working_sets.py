@@ -30,6 +30,7 @@ from .item_set import ItemSet
 from .label_set import LabelSet
 from .ledger import Ledger, Transaction, user_key
 from .lexical.tokens import ANALYSIS_VERSION
+from .memory_use import give_back
 from .piece_vectors import PieceVectors
 from .projections import holds_documents
 from .step_facts import ReadStep, changed_ids, count_steps, read_speakers, read_steps
@@ -46,6 +47,7 @@ _BYTES = 400_000_000
 _LEAST, _SHARE = 256, 16
 
 _ADDED = 4_000  # at a time
+_LARGE = 20_000  # steps of a set whose making and writing leaves much memory free
 
 _log = logging.getLogger(__name__)
 
@@ -294,6 +296,8 @@ class KeptWorkingSets:
                 kept.written = kept.change  # not tried again at once
                 return False
             kept.written = kept.change
+        if len(kept.steps) >= _LARGE:
+            give_back()
         return True
 
     def _about(self, kept: _Kept) -> dict[str, Any]:
