@@ -32,10 +32,20 @@ from typing import Any, NoReturn
 
 from filelock import FileLock
 
-__all__ = ["FOLDER", "python", "run_program", "write_command"]
+__all__ = ["FOLDER", "WRITE_PATH", "python", "run_program", "write_command"]
 
 FOLDER = "HEXAMEM_TEST_SERVER"
 """The variable that tells the processes of a test run in which folder the server has its socket."""
+
+WRITE_PATH = (
+    "hexamem.agents.applying.applier",
+    "hexamem.agents.rule_managers",
+    "hexamem.graphs.ingest",
+    "hexamem.graphs.research",
+    "hexamem.intent.rule_labeler",
+    "hexamem.stores.recording",
+)
+"""What is loaded when messages are stored, and asked for."""
 
 # What stands for a command. It imports little, without site-packages: it is started hundreds of times.
 _CLIENT = """\

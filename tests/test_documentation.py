@@ -14,21 +14,12 @@ import pytest
 
 from hexamem import Memory, Settings
 
-from .fork_server import run_program, write_command
+from .fork_server import WRITE_PATH, run_program, write_command
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 COMMANDS = Path(sys.executable).parent
-# What `hexamem ingest` and its like load when they run.
-LOADED_BY_COMMANDS = (
-    "hexamem.agents.rule_managers",
-    "hexamem.agents.applying.applier",
-    "hexamem.graphs.ingest",
-    "hexamem.intent.rule_labeler",
-    "hexamem.graphs.research",
-    "hexamem.evals.ablations",
-)
 CHAT = [{"role": "user", "content": "We moved to Porto."}, {"role": "assistant", "content": "How nice!", "name": "Ada"}]
 
 
@@ -52,7 +43,7 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(page: Path, tmp_path: Path
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "bash")], ids=lambda page: page.name)
 def test_the_shell_commands_of_a_page_run(page: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     forking = tmp_path_factory.mktemp("commands")
-    write_command(forking / "hexamem", COMMANDS / "hexamem", "hexamem.cli.app", *LOADED_BY_COMMANDS)
+    write_command(forking / "hexamem", COMMANDS / "hexamem", "hexamem.cli.app", "hexamem.evals.ablations", *WRITE_PATH)
     (tmp_path / "chat.jsonl").write_text("\n".join(json.dumps(line) for line in CHAT), encoding="utf-8")
     done = run(["bash", "-euc", "\n".join(blocks(page, "bash"))], tmp_path, forking)
     assert done.returncode == 0, done.stdout + done.stderr

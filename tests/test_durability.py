@@ -17,7 +17,7 @@ from hexamem import Memory, Settings, UserMemory
 from hexamem.errors import CorruptFileError
 from hexamem.stores.projections import Projector
 
-from .fork_server import python
+from .fork_server import WRITE_PATH, python
 
 KILLS = 50
 TEXTS = [
@@ -65,7 +65,7 @@ def survived(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dict[
     """A home whose writers were killed again and again, what was acknowledged to them, and where they died."""
     folder = tmp_path_factory.mktemp("killed")
     script = Path(__file__).with_name("kill_child.py")
-    command = [*python(), str(script), str(folder / "home"), str(folder / "notes"), str(KILLS), "7"]
+    command = [*python(*WRITE_PATH), str(script), str(folder / "home"), str(folder / "notes"), str(KILLS), "7"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     # A note that the kill cut short was not acknowledged to anybody.
