@@ -8,9 +8,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from hexamem import Memory, Settings, UserMemory
+from hexamem import Memory, Settings, UserMemory, Where
 from hexamem.agents.applying.predicates import stated_by
 from hexamem.agents.applying.slots import slot_of
+from hexamem.memory_types import SemanticItem
 
 FIRST = datetime(2020, 1, 6, 12, tzinfo=UTC)
 YEAR = timedelta(days=366)
@@ -233,3 +234,31 @@ def test_a_correction_read_later_takes_the_date_of_the_fact_back_too(memory: Mem
         "employer\nWorks at York Hospital (since 2020-01-08)",
         datetime(2020, 1, 8, tzinfo=UTC),
     )
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("My cousin Ben is a pilot.", "Ben pilot"),
+        ("我表姐小敏是护士。", "小敏 护士"),
+        ("I'm allergic to walnuts.", "walnuts"),
+    ],
+)
+def test_what_was_learned_of_an_old_conversation_is_of_the_time_at_which_it_was_said(
+    memory: Memory, said: str, words: str
+) -> None:
+    user = memory.user(f"of old: {words}")
+    user.remember({"role": "user", "content": said, "timestamp": "2021-05-06T10:00:00+02:00"}, "t")
+    user.flush()
+    learned = [hit for hit in user.recall(words).hits if hit.kind in ("semantic", "core")]
+    assert {hit.occurred_at for hit in learned} == {datetime(2021, 5, 6, 8, tzinfo=UTC)}
+    found = user.recall(words, where=Where(since=datetime(2022, 1, 1, tzinfo=UTC)))
+    assert [hit.kind for hit in found.hits] == []
+
+
+def test_a_time_that_a_person_wrote_into_metadata_is_taken_only_where_it_is_one(memory: Memory) -> None:
+    user = memory.user("odd times")
+    for told in ("yesterday", "2021-05-06", 7, None):
+        item = user.add(SemanticItem(name="Ben", summary=f"Ben flies, it says {told}", metadata={"said_at": told}))
+        (hit,) = [hit for hit in user.recall(f"Ben flies {told}").hits if hit.id == item.id]
+        assert hit.occurred_at == item.created_at

@@ -14,6 +14,7 @@ from .schema import changes, items, operations, sources, steps
 from .steps import chunks, holds
 
 __all__ = [
+    "SAID_AT",
     "changed_items",
     "count_items",
     "get_items",
@@ -24,6 +25,9 @@ __all__ = [
     "valid_at",
     "write_items",
 ]
+
+SAID_AT = "said_at"
+"""Where the metadata of an item tell when it was said, if that was not when it was learned: an ISO time with its offset."""
 
 
 def write_items(tx: Transaction, new: Sequence[MemoryItem], *, status: str | None = None) -> None:
@@ -63,9 +67,19 @@ def item_row(item: MemoryItem) -> dict[str, Any]:
 
 
 def event_time(item: MemoryItem) -> datetime:
-    """When it happened, else when it began to hold, else when it was learned: the time that filters compare."""
+    """When it happened, else when it began to hold, else when it was said, else when it was learned: the time that
+    filters compare."""
     happened: datetime | None = getattr(item, "occurred_at", None)
-    return happened or item.valid_from or item.created_at
+    return happened or item.valid_from or _said_at(item) or item.created_at
+
+
+def _said_at(item: MemoryItem) -> datetime | None:
+    said = item.metadata.get(SAID_AT)
+    try:
+        moment = datetime.fromisoformat(said) if isinstance(said, str) else None
+    except ValueError:  # metadata is anybody's to edit
+        return None
+    return moment if moment is not None and moment.tzinfo is not None else None
 
 
 def _records(tx: Transaction, rows: Sequence[Row[Any]]) -> list[MemoryItem]:
