@@ -240,6 +240,9 @@ def _switched(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     )
 
 
+_DOSE = re.compile(r"\d+\s?mg\s(?:of\s)?(?P<drug>[a-z]+)|(?P<drug2>[a-z]+),?\s\d+\s?mg")
+
+
 @_rule(
     "on take taking",
     r"(?i:\b(?:I'm|I\sam|I)\s(?:also\s|now\s|still\s)?(?:on|taking|take)\s)(?P<what>(?:(?:\d+\s?mg\s(?:of\s)?)?[a-z]{4,}(?:ol|in|ine|ide|one|pril|tan|mab|zole|pam"
@@ -251,7 +254,10 @@ def _medicine(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
         r"|captain|holiday|medicine|mine|nine|fine|time|plate|late|side|ride|guide|protein|vitamin|online|offline|cocaine|basin)\b)",
         match["what"],
     ):
-        yield Fact(label="health", value=f"Takes {clean(match['what'])}", clause=clause, confidence=0.75)
+        what = clean(match["what"])
+        dose = _DOSE.fullmatch(what)
+        slot = f"dose.{dose['drug'] or dose['drug2']}" if dose else ""
+        yield Fact(label="health", value=f"Takes {what}", clause=clause, slot=slot, confidence=0.75)
 
 
 @_rule(
