@@ -6,8 +6,9 @@ at run time, candidates and features alike. Splits are by conversation, never by
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,7 @@ class AskedQuestion:
     Attributes:
         operable: all searches of a multi-step recall, on which the gate of the operations is trained; None leaves the
             question out of that.
+        dataset: what kind of data the conversation is.
     """
 
     conversation: str
@@ -68,6 +70,7 @@ class AskedQuestion:
     features: Features
     turns: tuple[tuple[str, ...], ...]
     operable: Operable | None = None
+    dataset: str = ""
 
     @property
     def example(self) -> Example:
@@ -151,6 +154,16 @@ def _turns(features: Features, turn_of: Mapping[str, str]) -> tuple[tuple[str, .
     return (*steps, *items)
 
 
+def balanced_examples(asked: Sequence[AskedQuestion]) -> list[Example]:
+    """What the scorer is trained on: each kind of data counts by the root of how many questions of it have evidence.
+
+    Where all are of one kind they count alike. Among many questions about talks of friends a few about an agent's work
+    would else teach little.
+    """
+    count = Counter(one.dataset for one in asked if not unanswerable(one.question))
+    return [replace(one.example, weight=max(count[one.dataset], 1) ** -0.5) for one in asked]
+
+
 def train(
     asked: Sequence[AskedQuestion],
     settings: LearningSettings,
@@ -180,9 +193,7 @@ def train(
         if progress is not None:
             progress("train", done, total)
 
-    weights = learn_ranking(
-        [one.example for one in asked], settings, fingerprint=fingerprint, card=card, progress=advance
-    )
+    weights = learn_ranking(balanced_examples(asked), settings, fingerprint=fingerprint, card=card, progress=advance)
     answerable = answerable and any(unanswerable(one.question) for one in asked)
     gated = [one for one in asked if one.operable is not None] if gate is not None else []
     if not answerable and not gated:
@@ -226,7 +237,7 @@ def _unseen(
     found = []
     for fold in range(folds) if folds > 1 else ():
         held = frozenset(names[fold::folds])
-        training = [one.example for one in asked if one.conversation not in held]
+        training = balanced_examples([one for one in asked if one.conversation not in held])
         if not any(one.evidence.any() and not one.evidence.all() for one in training):
             continue
         ranker = Ranker(learn_ranking(training, quick, fingerprint=fingerprint))

@@ -16,7 +16,14 @@ from hexamem.evals import load_conversations
 from hexamem.evals.gate_training import Operable, rewards_of
 from hexamem.evals.records import Question
 from hexamem.evals.small_memories import small_memories
-from hexamem.evals.training import AskedQuestion, calibration_error, cross_validate, train, unanswerable
+from hexamem.evals.training import (
+    AskedQuestion,
+    balanced_examples,
+    calibration_error,
+    cross_validate,
+    train,
+    unanswerable,
+)
 from hexamem.retrieval.learning import (
     Example,
     LearningSettings,
@@ -140,6 +147,14 @@ def test_all_candidates_of_a_conversation_are_trained_on_unless_told_otherwise()
         )
         assert len(x) == len(target) == count
         assert target[0] == target.sum() == 1.0
+
+
+def test_a_kind_of_data_with_four_times_the_questions_counts_twice() -> None:
+    talks = [replace(one, dataset="talks") for one in asked(made_up(40), "a")]
+    agents = [replace(one, dataset="agents") for one in asked(made_up(10, seed=1), "b")]
+    weights = [one.weight for one in balanced_examples([*talks, *agents])]
+    assert len(set(weights[:40])) == 1
+    assert sum(weights[:40]) == pytest.approx(2 * sum(weights[40:]))
 
 
 def test_several_runs_are_one_scorer_with_their_mean_score() -> None:
