@@ -151,6 +151,18 @@ def test_help_names_every_command(run: Runner) -> None:
             assert f" {name} " in shown.out
 
 
+def test_every_argument_and_option_of_every_command_is_explained() -> None:
+    from hexamem.cli.app import _COMMAND
+
+    commands: list[tuple[str, Any]] = [("hexamem", _COMMAND)]
+    for name, command in commands:  # grows while it is read
+        commands += [(f"{name} {inner}", one) for inner, one in getattr(command, "commands", {}).items()]
+    assert len(commands) > 40
+    assert [name for name, command in commands if not (command.help or "").strip()] == []
+    unexplained = [f"{name} {one.name}" for name, command in commands for one in command.params if not one.help]
+    assert unexplained == []
+
+
 def test_without_a_command_help_is_shown(run: Runner) -> None:
     shown = run()
     assert shown.code == 0

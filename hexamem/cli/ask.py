@@ -57,19 +57,19 @@ def ask(
     user: User,
     rounds: Annotated[int, typer.Option("--rounds", min=1, max=20, help="At most so many rounds.")] = 3,
     passages: Annotated[
-        int | None, typer.Option("--passages", min=1, max=200, help="Read a round; 14 by default.")
+        int | None, typer.Option("--passages", min=1, max=200, help="At most so many read a round; 14 by default.")
     ] = None,
     form: Annotated[
         Form, typer.Option("--form", help="The answer as text, with its passages, or whole pages.")
     ] = Form.text,
     tier: Annotated[Tier, typer.Option("--tier", help="How deep it goes; auto: as deep as it must.")] = Tier.deep,
     lane: Annotated[
-        list[LaneName] | None, typer.Option("--lane", help="Search only so; repeat it for several.")
+        list[LaneName] | None, typer.Option("--lane", help="A way to search, of all by default; repeat it for several.")
     ] = None,
     filters: Filters,
-    calls: Annotated[int | None, typer.Option("--calls", min=0, help="Model calls at most.")] = None,
-    tokens: Annotated[int | None, typer.Option("--tokens", min=0, help="Model tokens at most.")] = None,
-    seconds: Annotated[float | None, typer.Option("--seconds", min=0, help="Wall time at most.")] = None,
+    calls: Annotated[int | None, typer.Option("--calls", min=0, help="At most so many model calls.")] = None,
+    tokens: Annotated[int | None, typer.Option("--tokens", min=0, help="At most so many model tokens.")] = None,
+    seconds: Annotated[float | None, typer.Option("--seconds", min=0, help="At most so long.")] = None,
     trace: Annotated[bool, typer.Option("--trace", help="Show every round, search and decision.")] = False,
     rollouts: Annotated[
         Path | None,

@@ -72,12 +72,16 @@ def evaluate(
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option("--seed", help="0 by default; of ruler and hotpotqa too.", rich_help_panel=_MADE_UP),
+        typer.Option(
+            "--seed", help="Of chance, 0 by default; of ruler, hotpotqa and study too.", rich_help_panel=_MADE_UP
+        ),
     ] = None,
     count: Annotated[
         int | None,
         typer.Option(
-            "--count", help="Trajectories a family, of ruler samples a task; 1 by default.", rich_help_panel=_MADE_UP
+            "--count",
+            help="Trajectories a family, of ruler samples a task, of study both; 1 by default.",
+            rich_help_panel=_MADE_UP,
         ),
     ] = None,
     split: Annotated[

@@ -293,7 +293,7 @@ def export(
 def import_(
     session: Session,
     *,
-    file: Annotated[Path, typer.Argument(metavar="FILE", exists=True, dir_okay=False)],
+    file: Annotated[Path, typer.Argument(metavar="FILE", exists=True, dir_okay=False, help="As `export` wrote it.")],
     user: User,
     passphrase_file: PassphraseFile = None,
 ) -> None:

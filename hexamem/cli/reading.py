@@ -56,7 +56,7 @@ def recall(
         ),
     ] = None,
     switch_off: Annotated[
-        list[str] | None, typer.Option("--without", metavar="OPERATION", help="The same: off.")
+        list[str] | None, typer.Option("--without", metavar="OPERATION", help="One of these: off.")
     ] = None,
 ) -> None:
     """Find what a user's memory holds on a question."""

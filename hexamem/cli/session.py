@@ -37,6 +37,7 @@ __all__ = [
     "LabelsBy",
     "LearnsBy",
     "ModelName",
+    "Reason",
     "Session",
     "User",
     "Zone",
@@ -46,6 +47,7 @@ __all__ = [
 
 _PANEL = "Everywhere"
 User = Annotated[str, typer.Option("--user", "-u", help="Whose memory. There is no default: it never means everyone.")]
+Reason = Annotated[str, typer.Option("--reason", help="Why; it is kept in the history.")]
 Zone = Annotated[
     str | None,
     typer.Option(
@@ -83,7 +85,7 @@ LabelsBy = Annotated[
     typer.Option(
         "--label-by",
         metavar="HOW",
-        help="What labels steps: rules (the default), model, uncertain (the model where the rules are), or off.",
+        help="What labels steps: rules (the default), model, uncertain (the model, where the rules are not sure), or off.",
         rich_help_panel=_PANEL,
     ),
 ]

@@ -44,7 +44,7 @@ def train(
         int,
         typer.Option("--synthetic", metavar="N", min=0, help="Also train on N made-up trajectories of each family."),
     ] = 0,
-    medium: Annotated[int, typer.Option("--medium", metavar="N", min=0, help="The same of some 500 turns each.")] = 0,
+    medium: Annotated[int, typer.Option("--medium", metavar="N", min=0, help="The same, of some 500 turns each.")] = 0,
     license: Annotated[
         str, typer.Option("--license", metavar="SPDX", help="License of the conversations that name none.")
     ] = "unknown",
@@ -53,7 +53,7 @@ def train(
     operations: Annotated[
         bool, typer.Option("--operations/--no-operations", help="Also train the gate of the five operations.")
     ] = True,
-    seed: Annotated[int, typer.Option("--seed", help="Of chance in training.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", help="Of what is left to chance.")] = 0,
 ) -> None:
     """Learn the ranking of `recall --strategy learned` from questions whose evidence is known.
 
