@@ -14,7 +14,6 @@ from .memory_types import CoreItem, Hit, Recall, Where
 from .memory_types.times import read_zone
 from .models.tokens import count_tokens
 from .retrieval.packing import pack
-from .stores.ledger.said_steps import step_times
 from .stores.redaction import Redactor
 
 if TYPE_CHECKING:
@@ -153,7 +152,7 @@ def prompt_memory(
         core = ""
         degraded.append(f"core memory could not be read: {error}")
     today = f"Today is {datetime.now(read_zone(user.timezone)):%A, %Y-%m-%d}." if settings.today else ""
-    text, tokens, packed = _fit(core, _dated(user, hits[: settings.k]), settings.tokens, today)
+    text, tokens, packed = _fit(core, hits[: settings.k], settings.tokens, today)
     return PromptMemory(
         text=text,
         tokens=tokens,
@@ -168,18 +167,6 @@ def _adds(hit: Hit, beside: Mapping[str, Hit]) -> bool:
         return True  # that it is no longer believed is news
     said = [beside[one.step_id].text for one in hit.sources if hit.kind != "step" and one.step_id in beside]
     return not said or not any(_words(hit.text) <= _words(text) for text in said)
-
-
-def _dated(user: UserMemory, hits: list[Hit]) -> list[Hit]:
-    """The hits with the times at which what was learned was said: a history that is read later was not said then."""
-    learned = {hit.id: {one.step_id for one in hit.sources} for hit in hits if hit.kind not in ("step", "episodic")}
-    ids = sorted(set().union(*learned.values()))
-    if not ids:
-        return hits
-    with user.memory.ledger.read(user.name) as tx:
-        said = step_times(tx, ids)
-    times = {hit_id: [said[one] for one in found if one in said] for hit_id, found in learned.items()}
-    return [hit.model_copy(update={"occurred_at": max(times[hit.id])}) if times.get(hit.id) else hit for hit in hits]
 
 
 def _words(text: str) -> set[str]:

@@ -59,7 +59,8 @@ class Signal(Record):
 class Hit(Record):
     """A step or item that came back, with the reasons.
 
-    ``occurred_at`` is aware, a step's in the offset in which it was told. ``score`` compares hits of one recall
+    ``occurred_at`` is aware, a step's in the offset in which it was told; an item's is when it happened or began to
+    hold, else when it was last said, else when it was learned. ``score`` compares hits of one recall
     only. ``why`` lists the signals, strongest first; their shares add up to the score. ``scope`` (as a path such as
     ``Trip / Day 2``), ``events`` (the main one first) and ``entities`` are a step's labels by name. Of a long document
     the text is its title, its best passage and the ``place`` of that: ``page 40``, ``section Trams``, ``rows 1–30``.

@@ -230,11 +230,12 @@ def body(text: str, style: str = "") -> Padding:
 def hit_block(
     number: int, hit: Hit, *, why: bool = False, zone: tzinfo = UTC, item: MemoryItem | None = None
 ) -> list[RenderableType]:
-    """One hit of a recall; of an item the ``item`` itself tells which of its times is shown."""
+    """One hit of a recall; of an ``item`` its times are told as such, where it has any, or was said nowhere."""
+    said = item is None or (hit.sources and item.valid_from is None and item.valid_to is None)
     first = head(
         (f"{number:>2}", "bold"),
         (hit.kind, "cyan"),
-        (shown_time(hit.occurred_at, zone) if item is None else item_time(item, zone), "green"),
+        (shown_time(hit.occurred_at, zone) if said or item is None else item_time(item, zone), "green"),
         (hit.speaker or "", "magenta"),
         (f"[{hit.thread_id}]" if hit.thread_id else "", "dim"),
         ("superseded", "yellow") if hit.superseded else None,

@@ -17,7 +17,9 @@ __all__ = [
     "SAID_AT",
     "changed_items",
     "count_items",
+    "event_time",
     "get_items",
+    "has_own_time",
     "item_row",
     "items_citing",
     "read_items",
@@ -64,6 +66,11 @@ def item_row(item: MemoryItem) -> dict[str, Any]:
         "version": item.version,
         "metadata": item.metadata,
     }
+
+
+def has_own_time(item: MemoryItem) -> bool:
+    """Whether an item tells when it happened, or from when on it holds."""
+    return item.valid_from is not None or getattr(item, "occurred_at", None) is not None
 
 
 def event_time(item: MemoryItem) -> datetime:
