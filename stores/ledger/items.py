@@ -69,8 +69,8 @@ def item_row(item: MemoryItem) -> dict[str, Any]:
 
 
 def has_own_time(item: MemoryItem) -> bool:
-    """Whether an item tells when it happened, or from when on it holds."""
-    return item.valid_from is not None or getattr(item, "occurred_at", None) is not None
+    """Whether an item itself tells when it happened, from when on it holds, or when it was said."""
+    return event_time(item) != item.created_at
 
 
 def event_time(item: MemoryItem) -> datetime:
