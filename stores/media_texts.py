@@ -14,6 +14,7 @@ from typing import Literal
 from sqlalchemy import func, select, update
 
 from ..memory_types import Change, Media, ResourceItem, Source, Step, utc_now
+from ..memory_types.operations import ItemOperation
 from .ledger import Ledger, Transaction, get_items, get_steps, item_change, items_citing, record_operation
 from .ledger.engine import plain_errors
 from .ledger.jobs import enqueue
@@ -119,7 +120,7 @@ def put_words(tx: Transaction, step_id: str, position: int, words: str, actor: s
     # The step stands in the operation, so that its history tells.
     as_before = Change(target="step", target_id=step_id, before={"status": step.status}, after={"status": step.status})
     reason = "a picture was described" if media.kind == "image" else "a recording was transcribed"
-    kind = "add" if old is None else "update"
+    kind: ItemOperation = "add" if old is None else "update"
     record_operation(tx, kind, [item_change(old, item), as_before], actor=actor, reason=reason)
     return item
 
