@@ -41,6 +41,8 @@ def test_a_day_that_is_denied_is_put_right(turns: Sequence[str], expected: list[
     [
         ("The talk isn't on 4 April, it's on 11 April.", ["The talk is on 2025-04-11"]),
         ("The course doesn't start on 4 April, it starts on 11 April.", ["The course starts on 2025-04-11"]),
+        ("We're not flying on 4 April, we're flying on 11 April.", ["We're flying on 2025-04-11"]),
+        ("I don't fly on 4 April but on 11 April.", ["I fly on 2025-04-11"]),
         ("讲座不是4月4号，是4月11号。", ["讲座是2025-04-11"]),
         ("The talk isn't on 4 April.", []),
         ("It isn't on 4 April, it's on 11 April.", []),
@@ -58,7 +60,9 @@ def test_a_denial_leaves_another_event_of_that_day_alone() -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["I'm not in the office on 4 April.", "我4月4日不在办公室。"])
+@pytest.mark.parametrize(
+    "text", ["I'm not in the office on 4 April.", "I'm not working on 4 April.", "我4月4日不在办公室。"]
+)
 def test_a_day_on_which_something_else_is_not_so_is_an_event(text: str) -> None:
     assert len(summaries("episodic", text)) == 1
 

@@ -27,6 +27,12 @@ _DENIES = re.compile(
     rf"(?:(?:actually|really)\s)?(?P<part>(?:scheduled|planned|booked|due|set|held|taking\splace|happening)\s)?{_TO_DAY}",
     re.IGNORECASE,
 )
+_DENIES_DOING = re.compile(
+    rf"(?:(?P<be>\b(?:is|are|was|were|am)|(?<=\w)['’](?:s|re|m))(?:n['’]?t|\snot)\s(?P<part>[a-z]+ing\s)"
+    rf"|\b(?P<do>do|does)(?:n['’]t|\snot)\s(?P<verb>[a-z]+)\s){_TO_DAY}",
+    re.IGNORECASE,
+)
+"""So too "I'm not working on Friday" is said; it denies a day only where another is told for the same."""
 _DENIES_ZH = re.compile(r"(?P<zh>(?:并)?不是(?P<at>在)?|不在|不定在|没有?定在)\s?$")
 _POSITIVE_ZH = {"不在": "在", "不定在": "定在", "没定在": "定在", "没有定在": "定在"}
 _GOES_ON = re.compile(
@@ -50,12 +56,14 @@ class Denial:
         wrong: the day.
         start: where the words begin that say what is not on it.
         subject: of what it is denied. said: the same as a statement, up to the day.
+        sure: whether it denies the day even if no other one follows.
     """
 
     wrong: DateSpan
     start: int
     subject: str
     said: str
+    sure: bool = True
 
 
 def denials(sentence: Sentence, spans: Sequence[DateSpan]) -> list[Denial]:
@@ -66,11 +74,11 @@ def denials(sentence: Sentence, spans: Sequence[DateSpan]) -> list[Denial]:
         if clause is None:
             continue
         head = sentence.text[clause.start - sentence.start : span.start - sentence.start]
-        match = _DENIES.search(head) or _DENIES_ZH.search(head)
+        match = (sure := _DENIES.search(head) or _DENIES_ZH.search(head)) or _DENIES_DOING.search(head)
         if match is not None:
-            raw = sentence.raw[clause.start - sentence.start :]
-            subject = raw[: match.start()].strip()
-            found.append(Denial(wrong=span, start=clause.start, subject=subject, said=_positive(subject, match)))
+            subject = sentence.raw[clause.start - sentence.start :][: match.start()].strip()
+            said = _positive(subject, match)
+            found.append(Denial(wrong=span, start=clause.start, subject=subject, said=said, sure=sure is not None))
     return found
 
 
@@ -90,9 +98,12 @@ def _positive(subject: str, match: re.Match[str]) -> str:
     return f"{subject}{space}{said} {part}".rstrip()
 
 
-def goes_on(between: str) -> bool:
-    """Whether nothing but "it's on" and the like stands between a denied day and the next one."""
-    return len(between) < 60 and _GOES_ON.fullmatch(between) is not None
+def goes_on(between: str, denial: Denial) -> bool:
+    """Whether nothing but "it's on" and the like, or what was denied once more, stands between a denied day and the next one."""
+    if len(between) > 60:
+        return False
+    rest = re.sub(rf"\b(?:{'|'.join(map(re.escape, denial.said.split()))})\b", " ", between, flags=re.IGNORECASE)
+    return _GOES_ON.fullmatch(rest) is not None
 
 
 def denied_after(sentence: Sentence, spans: Sequence[DateSpan]) -> tuple[DateSpan, DateSpan] | None:

@@ -120,16 +120,18 @@ def find_events(reading: Reading, said_at: datetime, zone: tzinfo, *, before: st
             change = "moved" if replanned else "slip" if slipped else ""
             denied = denials(sentence, inside)
             denial = denied[-1] if denied else denial
-            wrong = [one.wrong for one in denied]
-            inside = [span for span in inside if span not in wrong]
-            right = next((span for span in inside if denial is not None and span.start > denial.wrong.start), None)
-            if denial and right and goes_on(reading.raw[denial.wrong.end : right.start]):
+            wrong = [one.wrong for one in denied if one.sure]
+            right = next(
+                (one for one in inside if denial and one.start > denial.wrong.start and one not in wrong), None
+            )
+            if denial and right and goes_on(reading.raw[denial.wrong.end : right.start], denial):
                 event = _put_right(reading, sentence, denial, right, said_at, zone, change)
                 found += [event] if event else []
-                inside = [span for span in inside if span is not right]
+                wrong += [denial.wrong, right]
                 denial = None
-            elif not denied:
+            elif not denied or not denied[-1].sure:
                 denial = None
+            inside = [span for span in inside if span not in wrong]
             after = denied_after(sentence, inside)
             told = _of_sentence(
                 reading, sentence, inside, said_at, zone, before=hint, request=request, off=off, change=change
@@ -171,7 +173,7 @@ def _put_right(
         summary=summary[:1].upper() + summary[1:400],
         when=when,
         event_type=next((name for name, rule in TYPE_RULES if rule.search(denial.subject)), "event"),
-        topics=content_words(denial.subject) - _NO_TOPICS,
+        topics=content_words(denial.said if denial.said.isascii() else denial.subject) - _NO_TOPICS,
         change=change,
         said=clause.text,
         denied=denial.wrong,
