@@ -7,8 +7,8 @@ from datetime import datetime, tzinfo
 
 from ....intent.dates.relative import find_dates
 from ....intent.dates.spans import DateSpan
+from .event_changes import Event
 from .event_words import CHANGED_RANGE, CHANGED_ZH, MOVED, TYPE_RULES
-from .events import Event
 from .words import content_words
 
 __all__ = ["dated_lines"]

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from ...contract import HeardStep
 from .denied_days import may_be_of
-from .events import Event, find_events
+from .event_changes import Event
+from .events import find_events
 from .finding import Finding, quote_of
 from .moved_days import NO_SUBJECT, of_that_week
 from .sentences import Reading

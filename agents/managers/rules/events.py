@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, tzinfo
 
 from ....intent.dates.relative import find_dates
 from ....intent.dates.spans import DateSpan, Prefer
 from .denied_days import Denial, denials, denied_after, goes_on
+from .event_changes import Event, called_off, put_right
 from .event_words import (
     ANY_SUCH_DAY,
     ASKS_WHEN,
@@ -43,35 +44,7 @@ from .sentences import MASK, Clause, Reading, Sentence
 from .tense import tense
 from .words import NAME, content_words
 
-__all__ = ["Event", "find_events"]
-
-
-_NO_TOPICS = frozenset({"afraid", "cancelled", "naturally", "unfortunately", "sadly", "again", "取消", "消了"})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
-    """An event as read: characters ``start`` to ``end`` of the text tell it.
-
-    Attributes:
-        summary: with the date as ISO day in place of words like "yesterday".
-        topics: folded words that tell what it is about.
-        said: the clause that tells it.
-        change: ``""``, ``slip`` (the date said before was wrong), ``moved`` or ``off``.
-        denied: the day on which it is said not to be.
-    """
-
-    start: int
-    end: int
-    summary: str
-    when: DateSpan | None
-    event_type: str
-    topics: frozenset[str]
-    change: str = ""
-    confidence: float = 0.75
-    actor: str = "user"
-    said: str = ""
-    denied: DateSpan | None = None
+__all__ = ["find_events"]
 
 
 def find_events(reading: Reading, said_at: datetime, zone: tzinfo, *, before: str = "", asked: str = "") -> list[Event]:
@@ -111,11 +84,11 @@ def find_events(reading: Reading, said_at: datetime, zone: tzinfo, *, before: st
             continue
         off = calls_off and bool(OFF.search(sentence.text)) and not STILL_ON.search(sentence.text)
         if off and not (inside and not _off_clause_dated(sentence, inside)):
-            found.append(_called_off(sentence, said_at, zone))
+            found.append(called_off(sentence, said_at, zone))
             if len(inside) == 0:
                 continue
         elif off:
-            found.append(_called_off(sentence, said_at, zone))
+            found.append(called_off(sentence, said_at, zone))
         if inside:
             change = "moved" if replanned else "slip" if slipped else ""
             denied = denials(sentence, inside)
@@ -125,7 +98,7 @@ def find_events(reading: Reading, said_at: datetime, zone: tzinfo, *, before: st
                 (one for one in inside if denial and one.start > denial.wrong.start and one not in wrong), None
             )
             if denial and right and goes_on(reading.raw[denial.wrong.end : right.start], denial):
-                event = _put_right(reading, sentence, denial, right, said_at, zone, change)
+                event = put_right(reading, sentence, denial, right, said_at, zone, change)
                 found += [event] if event else []
                 wrong += [denial.wrong, right]
                 denial = None
@@ -147,39 +120,6 @@ def find_events(reading: Reading, said_at: datetime, zone: tzinfo, *, before: st
     return found[:MOST]
 
 
-def _put_right(
-    reading: Reading,
-    sentence: Sentence,
-    denial: Denial,
-    right: DateSpan,
-    said_at: datetime,
-    zone: tzinfo,
-    change: str,
-) -> Event | None:
-    """What is on another day than the one that is denied, told as if it had been said so at once."""
-    clause = next((one for one in sentence.clauses if one.start <= right.start < one.end + 1), None)
-    if clause is None or not clause.holds:
-        return None
-    dated = find_dates(reading.raw, said_at, zone, prefer=tense(clause.text, reading.has_han))
-    when = next((each for each in dated if each.start == right.start), right)
-    lead = "on " if when.text.isascii() and when.precision == "day" and denial.said.isascii() else ""
-    summary = f"{LEAD.sub('', denial.said)} {lead}{when.iso.split(' ')[0]}" if lead else f"{denial.said}{when.iso}"
-    summary += reading.raw[when.end : clause.end].rstrip(" ,;.，。；")
-    if when.clock and lead:
-        summary += f" ({when.iso})"
-    return Event(
-        start=denial.start,
-        end=clause.end,
-        summary=summary[:1].upper() + summary[1:400],
-        when=when,
-        event_type=next((name for name, rule in TYPE_RULES if rule.search(denial.subject)), "event"),
-        topics=content_words(denial.said if denial.said.isascii() else denial.subject) - _NO_TOPICS,
-        change=change,
-        said=clause.text,
-        denied=denial.wrong,
-    )
-
-
 def _may_date(reading: Reading) -> bool:
     """Whether a text holds any word or digit with which dates are told."""
     return reading.has_han or bool(DATE_WORDS.search(reading.raw.lower()))
@@ -188,24 +128,6 @@ def _may_date(reading: Reading) -> bool:
 def _off_clause_dated(sentence: Sentence, spans: Sequence[DateSpan]) -> bool:
     clause = next((c for c in sentence.clauses if OFF.search(c.text)), None)
     return clause is not None and any(clause.start <= span.start < clause.end for span in spans)
-
-
-def _called_off(sentence: Sentence, said_at: datetime, zone: tzinfo) -> Event:
-    clause = next((c for c in sentence.clauses if OFF.search(c.text)), sentence.clauses[0])
-    text = clause.raw
-    for span in reversed(find_dates(clause.raw, said_at, zone, prefer="future")):
-        text = text[: span.start] + span.iso + text[span.end :]
-    text = LEAD.sub("", text).strip()
-    return Event(
-        start=clause.start,
-        end=clause.end,
-        summary=text,
-        when=None,
-        event_type="cancellation",
-        topics=content_words(re.sub(OFF, " ", clause.text)) - _NO_TOPICS,
-        change="off",
-        confidence=0.75,
-    )
 
 
 def _of_sentence(

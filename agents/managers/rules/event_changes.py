@@ -1,0 +1,96 @@
+"""Events, and the words that change them: called off, or told of another day than was said."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+
+from ....intent.dates.relative import find_dates
+from ....intent.dates.spans import DateSpan
+from .denied_days import Denial
+from .event_words import LEAD, OFF, TYPE_RULES
+from .sentences import Reading, Sentence
+from .tense import tense
+from .words import content_words
+
+__all__ = ["Event", "called_off", "put_right"]
+
+_NO_TOPICS = frozenset({"afraid", "cancelled", "naturally", "unfortunately", "sadly", "again", "取消", "消了"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """An event as read: characters ``start`` to ``end`` of the text tell it.
+
+    Attributes:
+        summary: with the date as ISO day in place of words like "yesterday".
+        topics: folded words that tell what it is about.
+        said: the clause that tells it.
+        change: ``""``, ``slip`` (the date said before was wrong), ``moved`` or ``off``.
+        denied: the day on which it is said not to be.
+    """
+
+    start: int
+    end: int
+    summary: str
+    when: DateSpan | None
+    event_type: str
+    topics: frozenset[str]
+    change: str = ""
+    confidence: float = 0.75
+    actor: str = "user"
+    said: str = ""
+    denied: DateSpan | None = None
+
+
+def called_off(sentence: Sentence, said_at: datetime, zone: tzinfo) -> Event:
+    """What a sentence calls off, by its clause that says so; days are told in full."""
+    clause = next((c for c in sentence.clauses if OFF.search(c.text)), sentence.clauses[0])
+    text = clause.raw
+    for span in reversed(find_dates(clause.raw, said_at, zone, prefer="future")):
+        text = text[: span.start] + span.iso + text[span.end :]
+    text = LEAD.sub("", text).strip()
+    return Event(
+        start=clause.start,
+        end=clause.end,
+        summary=text,
+        when=None,
+        event_type="cancellation",
+        topics=content_words(re.sub(OFF, " ", clause.text)) - _NO_TOPICS,
+        change="off",
+        confidence=0.75,
+    )
+
+
+def put_right(
+    reading: Reading,
+    sentence: Sentence,
+    denial: Denial,
+    right: DateSpan,
+    said_at: datetime,
+    zone: tzinfo,
+    change: str,
+) -> Event | None:
+    """What is on another day than the one that is denied, told as if it had been said so at once."""
+    clause = next((one for one in sentence.clauses if one.start <= right.start < one.end + 1), None)
+    if clause is None or not clause.holds:
+        return None
+    dated = find_dates(reading.raw, said_at, zone, prefer=tense(clause.text, reading.has_han))
+    when = next((each for each in dated if each.start == right.start), right)
+    lead = "on " if when.text.isascii() and when.precision == "day" and denial.said.isascii() else ""
+    summary = f"{LEAD.sub('', denial.said)} {lead}{when.iso.split(' ')[0]}" if lead else f"{denial.said}{when.iso}"
+    summary += reading.raw[when.end : clause.end].rstrip(" ,;.，。；")
+    if when.clock and lead:
+        summary += f" ({when.iso})"
+    return Event(
+        start=denial.start,
+        end=clause.end,
+        summary=summary[:1].upper() + summary[1:400],
+        when=when,
+        event_type=next((name for name, rule in TYPE_RULES if rule.search(denial.subject)), "event"),
+        topics=content_words(denial.said if denial.said.isascii() else denial.subject) - _NO_TOPICS,
+        change=change,
+        said=clause.text,
+        denied=denial.wrong,
+    )
