@@ -112,7 +112,9 @@ def _tune_sqlite(connection: sqlite3.Connection, _: ConnectionPoolEntry) -> None
 
 def _begin_sqlite(connection: Connection) -> None:
     write = connection.get_execution_options().get("hexamem_write", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+    driver = connection.connection.dbapi_connection
+    assert isinstance(driver, sqlite3.Connection)
+    driver.execute("BEGIN IMMEDIATE" if write else "BEGIN")
 
 
 @contextmanager
@@ -126,8 +128,9 @@ def plain_errors(place: str) -> Iterator[None]:
         yield
     except HexamemError:
         raise
-    except DBAPIError as error:
-        message = (str(error.orig).splitlines() or [type(error.orig).__name__])[0]
+    except (DBAPIError, sqlite3.Error) as error:  # the second from what goes to SQLite itself (:mod:`.prepared`)
+        original = error.orig if isinstance(error, DBAPIError) else error
+        message = (str(original).splitlines() or [type(original).__name__])[0]
         raise _in_plain_words(message, place) or HexamemError(f"the ledger at {place} failed: {message}") from None
 
 

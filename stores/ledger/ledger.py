@@ -7,6 +7,7 @@ and add its user to every statement, so that no call can reach another user's ro
 from __future__ import annotations
 
 import hashlib
+import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from ...memory_types.base import utc_now
 from ...memory_types.times import to_micros
 from .engine import open_engine, place_of, plain_errors, sqlite_url
 from .migrations import migrate
+from .prepared import Prepared, driver_of
 from .schema import meta, users
 
 __all__ = ["IN_LIMIT", "MAX_NAME_BYTES", "Ledger", "Transaction", "check_name", "chunks", "user_key"]
@@ -58,8 +60,9 @@ def user_key(name: str) -> str:
 
 
 # Built once: what every recall asks costs more to put together than to answer.
-_USER = select(users.c.id, users.c.timezone, users.c.change, users.c.created_at).where(users.c.key == bindparam("key"))
-_LOCKED_USER = _USER.with_for_update()
+_BOUND = select(users.c.id, users.c.timezone, users.c.change, users.c.created_at).where(users.c.key == bindparam("key"))
+_USER, _LOCKED_USER = Prepared(_BOUND), Prepared(_BOUND.with_for_update())
+_COUNT_UP = Prepared(update(users).where(users.c.id == bindparam("user")).values(change=bindparam("reached")))
 
 
 @dataclass(slots=True)
@@ -68,6 +71,7 @@ class Transaction:
 
     ``registered`` is when the user was, in microseconds: it tells another one of the same name, after an erasure, apart.
     ``writing`` says that it may change rows: what it sees may never be, and is not to be kept for others.
+    ``driver`` is SQLite's own connection, for prepared statements; None where these go the usual way.
     """
 
     connection: Connection
@@ -77,20 +81,33 @@ class Transaction:
     change: int
     registered: int = 0
     writing: bool = False
+    driver: sqlite3.Connection | None = None
 
-    def all(self, statement: Select[Any], **values: Any) -> list[Row[Any]]:
+    def all(self, statement: Select[Any] | Prepared, **values: Any) -> Sequence[Row[Any]]:
         """Every row of a statement; ``values`` are those of its named parameters."""
-        return list(self.connection.execute(statement, values).all())
+        if isinstance(statement, Prepared):
+            return statement.rows(self.connection, self.driver, values)
+        return self.connection.execute(statement, values).all()
 
-    def first(self, statement: Select[Any], **values: Any) -> Row[Any] | None:
+    def first(self, statement: Select[Any] | Prepared, **values: Any) -> Row[Any] | None:
         """The first row of a statement, or None."""
+        if isinstance(statement, Prepared):
+            return next(iter(statement.rows(self.connection, self.driver, values)), None)
         return self.connection.execute(statement, values).first()
+
+    def run(self, statement: Prepared, **values: Any) -> int:
+        """Change rows by a prepared statement; returns how many there were."""
+        return statement.run(self.connection, self.driver, values)
+
+    def run_many(self, statement: Prepared, values: Sequence[Mapping[str, Any]]) -> None:
+        """Change rows by a prepared statement, once for each of these values."""
+        statement.run_many(self.connection, self.driver, values)
 
     def next_change(self, count: int = 1) -> int:
         """Reserve ``count`` change numbers and return the first."""
         first = self.change + 1
         self.change += count
-        self.connection.execute(update(users).where(users.c.id == self.user_id).values(change=self.change))
+        self.run(_COUNT_UP, user=self.user_id, reached=self.change)
         return first
 
 
@@ -173,12 +190,11 @@ class Ledger:
             yield bound
 
     def _bind(self, connection: Connection, user: str, *, lock: bool = False) -> Transaction:
-        row = connection.execute(_LOCKED_USER if lock else _USER, {"key": user_key(user)}).first()
-        return (
-            Transaction(connection, user, row.id, row.timezone, row.change, to_micros(row.created_at), lock)
-            if row
-            else Transaction(connection, user, 0, "UTC", 0, writing=lock)
-        )
+        bound = Transaction(connection, user, 0, "UTC", 0, writing=lock, driver=driver_of(self.engine, connection))
+        row = bound.first(_LOCKED_USER if lock else _USER, key=user_key(user))
+        if row is not None:
+            bound.user_id, bound.timezone, bound.change, bound.registered = row[0], row[1], row[2], to_micros(row[3])
+        return bound
 
     def timezone(self, user: str) -> str | None:
         """The zone that is kept for a user; None for one who has stored nothing yet."""

@@ -11,6 +11,7 @@ from sqlalchemy import bindparam, select
 from ...memory_types import Source
 from ...memory_types.items import ItemKind
 from .ledger import Transaction, chunks
+from .prepared import Prepared
 from .schema import items, sources
 
 __all__ = ["ItemState", "ShownItem", "item_states", "item_texts", "items_since", "shown_items"]
@@ -20,17 +21,19 @@ _GIVEN = (
     items.c.id.in_(bindparam("ids", expanding=True)),
     items.c.status != "undone",
 )
-_TEXTS = select(items.c.id, items.c.text).where(*_GIVEN)
-_STATES = select(items.c.id, items.c.status, items.c.superseded_by).where(*_GIVEN)
-_SHOWN = select(items.c.id, items.c.kind, items.c.text, items.c.event_at, items.c.status).where(
-    *_GIVEN, items.c.kind != "resource"
+_TEXTS = Prepared(select(items.c.id, items.c.text).where(*_GIVEN))
+_STATES = Prepared(select(items.c.id, items.c.status, items.c.superseded_by).where(*_GIVEN))
+_SHOWN = Prepared(
+    select(items.c.id, items.c.kind, items.c.text, items.c.event_at, items.c.status).where(
+        *_GIVEN, items.c.kind != "resource"
+    )
 )
-_SOURCES = (
+_SOURCES = Prepared(
     select(sources.c.item_id, sources.c.step_id, sources.c.quote, sources.c.start, sources.c.end)
     .where(sources.c.user_id == bindparam("user"), sources.c.item_id.in_(bindparam("ids", expanding=True)))
     .order_by(sources.c.item_id, sources.c.position)
 )
-_SINCE = (
+_SINCE = Prepared(
     select(items.c.id)
     .where(items.c.user_id == bindparam("user"), items.c.change > bindparam("since"))
     .limit(bindparam("most"))
