@@ -70,6 +70,8 @@ class LabelVersion(NamedTuple):
     change: int
     reached: int
     registered: int
+    corrected: int = 0
+    """As of :class:`LabelMarks`: while it stays, known labels have the names they had, and new ones only join them."""
 
 
 class PendingStep(NamedTuple):
@@ -133,13 +135,6 @@ class StepIntent:
 # ------------------------------------------------------------------------------------------------------------ marks
 
 
-_REACHED_MARK = Prepared(
-    select(projections.c.change).where(
-        projections.c.user_id == bindparam("user"), projections.c.home == _EVERYWHERE, projections.c.name == _REACHED
-    )
-)
-
-
 _FURTHEST = Prepared(
     select(func.max(projections.c.change)).where(
         projections.c.user_id == bindparam("user"), projections.c.home != _EVERYWHERE
@@ -149,8 +144,8 @@ _FURTHEST = Prepared(
 
 def label_version(tx: Transaction) -> LabelVersion:
     """What changes whenever the user's labels do, or what any step carries, whichever process changed them."""
-    row = tx.first(_REACHED_MARK, user=tx.user_id)
-    return LabelVersion(tx.change, 0 if row is None else row.change, tx.registered)
+    marks = read_label_marks(tx)
+    return LabelVersion(tx.change, marks.reached, tx.registered, marks.corrected)
 
 
 def read_label_marks(tx: Transaction) -> LabelMarks:
