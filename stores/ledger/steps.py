@@ -33,6 +33,7 @@ __all__ = [
     "set_step_status",
     "shown_steps",
     "step_from",
+    "steps_before",
     "steps_since",
     "thread_steps",
 ]
@@ -321,6 +322,20 @@ _SINCE = Prepared(
     .where(steps.c.user_id == bindparam("user"), steps.c.change > bindparam("since"))
     .limit(bindparam("most"))
 )
+
+
+_BEFORE = Prepared(
+    select(steps.c.id, steps.c.seq)
+    .where(steps.c.user_id == bindparam("user"), steps.c.seq < bindparam("before"), steps.c.status == "active")
+    .order_by(steps.c.seq.desc())
+    .limit(bindparam("most"))
+)
+
+
+def steps_before(tx: Transaction, before: int | None, most: int) -> list[tuple[str, int]]:
+    """The last steps that were stored before a seq, or of all, the newest first: id and seq."""
+    before = tx.change + 1 if before is None else before
+    return [(row.id, row.seq) for row in tx.all(_BEFORE, user=tx.user_id, before=before, most=most)]
 
 
 def steps_since(tx: Transaction, since: int, most: int) -> set[str] | None:

@@ -14,7 +14,7 @@ from .ledger import Transaction, chunks
 from .prepared import Prepared
 from .schema import items, sources
 
-__all__ = ["ItemState", "ShownItem", "item_states", "item_texts", "items_since", "shown_items"]
+__all__ = ["ItemState", "ShownItem", "item_states", "item_texts", "items_before", "items_since", "shown_items"]
 
 _GIVEN = (
     items.c.user_id == bindparam("user"),
@@ -85,6 +85,20 @@ def shown_items(tx: Transaction, item_ids: Collection[str]) -> dict[str, ShownIt
             cites = tuple(cited.get(row.id, ()))
             found[row.id] = ShownItem(row.id, row.kind, row.text, row.event_at, row.status, cites)
     return found
+
+
+_BEFORE = Prepared(
+    select(items.c.id, items.c.change)
+    .where(items.c.user_id == bindparam("user"), items.c.change < bindparam("before"), items.c.status != "undone")
+    .order_by(items.c.change.desc())
+    .limit(bindparam("most"))
+)
+
+
+def items_before(tx: Transaction, before: int | None, most: int) -> list[tuple[str, int]]:
+    """The items that were changed last before a change number, or of all, the latest first: id and change number."""
+    before = tx.change + 1 if before is None else before
+    return [(row.id, row.change) for row in tx.all(_BEFORE, user=tx.user_id, before=before, most=most)]
 
 
 def items_since(tx: Transaction, since: int, most: int) -> set[str] | None:
