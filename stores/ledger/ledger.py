@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -146,6 +147,9 @@ class Ledger:
 
     def __init__(self, url: str | URL, place: str | None = None) -> None:
         self.place = place or place_of(url)
+        self._alone = False
+        self._reached: dict[str, tuple[int, int]] = {}
+        self._guard = threading.Lock()
         self.engine: Engine = open_engine(url)
         self._writer = self.engine.execution_options(hexamem_write=True)
         # SQLite shows a transaction one state of the database by nature, PostgreSQL when asked to.
@@ -161,7 +165,11 @@ class Ledger:
     @classmethod
     def open(cls, home: Path, url: str | None = None) -> Ledger:
         """The ledger of a home folder: ``home/ledger.sqlite3``, or the shared one that ``url`` names."""
-        return cls(url) if url else cls(sqlite_url(home / "ledger.sqlite3"), str(home))
+        if url:
+            return cls(url)
+        ledger = cls(sqlite_url(home / "ledger.sqlite3"), str(home))
+        ledger._alone = True  # one process holds a home
+        return ledger
 
     @property
     def embedded(self) -> bool:
@@ -188,6 +196,16 @@ class Ledger:
                 connection.execute(insert_or_skip(connection, users, values))
                 bound = self._bind(connection, user, lock=True)
             yield bound
+        if self._alone:
+            with self._guard:
+                self._reached[user] = max(self._reached.get(user, (0, 0)), (bound.registered, bound.change))
+
+    def reached(self, user: str) -> tuple[int, int] | None:
+        """The change number of a user's last write, behind when the user was registered (``Transaction.registered``).
+
+        None where nothing was written yet since it was opened, or others may write to the ledger too.
+        """
+        return self._reached.get(user)
 
     def _bind(self, connection: Connection, user: str, *, lock: bool = False) -> Transaction:
         bound = Transaction(connection, user, 0, "UTC", 0, writing=lock, driver=driver_of(self.engine, connection))
