@@ -9,11 +9,11 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import URL, Connection, Engine, Insert, Row, Select, Table, bindparam, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
@@ -23,7 +23,7 @@ from ...memory_types.base import utc_now
 from ...memory_types.times import to_micros
 from .engine import open_engine, place_of, plain_errors, sqlite_url
 from .migrations import migrate
-from .prepared import Prepared, driver_of
+from .prepared import Prepared, goes_lean
 from .schema import meta, users
 
 __all__ = ["IN_LIMIT", "MAX_NAME_BYTES", "Ledger", "Transaction", "check_name", "chunks", "user_key"]
@@ -72,10 +72,11 @@ class Transaction:
 
     ``registered`` is when the user was, in microseconds: it tells another one of the same name, after an erasure, apart.
     ``writing`` says that it may change rows: what it sees may never be, and is not to be kept for others.
-    ``driver`` is SQLite's own connection, for prepared statements; None where these go the usual way.
+    ``driver`` is SQLite's own connection, for prepared statements; None where these go the usual way. ``joining`` then
+    gives SQLAlchemy's connection in the same transaction, for all others.
     """
 
-    connection: Connection
+    _connection: Connection | None
     user: str
     user_id: int
     timezone: str
@@ -83,26 +84,42 @@ class Transaction:
     registered: int = 0
     writing: bool = False
     driver: sqlite3.Connection | None = None
+    joining: Callable[[], Connection] | None = None
+
+    @property
+    def connection(self) -> Connection:
+        """SQLAlchemy's connection, in this transaction."""
+        if self._connection is None:
+            assert self.joining is not None
+            self._connection = self.joining()
+        return self._connection
 
     def all(self, statement: Select[Any] | Prepared, **values: Any) -> Sequence[Row[Any]]:
         """Every row of a statement; ``values`` are those of its named parameters."""
         if isinstance(statement, Prepared):
-            return statement.rows(self.connection, self.driver, values)
+            if self.driver is not None:
+                return statement.rows(self.driver, values)
+            statement = cast("Select[Any]", statement.statement)
         return self.connection.execute(statement, values).all()
 
     def first(self, statement: Select[Any] | Prepared, **values: Any) -> Row[Any] | None:
         """The first row of a statement, or None."""
         if isinstance(statement, Prepared):
-            return next(iter(statement.rows(self.connection, self.driver, values)), None)
+            return next(iter(self.all(statement, **values)), None)
         return self.connection.execute(statement, values).first()
 
     def run(self, statement: Prepared, **values: Any) -> int:
         """Change rows by a prepared statement; returns how many there were."""
-        return statement.run(self.connection, self.driver, values)
+        if self.driver is not None:
+            return statement.run(self.driver, values)
+        return self.connection.execute(statement.statement, values).rowcount
 
     def run_many(self, statement: Prepared, values: Sequence[Mapping[str, Any]]) -> None:
         """Change rows by a prepared statement, once for each of these values."""
-        statement.run_many(self.connection, self.driver, values)
+        if self.driver is not None:
+            statement.run_many(self.driver, values)
+        elif values:
+            self.connection.execute(statement.statement, list(values))
 
     def next_change(self, count: int = 1) -> int:
         """Reserve ``count`` change numbers and return the first."""
@@ -152,6 +169,7 @@ class Ledger:
         self._guard = threading.Lock()
         self.engine: Engine = open_engine(url)
         self._writer = self.engine.execution_options(hexamem_write=True)
+        self._joiner = self.engine.execution_options(hexamem_begun=True)
         # SQLite shows a transaction one state of the database by nature, PostgreSQL when asked to.
         one_state = {} if self.embedded else {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
         self._reader = self.engine.execution_options(**one_state)
@@ -179,8 +197,9 @@ class Ledger:
     @contextmanager
     def read(self, user: str) -> Iterator[Transaction]:
         """A consistent view for one user."""
-        with plain_errors(self.place), self._reader.connect() as connection, connection.begin():
-            yield self._bind(connection, user)
+        with plain_errors(self.place), self._begun(user, write=False) as tx:
+            self._bind(tx)
+            yield tx
 
     @contextmanager
     def write(self, user: str, *, create: bool = True, timezone: str = "UTC") -> Iterator[Transaction]:
@@ -188,13 +207,13 @@ class Ledger:
 
         Writers of the same user wait for each other. With ``create`` a new user is registered first.
         """
-        with plain_errors(self.place), self._writer.connect() as connection, connection.begin():
-            bound = self._bind(connection, user, lock=True)
+        with plain_errors(self.place), self._begun(user, write=True) as bound:
+            self._bind(bound)
             if not bound.user_id and create:
                 # Another process may register the same user at this moment: then its row is the one that is locked.
                 values = {"key": user_key(user), "name": user, "timezone": timezone, "created_at": utc_now()}
-                connection.execute(insert_or_skip(connection, users, values))
-                bound = self._bind(connection, user, lock=True)
+                bound.connection.execute(insert_or_skip(bound.connection, users, values))
+                self._bind(bound)
             yield bound
         if self._alone:
             with self._guard:
@@ -207,12 +226,32 @@ class Ledger:
         """
         return self._reached.get(user)
 
-    def _bind(self, connection: Connection, user: str, *, lock: bool = False) -> Transaction:
-        bound = Transaction(connection, user, 0, "UTC", 0, writing=lock, driver=driver_of(self.engine, connection))
-        row = bound.first(_LOCKED_USER if lock else _USER, key=user_key(user))
+    @contextmanager
+    def _begun(self, user: str, *, write: bool) -> Iterator[Transaction]:
+        """A transaction that knows no more of its user than the name: committed at the end, rolled back by an error."""
+        if not goes_lean(self.engine):
+            with (self._writer if write else self._reader).connect() as connection, connection.begin():
+                yield Transaction(connection, user, 0, "UTC", 0, writing=write)
+            return
+        pooled = self.engine.raw_connection()
+        tx: Transaction | None = None
+        try:
+            driver = cast("sqlite3.Connection", pooled.dbapi_connection)
+            driver.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+            tx = Transaction(
+                None, user, 0, "UTC", 0, writing=write, driver=driver, joining=lambda: Connection(self._joiner, pooled)
+            )
+            yield tx
+            driver.commit()
+        finally:
+            # Either gives the connection back, and rolls back what was not committed.
+            (pooled if tx is None or tx._connection is None else tx._connection).close()
+
+    def _bind(self, tx: Transaction) -> None:
+        """Read of the user what a transaction tells."""
+        row = tx.first(_LOCKED_USER if tx.writing else _USER, key=user_key(tx.user))
         if row is not None:
-            bound.user_id, bound.timezone, bound.change, bound.registered = row[0], row[1], row[2], to_micros(row[3])
-        return bound
+            tx.user_id, tx.timezone, tx.change, tx.registered = row[0], row[1], row[2], to_micros(row[3])
 
     def timezone(self, user: str) -> str | None:
         """The zone that is kept for a user; None for one who has stored nothing yet."""

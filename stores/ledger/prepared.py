@@ -14,14 +14,15 @@ import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from sqlalchemy import Connection, Delete, Dialect, Engine, Insert, Row, Select, Update
+from sqlalchemy import Delete, Dialect, Engine, Insert, Row, Select, Update
 from sqlalchemy.engine import result_tuple
 from sqlalchemy.types import TypeEngine
 
-__all__ = ["Prepared", "driver_of"]
+from .engine import sqlite_dialect
+
+__all__ = ["Prepared", "goes_lean"]
 
 _LIST = re.compile(r"__\[POSTCOMPILE_(\w+)\]")
-_EVENTS = ("before_execute", "after_execute", "before_cursor_execute", "after_cursor_execute")
 _Process: TypeAlias = Callable[[Any], Any] | None
 
 
@@ -40,13 +41,9 @@ class Prepared:
         self.statement = statement
         self._lean: _Lean | None = None
 
-    def rows(
-        self, connection: Connection, driver: sqlite3.Connection | None, values: Mapping[str, Any]
-    ) -> Sequence[Row[Any]]:
-        """Every row of a select."""
-        if driver is None:
-            return connection.execute(self.statement, values).all()
-        lean = self._lean or self._compiled(connection.dialect)
+    def rows(self, driver: sqlite3.Connection, values: Mapping[str, Any]) -> list[Row[Any]]:
+        """Every row of a select, from SQLite."""
+        lean = self._lean or self._compiled()
         found = driver.execute(lean.sql, lean.bound(values)).fetchall()
         make, processors = lean.row, lean.results
         if not processors:
@@ -60,25 +57,18 @@ class Prepared:
             rows.append(make(read))
         return rows
 
-    def run(self, connection: Connection, driver: sqlite3.Connection | None, values: Mapping[str, Any]) -> int:
-        """Change rows; returns how many there were."""
-        if driver is None:
-            return connection.execute(self.statement, values).rowcount
-        lean = self._lean or self._compiled(connection.dialect)
+    def run(self, driver: sqlite3.Connection, values: Mapping[str, Any]) -> int:
+        """Change rows in SQLite; returns how many there were."""
+        lean = self._lean or self._compiled()
         return driver.execute(lean.sql, lean.bound(values)).rowcount
 
-    def run_many(
-        self, connection: Connection, driver: sqlite3.Connection | None, values: Sequence[Mapping[str, Any]]
-    ) -> None:
-        """Change rows by each of these."""
-        if driver is None:
-            connection.execute(self.statement, list(values))
-            return
-        lean = self._lean or self._compiled(connection.dialect)
+    def run_many(self, driver: sqlite3.Connection, values: Sequence[Mapping[str, Any]]) -> None:
+        """Change rows in SQLite by each of these."""
+        lean = self._lean or self._compiled()
         driver.executemany(lean.sql, [lean.bound(one) for one in values])
 
-    def _compiled(self, dialect: Dialect) -> _Lean:
-        self._lean = _Lean.of(self.statement, dialect)
+    def _compiled(self) -> _Lean:
+        self._lean = _Lean.of(self.statement, sqlite_dialect())
         return self._lean
 
 
@@ -146,10 +136,10 @@ def _result_processor(kind: TypeEngine[Any], dialect: Dialect) -> _Process:
     return kind.dialect_impl(dialect).result_processor(dialect, None)
 
 
-def driver_of(engine: Engine, connection: Connection) -> sqlite3.Connection | None:
-    """SQLite's own connection behind SQLAlchemy's, for prepared statements; None where these go the usual way."""
-    if engine.dialect.name != "sqlite" or any(getattr(engine.dispatch, name) for name in _EVENTS):
-        return None
-    driver = connection.connection.dbapi_connection
-    assert isinstance(driver, sqlite3.Connection)
-    return driver
+def goes_lean(engine: Engine) -> bool:
+    """Whether statements may go to SQLite itself: on an embedded ledger, while nobody listens to them."""
+    heard = engine.dispatch
+    listened_to = (
+        heard.before_execute or heard.after_execute or heard.before_cursor_execute or heard.after_cursor_execute
+    )
+    return engine.dialect.name == "sqlite" and not listened_to
