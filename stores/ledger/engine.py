@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import URL, Connection, Dialect, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError as SqlArgumentError
@@ -121,8 +121,7 @@ def _begin_sqlite(connection: Connection) -> None:
     if options.get("hexamem_begun", False):
         return
     write = options.get("hexamem_write", False)
-    driver = connection.connection.dbapi_connection
-    assert isinstance(driver, sqlite3.Connection)
+    driver = cast("sqlite3.Connection", connection.connection.dbapi_connection)
     driver.execute("BEGIN IMMEDIATE" if write else "BEGIN")
 
 

@@ -94,13 +94,13 @@ class Transaction:
             self._connection = self.joining()
         return self._connection
 
-    def all(self, statement: Select[Any] | Prepared, **values: Any) -> Sequence[Row[Any]]:
+    def all(self, statement: Select[Any] | Prepared, **values: Any) -> list[Row[Any]]:
         """Every row of a statement; ``values`` are those of its named parameters."""
         if isinstance(statement, Prepared):
             if self.driver is not None:
                 return statement.rows(self.driver, values)
             statement = cast("Select[Any]", statement.statement)
-        return self.connection.execute(statement, values).all()
+        return list(self.connection.execute(statement, values).all())
 
     def first(self, statement: Select[Any] | Prepared, **values: Any) -> Row[Any] | None:
         """The first row of a statement, or None."""
@@ -251,7 +251,8 @@ class Ledger:
         """Read of the user what a transaction tells."""
         row = tx.first(_LOCKED_USER if tx.writing else _USER, key=user_key(tx.user))
         if row is not None:
-            tx.user_id, tx.timezone, tx.change, tx.registered = row[0], row[1], row[2], to_micros(row[3])
+            tx.user_id, tx.timezone, tx.change = row.id, row.timezone, row.change
+            tx.registered = to_micros(row.created_at)
 
     def timezone(self, user: str) -> str | None:
         """The zone that is kept for a user; None for one who has stored nothing yet."""
