@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import tzinfo
 from typing import Any
 
-from ..memory_types import ITEM_KINDS, ItemKind, MemoryItem
+from ..intent.dates.spans import DateSpan
+from ..memory_types import ITEM_KINDS, EpisodicItem, ItemKind, MemoryItem
 from ..memory_types.proposals import Proposal, ProposalKind
 from .contract import Batch, Instruction, Proposals
+from .managers.rules.denied_days import redated
 from .managers.rules.finding import Finding
 from .managers.rules.reading import RuleReader
 from .managers.rules.words import content_words
@@ -40,13 +43,15 @@ class RuleManager:
         active = {key: item for key, item in nearest.items() if item.status == "active" and item.kind == self.kind}
         here = frozenset(heard.step.id for heard in batch.steps)
         proposals = [
-            self._proposal(finding, active, here)
+            self._proposal(finding, active, here, batch.zone)
             for finding in self._reader.findings(batch)
             if finding.kind == self.kind and (not wanted or any(e.step_id in wanted for e in finding.evidence))
         ]
         return Proposals(proposals=tuple(proposals))
 
-    def _proposal(self, finding: Finding, nearest: Mapping[str, MemoryItem], here: frozenset[str]) -> Proposal:
+    def _proposal(
+        self, finding: Finding, nearest: Mapping[str, MemoryItem], here: frozenset[str], zone: tzinfo
+    ) -> Proposal:
         given = {"slot": finding.slot, "value": finding.stated, "said_by": finding.said_by}
         metadata: dict[str, Any] = {name: value for name, value in given.items() if value}
         values = dict(finding.values)
@@ -59,6 +64,9 @@ class RuleManager:
         operation, target = _aim(finding, nearest.values())
         if operation != "add" and target is not None and not finding.slot and "slot" in target.metadata:
             values["metadata"] = {**metadata, "slot": target.metadata["slot"]}
+        if operation == "update" and isinstance(target, EpisodicItem) and finding.denied and finding.when:
+            kept = {name: target.metadata[name] for name in ("slot",) if name in target.metadata}
+            values = {**redated(target, finding.denied, finding.when, zone), "metadata": {**metadata, **kept}}
         if operation == "update" and not finding.redated:
             values.pop("valid_from", None)
         return Proposal(
@@ -92,6 +100,13 @@ def _aim(finding: Finding, nearest: Iterable[MemoryItem]) -> tuple[ProposalKind,
         return ("update" if finding.corrects else "supersede"), held
     if same is not None:
         return "noop", same
+    if finding.denied is not None:
+        about = [item for item in items if finding.topics & content_words(item.text)]
+        known: tuple[tuple[DateSpan | None, ProposalKind], ...] = ((finding.when, "noop"), (finding.denied, "update"))
+        for day, operation in known:
+            told = next((item for item in about if day and day.day.isoformat() in item.text), None)
+            if told is not None:
+                return operation, told
     if finding.kind == "episodic" and (finding.corrects or finding.reason in ("called off", "moved")):
         scored = [(len(finding.topics & content_words(item.text)), -position) for position, item in enumerate(items)]
         best = max(scored, default=(0, 0))

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from .runner import MemoryLike, store_conversation
 __all__ = ["ABSTAINED", "answer_scores", "evaluate_answers", "spread"]
 
 ABSTAINED = "No information available"
+T = TypeVar("T")
 _LOCOMO_RANGE = ("1", "2", "3", "4")
 
 
@@ -68,8 +69,8 @@ def answer_scores(dataset: str, question: Question, answer: str) -> dict[str, fl
     return {"plain_f1": plain_f1(answer, golds[0]), "bleu1": bleu1(answer, golds[0])}
 
 
-def spread(questions: Sequence[Question], n: int | None) -> list[Question]:
-    """At most n of the questions, at equal distances from the first on; all for None.
+def spread(questions: Sequence[T], n: int | None) -> list[T]:
+    """At most n of the questions, or of other things, at equal distances from the first on; all for None.
 
     Raises:
         InvalidInputError: for n below 1.

@@ -16,10 +16,10 @@ from ..retrieval.ranker import Ranker
 from ..stores.embedders.base import FloatArray
 from .metrics import ndcg_at_k, recall_at_k
 
-__all__ = ["DEPTH", "Operable", "gate_example", "rewards_of"]
+__all__ = ["DEPTH", "Operable", "found_by_configuration", "gate_example", "rewards_of"]
 
 DEPTH = 10
-_SEEN = ("temporal_ordering", "semantic_reranking")
+_SEEN = frozenset({"temporal_ordering", "semantic_reranking"})
 """Operations that change the scores of a single search."""
 
 
@@ -46,6 +46,16 @@ class Operable:
         first, *further = self.searched.searches
         return (first, *(_with_values(one, one.features.values.astype(np.float32)) for one in further))
 
+    def plain(self, on: frozenset[str]) -> frozenset[str]:
+        """The operations that may rank the question differently: without the threshold, and without several steps where
+        there is one search."""
+        return on - {"threshold_filtering"} - (frozenset() if len(self.searched.searches) > 1 else {"multi_step"})
+
+    def gate_input(self, scores: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """What a gate sees of the question: its vector, its cues, and the shape of these scores of the first search."""
+        features = self.searched.searches[0].features
+        return self.searched.asked.vector, features.cues, score_shape(features, scores, self.searched.parts)
+
     def ranked(self, ranker: Ranker, on: frozenset[str], scores: FloatArray | None = None, k: int = DEPTH) -> list[str]:
         """The turns in the order in which a recall with these operations gives them, best first."""
         several = "multi_step" in on and len(self.searched.searches) > 1
@@ -56,6 +66,23 @@ class Operable:
 
 def _with_values(search: Search, values: npt.NDArray[np.floating]) -> Search:
     return replace(search, features=replace(search.features, values=values))
+
+
+def found_by_configuration(
+    one: Operable, evidence: Sequence[str], ranker: Ranker
+) -> dict[frozenset[str], tuple[float, float]]:
+    """Recall and nDCG of the evidence at 10 under each configuration, by what :meth:`Operable.plain` leaves of it."""
+    known: dict[frozenset[str], FloatArray] = {}
+    found: dict[frozenset[str], tuple[float, float]] = {}
+    for on in map(one.plain, configurations()):
+        if on in found:
+            continue
+        seen = on & _SEEN
+        if seen not in known:
+            known[seen] = base_scores(ranker, one.searched.searches[0].features, seen)
+        turns = one.ranked(ranker, on, known[seen])
+        found[on] = recall_at_k(turns, evidence, DEPTH), ndcg_at_k(turns, evidence, DEPTH)
+    return found
 
 
 def rewards_of(one: Operable, evidence: Sequence[str], ranker: Ranker, probability: float | None) -> FloatArray:
@@ -69,24 +96,14 @@ def rewards_of(one: Operable, evidence: Sequence[str], ranker: Ranker, probabili
         probability: that it does, as the ranking estimates it; None where it was not trained to.
     """
     abstains = probability is not None and probability < ABSTAIN
-    first = one.searched.searches[0].features
-    known: dict[frozenset[str], FloatArray] = {}
-    found: dict[frozenset[str], float] = {}
+    ranks = bool(evidence) and len(one.searched.searches[0].features.pool) > 0
+    found = found_by_configuration(one, evidence, ranker) if ranks else {}
     rewards = np.zeros(32, np.float32)
     for number, on in enumerate(configurations()):
         if "threshold_filtering" in on and abstains:
             rewards[number] = float(not evidence)
-            continue
-        if not evidence or not len(first.pool):
-            continue
-        plain = on - {"threshold_filtering"} - (frozenset() if len(one.searched.searches) > 1 else {"multi_step"})
-        if plain not in found:
-            seen = plain & frozenset(_SEEN)
-            if seen not in known:
-                known[seen] = base_scores(ranker, first, seen)
-            turns = one.ranked(ranker, plain, known[seen])
-            found[plain] = (recall_at_k(turns, evidence, DEPTH) + ndcg_at_k(turns, evidence, DEPTH)) / 2
-        rewards[number] = found[plain]
+        elif found:
+            rewards[number] = sum(found[one.plain(on)]) / 2
     return rewards
 
 
@@ -94,12 +111,11 @@ def gate_example(
     one: Operable, evidence: Sequence[str], ranker: Ranker, probability: float | None, conversation: str = ""
 ) -> GateExample:
     """A question as the gate is trained on it, by a ranker that was not trained on its conversation."""
-    features = one.searched.searches[0].features
-    scores = ranker.score(features)
+    vector, cues, shape = one.gate_input(ranker.score(one.searched.searches[0].features))
     return GateExample(
-        vector=one.searched.asked.vector,
-        cues=features.cues,
-        shape=score_shape(features, scores, one.searched.parts),
+        vector=vector,
+        cues=cues,
+        shape=shape,
         rewards=rewards_of(one, evidence, ranker, probability),
         group=conversation,
     )

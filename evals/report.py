@@ -83,14 +83,15 @@ def print_sizes(results: Sequence[Mapping[str, Any]], console: Console | None = 
     (console or Console(stderr=True)).print(table)
 
 
-def write_json(results: Sequence[Mapping[str, Any]], path: str | Path) -> None:
-    """Write the results as a JSON list, one object a strategy, UTF-8.
+def write_json(results: Sequence[Mapping[str, Any]] | Mapping[str, Any], path: str | Path) -> None:
+    """Write the results as a JSON list, one object a strategy, or as one object; UTF-8.
 
     Raises:
         OSError: the file cannot be written.
         ValueError: a number is not finite, which JSON cannot hold.
     """
-    text = json.dumps(list(results), indent=2, ensure_ascii=False, allow_nan=False)
+    data = results if isinstance(results, Mapping) else list(results)
+    text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
     Path(path).write_text(text + "\n", encoding="utf-8")
 
 

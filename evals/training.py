@@ -6,8 +6,9 @@ at run time, candidates and features alike. Splits are by conversation, never by
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy.typing as npt
 
 from ..errors import InvalidInputError
 from ..retrieval.gate_learning import GateExample, GateSettings, learn_gate
-from ..retrieval.gates import OperationGate, score_shape
+from ..retrieval.gates import OperationGate
 from ..retrieval.learning import Example, LearningSettings, learn_answerable, learn_blend, learn_ranking
 from ..retrieval.operating import Searched, chosen_operations
 from ..retrieval.operations import USUAL
@@ -35,8 +36,11 @@ __all__ = [
     "AskedQuestion",
     "CrossValidated",
     "ask_all",
+    "asked_question",
     "cross_validate",
     "learned_card",
+    "record_turns",
+    "replaced",
     "score_on",
     "train",
     "train_and_validate",
@@ -58,6 +62,7 @@ class AskedQuestion:
     Attributes:
         operable: all searches of a multi-step recall, on which the gate of the operations is trained; None leaves the
             question out of that.
+        dataset: what kind of data the conversation is.
     """
 
     conversation: str
@@ -65,6 +70,7 @@ class AskedQuestion:
     features: Features
     turns: tuple[tuple[str, ...], ...]
     operable: Operable | None = None
+    dataset: str = ""
 
     @property
     def example(self) -> Example:
@@ -105,28 +111,39 @@ def ask_all(
             if operations:
                 searched = memory.searcher.searches(user.name, request, strategy)
                 if searched is not None:
-                    found.append(_operable(conversation, question, searched, turn_of))
+                    operable = Operable.of(searched, record_turns(searched, turn_of))
+                    first = searched.searches[0].features
+                    found.append(asked_question(conversation.id, question, first, turn_of, operable))
             elif (measured := memory.searcher.measure(user.name, request, strategy)) is not None:
-                found.append(_asked(conversation, question, measured.features, turn_of))
+                found.append(asked_question(conversation.id, question, measured.features, turn_of))
             if progress is not None:
                 progress(f"ask {conversation.id}", len(found), total)
     return found
 
 
-def _asked(
-    conversation: Conversation, question: Question, features: Features, turn_of: Mapping[str, str]
+def asked_question(
+    conversation: str,
+    question: Question,
+    features: Features,
+    turn_of: Mapping[str, str],
+    operable: Operable | None = None,
 ) -> AskedQuestion:
-    return AskedQuestion(conversation.id, question, features, _turns(features, turn_of))
+    """A question with its candidates' features.
+
+    Args:
+        conversation: id.
+        turn_of: step → turn, as :func:`~.runner.store_conversation` gives it.
+        operable: all searches of the question, where they were made.
+    """
+    return AskedQuestion(conversation, question, features, _turns(features, turn_of), operable)
 
 
-def _operable(
-    conversation: Conversation, question: Question, searched: Searched, turn_of: Mapping[str, str]
-) -> AskedQuestion:
-    turns: dict[str, tuple[str, ...]] = {}
+def record_turns(searched: Searched, turn_of: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Which turns each candidate of any of the searches stands for, by the candidate's id."""
+    found: dict[str, tuple[str, ...]] = {}
     for one in searched.searches:
-        turns.update(zip(one.features.pool.ids, _turns(one.features, turn_of), strict=True))
-    features = searched.searches[0].features
-    return AskedQuestion(conversation.id, question, features, _turns(features, turn_of), Operable.of(searched, turns))
+        found.update(zip(one.features.pool.ids, _turns(one.features, turn_of), strict=True))
+    return found
 
 
 def _turns(features: Features, turn_of: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:
@@ -135,6 +152,16 @@ def _turns(features: Features, turn_of: Mapping[str, str]) -> tuple[tuple[str, .
     steps = [(turn_of.get(one, f"unknown:{one}"),) for one in pool.ids[: pool.steps]]
     items = [tuple(dict.fromkeys(turn_of.get(step, f"unknown:{step}") for step in item.cites)) for item in pool.items]
     return (*steps, *items)
+
+
+def balanced_examples(asked: Sequence[AskedQuestion]) -> list[Example]:
+    """What the scorer is trained on: each kind of data counts by the root of how many questions of it have evidence.
+
+    Where all are of one kind they count alike. Among many questions about talks of friends a few about an agent's work
+    would else teach little.
+    """
+    count = Counter(one.dataset for one in asked if not unanswerable(one.question))
+    return [replace(one.example, weight=max(count[one.dataset], 1) ** -0.5) for one in asked]
 
 
 def train(
@@ -166,9 +193,7 @@ def train(
         if progress is not None:
             progress("train", done, total)
 
-    weights = learn_ranking(
-        [one.example for one in asked], settings, fingerprint=fingerprint, card=card, progress=advance
-    )
+    weights = learn_ranking(balanced_examples(asked), settings, fingerprint=fingerprint, card=card, progress=advance)
     answerable = answerable and any(unanswerable(one.question) for one in asked)
     gated = [one for one in asked if one.operable is not None] if gate is not None else []
     if not answerable and not gated:
@@ -212,7 +237,7 @@ def _unseen(
     found = []
     for fold in range(folds) if folds > 1 else ():
         held = frozenset(names[fold::folds])
-        training = [one.example for one in asked if one.conversation not in held]
+        training = balanced_examples([one for one in asked if one.conversation not in held])
         if not any(one.evidence.any() and not one.evidence.all() for one in training):
             continue
         ranker = Ranker(learn_ranking(training, quick, fingerprint=fingerprint))
@@ -327,9 +352,7 @@ def _ranked(one: AskedQuestion, ranker: Ranker, gate: OperationGate, scores: npt
     """The turns in the order in which the preset ``learned`` gives them."""
     if one.operable is None:
         return one.ranked_turns(scores)
-    searched = one.operable.searched
-    shape = score_shape(one.features, scores, searched.parts)
-    weights = gate.weights_of(searched.asked.vector, one.features.cues, shape)
+    weights = gate.weights_of(*one.operable.gate_input(scores))
     on = chosen_operations(gate, weights, strategy_named("learned").operations)
     return one.operable.ranked(ranker, on, None if not on >= USUAL else scores)
 

@@ -74,7 +74,7 @@ class EvidenceNodes(ResearchNode):
         settings = self.settings(context)
         update: dict[str, Any] = {
             name: state[name]
-            for name in ("number", "current", "chosen", "why_tier", "round_calls", "spent")
+            for name in ("number", "current", "tier", "chosen", "why_tier", "round_calls", "spent")
             if name in state
         }
         question = self.question(context, state)
@@ -124,7 +124,6 @@ class EvidenceNodes(ResearchNode):
         )
         if state["chosen"] == "auto":
             update["chosen"], update["why_tier"] = choose_tier(question, fresh)
-        update["may_deepen"] = state.get("tier") == "auto"
         update["read"] = [*state["read"], *reading.fresh]
         update["pool"] = reading.pool
         update["current"] = {
@@ -141,7 +140,7 @@ class EvidenceNodes(ResearchNode):
         update["claims"] = [one.model_dump(mode="json") for one in outcome.claims]
         update["answer"], update["answerable"] = outcome.answer, outcome.answerable
         update["reason"] = outcome.reason
-        if update.pop("may_deepen") and update["chosen"] != "deep" and not outcome.answerable:
+        if update.get("tier") == "auto" and update["chosen"] != "deep" and not outcome.answerable:
             told = update["why_tier"]
             update["chosen"], update["why_tier"] = "deep", f"{told}, and yet they do not answer it"
         update["current"] = {

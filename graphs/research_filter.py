@@ -107,11 +107,12 @@ class EvidenceFilter:
 
     def read_items(self, tx: Transaction, ids: Collection[str]) -> dict[str, MemoryItem]:
         """Items as they are to be read: those believed now, or what was true or believed then. Others are left out."""
-        if not ids:
+        wanted = set(ids)
+        if not wanted:
             return {}
         if self.known_at is not None:
-            return {one.id: one for one in self._believed(tx, self._item_kinds(None)) if one.id in set(ids)}
-        found = get_items(tx, ids)
+            return {one.id: one for one in self._believed(tx, self._item_kinds(None)) if one.id in wanted}
+        found = get_items(tx, wanted)
         if self.as_of is None:
             return {one.id: one for one in found.values() if one.status == "active"}
         met = self.items(tx)

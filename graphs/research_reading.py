@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from ..agents.research_rules.planning import MAIN_NEED
@@ -12,9 +13,9 @@ from ..memory_types import MemoryItem
 from ..retrieval.evidence import Need, Ranked, RankedNeed, ReadBags, ReadSpeakers, ReadWorths, rank_evidence
 from ..stores.documents import searchable
 from ..stores.embedders import Embedder
-from ..stores.ledger import Transaction, event_time
+from ..stores.ledger import Transaction, event_time, has_own_time
 from ..stores.ledger.pages import PageRow, get_pages, page_steps
-from ..stores.ledger.said_steps import SaidStep, said_steps
+from ..stores.ledger.said_steps import SaidStep, last_said, said_steps
 from .research_filter import EvidenceFilter
 from .research_state import LaneFound, ResearchSettings
 
@@ -168,14 +169,14 @@ def passages_of(
     missing = [one.id for one in ranked if one.id not in known_steps and one.id not in known_items]
     known_steps.update(said_steps(tx, [one for one in missing if one.startswith("step_")]))
     known_items.update(filters.read_items(tx, [one for one in missing if not one.startswith("step_")]))
-    undated = [known_items[one.id] for one in ranked if one.id in known_items and not _has_time(known_items[one.id])]
-    told = said_steps(tx, {source.step_id for item in undated for source in item.sources}) if undated else {}
+    found_items = [known_items[one.id] for one in ranked if one.id in known_items]
+    said = last_said(tx, {item.id: item.sources for item in found_items if not has_own_time(item)})
     found = []
     for one in ranked:
         if one.id in known_steps:
             found.append(_of_step(known_steps[one.id], one, number))
         elif one.id in known_items:
-            found.append(_of_item(known_items[one.id], one, number, told))
+            found.append(_of_item(known_items[one.id], one, number, said))
     return found
 
 
@@ -194,14 +195,9 @@ def _of_step(step: SaidStep, one: Ranked, number: int) -> dict[str, Any]:
     }
 
 
-def _has_time(item: MemoryItem) -> bool:
-    return item.valid_from is not None or getattr(item, "occurred_at", None) is not None
-
-
-def _of_item(item: MemoryItem, one: Ranked, number: int, told: Mapping[str, SaidStep]) -> dict[str, Any]:
+def _of_item(item: MemoryItem, one: Ranked, number: int, said: Mapping[str, datetime]) -> dict[str, Any]:
     """Its time is its own, else that when it was last said, else that when it was learned."""
-    said = [] if _has_time(item) else [told[source.step_id] for source in item.sources if source.step_id in told]
-    moment = max((step.occurred_at for step in said), default=event_time(item))
+    moment = said.get(item.id) or event_time(item)
     return {
         "id": item.id,
         "kind": item.kind,

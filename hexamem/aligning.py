@@ -22,23 +22,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import bindparam, select
 
 from .errors import InvalidInputError
 from .memory_types import Remembered
 from .memory_types.messages import MessageDraft, read_messages
 from .stores.ledger import Transaction
 from .stores.ledger.prepared import Prepared
-from .stores.ledger.schema import secrets, steps
+from .stores.ledger.schema import steps
 from .stores.ledger.steps import chunks
-from .stores.ledger.vault import known_secrets
+from .stores.ledger.vault import count_secrets, known_secrets
 from .stores.secrets import find_references
 
 if TYPE_CHECKING:
     from .memory import Memory
     from .user import UserMemory
 
-__all__ = ["MEMORY_TOOLS", "NOT_STORED", "Caught", "catch_up_thread", "count_secrets"]
+__all__ = ["MEMORY_TOOLS", "NOT_STORED", "Caught", "catch_up_thread"]
 
 MEMORY_TOOLS = frozenset(
     (
@@ -69,7 +69,6 @@ _SPOKEN = select(
 ).where(_OF_THREAD, steps.c.role != "system")
 _TAIL = Prepared(_SPOKEN.order_by(steps.c.turn.desc()).limit(bindparam("most")))
 _AFTER = Prepared(_SPOKEN.where(steps.c.turn > bindparam("turn")).order_by(steps.c.turn).limit(bindparam("most")))
-_SECRETS = Prepared(select(func.count()).select_from(secrets).where(secrets.c.user_id == bindparam("user")))
 _SUMMARY = "summarization"  # LangChain's mark, additional_kwargs["lc_source"]
 _SLACK = 64  # steps of a thread that are read beyond four a message
 
@@ -130,12 +129,6 @@ def catch_up_thread(
         degraded=tuple(found.degraded),
         secrets=held,
     )
-
-
-def count_secrets(tx: Transaction) -> int:
-    """How many secrets the user's vault holds."""
-    row = tx.first(_SECRETS, user=tx.user_id)
-    return int(row[0]) if row is not None else 0
 
 
 class _Locks:

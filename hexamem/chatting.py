@@ -195,7 +195,8 @@ def _best_quotes(user: UserMemory, found: Research) -> list[_Said]:
     texts = {str(number): one.quote for number, one in enumerate(said)}
     shared = dict(user.memory.lexical.score_texts(user.key, found.question, texts))
     words = [shared.get(str(number), 0.0) for number in range(len(said))]
-    worth = [a / (max(near) or 1) + b / (max(words) or 1) for a, b in zip(near, words, strict=True)]
+    nearest, most = max(near, default=0) or 1, max(words, default=0) or 1
+    worth = [a / nearest + b / most for a, b in zip(near, words, strict=True)]
     ranked = sorted(range(len(said)), key=lambda number: -worth[number])
     return [
         _Said(said[number].quote, said[number].occurred_at, said[number].speaker, said[number].step_ids)

@@ -76,7 +76,7 @@ class Settings:
     """
 
     timezone: str = "UTC"
-    strategy: str = "rrf_neighbours"
+    strategy: str = "learned"
     weights: str | None = None
     explore: float = 0.0
     k: int = 10

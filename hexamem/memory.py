@@ -28,7 +28,15 @@ from .intent.query import QueryFilter
 from .memory_types.times import read_zone
 from .model_tier import ModelTier, check_models
 from .models.chat_models import Models
-from .opening import embedder_identity, hold_home, label_embedder, labelling_of, other_embedder, other_key
+from .opening import (
+    LabelWording,
+    embedder_identity,
+    hold_home,
+    label_embedder,
+    labelling_of,
+    other_embedder,
+    other_key,
+)
 from .paging import Paging
 from .researching import Researching
 from .retrieval import STRATEGIES, Searcher
@@ -197,7 +205,7 @@ class Memory(AsyncMemory):
         opened: list[Any] = []
         try:
             embeds = open_embedder(embedder)
-            ledger = Ledger.open(folder, ledger_url)
+            ledger = Ledger.open(folder, ledger_url, wording=LabelWording())
             opened.append(ledger)
             mismatch = other_embedder(ledger, embeds)
             if mismatch and not _reembed:

@@ -16,11 +16,12 @@ from langchain.agents.middleware.types import PrivateStateAttr
 from langchain_core.messages import AnyMessage, BaseMessage, SystemMessage
 from langgraph.config import get_config, get_stream_writer
 
-from .aligning import MEMORY_TOOLS, Caught, catch_up_thread, count_secrets
+from .aligning import MEMORY_TOOLS, Caught, catch_up_thread
 from .errors import ConfigError
 from .hiding import redact_messages
 from .prompting import PromptSettings, prompt_memory, search_for_prompt
 from .scoping import MemoryScope, ScopeResolver, resolve_scope
+from .stores.ledger.vault import count_secrets
 from .tools.memory_tools import memory_tools
 
 if TYPE_CHECKING:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,14 +13,24 @@ from filelock import FileLock, Timeout
 from .agents.labelling.intent_labeler import IntentLabeling
 from .errors import HomeInUseError, HomeNotWritableError
 from .intent.contract import Embed, Labeler, Vectors
+from .memory_types import LabelKind
 from .stores.embedders import Embedder, open_embedder
 from .stores.ledger import Ledger
 from .stores.secrets import Cipher
 
 if TYPE_CHECKING:
+    from .intent.scopes.stand_ins import RuleWording
     from .memory import Memory
 
-__all__ = ["embedder_identity", "hold_home", "label_embedder", "labelling_of", "other_embedder", "other_key"]
+__all__ = [
+    "LabelWording",
+    "embedder_identity",
+    "hold_home",
+    "label_embedder",
+    "labelling_of",
+    "other_embedder",
+    "other_key",
+]
 
 
 _WRITABLE = (
@@ -92,6 +103,28 @@ def labelling_of(
         queue=memory.model_tier.queue,
         queued=memory.model_tier.queued,
     )
+
+
+class LabelWording:
+    """How the rules name labels, for the ledger; loaded when a step is first forgotten."""
+
+    def telling(self, text: str) -> frozenset[str]:
+        """The words of a text that tell something."""
+        return self._rules.telling(text)
+
+    def of_name(self, kind: LabelKind, name: str) -> frozenset[str]:
+        """Those of a label's name that were said."""
+        return self._rules.of_name(kind, name)
+
+    def stand_in(self, kind: LabelKind, name: str, texts: Iterable[str], wider: str | None = None) -> str:
+        """Another name, from the texts of steps that carry the label."""
+        return self._rules.stand_in(kind, name, texts, wider)
+
+    @cached_property
+    def _rules(self) -> RuleWording:
+        from .intent.scopes.stand_ins import RuleWording
+
+        return RuleWording()
 
 
 def embedder_identity(embedder: Embedder) -> dict[str, str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from .arguments import check_count, check_text, kinds_in
 from .errors import CorruptFileError, HexamemError, InvalidInputError, NotFoundError
 from .labels import refuse_unknown
-from .memory_types import Hit, Recall, Signal, Where, new_id, utc_now
+from .memory_types import Hit, RankingOperation, Recall, Signal, Where, new_id, utc_now
 from .retrieval.feedback_learning import FeedbackSettings, RankingAdjustment, learn_offsets
 from .retrieval.operations import ABSTAIN, NAMES
 from .retrieval.packing import pack
@@ -112,6 +112,7 @@ class Recalling:
             tokens=tokens,
             answerable=found.answerable,
             gate=found.gate,
+            operations=told_operations(found, operations or {}, min_probability),
             degraded=tuple(degraded),
             elapsed_ms=(time.perf_counter() - began) * 1_000,
         )
@@ -233,6 +234,29 @@ def with_operations(strategy: Strategy, operations: Mapping[str, bool]) -> Strat
         if name not in NAMES or not isinstance(value, bool):
             raise InvalidInputError(f"operations: {name!r} = {value!r}; set {', '.join(NAMES)} to True or False")
     return replace(strategy, operations={**strategy.operations, **operations})
+
+
+def told_operations(
+    found: Found, asked: Mapping[str, bool], min_probability: float | None
+) -> tuple[RankingOperation, ...]:
+    """The operations of a recall as it tells them.
+
+    Args:
+        asked: those that the call switched.
+        min_probability: below which there were no hits; None where that was not looked at.
+    """
+    if found.gate is None:
+        return ()
+    on, reasons = set(found.on), {**found.reasons, **dict.fromkeys(asked, "by the call")}
+    if min_probability is not None and "threshold_filtering" not in on:
+        on.add("threshold_filtering")
+        reasons["threshold_filtering"] = f"by min_probability = {min_probability:g}"
+    if "multi_step" in on and found.searches == 1:
+        reasons["multi_step"] += ", but the question has no parts to search"
+    return tuple(
+        RankingOperation.of_fields(name=name, on=name in on, gate=weight, reason=reasons[name])
+        for name, weight in found.gate.items()
+    )
 
 
 def logged_operations(found: Found) -> dict[str, object] | None:

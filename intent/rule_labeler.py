@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -49,6 +50,13 @@ def views(steps: Sequence[Step], embed: Embed) -> tuple[StepView, ...]:
     )
 
 
+class _Parting(NamedTuple):
+    """Where a step turns to another scope: the scope that it leaves, and the place in its resolved text."""
+
+    left: str
+    turn: int
+
+
 class RuleLabeler:
     """Labels the steps of one user without a model; keeps a bounded number of recent steps, whatever is labelled.
 
@@ -79,9 +87,6 @@ class RuleLabeler:
         self._steps: OrderedDict[str, LabeledStep] = OrderedDict()
         self._recent: OrderedDict[str, deque[LabeledStep]] = OrderedDict()
         self._previous: OrderedDict[str, deque[StepView]] = OrderedDict()
-        self._parted: tuple[str, str, int] | None = (
-            None  # of the latest step: its id, the scope it left, where it turned
-        )
         self._open: set[str] = set()
         self._since_close = 0
         self._untold: dict[str, list[str]] = {}  # thread → steps that no gist tells of yet, since they may be moved
@@ -110,10 +115,10 @@ class RuleLabeler:
             for step_id in decision.revised:
                 if self._move(step_id, decision.scope_id):
                     moved[step_id] = None
-            labeled = self._labeled(step, decision)
+            labeled, parted = self._labeled(step, decision)
             given[step.id] = None
             self._keep(labeled)
-            touched.update(dict.fromkeys(self._tell_when_sure(labeled)))
+            touched.update(dict.fromkeys(self._tell_when_sure(labeled, parted)))
             for step_id, events in self.events.refinements().items() if self.settings.events else ():
                 if self._put(step_id, events=events):
                     moved[step_id] = None
@@ -150,12 +155,12 @@ class RuleLabeler:
         label = Label(id=scope_id, user=self.user, kind="scope", name=name)
         return ScopeDecision(step_id=step.id, scope_id=scope_id, created=label, changed=(label,))
 
-    def _labeled(self, step: StepView, decision: ScopeDecision) -> LabeledStep:
+    def _labeled(self, step: StepView, decision: ScopeDecision) -> tuple[LabeledStep, _Parting | None]:
         scope = decision.scope_id
         earlier = self._recent.get(scope, ())
-        resolution = Resolution(text=step.text)
+        resolution, parted = Resolution(text=step.text), None
         if self.settings.coreference:
-            resolution = self._resolve(step, scope, earlier)
+            resolution, parted = self._resolve(step, scope, earlier)
         # What was appended repeats another's question or name: the act is that of the step's own words.
         appended = any(span.start == len(step.text) for span in resolution.spans)
         read = step if appended or not resolution.spans else replace(step, text=resolution.text)
@@ -176,7 +181,7 @@ class RuleLabeler:
         if self.settings.summaries:
             analysis = self._resolver.analysis(step.id, resolution.text)
             summary = canonical_summary(step.speaker, act, resolution.text, analysis)
-        return LabeledStep(
+        labeled = LabeledStep(
             step=step,
             scope=scope,
             events=events,
@@ -187,8 +192,11 @@ class RuleLabeler:
             confidence=max(0.0, min(1.0, confidence)),
             provisional=decision.provisional,
         )
+        return labeled, parted
 
-    def _resolve(self, step: StepView, scope: str, earlier: Iterable[LabeledStep]) -> Resolution:
+    def _resolve(
+        self, step: StepView, scope: str, earlier: Iterable[LabeledStep]
+    ) -> tuple[Resolution, _Parting | None]:
         """The references of a step, in the scope it enters; those before its turn to that scope, in the scope it leaves."""
         latest = self.settings.reference_steps
         there = list(earlier)[-latest:]
@@ -196,13 +204,12 @@ class RuleLabeler:
         last = self._steps.get(before[-1].id) if before else None
         turn = turning_point(step.text) if last is not None and last.scope != scope else 0
         if last is None or not turn:
-            return self._resolver.resolve(step, there)
+            return self._resolver.resolve(step, there), None
         left = list(self._recent.get(last.scope, ()))[-latest:]
         head = self._resolver.resolve(replace(step, text=step.text[:turn]), left)
         tail = self._resolver.resolve(replace(step, text=step.text[turn:]), there)
         whole = joined(step.text, turn, head, tail)
-        self._parted = (step.id, last.scope, len(whole.text) - len(tail.text))
-        return whole
+        return whole, _Parting(last.scope, len(whole.text) - len(tail.text))
 
     def _name(self, event: str) -> str:
         label = self.events.vocabulary.get(event)
@@ -210,33 +217,29 @@ class RuleLabeler:
 
     # ------------------------------------------------------------------ gists
 
-    def _tell_when_sure(self, labeled: LabeledStep) -> list[str]:
+    def _tell_when_sure(self, labeled: LabeledStep, parted: _Parting | None) -> list[str]:
         """As :meth:`_tell`, but a step that may still be moved waits for the next one of its thread to settle it."""
         thread = labeled.step.thread_id
-        if labeled.provisional and self._parted is None and len(self._recent.get(labeled.scope, ())) > 1:
+        if labeled.provisional and parted is None and len(self._recent.get(labeled.scope, ())) > 1:
             self._untold.setdefault(thread, []).append(labeled.step.id)
             return []
-        parted, self._parted = self._parted, None
-        changed = self._tell_waiting(thread)
-        self._parted = parted
-        return [*changed, *self._tell(labeled)]
+        return [*self._tell_waiting(thread), *self._tell(labeled, parted)]
 
     def _tell_waiting(self, thread: str) -> list[str]:
         """Tell the steps of a thread that waited and were not moved: a move told them already."""
         waiting = self._untold.pop(thread, [])
         return [scope for one in waiting if one in self._steps for scope in self._tell(self._steps[one])]
 
-    def _tell(self, labeled: LabeledStep) -> list[str]:
+    def _tell(self, labeled: LabeledStep, parted: _Parting | None = None) -> list[str]:
         """Bring the gist of the step's scope up to it, and that of a scope that it leaves; returns the scopes whose gist changed."""
         if not self.settings.summaries:
             return []
-        parted, self._parted = self._parted, None
-        if parted is None or parted[0] != labeled.step.id:
+        if parted is None:
             return self._told(labeled, labeled.scope, labeled.resolved_text, labeled.summary)
-        _, left, turn = parted
+        head, tail = labeled.resolved_text[: parted.turn], labeled.resolved_text[parted.turn :]
         act = self._act(labeled)
         changed: list[str] = []
-        for scope, text in ((left, labeled.resolved_text[:turn]), (labeled.scope, labeled.resolved_text[turn:])):
+        for scope, text in ((parted.left, head), (labeled.scope, tail)):
             summary = canonical_summary(labeled.step.speaker, act, text, self._resolver.analysis(labeled.step.id, text))
             changed += self._told(labeled, scope, text, summary)
         return changed

@@ -19,6 +19,7 @@ __all__ = [
     "InducedLabels",
     "LabelView",
     "LabeledSnippet",
+    "RankingOperation",
     "Recall",
     "RedactReceipt",
     "Remembered",
@@ -58,7 +59,8 @@ class Signal(Record):
 class Hit(Record):
     """A step or item that came back, with the reasons.
 
-    ``occurred_at`` is aware, a step's in the offset in which it was told. ``score`` compares hits of one recall
+    ``occurred_at`` is aware, a step's in the offset in which it was told; an item's is when it happened or began to
+    hold, else when it was last said, else when it was learned. ``score`` compares hits of one recall
     only. ``why`` lists the signals, strongest first; their shares add up to the score. ``scope`` (as a path such as
     ``Trip / Day 2``), ``events`` (the main one first) and ``entities`` are a step's labels by name. Of a long document
     the text is its title, its best passage and the ``place`` of that: ``page 40``, ``section Trams``, ``rows 1–30``.
@@ -95,12 +97,32 @@ class Hit(Record):
         return " · ".join(parts)
 
 
+class RankingOperation(Record):
+    """One of the five operations of a learned ranking in one recall.
+
+    Attributes:
+        name: such as ``multi_step``; see ``docs/ranking.md``.
+        on: whether it ran.
+        gate: the weight that the gate gave it for this question, 0 to 1; left to the gate it runs from one half on.
+        reason: what decided it, such as ``by the gate`` or ``by the call``.
+    """
+
+    name: str
+    on: bool
+    gate: float
+    reason: str
+
+    def explain(self) -> str:
+        """In a few words: ``multi_step off by the gate (0.12)``."""
+        return f"{self.name} {'on' if self.on else 'off'} {self.reason} ({self.gate:.2f})"
+
+
 class Recall(Record):
     """One retrieval without an LLM.
 
     ``text`` holds the hits packed for a prompt within the token budget, ``tokens`` their count. ``answerable`` is
     the probability that memory holds the answer and ``gate`` the operation weights; both are None with strategies
-    that do not estimate them.
+    that do not estimate them. ``operations`` tells of each of the five whether it ran, and why; it is empty with those.
     """
 
     id: str
@@ -111,6 +133,7 @@ class Recall(Record):
     tokens: int = 0
     answerable: float | None = None
     gate: dict[str, float] | None = None
+    operations: tuple[RankingOperation, ...] = ()
     degraded: tuple[str, ...] = ()
     elapsed_ms: float = Field(default=0.0, description="wall time of the call, milliseconds")
 

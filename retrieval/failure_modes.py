@@ -19,6 +19,7 @@ import numpy.typing as npt
 from safetensors.numpy import load, save
 
 from ..stores.embedders.base import FloatArray
+from .ranking_weights import read_metadata
 from .signals.cues import CUES, LABEL_CUES, cues_of
 
 __all__ = [
@@ -186,7 +187,7 @@ def shipped_failure_modes() -> FailureModeWeights | None:
     if not file.is_file():
         return None
     data = file.read_bytes()
-    metadata = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
+    metadata = read_metadata(data)
     if metadata["form"] != _FORM or json.loads(metadata["cues"]) != list(_CUE_NAMES):
         return None
     return FailureModeWeights(**load(data), fingerprint=metadata["fingerprint"])

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..stores.embedders.base import FloatArray
-from .gate_learning import bits_of, expected_reward, leave_one_out_slopes
+from .gate_learning import BITS, POWERS, bits_of, expected_reward, leave_one_out_slopes
 from .operations import FREE, NAMES, configurations
 
 __all__ = [
@@ -26,7 +26,6 @@ __all__ = [
 
 _FREE: FloatArray = np.array([name in FREE and name != "threshold_filtering" for name in NAMES], np.float32)
 """Operations whose offsets are learned. Verdicts on hits tell nothing of whether there should have been any."""
-_POWERS = 1 << np.arange(len(NAMES))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -111,8 +110,9 @@ def inverse_propensity(examples: Sequence[FeedbackExample], offsets: FloatArray)
     None where no recall tried what these gates would do.
     """
     weights, total = 0.0, 0.0
+    every = configurations()
     for one in examples:
-        if one.on is not None and one.chance < 1 and _free_part(one.on) == _free_part(_switched(one, offsets)):
+        if one.on is not None and one.chance < 1 and _free_part(one.on) == _free_part(every[_switched(one, offsets)]):
             weights += 1 / one.chance
             total += one.seen / one.chance
     return total / weights if weights else None
@@ -181,13 +181,13 @@ def _reachable(one: FeedbackExample) -> FloatArray:
     """The rewards with every operation that is not learned as the gate has it: what others would bring is out of reach."""
     fixed = np.where(_FREE > 0, 0, one.logits >= 0).astype(np.int64)
     learned = (_FREE > 0).astype(np.int64)
-    bits = (np.arange(len(one.rewards))[:, None] >> np.arange(len(NAMES))) & 1
-    return np.asarray(one.rewards[(bits * learned + fixed) @ _POWERS], np.float32)
+    return np.asarray(one.rewards[(BITS.astype(np.int64) * learned + fixed) @ POWERS], np.float32)
 
 
-def _switched(one: FeedbackExample, offsets: FloatArray) -> frozenset[str]:
+def _switched(one: FeedbackExample, offsets: FloatArray) -> int:
+    """The number of the configuration that the gate has with these offsets."""
     on: npt.NDArray[np.bool_] = one.logits + offsets >= 0
-    return configurations()[int(on.astype(np.int64) @ _POWERS)]
+    return int(on.astype(np.int64) @ POWERS)
 
 
 def _free_part(on: frozenset[str]) -> frozenset[str]:
@@ -195,5 +195,4 @@ def _free_part(on: frozenset[str]) -> frozenset[str]:
 
 
 def _reward(one: FeedbackExample, offsets: FloatArray) -> float:
-    on = _switched(one, offsets)
-    return float(one.rewards[int(bits_of(on).astype(np.int64) @ _POWERS)])
+    return float(one.rewards[_switched(one, offsets)])

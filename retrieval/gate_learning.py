@@ -23,16 +23,19 @@ from .operations import COSTS, NAMES, USUAL, configurations
 from .signals.cues import operations_of
 
 __all__ = [
-    "GateExample", "GateSettings", "best_for_all", "bits_of", "expected_reward", "learn_gate", "leave_one_out_slopes", "net_rewards",
+    "BITS", "POWERS", "GateExample", "GateSettings", "best_for_all", "bits_of", "expected_reward", "learn_gate",
+    "leave_one_out_slopes", "net_rewards",
 ]  # fmt: skip
 
 _Weights = dict[str, FloatArray]
 _Numbers: TypeAlias = npt.NDArray[np.floating]
-_BITS: FloatArray = np.array([[number >> bit & 1 for bit in range(5)] for number in range(32)], np.float32)
+BITS: FloatArray = np.array([[number >> bit & 1 for bit in range(5)] for number in range(32)], np.float32)
+"""Every configuration by its number as zeros and ones, ``(32, 5)``."""
 _SHARES = (1.0, 0.5, 0.25, 0.1, 0.05)
 _FOLDS = 4
 _FIRM = 2.0  # logit of a gate that is the same for every question
-_POWERS = 1 << np.arange(5)
+POWERS = 1 << np.arange(5)
+"""What the bits count: a row of zeros and ones times these is the number of its configuration."""
 _COST: FloatArray = np.array([sum(COSTS[name] for name in one) for one in configurations()], np.float32)
 
 
@@ -80,7 +83,7 @@ def bits_of(on: Collection[str]) -> FloatArray:
 
 def net_rewards(rewards: FloatArray, settings: GateSettings) -> FloatArray:
     """Rewards ``(…, 32)`` less λ times the cost of each configuration and μ times the operations that it has on."""
-    return np.asarray(rewards - settings.cost * _COST - settings.operations * _BITS.sum(axis=1), np.float32)
+    return np.asarray(rewards - settings.cost * _COST - settings.operations * BITS.sum(axis=1), np.float32)
 
 
 def expected_reward(gates: _Numbers, rewards: _Numbers) -> tuple[_Numbers, _Numbers]:
@@ -94,9 +97,9 @@ def expected_reward(gates: _Numbers, rewards: _Numbers) -> tuple[_Numbers, _Numb
         Expected rewards ``(n,)``, and their slopes by the logits of the gates ``(n, 5)``.
     """
     on = gates[:, None, :]
-    chances = np.where(_BITS > 0, on, 1 - on).prod(axis=2)
+    chances = np.where(BITS > 0, on, 1 - on).prod(axis=2)
     worth = chances * rewards
-    return worth.sum(axis=1), worth @ _BITS - gates * worth.sum(axis=1, keepdims=True)
+    return worth.sum(axis=1), worth @ BITS - gates * worth.sum(axis=1, keepdims=True)
 
 
 def leave_one_out_slopes(
@@ -168,15 +171,15 @@ def best_for_all(rewards: FloatArray, groups: Sequence[str]) -> FloatArray:
     sums = np.zeros((len(names), rewards.shape[1]))
     np.add.at(sums, place, rewards)
     means = sums / np.bincount(place)[:, None]
-    chosen = int(bits_of(USUAL).astype(np.int64) @ _POWERS)
+    chosen = int(bits_of(USUAL).astype(np.int64) @ POWERS)
     for _ in NAMES:
-        gains = [means[:, chosen ^ int(bit)] - means[:, chosen] for bit in _POWERS]
+        gains = [means[:, chosen ^ int(bit)] - means[:, chosen] for bit in POWERS]
         worth = [_sure(one) for one in gains]
         best = int(np.argmax(worth))
         if worth[best] <= 0:
             break
-        chosen ^= int(_POWERS[best])
-    return np.asarray(np.where(_BITS[chosen] > 0, _FIRM, -_FIRM), np.float32)
+        chosen ^= int(POWERS[best])
+    return np.asarray(np.where(BITS[chosen] > 0, _FIRM, -_FIRM), np.float32)
 
 
 def _sure(gains: npt.NDArray[np.float64]) -> float:
@@ -222,7 +225,7 @@ def _settled(now: _Weights, examples: Sequence[GateExample], settings: GateSetti
 def _worth(now: _Weights, examples: Sequence[GateExample], settings: GateSettings) -> float:
     """The mean net reward of what the gate would switch on."""
     on = (_forward(now, *_inputs(examples))[2] >= 0).astype(np.int64)
-    number = on @ _POWERS
+    number = on @ POWERS
     rewards = net_rewards(np.stack([one.rewards for one in examples if one.rewards is not None]), settings)
     return float(rewards[np.arange(len(examples)), number].mean())
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import timedelta, timezone, tzinfo
+from datetime import datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
 
 from ..memory_types import Hit, MemoryItem, ResourceItem, Signal, Source
 from ..memory_types.local_time import in_zone
 from ..memory_types.times import read_zone
 from ..stores.chunking import SHORT, chunk_spans, passage_at, span_of
-from ..stores.ledger import event_time, get_items
+from ..stores.ledger import event_time, get_items, has_own_time
+from ..stores.ledger.said_steps import last_said
 from ..stores.ledger.steps import ShownStep, shown_steps
 from ..stores.ledger.told_items import ItemState, ShownItem, shown_items
 from ..stores.lexical import LexicalStore
@@ -49,10 +50,12 @@ def hits_of(
     labels = {one for _, record in shown if isinstance(record, ShownStep) for one in record.label_ids}
     vocabulary = kept.vocabularies.holding(run.tx, labels)
     zone = read_zone(run.tx.timezone)
+    learned = {one.id: one.sources for _, one in shown if not isinstance(one, ShownStep) and not _has_own_time(one)}
+    said = last_said(run.tx, learned) if learned else {}
     return [
         _step_hit(candidate, record, run, vocabulary)
         if isinstance(record, ShownStep)
-        else _item_hit(candidate, record, run, zone, lexical)
+        else _item_hit(candidate, record, run, zone, lexical, said)
         for candidate, record in shown
     ]
 
@@ -179,9 +182,21 @@ def _step_hit(candidate: Candidate, step: ShownStep, run: Run, vocabulary: Vocab
     )
 
 
-def _item_hit(candidate: Candidate, item: ShownItem | MemoryItem, run: Run, zone: tzinfo, lexical: LexicalStore) -> Hit:
+def _has_own_time(item: ShownItem | MemoryItem) -> bool:
+    return item.own_time if isinstance(item, ShownItem) else has_own_time(item)
+
+
+def _item_hit(
+    candidate: Candidate,
+    item: ShownItem | MemoryItem,
+    run: Run,
+    zone: tzinfo,
+    lexical: LexicalStore,
+    said: Mapping[str, datetime],
+) -> Hit:
+    """A hit of an item. Its time is its own, else that when it was last said, else that when it was learned."""
     text, place = (item.text, None) if isinstance(item, ShownItem) else _passage_of(run, item, lexical)
-    moment = item.event_at if isinstance(item, ShownItem) else event_time(item)
+    moment = said.get(item.id) or (item.event_at if isinstance(item, ShownItem) else event_time(item))
     return Hit.of_fields(
         id=item.id,
         kind=item.kind,

@@ -42,7 +42,10 @@ class LearningSettings:
         hidden, gate: units.
         batch: questions a step.
         hardest, others: of each question's candidates without evidence, how many of those that simple signals rank
-            best, and how many others by chance, are trained on.
+            best, and how many others by chance, are trained on. Usually that is all: a choice among them would show
+            the scorer other pools than a recall does.
+        several: the power of its number of evidence candidates with which a question counts; 0 for all alike. A list
+            whose evidence lies in four places is as much to learn from as some questions with one.
         runs: from how many seeds.
     """
 
@@ -55,8 +58,9 @@ class LearningSettings:
     hidden: int = 32
     gate: int = 16
     batch: int = 8
-    hardest: int = 150
-    others: int = 50
+    hardest: int = 600
+    others: int = 100
+    several: float = 0.5
     runs: int = 3
     seed: int = 0
 
@@ -102,7 +106,8 @@ def learn_ranking(
     random = np.random.default_rng(settings.seed)
     inputs = [_chosen(one, standardised(one.values, deviation), settings, random) for one in useful]
     cues = np.stack([one.cues for one in useful])
-    weights = np.array([one.weight for one in useful], np.float32)
+    weights = np.array([one.weight * _pieces(one) ** settings.several for one in useful], np.float32)
+    weights /= weights.mean()
     total = settings.runs * settings.epochs
     made = []
     for run in range(settings.runs):
@@ -175,6 +180,11 @@ def learn_blend(
 
     found = minimize(loss, np.array([math.log(90.0), 1.0]), method="Nelder-Mead")
     return np.array([found.x[0], math.exp(min(found.x[1], 3.0))], np.float32)
+
+
+def _pieces(example: Example) -> float:
+    """How many candidates of a question are evidence, each by its share."""
+    return float(example.evidence.sum() if example.share is None else example.share[example.evidence].sum())
 
 
 def _chosen(
@@ -274,7 +284,7 @@ def _slopes(
     drop: float,
     random: np.random.Generator,
 ) -> _Parameters:
-    """The gradient of the mean loss of some questions."""
+    """The gradient of the mean of some questions' losses, each times its weight."""
     lengths = np.array([len(target) for _, target in batch])
     starts = np.cumsum(lengths) - lengths
     which = np.repeat(np.arange(len(batch)), lengths)
@@ -293,7 +303,7 @@ def _slopes(
     scores -= np.maximum.reduceat(scores, starts)[which]
     shares = np.exp(scores)
     shares /= np.add.reduceat(shares, starts)[which]
-    error = ((shares - target) * (weights / weights.sum())[which]).astype(np.float32)
+    error = ((shares - target) * (weights / np.float32(len(batch)))[which]).astype(np.float32)
     by_question = np.add.reduceat(x * error[:, None], starts, axis=0)
     inner = (by_question @ now["gate_out"].T) * (1 - gate**2)
     back = error[:, None] * now["hidden_out"] * lit

@@ -42,7 +42,8 @@ __all__ = [
 ]
 
 _TOLD = 8
-"""Signals that ``why`` names; what the rest adds is told as one, ``others``."""
+"""Signals that ``why`` names, and those by which a candidate has a place among all; what the rest adds is told as one,
+``others``."""
 _BRIDGED = 3
 """From so many of the best the question of the second round takes names."""
 _OUTDATED = select(item_table.c.id).where(
@@ -72,6 +73,7 @@ class Opened:
 
     Attributes:
         scores: with these operations. parts: of the question, by rules.
+        reasons: operation → what decided whether it is on.
         chance: with which probability the operations were chosen.
         x: the features standardised; None without candidates.
     """
@@ -79,6 +81,7 @@ class Opened:
     scores: FloatArray
     gate: dict[str, float]
     on: frozenset[str]
+    reasons: dict[str, str]
     answerable: float | None
     parts: tuple[str, ...]
     chance: float = 1.0
@@ -120,15 +123,21 @@ def open_recall(
     shape = score_shape(features, usual, len(parts), signs)
     weights = gate.weights_of(measured.asked.vector, features.cues, shape)
     forced = dict(strategy.operations)
+    reasons = dict.fromkeys(forced, "by the strategy")
     if given:
         forced.setdefault("multi_step", True)
+        reasons.setdefault("multi_step", "by the parts that a model found")
     if paid:
         forced.setdefault("multi_step", False)
-    on, chance = explored(chosen_operations(gate, weights, forced), forced, strategy.explore, random.random)
+        reasons.setdefault("multi_step", "by the embedder, which is paid for each search")
+    left = chosen_operations(gate, weights, forced)
+    on, chance = explored(left, forced, strategy.explore, random.random)
+    reasons.update(dict.fromkeys(on ^ left, "by Settings.explore"))
+    reasons = dict.fromkeys(weights, "by the gate" if gate.trained else "by default, without a trained gate") | reasons
     answerable = ranker.answerable(features, usual, size=len(steps), signs=signs)
     if not on >= USUAL:
         usual = base_scores(ranker, features, on, x)
-    return Opened(usual, weights, on, answerable, parts, chance, x)
+    return Opened(usual, weights, on, reasons, answerable, parts, chance, x)
 
 
 def chosen_operations(gate: OperationGate, weights: Mapping[str, float], forced: Mapping[str, bool]) -> frozenset[str]:
@@ -216,8 +225,15 @@ def _told(
     made = {}
     for (name, place), own, ordered in zip(chosen, shares.tolist(), order_of.tolist(), strict=True):
         told = measured.told.of(name) | {"late": (float(late[place]), None)}
-        why = [(SIGNALS[one], *told.get(SIGNALS[one], (None, None)), own[one]) for one in ordered[:_TOLD]]
-        why.append(("others", None, None, sum([own[one] for one in ordered[_TOLD:]])))
+        named = [at < _TOLD or told.get(SIGNALS[one], (None, None))[1] is not None for at, one in enumerate(ordered)]
+        why = [
+            (SIGNALS[one], *told.get(SIGNALS[one], (None, None)), own[one])
+            for one, told_of in zip(ordered, named, strict=True)
+            if told_of
+        ]
+        why.append(
+            ("others", None, None, sum([own[one] for one, told_of in zip(ordered, named, strict=True) if not told_of]))
+        )
         why += [(operation, None, None, change) for operation, change in moved.get(name, {}).items()]
         # The sum of the shares is the score, in more digits.
         made[name] = Candidate(name, sum([one[3] for one in why]), why)

@@ -28,12 +28,11 @@ from .signals.cues import OPERATIONS
 from .signals.features import Features
 
 __all__ = [
-    "ABSTAIN", "ALL", "COSTS", "FREE", "NAMES", "USUAL", "Ordered", "Search", "base_scores", "configurations", "explored",
+    "ABSTAIN", "COSTS", "FREE", "NAMES", "USUAL", "Ordered", "Search", "base_scores", "configurations", "explored",
     "order", "pool_size", "switched",
 ]  # fmt: skip
 
 NAMES: tuple[str, ...] = tuple(OPERATIONS)
-ALL = frozenset(NAMES)
 USUAL = frozenset({"temporal_ordering", "semantic_reranking"})
 """What is on where no gate was trained."""
 COSTS: Mapping[str, float] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -53,6 +53,7 @@ class Found:
 
     Attributes:
         on: the operations that ran. chance: with which probability these were chosen.
+        reasons: operation → what decided whether it ran. searches: how many were made.
         degraded: why another ranking than the one that was asked for had to do.
     """
 
@@ -61,6 +62,8 @@ class Found:
     answerable: float | None = None
     on: frozenset[str] = frozenset()
     chance: float = 1.0
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    searches: int = 1
     degraded: tuple[str, ...] = ()
 
 
@@ -164,8 +167,20 @@ class Searcher:
         strategy: Strategy,
     ) -> Found:
         ranked = rank(run, searched, opened, ranker, steps)
+        weights = {name: f"gate {opened.gate[name]:.2f}" for name in opened.on}
+        run.notes.update(weights)
+        if "temporal_ordering" in weights:  # what it adds is the share of this signal
+            run.notes["time"] = f"temporal_ordering, {weights['temporal_ordering']}"
         hits = hits_of(run, ranked.candidates, strategy, self._lexical, self.kept)
-        return Found(hits=hits, gate=ranked.gate, answerable=ranked.answerable, on=ranked.on, chance=opened.chance)
+        return Found(
+            hits=hits,
+            gate=ranked.gate,
+            answerable=ranked.answerable,
+            on=ranked.on,
+            chance=opened.chance,
+            reasons=opened.reasons,
+            searches=len(searched),
+        )
 
     def _further(
         self, user: str, request: Request, questions: Sequence[str], steps: WorkingSet

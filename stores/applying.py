@@ -6,21 +6,35 @@ What is decided, and why, is the agents' business; here is only what needs the t
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from sqlalchemy import NestedTransaction, select
 
-from ..memory_types import ItemKind, MemoryItem, Operation, OperationKind, Source, VaultItem, utc_now
+from ..memory_types import ItemKind, MemoryItem, Operation, OperationKind, Source, Step, VaultItem, utc_now
 from .known_secrets import find_known
 from .ledger import Transaction, get_items, history_of
+from .ledger.ledger import chunks
 from .ledger.operations import plan_operation, record_operations
-from .ledger.schema import items
+from .ledger.schema import items, operations
+from .ledger.schema import steps as steps_table
+from .ledger.step_rows import indexed_text
 from .redaction import Redactor, keep_in_vault
 from .secrets import Cipher, SecretSpan, find_references
 
-__all__ = ["Cleaned", "Cleaner", "KnownItem", "KnownItems", "keyed_id", "left_before", "write_changes"]
+__all__ = [
+    "Cleaned",
+    "Cleaner",
+    "KnownItem",
+    "KnownItems",
+    "first_said",
+    "keyed_id",
+    "left_before",
+    "write_changes",
+]
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
@@ -53,8 +67,8 @@ class KnownItems:
         self._planned: list[tuple[Operation, list[MemoryItem]]] = []
 
     def of_kind(self, kind: ItemKind, *, removed: bool = False) -> list[KnownItem]:
-        """The active and superseded items of a kind, oldest first; or those that were removed."""
-        wanted = ("removed",) if removed else ("active", "superseded")
+        """The active and superseded items of a kind, oldest first; or those that were removed, or their addition undone."""
+        wanted = ("removed", "undone") if removed else ("active", "superseded")
         return [item for item in self._all(kind).values() if item.status in wanted]
 
     def holds(self, kind: ItemKind, item_id: str) -> bool:
@@ -87,6 +101,14 @@ class KnownItems:
         if missing:
             self._whole |= dict.fromkeys(missing) | get_items(self._tx, missing, undone=True)
         return [item for item_id in item_ids if (item := self._whole[item_id]) is not None]
+
+    @cached_property
+    def undone(self) -> bool:
+        """Whether any operation of the user was ever undone."""
+        undone = select(operations.c.id).where(
+            operations.c.user_id == self._tx.user_id, operations.c.undoes.is_not(None)
+        )
+        return self._tx.first(undone.limit(1)) is not None
 
     def history(self, item_id: str) -> list[Operation]:
         """The operations on an item, oldest first, those planned included."""
@@ -217,6 +239,31 @@ def _strings(value: Any) -> list[str]:
     return []
 
 
+def first_said(tx: Transaction, steps: Iterable[Step]) -> dict[str, str]:
+    """Step id → id of the first active step with the same words, said by the same at the same moment.
+
+    What was learned of that one, and what has since become of it, holds of its copies too. Steps without an earlier
+    copy are left out.
+    """
+    said = {step.id: (step.occurred_at, step.role, step.name, step.content, step.index_text) for step in steps}
+    columns = [steps_table.c[name] for name in ("id", "occurred_at", "role", "name", "content", "index_text")]
+    first: dict[tuple[object, ...], str] = {}
+    for part in chunks(said):
+        statement = (
+            select(*columns)
+            .where(
+                steps_table.c.user_id == tx.user_id,
+                steps_table.c.occurred_at.in_({said[step_id][0] for step_id in part}),
+                steps_table.c.content.in_({said[step_id][3] for step_id in part}),
+                steps_table.c.status == "active",
+            )
+            .order_by(steps_table.c.seq)
+        )
+        for row in tx.all(statement):
+            first.setdefault((row.occurred_at, row.role, row.name, row.content, indexed_text(row)), row.id)
+    return {step_id: first[key] for step_id, key in said.items() if first.get(key, step_id) != step_id}
+
+
 def left_before(
     known: KnownItems,
     item_id: str,
@@ -231,7 +278,8 @@ def left_before(
 
     Args:
         sources: the words; the operation is the one that made the item cite them.
-        state: fields of the item as that operation left them, as JSON values.
+        state: fields of the item as the words put them, as JSON values. Times may have been left narrower than that,
+            kept out of those of its neighbours.
         others: ids of other items that it changed too.
     """
     wanted = set(sources)
@@ -240,13 +288,25 @@ def left_before(
             continue
         for change in operation.changes:
             if change.target_id == item_id and change.after is not None:
-                if any(change.after.get(name) != value for name, value in state.items()):
+                if not all(_left(name, value, change.after.get(name)) for name, value in state.items()):
                     continue
                 cited = {Source(**source) for source in change.after.get("sources") or ()}
                 earlier = {Source(**source) for source in (change.before or {}).get("sources") or ()}
                 if wanted and wanted <= cited and not wanted <= earlier:
                     return operation
     return None
+
+
+def _left(name: str, put: Any, left: Any) -> bool:
+    """Whether a field was left as it was put; of a time, whether it was left so or within that."""
+    if put == left:
+        return True
+    if name not in ("valid_from", "valid_to") or left is None:
+        return False
+    if put is None:
+        return True
+    earlier, later = (put, left) if name == "valid_from" else (left, put)
+    return datetime.fromisoformat(earlier) <= datetime.fromisoformat(later)
 
 
 def write_changes(

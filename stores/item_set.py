@@ -184,21 +184,10 @@ class ItemSet:
             found = self._facts[place] = self._stored.facts(self.ids[place], place)
         return found
 
-    @property
-    def tokens(self) -> IntArray:
-        """The distinct numbers of the tokens that items hold."""
-        facts = [self._fact(place) for place in np.flatnonzero(self._there.values).tolist()]
-        return np.unique(np.concatenate([np.empty(0, np.int32), *(one.pieces for one in facts)]))
-
-    def renamed(self, steps: WorkingSet, stems: IntArray, tokens: IntArray) -> ItemSet:
-        """The same items for other steps, whose stems and tokens have these numbers: -1 for one that no step holds."""
+    def renumbered(self, steps: WorkingSet, state: Arrays) -> ItemSet:
+        """The same items by what :meth:`state` gave, with the numbers that stems and tokens have in other steps."""
         made = ItemSet(steps, self._embedder, self._vectors)
-        made.restore(self.state(), self.change)
-        for place in range(len(made.ids)):
-            fact = made._fact(place)
-            counts = {int(stems[stem]): count for stem, count in fact.stems.items() if stems[stem] >= 0}
-            made._facts[place] = fact._replace(stems=counts, pieces=np.sort(tokens[fact.pieces]))
-        made._stored = None
+        made.restore(state, self.change)
         return made
 
     def nearest(self, vector: FloatArray, count: int, among: set[str] | None) -> list[tuple[str, float]]:

@@ -24,12 +24,13 @@ import numpy.typing as npt
 from ..errors import CorruptFileError, HomeNotWritableError
 from .embedders import Embedder
 from .embedders.base import FloatArray
+from .embedders.late_interaction import unit_rows
 from .grown import Arrays, packed_names, unpacked_names
 from .item_set import ItemSet
 from .label_set import LabelSet
 from .ledger import Ledger, Transaction, user_key
-from .ledger.labels import LabelVersion, label_version
 from .lexical.tokens import ANALYSIS_VERSION
+from .memory_use import give_back
 from .piece_vectors import PieceVectors
 from .projections import holds_documents
 from .step_facts import ReadStep, changed_ids, count_steps, read_speakers, read_steps
@@ -39,13 +40,14 @@ from .working_set_file import read_arrays, remove_arrays, write_arrays
 
 __all__ = ["KeptWorkingSets"]
 
-_FORMAT = 3
+_FORMAT = 4
 """Raised with every change of what is taken in of a step or item, or of how it is written."""
 _USERS = 32
 _BYTES = 400_000_000
 _LEAST, _SHARE = 256, 16
 
 _ADDED = 4_000  # at a time
+_LARGE = 20_000  # steps of a set whose making and writing leaves much memory free
 
 _log = logging.getLogger(__name__)
 
@@ -97,20 +99,21 @@ class KeptWorkingSets:
     def of(self, tx: Transaction) -> tuple[WorkingSet, ItemSet | None]:
         """The user's active steps and items, at least as the transaction sees them; a later state where another thread
         saw one. No items where there are very many, or documents, which are indexed by passages."""
-        version = label_version(tx)
-        kept = self._entry(tx.user, version)
+        kept = self._entry(tx)
         with kept.guard:
             loaded = kept.steps is None and self._load(tx, kept)
-            if kept.steps is None or kept.change < version.change or not kept.settled:
+            if kept.steps is None or kept.change < tx.change or not kept.settled:
+                kept.settled = False
                 if kept.steps is not None:
                     self._bring_up(tx, kept)
                 if kept.steps is None or (loaded and len(kept.steps) != count_steps(tx)):
                     self._remove(kept, tx.user)
                     kept.steps = self._made(tx)
-                kept.items = self._items(tx, kept, version.change)
+                kept.change = tx.change
+                kept.items = self._items(tx, kept)
                 if self._labelled:
                     self.labels(tx, kept.steps)
-                kept.change, kept.settled = version.change, True
+                kept.settled = True
                 self._bound(tx.user)
             return kept.steps, kept.items
 
@@ -119,13 +122,15 @@ class KeptWorkingSets:
         with self._guard:
             kept = self._kept.get(tx.user)
         with kept.guard if kept is not None else nullcontext():
-            labels = None if kept is None else kept.labels
-            if labels is None or labels.steps is not steps:
+            if kept is None or kept.steps is not steps:
                 labels = LabelSet(steps)
-                if kept is not None and kept.steps is steps:
-                    kept.labels = labels
-            labels.refresh(tx, tx.change)
-            return labels
+                labels.refresh(tx, tx.change)
+                return labels
+            if kept.labels is None or kept.labels.steps is not steps:
+                kept.labels = LabelSet(steps)
+            # Steps that came since the set was read have no row yet: their labels are read again once they have one.
+            kept.labels.refresh(tx, min(tx.change, kept.change))
+            return kept.labels
 
     @contextmanager
     def using(self, user: str) -> Iterator[None]:
@@ -165,8 +170,8 @@ class KeptWorkingSets:
             if 2 * len(gone) > len(kept.steps):
                 return False
             kept.items, kept.settled = None, False
-            if gone:
-                _take(kept, np.delete(np.arange(len(kept.steps)), gone))
+            # Where no step is gone as well: a word may have been an item's alone.
+            _take(kept, np.delete(np.arange(len(kept.steps)), gone))
         finally:
             kept.guard.release()
         return True
@@ -182,22 +187,22 @@ class KeptWorkingSets:
             except HomeNotWritableError as error:  # it is refused again by the next process
                 _log.warning("%s", error)
 
-    def _items(self, tx: Transaction, kept: _Kept, change: int) -> ItemSet | None:
+    def _items(self, tx: Transaction, kept: _Kept) -> ItemSet | None:
         assert kept.steps is not None
         if holds_documents(tx) or not ItemSet.fits(tx):
             return None
         items = kept.items
         if items is None or items.steps is not kept.steps:
             items = ItemSet(kept.steps, self._embedder, self._vectors)
-        items.refresh(tx, change)
+        items.refresh(tx, tx.change)
         return items
 
-    def _entry(self, user: str, version: LabelVersion) -> _Kept:
+    def _entry(self, tx: Transaction) -> _Kept:
         with self._guard:
-            kept = self._kept.get(user)
-            if kept is None or kept.registered != version.registered:
-                kept = self._kept[user] = _Kept(version.registered)
-            self._kept.move_to_end(user)
+            kept = self._kept.get(tx.user)
+            if kept is None or kept.registered != tx.registered:
+                kept = self._kept[tx.user] = _Kept(tx.registered)
+            self._kept.move_to_end(tx.user)
             return kept
 
     def _bound(self, user: str) -> None:
@@ -228,9 +233,7 @@ class KeptWorkingSets:
         assert steps is not None
         gone: list[int] = []
         new: list[ReadStep] = []
-        last: dict[str, int] = {}
-        in_order = True
-        for batch in read_steps(tx, kept.change) if kept.change else ():
+        for batch in read_steps(tx, kept.change):
             for one in batch:
                 facts, row = one.facts, steps.row_of.get(one.facts.id)
                 if row is not None and one.active and steps.unchanged(facts):
@@ -238,8 +241,6 @@ class KeptWorkingSets:
                 if row is not None:
                     gone.append(row)
                 if one.active:
-                    in_order = in_order and steps.appends(facts) and last.get(facts.thread_id, -1) < facts.turn
-                    last[facts.thread_id] = facts.turn
                     new.append(one)
         if 2 * len(gone) > len(steps):
             self._remove(kept, tx.user)
@@ -248,8 +249,9 @@ class KeptWorkingSets:
             steps = _take(kept, np.delete(np.arange(len(steps)), gone))
         for start in range(0, len(new), _ADDED):
             self._add(tx.user, steps, new[start : start + _ADDED])
-        if new and not in_order:
-            _take(kept, np.argsort(steps.array("seq").values, kind="stable"))
+        stored = steps.array("seq").values
+        if (stored[1:] < stored[:-1]).any():
+            _take(kept, np.argsort(stored, kind="stable"))
 
     def _add(self, user: str, to: WorkingSet, new: Sequence[ReadStep]) -> None:
         if new:
@@ -262,7 +264,7 @@ class KeptWorkingSets:
         found = self._vectors.vectors(user_key(user), "steps", [one.facts.id for one in new])
         nothing = np.zeros(self._embedder.dimension, np.float32)
         rows = np.stack([found.get(one.facts.id, nothing) for one in new])
-        return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9), np.float32)
+        return unit_rows(rows)
 
     # ------------------------------------------------------------------------------------------------------- the files
 
@@ -294,6 +296,8 @@ class KeptWorkingSets:
                 kept.written = kept.change  # not tried again at once
                 return False
             kept.written = kept.change
+        if len(kept.steps) >= _LARGE:
+            give_back()
         return True
 
     def _about(self, kept: _Kept) -> dict[str, Any]:
@@ -345,9 +349,11 @@ def _take(kept: _Kept, rows: npt.NDArray[np.int64]) -> WorkingSet:
     before, items, labels = kept.steps, kept.items, kept.labels
     assert before is not None
     items = items if items is not None and items.steps is before else None
-    made, stems, tokens = before.taken(rows, np.empty(0, np.int32) if items is None else items.tokens)
+    state = {"stems": np.empty(0, np.int32), "pieces": np.empty(0, np.int32)} if items is None else items.state()
+    made, stems, tokens = before.taken(rows, state["stems"], state["pieces"])
+    state.update(stems=stems[state["stems"]], pieces=tokens[state["pieces"]])
     kept.labels = labels.taken(made, rows) if labels is not None and labels.steps is before else None
-    kept.items = None if items is None else items.renamed(made, stems, tokens)
+    kept.items = None if items is None else items.renumbered(made, state)
     kept.steps = made
     return made
 

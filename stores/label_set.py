@@ -109,10 +109,9 @@ class LabelSet:
     def taken(self, steps: WorkingSet, rows: npt.NDArray[np.int64]) -> LabelSet:
         """The labels of another set, which holds these rows of this one's."""
         self._fill()
-        made = LabelSet(steps)
-        made.restore(
-            self.state() | {name: self.state()[name][rows] for name in ("scope", "events", "entities")}, self.change
-        )
+        made, state = LabelSet(steps), self.state()
+        state.update((name, state[name][rows]) for name in ("scope", "events", "entities"))
+        made.restore(state, self.change)
         return made
 
     def _numbers(self, given: str | None, width: int) -> list[int]:

@@ -14,6 +14,7 @@ from ..memory_types import Change, Operation, new_id
 from ..memory_types.labels import Label, LabelKind
 from ..memory_types.operations import LabelOperation
 from .ledger import Transaction, get_steps, record_operation
+from .ledger.hidden import settle_names, with_kept
 from .ledger.label_changes import (
     add_intents,
     insert_labels,
@@ -81,13 +82,17 @@ def write_labels(
     add_intents(tx, first)
     indexed = tx.change if indexed_elsewhere else furthest_index(tx)
     touch_steps(tx, [one.step_id for one in first if changes[one.step_id] <= indexed])
-    held = get_intents(tx, [one.step_id for one in revised])
+    shown = get_intents(tx, [one.step_id for one in revised])
+    held = with_kept(tx, shown)
     settled = []
     final = ("user",) if by == "model" else ("user", "model")
-    for after in revised:
-        before = held.get(after.step_id)
+    for one in revised:
+        before = held.get(one.step_id)
         if before is None or before.tier in final:
             continue
+        after = one
+        if before != shown[one.step_id] and not (one.resolved_text or one.summary):  # labelling did not see its texts
+            after = replace(one, resolved_text=before.resolved_text, summary=before.summary)
         if before.snapshot != after.snapshot:
             made.append(intent_change(before, after))
         # Also where the labels changed: the change itself keeps neither.
@@ -101,6 +106,7 @@ def write_labels(
         reason = "labels refined by what was said since" if by == "rules" else "labels refined by the model"
         operation = record_operation(tx, "relabel", made, actor=by, reason=reason)
     settle_intents(tx, settled)
+    settle_names(tx, {label_id for one in (*first, *revised) for label_id in one.label_ids})
     return operation
 
 
@@ -122,8 +128,9 @@ def _write_labels(tx: Transaction, changed: Sequence[Label]) -> list[Change]:
         if before is None:
             continue
         after = {**before, "name": one.name, "parent_id": one.parent_id, "alias_of": one.alias_of}
-        renamed = (one.name, one.parent_id) != (before["name"], before["parent_id"])
-        if renamed and one.alias_of is None and _taken(tx, one.kind, one.parent_id, one.name, one.id) is not None:
+        renamed = (one.name, one.parent_id) != (old.name, before["parent_id"])
+        taken = renamed and one.alias_of is None and _taken(tx, one.kind, one.parent_id, one.name, one.id) is not None
+        if taken or before["name"] != old.name:  # its own name is put away, and what stands in is none to keep
             after["name"] = before["name"]
         if after != before:
             made.append(label_change(one.id, before, after))
@@ -342,7 +349,7 @@ def _intents(tx: Transaction, step_ids: Collection[str]) -> dict[str, StepIntent
     missing = sorted(set(wanted) - get_steps(tx, wanted).keys())
     if missing:
         raise NotFoundError(f"no step {', '.join(missing)} for user {tx.user!r}")
-    found = get_intents(tx, wanted)
+    found = with_kept(tx, get_intents(tx, wanted))
     bare = sorted(set(wanted) - found.keys())
     if bare:
         raise NotFoundError(f"these steps have no labels yet: {', '.join(bare)} (is Settings.labels off?)")

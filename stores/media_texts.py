@@ -14,7 +14,8 @@ from typing import Literal
 from sqlalchemy import func, select, update
 
 from ..memory_types import Change, Media, ResourceItem, Source, Step, utc_now
-from .ledger import Ledger, Transaction, get_steps, item_change, record_operation
+from ..memory_types.operations import ItemOperation
+from .ledger import Ledger, Transaction, get_items, get_steps, item_change, items_citing, record_operation
 from .ledger.engine import plain_errors
 from .ledger.jobs import enqueue
 from .ledger.schema import jobs, steps
@@ -100,17 +101,33 @@ def put_words(tx: Transaction, step_id: str, position: int, words: str, actor: s
         )
     )
     noun = "Picture" if media.kind == "image" else "Recording"
-    item = ResourceItem(
-        user=tx.user,
-        title=media.name or f"{noun} from {step.speaker}",
-        resource_type=media.kind,
-        content=words,
-        valid_from=step.occurred_at,
-        sources=(Source(step_id=step_id),),
-        metadata={"media": {"sha256": media.sha256, "mime_type": media.mime_type, "name": media.name}},
-    )
+    title = media.name or f"{noun} from {step.speaker}"
+    about = {"media": {"sha256": media.sha256, "mime_type": media.mime_type, "name": media.name}}
+    old = _without_words(tx, step_id, media)
+    if old is not None:
+        metadata = {**old.metadata, **about}
+        item = old.changed(content=words, resource_type=media.kind, metadata=metadata, version=old.version + 1)
+    else:
+        item = ResourceItem(
+            user=tx.user,
+            title=title,
+            resource_type=media.kind,
+            content=words,
+            valid_from=step.occurred_at,
+            sources=(Source(step_id=step_id),),
+            metadata=about,
+        )
     # The step stands in the operation, so that its history tells.
     as_before = Change(target="step", target_id=step_id, before={"status": step.status}, after={"status": step.status})
     reason = "a picture was described" if media.kind == "image" else "a recording was transcribed"
-    record_operation(tx, "add", [item_change(None, item), as_before], actor=actor, reason=reason)
+    kind: ItemOperation = "add" if old is None else "update"
+    record_operation(tx, kind, [item_change(old, item), as_before], actor=actor, reason=reason)
     return item
+
+
+def _without_words(tx: Transaction, step_id: str, media: Media) -> ResourceItem | None:
+    """The item that was made of a picture or recording of a step, by its name, before there were words for it."""
+    for item in get_items(tx, items_citing(tx, [step_id])).values():
+        if isinstance(item, ResourceItem) and item.status == "active" and item.title == media.name:
+            return item if item.content in ("", media.name, media.url) else None
+    return None

@@ -32,6 +32,7 @@ from .ledger import (
     set_projection,
     user_key,
 )
+from .ledger.hidden import put_away_all
 from .ledger.labels import get_intents, read_labels, steps_to_name
 from .ledger.schema import items, steps
 from .lexical import LexicalDocument, LexicalStore
@@ -179,6 +180,9 @@ class Projector:
             for target in _TARGETS:
                 self._reset(user, target)
             self._checked.add(user)
+            with self.ledger.write(user, create=False) as tx:
+                if tx.user_id:
+                    put_away_all(tx)
             if self.labelling is not None:
                 self.labelling.start_over(user)
                 self.labelling.label(user)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import chain
 
@@ -50,8 +51,8 @@ class StepWords:
         arrays = sum(one.nbytes for one in grown) + self._rows.nbytes + self._starts.nbytes
         return arrays + 100 * len(self._number_of) + 120 * len(self._stem_of)
 
-    def add(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Take in the words of new rows; returns how many each has."""
+    def add(self, texts: Sequence[str]) -> None:
+        """Take in the words of new rows."""
         first = self._length.size
         streams = [tokenize_document(text).stemmed for text in texts]
         stem_of = self._stem_of
@@ -64,10 +65,8 @@ class StepWords:
         numbers = map(stem_of.__getitem__, chain.from_iterable(streams))
         self._late_stems.extend(np.fromiter(numbers, np.int32, int(lengths.sum())))
         self._late_rows.extend(np.repeat(np.arange(first, first + len(texts)), lengths))
-        found = lengths.astype(np.float32)
-        self._length.extend(found)
+        self._length.extend(lengths)
         self.total += int(lengths.sum())
-        return found
 
     def _number(self, stem: str) -> int:
         key = hash_of(stem)
@@ -78,28 +77,22 @@ class StepWords:
         return number
 
     def known(self, text: str, *, question: bool = True) -> list[tuple[str, int]]:
-        """The distinct stems of a text, each with its number, -1 for one that no row holds; of a question without
-        the words that ask."""
+        """The distinct stems of a text, each with its number, -1 for one that was not met; of a question without the
+        words that ask."""
         words = tokenize_query(text).stemmed if question else tokenize_document(text).stemmed
         stems = list(dict.fromkeys(self._stemmer.analyze(" ".join(words)))) if words else []
         return [(stem, self._number_of.get(hash_of(stem), -1)) for stem in stems]
 
     def counted(self, text: str) -> tuple[dict[int, int], int]:
-        """How often a text holds each stem that any row holds, by number, and how many words it has."""
+        """How often a text that is no row holds each stem, by number, and how many words it has."""
         words = tokenize_document(text).stemmed
-        missing = [word for word in words if word not in self._stem_of]
-        numbers = dict.fromkeys(missing, -1)
+        # Words of such a text are not kept, and a stem has a number though no row holds it: one may later.
+        numbers = {word: self._stem_of.get(word, -1) for word in words}
+        missing = [word for word, number in numbers.items() if number < 0]
         if missing:
             for word, stem in zip(missing, self._stemmer.analyze(" ".join(missing)), strict=True):
-                numbers[word] = self._number_of.get(hash_of(stem), -1)
-        counts: dict[int, int] = {}
-        for word in words:
-            number = numbers.get(word)
-            if number is None:
-                number = self._stem_of[word]
-            if number >= 0:
-                counts[number] = counts.get(number, 0) + 1
-        return counts, len(words)
+                numbers[word] = self._number(stem)
+        return Counter(numbers[word] for word in words), len(words)
 
     def rows_holding(self, number: int) -> IntArray:
         """The rows that hold a stem, one as often as it holds it; ascending."""
@@ -115,6 +108,7 @@ class StepWords:
     def sort(self) -> None:
         """Put what came last among the rest."""
         if not self._late_stems.size:
+            self._starts = np.pad(self._starts, (0, len(self._number_of) + 1 - len(self._starts)), "edge")
             return
         early = np.repeat(np.arange(len(self._starts) - 1, dtype=np.int32), np.diff(self._starts))
         stems = np.concatenate([early, self._late_stems.values])
@@ -151,11 +145,14 @@ class StepWords:
         if len(self._starts) != len(self._number_of) + 1 or int(self._starts[-1]) != self.total:
             raise ValueError("the postings do not fit the stems")
 
-    def taken(self, rows: npt.NDArray[np.int64], place: npt.NDArray[np.int32]) -> tuple[StepWords, IntArray]:
-        """These rows alone, in this order, without the stems that none of them holds.
+    def taken(
+        self, rows: npt.NDArray[np.int64], place: npt.NDArray[np.int32], used: IntArray
+    ) -> tuple[StepWords, IntArray]:
+        """These rows alone, in this order, and the stems that they hold, or are used.
 
         Args:
             rows: of now; ``place`` the other way round, -1 for one that is left out.
+            used: numbers of stems.
 
         Returns:
             Them, and the new number of each stem, -1 for one that is left out.
@@ -169,6 +166,7 @@ class StepWords:
             moved = moved[np.lexsort((moved, stems))]
         counts = np.bincount(stems, minlength=len(self._number_of))
         held = counts > 0
+        held[used] = True
         made = StepWords()
         starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts[held])))
         made.restore(

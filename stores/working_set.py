@@ -124,12 +124,6 @@ class WorkingSet(StepArrays):
         row = self.row_of.get(facts.id)
         return row is not None and int(self._digest.values[row]) == facts.digest
 
-    def appends(self, facts: StepFacts) -> bool:
-        """Whether the step stands behind all others, and so of its thread, so that it can be added."""
-        last = self._last_of.get(hash_of(facts.thread_id))
-        behind = last is None or int(self._turn.values[last.row]) < facts.turn
-        return behind and (not len(self) or int(self._seq.values[-1]) < facts.seq)
-
     # --------------------------------------------------------------------------------------------------------- adding
 
     def add(self, steps: Sequence[StepFacts], vectors: FloatArray) -> None:
@@ -264,7 +258,7 @@ class WorkingSet(StepArrays):
         return self._words.known(text, question=question)
 
     def counted(self, text: str) -> tuple[dict[int, int], int]:
-        """How often a text holds each stem that any step holds, by number, and how many words it has."""
+        """How often a text that is no step holds each stem, by number, and how many words it has."""
         return self._words.counted(text)
 
     def rows_holding(self, number: int) -> IntArray:
@@ -298,12 +292,14 @@ class WorkingSet(StepArrays):
 
     # ------------------------------------------------------------------------------------------------------- revising
 
-    def taken(self, rows: npt.NDArray[np.int64], used: IntArray) -> tuple[WorkingSet, IntArray, IntArray]:
+    def taken(
+        self, rows: npt.NDArray[np.int64], used_stems: IntArray, used_tokens: IntArray
+    ) -> tuple[WorkingSet, IntArray, IntArray]:
         """A set of these rows alone, in this order, as if no other had ever been taken in.
 
         Args:
             rows: those of a thread in the order of its turns.
-            used: numbers of tokens that are kept though no row may hold them.
+            used_stems, used_tokens: numbers of those that are kept though no row may hold them.
 
         Returns:
             It, and the new number of each stem and of each token: -1 for one that is left out.
@@ -315,10 +311,10 @@ class WorkingSet(StepArrays):
             made.array(name).replace(self.array(name).values[rows])
         made.ids = [self.ids[row] for row in rows.tolist()]
         made.row_of = dict(zip(made.ids, range(len(rows)), strict=True))
-        made._words, stems = self._words.taken(rows, place)
+        made._words, stems = self._words.taken(rows, place, used_stems)
         tokens = np.empty(0, np.int32)
         if self._tokens is not None:
-            made._tokens, tokens = self._tokens.taken(rows, used)
+            made._tokens, tokens = self._tokens.taken(rows, used_tokens)
         made._name_speakers([self.speakers[number] for number in made.speaker[made._first_rows()].tolist()])
         if len(rows):
             made.oldest, made.latest = int(made.seconds.min()), int(made.seconds.max())

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import base64
+import gc
 import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Generator, Hashable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import quote
 
 import psutil
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 from hypothesis import settings as hypothesis_settings
 from sqlalchemy import Connection, Dialect, Engine, event
 from sqlalchemy.util import LRUCache
 
 from hexamem import Memory, Settings, UserMemory
+
+from .fork_server import FOLDER
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -36,33 +44,44 @@ _IN_MEMORY = Path("/dev/shm")
 _ROOM = 4 << 30
 # The files of tests that take longest, the longest first: begun last, one would keep a worker when the other has none.
 _LONG = (
-    "test_documentation",
     "test_durability",
-    "test_vectors",
+    "test_documentation",
+    "test_write_path_kill",
     "test_vault",
-    "test_redact",
+    "test_structured_call",
     "test_cli",
+    "test_write_modes",
     "test_model_labeler",
     "test_bad_input",
-    "test_write_path_kill",
-    "test_write_modes",
-    "test_background",
-    "test_structured_call",
-    "test_recall",
+    "test_vectors",
+    "test_changing_facts",
+    "test_redact",
     "test_export",
+    "test_doors",
     "test_isolation",
     "test_lexical",
+    "test_background",
+    "test_research",
+    "test_recall",
+    "test_contradictions",
 )
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Put the homes of tests into memory where there is room, unless ``--basetemp`` says where.
+    """Say where ``fork_server`` has its socket; put homes into memory where there is room and no ``--basetemp``.
 
     Hexamem waits for the disk at every write, several times a test. No test needs the disk: a killed process leaves
     what it wrote behind in either, and that writes are synchronised is told by SQLite's own settings.
     """
-    if hasattr(config, "workerinput") or config.option.basetemp or not _IN_MEMORY.is_dir():
+    if hasattr(config, "workerinput"):
+        config.args[:] = _begun_elsewhere(config.args, config.workerinput)
+        return
+    os.environ[FOLDER] = tempfile.mkdtemp(prefix="hexamem-server-")
+    config.add_cleanup(lambda: shutil.rmtree(os.environ[FOLDER], ignore_errors=True))
+    if "SSL_CERT_FILE" not in os.environ:
+        os.environ["SSL_CERT_FILE"] = str(_certificate(Path(os.environ[FOLDER])))
+    if config.option.basetemp or not _IN_MEMORY.is_dir():
         return
     if min(shutil.disk_usage(_IN_MEMORY).free, psutil.virtual_memory().available) < _ROOM:
         return
@@ -71,16 +90,58 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long files first, in each half of the list: of two workers each begins with one half."""
+def _certificate(folder: Path) -> Path:
+    """The only authority that a client trusts: no test speaks TLS, and each client would load a hundred and more."""
+    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "nobody")])
+    made = x509.CertificateBuilder(
+        name, name, key.public_key(), x509.random_serial_number(), now, now + timedelta(days=1)
+    )
+    file = folder / "certificate.pem"
+    file.write_bytes(made.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
+    return file
+
+
+def _begun_elsewhere(args: list[str], worker: dict[str, object]) -> list[str]:
+    """The files of all tests in another order for each worker, where all are asked for.
+
+    Until their bytecode is kept, each worker would make that of every file; so each makes that of some, and finds the rest.
+    """
+    folder = Path(__file__).resolve().parent
+    if [Path(arg).resolve() for arg in args] != [folder]:
+        return args
+    number, workers = int(str(worker["workerid"]).removeprefix("gw")), int(str(worker["workercount"]))
+    files = sorted(map(str, folder.glob("test_*.py")))
+    first = len(files) * number // workers
+    return files[first:] + files[:first]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Modules stay as long as the tests run: nothing of them is looked for by the collector, now or later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Long files first, in each worker's part of the list: each begins with as many tests that follow one another."""
+    workers = getattr(config, "workerinput", {}).get("workercount", 1)
     files: dict[str, list[pytest.Item]] = {}
     for item in items:
         files.setdefault(item.path.stem, []).append(item)
     long = [files.pop(name) for name in _LONG if name in files]
-    first, second = ([item for of_file in long[start::2] for item in of_file] for start in (0, 1))
-    rest = [item for of_file in files.values() for item in of_file]
-    half = max(0, len(items) // 2 - len(first))
-    items[:] = [*first, *rest[:half], *second, *rest[half:]]
+    rest = [item for name in sorted(files) for item in files[name]]
+    ordered: list[pytest.Item] = []
+    for worker in range(workers):
+        ordered += [item for of_file in long[worker::workers] for item in of_file]
+        room = max(0, len(items) * (worker + 1) // workers - len(ordered))
+        ordered += rest[:room]
+        del rest[:room]
+    items[:] = ordered + rest
 
 
 class _Statements(LRUCache[tuple[Hashable, ...], object]):

@@ -9,6 +9,7 @@ Usage: ``python kill_child.py HOME NOTES KILLS SEED``. It prints the points at w
 from __future__ import annotations
 
 import functools
+import gc
 import itertools
 import json
 import os
@@ -20,11 +21,19 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import chromadb.api.rust  # noqa: F401 - loaded before forking, so that no writer has to
 
+import hexamem.agents.applying.applier
+import hexamem.agents.rule_managers
+import hexamem.graphs.ingest
+import hexamem.intent.rule_labeler
 import hexamem.memory
+import hexamem.stores.recording
+import hexamem.user
 from hexamem import Memory, Settings
+from hexamem.models.tokens import count_tokens
 from hexamem.stores.embedders import bundled
 from hexamem.stores.ledger import Ledger
 from hexamem.stores.lexical import LexicalStore
@@ -96,6 +105,18 @@ def _write(home: Path, notes: Path, draw: random.Random, writer: int) -> None:
                 user.recall(texts[0])
 
 
+def _warm_ledger(home: Path) -> None:
+    """Put the ledger's statements into SQL in this process, which opens no index: a fork could not use its threads."""
+    with (
+        patch.object(Projector, "_check", lambda *_: False),
+        patch.object(Projector, "_advance_all", lambda *_: 0),
+        Memory.open(home, settings=Settings(background=False)) as memory,
+    ):
+        user = memory.user("somebody else")
+        user.remember(["words"])
+        user.add({"kind": "semantic", "name": "w", "summary": "words"})
+
+
 def main() -> None:
     """Fork and kill as many writers as asked for."""
     home, notes, kills, seed = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
@@ -104,6 +125,11 @@ def main() -> None:
     # The bundled embedder is only read from: it is loaded before forking too.
     bundled.BundledEmbedder = functools.cache(bundled.BundledEmbedder)  # type: ignore[misc, assignment]
     bundled.BundledEmbedder().coverage("锁")
+    bundled.BundledEmbedder().embed_documents(["words"])
+    count_tokens("words")
+    _warm_ledger(notes.with_name("another home"))
+    gc.collect()
+    gc.freeze()  # a collection in a fork would look at, and so copy, all that was imported
     for writer in range(kills):
         # Every third dies from outside, at any moment from before its memory is open to well into its work.
         point = None if writer % 3 == 0 else _POINTS[(writer * 2 // 3) % len(_POINTS)]

@@ -35,6 +35,7 @@ from hexamem.stores.ledger import read_items
 from hexamem.stores.ledger.jobs import Job, enqueue
 from hexamem.stores.ledger.schema import jobs as jobs_table
 
+from .fork_server import python
 from .ledger_databases import NewDatabase, new_database  # noqa: F401
 
 NOW = datetime(2031, 5, 1, 12, tzinfo=UTC)
@@ -629,7 +630,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
     """A home whose workers were killed while they ran the jobs, and where they died."""
     home = tmp_path_factory.mktemp("killed") / "home"
     script = Path(__file__).with_name("job_kill_child.py")
-    command = [sys.executable, str(script), str(home), str(_JOBS), "7", "5"]
+    command = [*python(), str(script), str(home), str(_JOBS), "7", "5"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     return home, json.loads(done.stdout)
@@ -681,7 +682,7 @@ def test_a_job_whose_process_was_killed_is_resumed_by_the_next_open_exactly_once
     home, notes = tmp_path / "home", tmp_path / "notes"
     with Memory.open(home, settings=Settings(background=False)) as memory:
         put_now(memory, "alice", "crash")
-    command = [sys.executable, "-c", _CRASHING, home, notes]
+    command = [*python(), "-c", _CRASHING, home, notes]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
     assert done.stdout.split() == [str(-signal.SIGKILL), "0", "0"]
     assert notes.read_text() == "1\n2\n"

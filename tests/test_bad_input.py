@@ -6,7 +6,6 @@ import asyncio
 import base64
 import os
 import subprocess
-import sys
 import textwrap
 import threading
 import time
@@ -35,7 +34,7 @@ from hexamem.errors import (
     StoreClosedError,
 )
 
-from .fork_server import run_program
+from .fork_server import python, run_program
 
 QUIET = Settings(background=False)
 
@@ -333,7 +332,7 @@ WRONG: dict[str, tuple[Callable[[UserMemory, Path], object], str]] = {
         for value in ("soon", "", "5 pm", True, [2024], float("nan"), 10**30, b"2024-01-01")
     },
     "known_at": (lambda user, _: user.recall("x", known_at="later"), "'later' cannot be read"),
-    "min_probability": (lambda user, _: user.recall("x", min_probability=0.5), "min_probability = 0.5"),
+    "min_probability": (lambda user, _: user.recall("x", strategy="rrf", min_probability=0.5), "min_probability = 0.5"),
     "items kind": (lambda user, _: user.items("step"), "kinds = ['step']"),
     "items kind of no type": (lambda user, _: user.items(5), "kinds = 5"),
     "items as_of": (lambda user, _: user.items(as_of="soon"), "'soon' cannot be read"),
@@ -667,7 +666,7 @@ HOLDER = """
 
 def test_a_home_held_by_another_process_is_refused_until_that_one_ends(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    command = [sys.executable, "-c", textwrap.dedent(HOLDER), str(home)]
+    command = [*python(), "-c", textwrap.dedent(HOLDER), str(home)]
     holder = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         assert holder.stdout is not None
@@ -785,13 +784,13 @@ def test_the_async_twins_never_block_the_event_loop(tmp_path: Path) -> None:
         alice = memory.user("alice")
         ticks: list[float] = []
         threads: set[int] = set()
-        inner = memory.searcher.search
+        inner = memory.searcher.find
 
         def noted(*args: Any) -> Any:
             threads.add(threading.get_ident())
             return inner(*args)
 
-        memory.searcher.search = noted  # type: ignore[method-assign]
+        memory.searcher.find = noted  # type: ignore[method-assign]
 
         async def tick() -> None:
             while True:

@@ -8,9 +8,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from hexamem import Memory, Settings, UserMemory
+from hexamem import Memory, Settings, UserMemory, Where
 from hexamem.agents.applying.predicates import stated_by
 from hexamem.agents.applying.slots import slot_of
+from hexamem.memory_types import SemanticItem
 
 FIRST = datetime(2020, 1, 6, 12, tzinfo=UTC)
 YEAR = timedelta(days=366)
@@ -233,3 +234,85 @@ def test_a_correction_read_later_takes_the_date_of_the_fact_back_too(memory: Mem
         "employer\nWorks at York Hospital (since 2020-01-08)",
         datetime(2020, 1, 8, tzinfo=UTC),
     )
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("My cousin Ben is a pilot.", "Ben pilot"),
+        ("我表姐小敏是护士。", "小敏 护士"),
+        ("I'm allergic to walnuts.", "walnuts"),
+    ],
+)
+def test_what_was_learned_of_an_old_conversation_is_of_the_time_at_which_it_was_said(
+    memory: Memory, said: str, words: str
+) -> None:
+    user = memory.user(f"of old: {words}")
+    user.remember({"role": "user", "content": said, "timestamp": "2021-05-06T10:00:00+02:00"}, "t")
+    user.flush()
+    learned = [hit for hit in user.recall(words).hits if hit.kind in ("semantic", "core")]
+    assert {hit.occurred_at for hit in learned} == {datetime(2021, 5, 6, 8, tzinfo=UTC)}
+    found = user.recall(words, where=Where(since=datetime(2022, 1, 1, tzinfo=UTC)))
+    assert [hit.kind for hit in found.hits] == []
+
+
+def test_a_time_that_a_person_wrote_into_metadata_is_taken_only_where_it_is_one(memory: Memory) -> None:
+    user = memory.user("odd times")
+    for told in ("yesterday", "2021-05-06", 7, None):
+        item = user.add(SemanticItem(name="Ben", summary=f"Ben flies, it says {told}", metadata={"said_at": told}))
+        (hit,) = [hit for hit in user.recall(f"Ben flies {told}").hits if hit.id == item.id]
+        assert hit.occurred_at == item.created_at
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+@pytest.mark.parametrize(
+    ("then", "now", "value"),
+    [
+        ("My phone is an iPhone 12.", "My phone is a Pixel 9.", "Pixel"),
+        ("Our dentist is Dr Ryan.", "Our dentist is Dr Kelly.", "Kelly"),
+        ("My daughter is in third class.", "My daughter is in fifth class.", "fifth"),
+        ("My son is 7.", "My son is 8.", "8"),
+        ("Our team meeting is on Mondays.", "Our team meeting is on Tuesdays.", "Tuesdays"),
+        ("The library closes at 6.", "The library closes at 8.", "8"),
+        ("The deadline for the report is Friday.", "The deadline for the report is Monday.", "Monday"),
+        ("My commute takes 40 minutes.", "My commute takes 25 minutes.", "25"),
+        ("Our team has 5 people.", "Our team has 8 people.", "8"),
+        ("I take 20 mg of sertraline.", "I take 50 mg of sertraline.", "50"),
+        ("Please answer in English.", "Please answer in French.", "French"),
+        ("我的房东是老王。", "我的房东是老李。", "老李"),
+        ("我女儿5岁。", "我女儿6岁。", "6"),
+        ("例会是周一。", "例会是周三。", "周三"),
+        ("项目用的是MySQL。", "项目用的是PostgreSQL。", "PostgreSQL"),
+        ("以后请用英文回答。", "以后请用中文回答我。", "中文"),
+    ],
+)
+def test_of_two_values_the_one_said_later_is_current_whichever_arrives_first(
+    memory: Memory, then: str, now: str, value: str, in_order: bool
+) -> None:
+    user = memory.user(f"ann {next(_users)}")
+    said = [(then, FIRST), (now, FIRST + YEAR)]
+    for number, (words, at) in enumerate(said if in_order else reversed(said)):
+        user.remember({"role": "user", "content": words, "timestamp": at.isoformat()}, f"t{number}")
+        user.flush()
+    kept = [item for item in user.items(superseded=True) if item.kind in ("core", "semantic")]
+    assert [value in item.text for item in kept if item.status == "active"] == [True]
+    assert [value in item.text for item in kept if item.status == "superseded"] == [False]
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("The library closes at 8 on Thursdays.", "The library closes at 6."),
+        ("My old phone is an iPhone 12.", "My new phone is a Pixel 9."),
+        ("I take 20 mg of sertraline.", "I take 500 mg of metformin."),
+        ("Please answer in English when I write in English.", "Please answer in French."),
+        ("我女儿5岁。", "我儿子6岁。"),
+    ],
+)
+def test_what_is_of_another_thing_or_of_a_part_stands_beside_it(memory: Memory, one: str, two: str) -> None:
+    user = memory.user(f"ann {next(_users)}")
+    for number, words in enumerate((one, two)):
+        at = FIRST + number * YEAR
+        user.remember({"role": "user", "content": words, "timestamp": at.isoformat()}, f"t{number}")
+        user.flush()
+    assert len([item for item in user.items() if item.kind in ("core", "semantic")]) == 2

@@ -19,6 +19,8 @@ import pytest
 from hexamem import __version__
 from hexamem.cli import main
 
+from .fork_server import python
+
 CHAT = [
     {
         "role": "user",
@@ -149,6 +151,18 @@ def test_help_names_every_command(run: Runner) -> None:
             assert f" {name} " in shown.out
 
 
+def test_every_argument_and_option_of_every_command_is_explained() -> None:
+    from hexamem.cli.app import _COMMAND
+
+    commands: list[tuple[str, Any]] = [("hexamem", _COMMAND)]
+    for name, command in commands:  # grows while it is read
+        commands += [(f"{name} {inner}", one) for inner, one in getattr(command, "commands", {}).items()]
+    assert len(commands) > 40
+    assert [name for name, command in commands if not (command.help or "").strip()] == []
+    unexplained = [f"{name} {one.name}" for name, command in commands for one in command.params if not one.help]
+    assert unexplained == []
+
+
 def test_without_a_command_help_is_shown(run: Runner) -> None:
     shown = run()
     assert shown.code == 0
@@ -218,7 +232,8 @@ def test_a_home_held_by_another_process_is_refused(run: Runner, home: Path) -> N
     from hexamem import Memory
 
     with Memory.open(home):
-        done = started("users", "--home", home)
+        command = [*python(), "-m", "hexamem.cli", "users", "--home", str(home)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "another process" in done.stderr
@@ -563,6 +578,14 @@ def test_items_lists_by_kind(run: Runner, kept: Path) -> None:
         item["name"] for item in run("items", "-u", "alice", "--kind", "semantic", "--home", kept, "--json").json
     ] == ["Mia"]
     assert "wifi password" in run("items", "--user", "alice", "--home", kept).out
+
+
+def test_a_step_is_no_kind_of_item(run: Runner, kept: Path) -> None:
+    kinds = run("items", "--help").out.partition("--kind")[2].partition("--thread")[0]
+    assert "procedural" in kinds
+    assert "step" not in kinds
+    assert "step" in run("recall", "--help").out.partition("--kind")[2].partition("--thread")[0]
+    assert "kinds = ['step']" in run("items", "--user", "alice", "--kind", "step", "--home", kept).error
 
 
 def test_times_are_shown_in_the_users_zone_and_items_by_when_they_hold(run: Runner, home: Path) -> None:

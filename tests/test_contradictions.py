@@ -262,6 +262,11 @@ def whole_line(items: Sequence[MemoryItem]) -> list[tuple[datetime, datetime]]:
     return sorted(one for one in lines if one[0] < one[1])
 
 
+def said(town: str, **given: Any) -> dict[str, Any]:
+    """A step of the property below: at time 0 and without times of its own unless given."""
+    return {"do": "add", "town": town, "time": 0, "since": None, "until": None, "pick": 0, **given}
+
+
 _when = st.integers(0, 12)
 _operation = st.fixed_dictionaries(
     {
@@ -277,6 +282,12 @@ _operation = st.fixed_dictionaries(
 
 @settings(max_examples=14, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(_operation, min_size=1, max_size=7))
+@example([*[said("Hangzhou")] * 3, said("Shanghai"), said("Hangzhou", do="update", since=0, pick=1), said("Hangzhou"),
+          said("Hangzhou", do="again", pick=10)])  # fmt: skip
+@example([*[said("Hangzhou")] * 4, said("Shanghai"), said("Hangzhou", do="update", since=1, until=4)])
+@example([said("Hangzhou"), said("Hangzhou"), said("", do="undo"), said("", do="undo"), said("", do="again", pick=5)])
+@example([said("Hangzhou"), said("Shanghai", time=3), said("Shanghai"), said("", do="undo"), said("Hangzhou"),
+          said("", do="again", pick=2)])  # fmt: skip
 def test_whatever_is_proposed_one_value_is_current_and_no_two_overlap(
     shared: Memory, wanted: list[dict[str, Any]]
 ) -> None:

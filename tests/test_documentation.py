@@ -12,11 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from .fork_server import run_program
+from hexamem import Memory, Settings
+
+from .fork_server import WRITE_PATH, run_program, write_command
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+COMMANDS = Path(sys.executable).parent
 CHAT = [{"role": "user", "content": "We moved to Porto."}, {"role": "assistant", "content": "How nice!", "name": "Ada"}]
 
 
@@ -24,13 +27,10 @@ def blocks(page: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
 
 
-def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run with a home of its own, and with this environment's commands first on the path."""
-    variables = {
-        **os.environ,
-        "HOME": str(folder),
-        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]),
-    }
+def run(command: list[str], folder: Path, *before: Path) -> subprocess.CompletedProcess[str]:
+    """Run with a home of its own, and with this environment's commands first on the path, after those ``before``."""
+    path = os.pathsep.join([*map(str, before), str(COMMANDS), os.environ.get("PATH", "")])
+    variables = {**os.environ, "HOME": str(folder), "PATH": path}
     return subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False)
 
 
@@ -41,10 +41,20 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(page: Path, tmp_path: Path
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "bash")], ids=lambda page: page.name)
-def test_the_shell_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
+def test_the_shell_commands_of_a_page_run(page: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    forking = tmp_path_factory.mktemp("commands")
+    write_command(forking / "hexamem", COMMANDS / "hexamem", "hexamem.cli.app", "hexamem.evals.ablations", *WRITE_PATH)
     (tmp_path / "chat.jsonl").write_text("\n".join(json.dumps(line) for line in CHAT), encoding="utf-8")
-    done = run(["bash", "-euc", "\n".join(blocks(page, "bash"))], tmp_path)
+    done = run(["bash", "-euc", "\n".join(blocks(page, "bash"))], tmp_path, forking)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_installed_command_runs_in_an_interpreter_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "chat.jsonl").write_text("\n".join(json.dumps(line) for line in CHAT), encoding="utf-8")
+    done = run(["hexamem", "ingest", "chat.jsonl", "--user", "alice"], tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    with Memory.open(tmp_path / ".hexamem", settings=Settings(background=False)) as memory:
+        assert [step.content for step in memory.user("alice").steps()] == [line["content"] for line in CHAT]
 
 
 # What a notebook's cells stand between: pictures are drawn without a window, and each must be fit to be drawn.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -17,6 +16,8 @@ import pytest
 from hexamem import Memory, Settings, UserMemory
 from hexamem.errors import CorruptFileError
 from hexamem.stores.projections import Projector
+
+from .fork_server import WRITE_PATH, python
 
 KILLS = 50
 TEXTS = [
@@ -64,7 +65,7 @@ def survived(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dict[
     """A home whose writers were killed again and again, what was acknowledged to them, and where they died."""
     folder = tmp_path_factory.mktemp("killed")
     script = Path(__file__).with_name("kill_child.py")
-    command = [sys.executable, str(script), str(folder / "home"), str(folder / "notes"), str(KILLS), "7"]
+    command = [*python(*WRITE_PATH), str(script), str(folder / "home"), str(folder / "notes"), str(KILLS), "7"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     # A note that the kill cut short was not acknowledged to anybody.

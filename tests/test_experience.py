@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 import json
 import subprocess
-import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -28,6 +27,7 @@ from hexamem.memory_types.experience import Experience, Outcome, Run, RunStep
 from hexamem.models.tokens import count_tokens
 from hexamem.stores.ledger.usage import usage_totals
 
+from .fork_server import python
 from .ledger_databases import each_memory, each_user, new_database  # noqa: F401
 from .scripted_server import Reply, Request, ScriptedServer, ServerFactory, loopback_only, scripted_server  # noqa: F401
 
@@ -99,7 +99,7 @@ def test_a_killed_run_stays_as_unfinished_with_every_step_it_took(tmp_path: Path
         "run = user.experience.start('water the plants', env='home')\n"
         "run.step(action='open tap'); run.step(action='fill can'); os._exit(9)"
     )
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "home")], check=False, timeout=60)
+    done = subprocess.run([*python(), "-c", code, str(tmp_path / "home")], check=False, timeout=60)
     assert done.returncode == 9
     with opened(tmp_path / "home", None) as memory:
         experience = memory.user("alice").experience
@@ -524,13 +524,20 @@ OPEN = item("Forms of POST /invoices", content="The amount is refused as 42.00; 
 SETTLED = {**item("Forms of POST /invoices", content="Give the amount in cents, as 4200."), "corrects": 1}
 
 
-def corrected(tmp_path: Path, scripted_server: ServerFactory, between: Callable[[UserMemory], object]) -> Memory:
-    """A memory that learned something, and then from a second run what settles it; ``between`` happens before that."""
-    server = scripted_server(distils(OPEN))
-    memory = opened(tmp_path, server)
+def left_open(home: Path, server: ScriptedServer) -> Memory:
+    """A memory in which alice learned from a run that failed what the server says."""
+    memory = opened(home, server)
     alice = memory.user("alice")
     attempt(alice, outcome=False)
     alice.flush()
+    return memory
+
+
+def corrected(tmp_path: Path, scripted_server: ServerFactory, between: Callable[[UserMemory], object]) -> Memory:
+    """A memory that learned something, and then from a second run what settles it; ``between`` happens before that."""
+    server = scripted_server(distils(OPEN))
+    memory = left_open(tmp_path, server)
+    alice = memory.user("alice")
     between(alice)
     server.follow(distils(SETTLED))
     attempt(alice, INVOICES)
@@ -570,10 +577,8 @@ def test_an_item_does_not_take_the_place_of_one_about_something_else(
     tmp_path: Path, scripted_server: ServerFactory
 ) -> None:
     server = scripted_server(distils(OPEN))
-    with opened(tmp_path, server) as memory:
+    with left_open(tmp_path, server) as memory:
         alice = memory.user("alice")
-        attempt(alice, outcome=False)
-        alice.flush()
         for number in (1, 7, -3):
             server.follow(
                 distils({**item(f"Plants {number}", content="Water them in the evening."), "corrects": number})
@@ -601,10 +606,8 @@ def test_what_is_retired_while_a_model_puts_it_right_stays_retired(
     tmp_path: Path, scripted_server: ServerFactory
 ) -> None:
     server = scripted_server(distils(OPEN))
-    with opened(tmp_path, server) as memory:
+    with left_open(tmp_path, server) as memory:
         alice = memory.user("alice")
-        attempt(alice, outcome=False)
-        alice.flush()
         (one,) = alice.experience.items()
 
         def answer(request: Request) -> Reply:

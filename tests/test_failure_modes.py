@@ -110,6 +110,7 @@ def test_every_label_names_a_question_of_the_corpus_and_known_modes() -> None:
     questions = labelled_questions()
     assert len(questions) >= 250
     assert {mode for one in questions for mode in one.first | one.second} == set(FAILURE_MODES)
+    assert {mode for one in questions for mode in one.other} == set(FAILURE_MODES)
     assert sum(any("\u4e00" <= sign <= "\u9fff" for sign in one.question) for one in questions) >= 40
     corpus = resources.files("hexamem.evals").joinpath("corpus")
     for name in ("open/zh_care_01.json", "chinese_friends.json"):
@@ -125,8 +126,23 @@ def test_both_passes_are_kept_and_differ() -> None:
     assert all((kappa := cohen_kappa(first[:, i], second[:, i])) is not None and kappa > 0.6 for i in range(4))
 
 
+def test_who_saw_no_labels_agrees_with_the_first_pass_beyond_chance() -> None:
+    questions = labelled_questions()
+    first, other = seen_by(questions, "first"), seen_by(questions, "other")
+    assert (first != other).any()
+    assert all((kappa := cohen_kappa(first[:, i], other[:, i])) is not None and kappa > 0.8 for i in range(4))
+
+
 def test_a_label_that_is_no_mode_is_refused(tmp_path: Path) -> None:
-    row = {"conversation": "x", "id": "1", "question": "?", "type": "4", "first": ["tempral"], "second": []}
+    row = {
+        "conversation": "x",
+        "id": "1",
+        "question": "?",
+        "type": "4",
+        "first": ["tempral"],
+        "second": [],
+        "other": [],
+    }
     file = tmp_path / "labels.json"
     file.write_text(json.dumps([row]), "utf-8")
     with pytest.raises(CorruptFileError, match=r"question 1: 'tempral' is no mode"):

@@ -586,6 +586,40 @@ def test_without_a_model_media_wait_without_noise_until_there_is_one(tmp_path: P
         assert alice.media(item.metadata["file"]["sha256"]) == MP3
 
 
+def test_a_picture_that_is_kept_by_its_name_gets_its_words_later_and_stays_one_resource(tmp_path: Path) -> None:
+    message = picture("Here is canoe.png")
+    message["content"][-1]["name"] = "canoe.png"
+    with Memory.open(tmp_path / "home", settings=QUIET) as memory:
+        [step_id] = memory.user("alice").remember(message).step_ids
+        assert memory.user("alice").flush()
+        [named] = memory.user("alice").items("resource")
+        assert (named.title, named.content) == ("canoe.png", "canoe.png")  # type: ignore[union-attr]
+    with Memory.open(tmp_path / "home", settings=QUIET, describe=lambda *_: "A red canoe.") as memory:
+        alice = memory.user("alice")
+        assert alice.flush()
+        [item] = alice.items("resource")
+        assert isinstance(item, ResourceItem)
+        assert (item.id, item.title, item.content) == (named.id, "canoe.png", "A red canoe.")
+        assert alice.recall("red canoe", kinds="resource").hits[0].id == item.id
+        operation = alice.history(item.id)[-1]
+        assert (operation.kind, operation.actor) == ("update", "describe")
+        assert operation.id in {one.id for one in alice.history(step_id)}
+        alice.undo(operation.id)
+        assert [one.id for one in alice.items("resource")] == [named.id]
+
+
+def test_a_file_that_is_kept_whole_and_then_named_as_attached_stays_one_resource(
+    alice: UserMemory, tmp_path: Path
+) -> None:
+    kept = alice.add_file(written(tmp_path, "garden.txt", "Minutes of the garden club. The beds get rows.")).item
+    [step_id] = alice.remember("I attached garden.txt, and there is seeds.csv, attached too.").step_ids
+    assert alice.flush()
+    found = {item.title: item for item in alice.items("resource")}  # type: ignore[union-attr]
+    assert found.keys() == {"garden.txt", "seeds.csv"}
+    assert found["garden.txt"].id == kept.id
+    assert step_id in {source.step_id for source in found["garden.txt"].sources}
+
+
 def test_a_description_is_redacted(tmp_path: Path, traces: Traces) -> None:
     said = "A note: the alarm password is kestrel-Harbour-92."
     with Memory.open(tmp_path / "home", settings=QUIET, describe=lambda *_: said) as memory:

@@ -552,16 +552,16 @@ def test_a_notice_about_an_index_of_one_user_does_not_show_in_the_recall_of_anot
         alice, bob = memory.user("alice"), memory.user("bob")
         alice.remember("the dog of alice")
         bob.remember("the dog of bob")
-        inner = memory.searcher.search
+        inner = memory.searcher.find
 
         def rebuilt_meanwhile(*args: Any) -> Any:
             memory.lexical.reset(bob.key)
             memory.projector.mend("bob")
             return inner(*args)
 
-        memory.searcher.search = rebuilt_meanwhile  # type: ignore[method-assign]
+        memory.searcher.find = rebuilt_meanwhile  # type: ignore[method-assign]
         bob.flush()
-        found = alice.recall("dog")
+        found = alice.recall("dog", strategy="rrf")
         assert "bob" in memory.notices[0]
         assert found.degraded == ()
 

@@ -14,7 +14,8 @@ from sqlalchemy import select
 from hexamem import Memory, Settings, UserMemory
 from hexamem.stores.ledger.schema import recalls
 
-WORD = "zanzibaria"
+from .taking_away import WORD, erases, forgets, redacts
+
 STRATEGIES = ("rrf_neighbours", "label_density", "learned")
 
 
@@ -68,18 +69,6 @@ def told(user: UserMemory, said: str) -> str:
     for strategy in STRATEGIES:
         assert step_id in [hit.id for hit in user.recall(said, strategy=strategy).hits]
     return step_id
-
-
-def forgets(user: UserMemory, step_id: str) -> None:
-    user.forget(step_ids=[step_id])
-
-
-def redacts(user: UserMemory, step_id: str) -> None:
-    user.redact(WORD)
-
-
-def erases(user: UserMemory, step_id: str) -> None:
-    user.erase()
 
 
 @pytest.mark.parametrize("takes_away", [forgets, redacts, erases])

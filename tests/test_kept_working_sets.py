@@ -23,20 +23,16 @@ from hexamem.stores.kept_working_sets import KeptWorkingSets
 from hexamem.stores.ledger import user_key
 from hexamem.stores.working_set import StepFacts, WorkingSet
 
+from .anna_and_ben import TALK as ANNA_AND_BEN
 from .conftest import Traces
+from .taking_away import WORD, erases, forgets, redacts
 
 TALK = [
-    ("Anna", "Guess what, I finally adopted a greyhound from the shelter!"),
-    ("Ben", "Lovely! What is she called?"),
-    ("Anna", "Pickle. She sleeps all day."),
-    ("Ben", "My pottery kiln broke yesterday, so no vases this month."),
-    ("Anna", "Oh no, how much does a new heating coil cost?"),
-    ("Ben", "About ninety pounds."),
+    *ANNA_AND_BEN,
     ("王若楠", "我搬到良渚了，房租三千六。"),
     ("高远", "恭喜！我家柯基瘦了两公斤。"),
 ]
 QUESTIONS = ("What is Anna's greyhound called, and the kiln?", "若楠搬到了哪里？")
-WORD = "zanzibaria"
 
 
 class Counting(BundledEmbedder):
@@ -221,6 +217,80 @@ def test_what_came_after_the_file_is_taken_in(memory: Memory, alice: UserMemory)
     assert_same(told_by(memory, again, "alice"), told_by(memory, kept_in(memory, None), "alice"))
 
 
+def test_labels_read_while_steps_come_are_those_of_the_steps(memory: Memory, alice: UserMemory) -> None:
+    """A recall asks for the labels in a later transaction than for the steps: somebody else may write in between."""
+    says(alice, *TALK)
+    kept = kept_in(memory, None)
+    steps, _, _ = sets_of(memory, kept, "alice")
+    says(alice, ("Ben", "My pottery kiln works again, I made two vases."), at=1_683_560_000)
+    memory.projector.catch_up("alice")
+    with memory.ledger.read("alice") as tx:
+        kept.labels(tx, steps)
+    found = told_by(memory, kept, "alice")
+    assert found["scopes"][-1] is not None
+    assert_same(found, told_by(memory, kept_in(memory, None), "alice"))
+
+
+def test_what_comes_after_a_recall_from_nothing_is_taken_in(plain: Memory) -> None:
+    """A user whose first record is a run, and no step, is known to the ledger before anything was said."""
+    with plain.ledger.write("alice"):
+        pass
+    alice = plain.user("alice")
+    assert not alice.recall("greyhound", strategy="learned").hits
+    said = says(alice, *TALK)
+    assert {hit.id for hit in alice.recall("greyhound", k=8, strategy="learned").hits} == set(said)
+
+
+def test_what_comes_after_a_reading_that_failed_is_taken_in(plain: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    alice = plain.user("alice")
+    says(alice, *TALK)
+    alice.add({"kind": "semantic", "name": "note", "summary": "Pickle is a greyhound.", "source": "t"})
+    kept = kept_in(plain, None)
+
+    def fails(*_: object) -> None:
+        raise OSError("the index cannot be read")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(plain.vectors, "vectors", fails)
+        with pytest.raises(OSError, match="cannot be read"):
+            sets_of(plain, kept, "alice")
+    says(alice, ("Ben", "The coil came today."), at=1_683_560_000)
+    assert_same(told_by(plain, kept, "alice"), told_by(plain, kept_in(plain, None), "alice"))
+
+
+def test_a_word_of_an_item_counts_when_a_step_says_it_later(memory: Memory, alice: UserMemory, tmp_path: Path) -> None:
+    says(alice, *TALK)
+    alice.add({"kind": "semantic", "name": "note", "summary": "Ben built a hurdygurdy.", "source": "t"})
+    kept = kept_in(memory, tmp_path / "sets")
+    sets_of(memory, kept, "alice")
+    alice.forget(step_ids=[says(alice, ("Anna", "Never mind."), at=1_683_558_000)[0]])  # the set is made of the rest
+    sets_of(memory, kept, "alice")
+    assert kept.save(memory.ledger, "alice")
+    says(alice, ("Anna", "The hurdygurdy is out of tune."), at=1_683_560_000)
+    for one in (kept, kept_in(memory, tmp_path / "sets")):
+        steps, items, _ = sets_of(memory, one, "alice")
+        ((_, number),) = steps.stems_of("hurdygurdy")
+        assert len(steps.rows_holding(number)) == 1
+        assert [fact.stems.get(number) for fact in items.facts(items.ids)].count(1) == 1
+
+
+def test_words_that_only_an_item_held_leave_with_it(memory: Memory, alice: UserMemory) -> None:
+    says(alice, *TALK)
+    item = alice.add({"kind": "semantic", "name": "note", "summary": "Ben built a hurdygurdy. 霹雳", "source": "t"})
+    kept = kept_in(memory, None)
+    steps, _, _ = sets_of(memory, kept, "alice")
+    other = steps.known_pieces((), ["霹", "雳", "霹雳"])
+    assert steps.stems_of("hurdygurdy")[0][1] >= 0
+    assert other.max() >= 0
+    alice.redact("hurdygurdy")
+    alice.redact("霹雳", caption="a word")
+    kept.drop("alice", memory.ledger)
+    steps, items, _ = sets_of(memory, kept, "alice")
+    assert item.id in items.ids
+    assert steps.stems_of("hurdygurdy")[0][1] == -1
+    assert steps.known_pieces((), ["霹", "雳", "霹雳"]).max() == -1
+
+
 def test_a_file_holds_no_words_no_names_and_no_threads(memory: Memory, alice: UserMemory, traces: Traces) -> None:
     says(alice, (f"{WORD}a", f"{WORD}b greyhounds"), ("Ben", f"{WORD}c в Киеве 良渚柯基"), thread=f"{WORD}d")
     alice.add({"kind": "semantic", "name": f"{WORD}e", "summary": "a greyhound", "source": "t"})
@@ -270,23 +340,9 @@ def test_a_file_of_a_ledger_that_was_set_back_is_made_anew(memory: Memory, alice
     alice.erase()
     says(alice, *TALK[:2])
     kept.drop("alice")
-    next(iter((memory.home / "sets").parent.glob("sets"))).joinpath(f"{user_key('alice')}.safetensors").write_bytes(
-        data
-    )
+    (memory.home / "sets" / f"{user_key('alice')}.safetensors").write_bytes(data)
     steps, _, _ = sets_of(memory, kept_in(memory, memory.home / "sets"), "alice")
     assert len(steps) == 2
-
-
-def forgets(user: UserMemory, step_id: str) -> None:
-    user.forget(step_ids=[step_id])
-
-
-def redacts(user: UserMemory, step_id: str) -> None:
-    user.redact(WORD)
-
-
-def erases(user: UserMemory, step_id: str) -> None:
-    user.erase()
 
 
 @pytest.mark.parametrize("takes_away", [forgets, redacts, erases])

@@ -17,14 +17,7 @@ from hexamem.retrieval.signals.cues import CUES, OPERATIONS
 from hexamem.retrieval.signals.features import FEATURES, Features
 from hexamem.retrieval.strategies import strategy_named
 
-TALK = [
-    ("Anna", "Guess what, I finally adopted a greyhound from the shelter!"),
-    ("Ben", "Lovely! What is she called?"),
-    ("Anna", "Pickle. She sleeps all day."),
-    ("Ben", "My pottery kiln broke yesterday, so no vases this month."),
-    ("Anna", "Oh no, how much does a new heating coil cost?"),
-    ("Ben", "About ninety pounds."),
-]
+from .anna_and_ben import TALK
 
 
 def talk(user: UserMemory) -> tuple[str, ...]:

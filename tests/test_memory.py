@@ -282,7 +282,7 @@ def test_a_recall_that_was_made_before_an_erasure_is_not_noted_after_it(
 ) -> None:
     alice = memory.user("alice")
     alice.remember("a heron")
-    inner = memory.searcher.search
+    inner = memory.searcher.find
 
     def erased_meanwhile(*args: Any) -> Any:
         found = inner(*args)
@@ -291,7 +291,7 @@ def test_a_recall_that_was_made_before_an_erasure_is_not_noted_after_it(
         return found
 
     with monkeypatch.context() as patched:
-        patched.setattr(memory.searcher, "search", erased_meanwhile)
+        patched.setattr(memory.searcher, "find", erased_meanwhile)
         alice.recall("heron")
     assert queries(alice) == []
 

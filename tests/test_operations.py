@@ -215,6 +215,72 @@ def test_what_ran_and_how_likely_is_kept_with_the_recall(memory: Memory, alice: 
     assert "latest_filtering" not in kept["on"]
 
 
+def test_a_recall_tells_which_operations_ran_and_what_decided_it(memory: Memory, alice: UserMemory) -> None:
+    talk(alice)
+    recall = alice.recall(RENT, strategy="learned", operations={"multi_step": True, "latest_filtering": False})
+    assert tuple(one.name for one in recall.operations) == NAMES
+    assert {one.name: one.gate for one in recall.operations} == recall.gate
+    told = {one.name: one for one in recall.operations}
+    assert (told["multi_step"].on, told["latest_filtering"].on) == (True, False)
+    assert told["multi_step"].reason.startswith("by the call")
+    assert told["latest_filtering"].reason == "by the call"
+    assert (told["threshold_filtering"].on, told["threshold_filtering"].reason) == (False, "by the strategy")
+    for name in ("temporal_ordering", "semantic_reranking"):
+        assert told[name].reason == "by the gate"
+        assert told[name].on is (told[name].gate >= 0.5)
+    alice.write_recalls()
+    with memory.ledger.read("alice") as tx:
+        assert read_recall(tx, recall.id)["operations"]["on"] == sorted(one.name for one in recall.operations if one.on)
+    assert Recall.model_validate(recall.model_dump()).operations == recall.operations
+    assert alice.recall(RENT, strategy="rrf").operations == ()
+
+
+def test_a_multi_step_recall_of_a_question_without_parts_says_that_it_searched_once(
+    memory: Memory, alice: UserMemory
+) -> None:
+    talk(alice)
+    several = alice.recall(
+        "How much is the crown, and which club did Nora join?", strategy="learned", operations={"multi_step": True}
+    )
+    assert [one.reason for one in several.operations if one.name == "multi_step"] == ["by the call"]
+    nameless = memory.user("bob")
+    nameless.remember(["the kiln broke again.", "we had soup.", "it rained all day.", "the soup was cold."])
+    once = nameless.recall("what about the soup?", strategy="learned", operations={"multi_step": True})
+    assert [one.reason for one in once.operations if one.name == "multi_step"] == [
+        "by the call, but the question has no parts to search"
+    ]
+
+
+def test_a_wanted_probability_filters_by_threshold_and_says_so(alice: UserMemory) -> None:
+    talk(alice)
+    recall = alice.recall(RENT, strategy="learned", min_probability=0.25)
+    told = next(one for one in recall.operations if one.name == "threshold_filtering")
+    assert (told.on, told.reason) == (True, "by min_probability = 0.25")
+    assert told.explain() == f"threshold_filtering on by min_probability = 0.25 ({told.gate:.2f})"
+
+
+def test_what_is_tried_out_is_told(tmp_path: Path) -> None:
+    with Memory.open(tmp_path / "home", settings=Settings(background=False, explore=1.0)) as memory:
+        talk(memory.user("iris"))
+        tried = [memory.user("iris").recall(RENT, strategy="learned").operations for _ in range(12)]
+    decided = {one.reason for operations in tried for one in operations if one.name in FREE - {"threshold_filtering"}}
+    assert decided == {"by the gate", "by Settings.explore"}
+    for one in (one for operations in tried for one in operations if one.reason == "by Settings.explore"):
+        assert one.on is not (one.gate >= 0.5)
+
+
+def test_why_names_the_gate_of_what_ran(alice: UserMemory) -> None:
+    talk(alice)
+    recall = alice.recall("What did Iris say on 10 March 2024?", strategy="learned", operations=LATEST)
+    gate = recall.gate or {}
+    for hit in recall.hits:
+        notes = {signal.name: signal.note for signal in hit.why}
+        for name in {"latest_filtering", "semantic_reranking"} & notes.keys():
+            assert notes[name] == f"gate {gate[name]:.2f}"
+        assert notes.get("time", "temporal_ordering").startswith("temporal_ordering")
+    assert any("time" in {signal.name for signal in hit.why} for hit in recall.hits)
+
+
 @pytest.mark.parametrize("given_", [{"sorting": True}, {"multi_step": 1}, ["multi_step"]])
 def test_an_operation_that_there_is_not_is_refused(alice: UserMemory, given_: object) -> None:
     with pytest.raises(InvalidInputError, match="operations"):
@@ -250,7 +316,16 @@ def test_the_command_switches_operations(tmp_path: Path, capsys: pytest.CaptureF
         talk(memory.user("iris"))
     asked = ["recall", RENT, "--user", "iris", "--home", str(tmp_path / "home"), "-s", "learned", "--json"]
     assert run([*asked, "--with", "multi_step", "--without", "semantic_reranking"]) == 0
-    names = {one["name"] for hit in json.loads(capsys.readouterr().out)["hits"] for one in hit["why"]}
+    found = json.loads(capsys.readouterr().out)
+    names = {one["name"] for hit in found["hits"] for one in hit["why"]}
+    told = {one["name"]: (one["on"], one["reason"].partition(",")[0]) for one in found["operations"]}
+    assert (told["multi_step"], told["semantic_reranking"]) == ((True, "by the call"), (False, "by the call"))
     assert "semantic_reranking" not in names
+    assert run([*asked[:-1], "--with", "multi_step", "--why"]) == 0
+    shown = capsys.readouterr().out.partition("\noperations\n")[2]
+    assert [line.split()[:2] for line in shown.splitlines() if line.startswith("    ")][2] == ["multi_step", "on"]
+    assert "threshold_filtering off by the strategy (" in shown
+    assert run(asked[:-1]) == 0
+    assert "operations" not in capsys.readouterr().out
     assert run([*asked, "--with", "sorting"]) == 2
     assert "sorting" in capsys.readouterr().err

@@ -506,3 +506,30 @@ def test_a_question_that_holds_a_secret_is_noted_without_it(tmp_path: Any) -> No
             noted = repr(tx.connection.exec_driver_sql("select query from recalls").all())
     assert "where do I use" in noted
     assert "hunter2Xy" not in noted
+
+
+def test_an_item_bears_the_time_at_which_it_was_last_said(memory: Memory, alice: UserMemory) -> None:
+    first, again = (
+        alice.remember({"role": "user", "content": "The kiln is in the shed.", "timestamp": f"{year}-06-01T10:00Z"})
+        for year in (2019, 2021)
+    )
+    sources = [{"step_id": one} for one in (*first.step_ids, *again.step_ids)]
+    about: dict[str, dict[str, Any]] = {
+        "told": {"sources": sources},
+        "dated": {"sources": sources, "valid_from": "2018-01-01"},
+        "written": {},
+    }
+    made = {
+        alice.add({"kind": "semantic", "name": name, "summary": "The kiln stands there.", **more}).id: name
+        for name, more in about.items()
+    }
+    for strategy in ("rrf", "learned"):
+        found = alice.recall("kiln", strategy=strategy, kinds="semantic")
+        times = {made[hit.id]: hit.occurred_at for hit in found.hits}
+        assert times["told"] == datetime(2021, 6, 1, 10, tzinfo=UTC)
+        assert times["dated"] == datetime(2018, 1, 1, tzinfo=UTC)
+        assert times["written"] == next(one.created_at for one in alice.items() if made[one.id] == "written")
+        assert found.text.index("2018-01-01") < found.text.index("2021-06-01 10:00")
+    alice.forget(again.step_ids)
+    told = next(hit for hit in alice.recall("kiln", kinds="semantic") if made[hit.id] == "told")
+    assert told.occurred_at == datetime(2019, 6, 1, 10, tzinfo=UTC)

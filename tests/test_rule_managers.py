@@ -182,6 +182,33 @@ def test_small_talk_and_recurrences_are_no_events(text: str) -> None:
     assert summaries("episodic", text) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("I've signed up for the Bergen half marathon on 24 January.", "2026-01-24"),
+        ("I signed up for the half marathon on 24 January.", "2026-01-24"),
+        ("My sister's registered for a pottery course on 2 February.", "2026-02-02"),
+        ("The release is planned for 24 January.", "2026-01-24"),
+        ("We got tickets for the concert on 9 January.", "2026-01-09"),
+        ("We have planned the wedding for 5 January.", "2026-01-05"),
+        ("我报名了1月24号的半程马拉松。", "2026-01-24"),
+        ("我抢到了1月3日的演唱会门票！", "2026-01-03"),
+        ("I ran the half marathon on 24 January.", "2025-01-24"),
+        ("I signed up for the gym on 3 January.", "2025-01-03"),
+        ("I've just registered my car on 3 January.", "2025-01-03"),
+        ("I signed up for the race on 3 January and finished last.", "2025-01-03"),
+        ("I was enrolled in the course on 3 January.", "2025-01-03"),
+        ("The exam was scheduled for 24 January but I missed it.", "2025-01-24"),
+        ("我1月24号跑了半程马拉松。", "2025-01-24"),
+        ("我参加了1月24号的半程马拉松。", "2025-01-24"),
+        ("我1月3号买了一辆车。", "2025-01-03"),
+    ],
+)
+def test_what_one_is_down_for_lies_ahead_and_what_one_did_lies_behind(text: str, day: str) -> None:
+    (one,) = [each for each in proposed(batch(text)) if each.kind == "episodic"]
+    assert one.values["occurred_at"].date().isoformat() == day
+
+
 def test_a_slip_replaces_the_event_of_the_same_batch() -> None:
     turns: list[Turn] = [
         "I have the dentist on Monday at half three.",
@@ -262,6 +289,22 @@ def test_attached_files_and_transcripts_are_resources() -> None:
         "call.m4a",
         "We agreed on blue tiles.",
     )
+
+
+GARDEN = "Minutes of the garden club\n- the beds get rows\n- the shed gets a roof\n- Bo buys the seeds"
+
+
+@pytest.mark.parametrize(
+    ("said", "titles"),
+    [
+        (f"Here is garden-notes.txt:\n\n{GARDEN}", ["Minutes of the garden club"]),
+        (f"Please keep these notes:\n\n{GARDEN}\n- see the attached plan.pdf", ["Minutes of the garden club"]),
+        (f"I attached plan.pdf. And here are the notes:\n\n{GARDEN}", ["plan.pdf", "Minutes of the garden club"]),
+        ("I attached plan.pdf and seeds.csv.", ["plan.pdf", "seeds.csv"]),
+    ],
+)
+def test_a_note_is_one_resource_whatever_files_it_names(said: str, titles: list[str]) -> None:
+    assert [one.values["title"] for one in proposed(batch(said)) if one.kind == "resource"] == titles
 
 
 def test_contacts_go_to_the_vault_with_their_owner_and_nowhere_else() -> None:

@@ -18,15 +18,9 @@ from hexamem.stores.embedders.bundled import BundledEmbedder
 from hexamem.stores.step_form import FORM_FLAGS, form_of
 from hexamem.stores.working_set import StepFacts, WorkingSet
 
+from .anna_and_ben import TALK
+
 START = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
-TALK = [
-    ("Anna", "Guess what, I finally adopted a greyhound from the shelter!"),
-    ("Ben", "Lovely! What is she called?"),
-    ("Anna", "Pickle. She sleeps all day."),
-    ("Ben", "My pottery kiln broke yesterday, so no vases this month."),
-    ("Anna", "Oh no, how much does a new heating coil cost?"),
-    ("Ben", "About ninety pounds."),
-]
 
 
 @pytest.fixture(scope="module")

@@ -16,8 +16,23 @@ from hexamem.evals import load_conversations
 from hexamem.evals.gate_training import Operable, rewards_of
 from hexamem.evals.records import Question
 from hexamem.evals.small_memories import small_memories
-from hexamem.evals.training import AskedQuestion, calibration_error, cross_validate, train, unanswerable
-from hexamem.retrieval.learning import Example, LearningSettings, _slopes, learn_answerable, learn_blend, learn_ranking
+from hexamem.evals.training import (
+    AskedQuestion,
+    balanced_examples,
+    calibration_error,
+    cross_validate,
+    train,
+    unanswerable,
+)
+from hexamem.retrieval.learning import (
+    Example,
+    LearningSettings,
+    _chosen,
+    _slopes,
+    learn_answerable,
+    learn_blend,
+    learn_ranking,
+)
 from hexamem.retrieval.operations import configurations
 from hexamem.retrieval.permit import Request as SearchRequest
 from hexamem.retrieval.ranker import Ranker, large_share
@@ -102,6 +117,44 @@ def test_it_learns_what_a_cue_turns_round() -> None:
     turned = ranker.score(features_of(one.values, cues))
     assert np.corrcoef(plain, one.values[:, 9])[0, 1] > 0.4
     assert np.corrcoef(turned, one.values[:, 9])[0, 1] < -0.4
+
+
+def test_a_question_with_more_evidence_counts_more_as_far_as_it_is_told() -> None:
+    random = np.random.default_rng(4)
+    examples = []
+    for number in range(60):
+        values = random.normal(size=(40, len(FEATURES))).astype(np.float32)
+        order = np.argsort(-values[:, 5])
+        evidence = np.zeros(40, bool)
+        evidence[order[-9:] if number % 2 else order[:1]] = True  # nine of the least, or the greatest alone
+        examples.append(Example(values=values, cues=np.zeros(len(CUES), np.float32), evidence=evidence))
+    settings = LearningSettings(epochs=6, runs=1, rate=1e-2, drop=0.0, drop_signals=0.0, hidden=2, gate=2)
+    alike, several = (
+        learn_ranking(examples, replace(settings, several=power), fingerprint="x").linear[5] for power in (0.0, 1.0)
+    )
+    assert several < alike
+
+
+def test_all_candidates_of_a_conversation_are_trained_on_unless_told_otherwise() -> None:
+    (example,) = made_up(1)
+    values = np.tile(example.values, (30, 1))  # 600 candidates
+    evidence = np.zeros(600, bool)
+    evidence[7] = True
+    few = LearningSettings(hardest=5, others=5)
+    for settings, count in ((LearningSettings(), 600), (few, 11)):
+        x, target = _chosen(
+            Example(values=values, cues=example.cues, evidence=evidence), values, settings, np.random.default_rng(0)
+        )
+        assert len(x) == len(target) == count
+        assert target[0] == target.sum() == 1.0
+
+
+def test_a_kind_of_data_with_four_times_the_questions_counts_twice() -> None:
+    talks = [replace(one, dataset="talks") for one in asked(made_up(40), "a")]
+    agents = [replace(one, dataset="agents") for one in asked(made_up(10, seed=1), "b")]
+    weights = [one.weight for one in balanced_examples([*talks, *agents])]
+    assert len(set(weights[:40])) == 1
+    assert sum(weights[:40]) == pytest.approx(2 * sum(weights[40:]))
 
 
 def test_several_runs_are_one_scorer_with_their_mean_score() -> None:

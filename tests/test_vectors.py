@@ -30,7 +30,7 @@ from hexamem.errors import (
 )
 from hexamem.stores.vectors import VectorSettings, VectorStore
 
-from .fork_server import run_program
+from .fork_server import python, run_program
 
 D = 16
 ALICE, BOB = "a11ce000" * 2, "b0b00000" * 2
@@ -75,8 +75,8 @@ def opened(
     )
 
 
-def script(body: str, folder: Path) -> list[str]:
-    return [sys.executable, "-c", PREAMBLE + textwrap.dedent(body), str(folder)]
+def program(body: str, folder: Path) -> list[str]:
+    return [*python(), "-c", PREAMBLE + textwrap.dedent(body), str(folder)]
 
 
 def run(body: str, folder: Path) -> str:
@@ -308,6 +308,23 @@ def test_users_who_take_turns_do_not_push_each_other_out_of_the_cache(folder: Pa
             store.query(user, "steps", vector(user, turn), 5)
     held = [store._cache is not None and store._cache.lacking(f"hexamem.{user}.steps") == [] for user in users]
     assert held == [True, True, False, False]
+    store.close()
+
+
+def test_a_collection_that_grows_while_it_is_cached_stays_within_the_bounds(folder: Path) -> None:
+    store = opened(folder, scanned=400, cache_bytes=600 * D * 4)
+    cache, names = store._cache, {user: f"hexamem.{user}.steps" for user in (ALICE, BOB)}
+    assert cache is not None
+    for user in (BOB, ALICE):
+        put(store, user, 0, 250)
+        for turn in range(2):
+            store.query(user, "steps", vector(user, turn), 5)
+    assert [cache.size(name) for name in names.values()] == [250, 250]
+    put(store, ALICE, 250, 390)  # both together are more than the budget
+    assert [cache.size(name) for name in names.values()] == [390, 0]
+    put(store, ALICE, 390, 410)  # more than are compared as a whole
+    store.query(ALICE, "steps", vector(ALICE, 0), 5)
+    assert cache.size(names[ALICE]) == 0
     store.close()
 
 
@@ -553,7 +570,7 @@ def test_killed_processes_leave_nothing_wrong_that_is_not_a_suspect(folder: Path
     """
     rng = np.random.default_rng(1)
     for _ in range(4):
-        process = subprocess.Popen(script(body, folder), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(program(body, folder), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert process.stdout is not None
         sizes: dict[str, int] = {}
         lines = [process.stdout.readline()]
@@ -645,7 +662,9 @@ def test_chroma_is_loaded_by_the_first_call_that_needs_vectors(folder: Path) -> 
         put(store, "{ALICE}", 0, 1)
         print("chromadb" in sys.modules)
     """
-    done = subprocess.run(script(body, folder), capture_output=True, text=True, timeout=300, check=True)
+    code = PREAMBLE + textwrap.dedent(body)
+    command = [sys.executable, "-c", code, str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
     assert done.stdout == "False\nTrue\n"
 
 
@@ -718,7 +737,7 @@ def test_a_load_that_crashes_the_process_is_not_tried_again(folder: Path) -> Non
     with store._engine.using("hexamem.{ALICE}.steps"):
         os.abort()
     """
-    crashed = subprocess.run(script(body, folder), capture_output=True, timeout=300, check=False)
+    crashed = subprocess.run(program(body, folder), capture_output=True, timeout=300, check=False)
     assert crashed.returncode != 0
     store = opened(folder)
     assert store.suspects() == [(ALICE, "steps")]

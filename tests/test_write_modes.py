@@ -16,6 +16,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 
 from hexamem import Memory, Settings, UserMemory
+from hexamem.cli import main
 from hexamem.graphs.ingest_state import IngestState
 from hexamem.stores.ledger.usage import usage_totals
 
@@ -450,3 +451,58 @@ def test_the_script_reads_prompts_as_it_should(scripted_server: ServerFactory) -
     )
     request = Request(number=0, body={"messages": [{"role": "user", "content": text}]}, key="")
     assert [one["name"] for one in operations(request, "semantic")] == ["Orla"]
+
+
+# The command line.
+
+
+def test_the_command_line_sets_the_mode(
+    tmp_path: Path,
+    scripted_server: ServerFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    server = scripted_server(answer)
+    monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-scripted")
+    talk = tmp_path / "talk.jsonl"
+    talk.write_text(json.dumps({"role": "user", "content": "FACT Orla: is a vet in Sligo"}) + "\n", "utf-8")
+
+    def ingested(*words: str) -> tuple[list[str], int]:
+        before, home = server.calls, tmp_path / f"home{len(words)}{words[-1].replace(':', '')}"
+        assert main(["ingest", str(talk), "--user", "ann", "--home", str(home), "--json", *words]) == 0
+        assert main(["items", "--user", "ann", "--home", str(home), "--json"]) == 0
+        told = capsys.readouterr().out.partition("}\n[")[2]
+        return [item["kind"] for item in json.loads(f"[{told}")], server.calls - before
+
+    by = ("--model", "openai:scripted", "--mode")
+    assert ingested(*by, "single_call") == (["semantic"], 1)
+    assert ingested(*by, "agents") == (["semantic"], 2)
+    assert ingested(*by, "off") == ([], 0)
+    assert ingested("--mode", "off") == ([], 0)
+    assert ingested("--model", "openai:scripted")[1] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--mode", "agents"), "--mode agents needs a model: give --model"),
+        (("--mode", "single_call"), "--mode single_call needs a model: give --model"),
+        (("--label-by", "uncertain"), "--label-by uncertain needs a model: give --model"),
+        (("--mode", "magic"), "use one of rules, single_call, agents, off"),
+        (("--mode", "single_call", "--label-by", "model", "--model", "openai:x"), "would pay for it twice"),
+    ],
+)
+def test_a_mode_that_cannot_work_is_refused_in_one_line(
+    words: tuple[str, ...],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-scripted")
+    assert main(["users", "--home", str(tmp_path / "home"), *words]) == 2
+    assert main(["demo", "--home", str(tmp_path / "home"), *words]) == 2
+    first, second = capsys.readouterr().err.splitlines()
+    assert "there is no memory" in first
+    assert said in second

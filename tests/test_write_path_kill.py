@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ import pytest
 
 from hexamem import Memory, Settings
 
+from .fork_server import WRITE_PATH, python
 from .manager_script import answer
 from .scripted_server import ScriptedServer
 
@@ -47,7 +47,7 @@ def killed(folder: Path) -> dict[str, Killed]:
     script = Path(__file__).with_name("write_path_kill_child.py")
     with ScriptedServer(answer) as server:
         wanted = [f"{modes}={kills}" for modes, kills in _KILLS.items()]
-        command = [sys.executable, str(script), str(folder), server.base_url, "3", *wanted]
+        command = [*python(*WRITE_PATH), str(script), str(folder), server.base_url, "3", *wanted]
         done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 0, done.stderr + done.stdout
     died = json.loads(done.stdout.splitlines()[-1])

@@ -140,7 +140,6 @@ def _research(user: UserMemory, call: OperationCall, given: ResearchToolInput) -
 
 def _remember(user: UserMemory, call: OperationCall, given: RememberInput) -> StoredOutput:
     values: dict[str, Any] = {"kind": given.kind, "metadata": {"thread_id": call.scope.thread_id}}
-    about = _sources(user, call)
     if given.kind == "semantic":
         values |= {"name": given.title, "summary": given.text}
     elif given.kind == "episodic":
@@ -155,7 +154,8 @@ def _remember(user: UserMemory, call: OperationCall, given: RememberInput) -> St
             getattr(known, name) == value for name, value in values.items() if name not in ("metadata", "occurred_at")
         ):
             return StoredOutput(id=known.id, stored="known already")
-    stored = user.add({**values, "sources": about}, actor="model", reason="the agent was to remember it")
+    values["sources"] = _sources(user, call)
+    stored = user.add(values, actor="model", reason="the agent was to remember it")
     return StoredOutput(id=stored.id, stored="new")
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from ...errors import InvalidInputError, NotFoundError
 from ...memory_types import MemoryItem, Step
 from ...memory_types.proposals import Evidence, Outcome, Proposal
-from ...stores.applying import Cleaned, Cleaner, KnownItems
+from ...stores.applying import Cleaned, Cleaner, KnownItems, first_said
 from ...stores.ledger import Ledger, Redaction, Transaction, get_steps
 from ...stores.ledger.vault import known_secrets, list_secrets
 from ...stores.media import MediaStore
@@ -28,7 +28,7 @@ from .evidence import Heard, check_evidence
 from .item_changes import ItemChanges
 from .likeness import Embed, Likeness
 from .proposal_values import read_values
-from .repeated import as_first_said, first_said, slot_as_first_said
+from .repeated import as_first_said, slot_as_first_said
 from .state import Checked, references_in
 
 __all__ = ["Applied", "Applier"]

@@ -19,6 +19,9 @@ from .likeness import Likeness, Verdict, telling_words
 
 __all__ = ["compare_items", "find_duplicate", "from_same_words", "join_sources"]
 
+_MARKS = " \t\n.,;:!?…。，；：！？\"'“”‘’()（）"
+_FILES = frozenset(("file", "image", "audio", "video"))
+
 
 def join_sources(one: Sequence[Source], two: Iterable[Source]) -> tuple[Source, ...]:
     """All sources of both, each once; a quote that lies within another of the same step adds nothing."""
@@ -97,10 +100,11 @@ def compare_items(known: MemoryItem, new: MemoryItem, likeness: Likeness, zone: 
                 return "different"
             return verdict if alike else "different"
         case ResourceItem(), ResourceItem():
-            one, two = known.content.split(), new.content.split()
-            if one == two:
+            if _only_named(new) and known.title.casefold() != new.title.casefold():
+                return "different"  # two files may be named in the same words
+            if known.content.split() == new.content.split():
                 return "same"
-            return "different"
+            return "less" if _only_named(new) and not _only_named(known) else "different"
         case VaultItem(), VaultItem():
             if known.secret_id or new.secret_id:
                 return "same" if known.secret_id == new.secret_id else "different"
@@ -108,6 +112,14 @@ def compare_items(known: MemoryItem, new: MemoryItem, likeness: Likeness, zone: 
                 return "different"
             return likeness.compare(known.caption, new.caption, same_words=same_words)
     return "different"
+
+
+def _only_named(item: ResourceItem) -> bool:
+    """Whether all that is known of a file is the words in which it was named."""
+    if item.resource_type not in _FILES or item.title not in item.content:
+        return False
+    words = item.content.strip(_MARKS)  # a quote ends with a word
+    return any(words in source.quote for source in item.sources)
 
 
 def _summaries(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from ...errors import InvalidInputError, NotFoundError
@@ -10,6 +11,7 @@ from ...memory_types import ITEM_KINDS, CoreItem, MemoryItem, OperationKind, Sen
 from ...memory_types.base import utc_now
 from ...memory_types.proposals import Outcome
 from ...stores.applying import keyed_id, left_before
+from ...stores.ledger.items import SAID_AT
 from .contradictions import Placement, corrects, history, place, replaces_figures
 from .duplicates import compare_items, find_duplicate, from_same_words, join_sources
 from .item_edits import ItemEdits
@@ -20,6 +22,7 @@ from .state import Changes, Checked, owned_by
 __all__ = ["ItemChanges"]
 
 _NEAR = 20  # items of which a duplicate is looked for
+_LATE = timedelta(minutes=5)  # after which what was said is learned so late that the item tells when it was said
 
 
 class ItemChanges(ItemEdits):
@@ -122,6 +125,8 @@ class ItemChanges(ItemEdits):
             fields["secret_id"] = one.secret_id
         if one.kind == "procedural" and fields.get("steps") and not fields.get("summary"):
             fields["summary"] = fields["steps"][0][:200]
+        if one.kind != "episodic" and fields["created_at"] - one.said_at > _LATE:
+            fields["metadata"] = {**fields.get("metadata", {}), SAID_AT: one.said_at.isoformat()}
         return item_from({**fields, "sources": one.heard.sources})
 
     def _add_vault(self, one: Checked, new: VaultItem, target: MemoryItem | None) -> Outcome:
@@ -246,20 +251,21 @@ class ItemChanges(ItemEdits):
         return self.written(one, kind, [*changes, (known, after), *extra], after)
 
     def _heard_before(self, item: MemoryItem, new: MemoryItem, verdict: Verdict) -> bool:
-        """Whether an item states a value by these very words, or did so until it was changed."""
-        if not set(_spans(new)) <= set(_spans(item)):
-            return False
-        if verdict == "same":
+        """Whether an item states a value by these very words, or did so until it was changed or an operation undone."""
+        words = set(_spans(new))
+        cited = words <= set(_spans(item))
+        if cited and verdict == "same":
             return True
+        if not cited and not self.known.undone:
+            return False
         states = [
             change.after
             for one in self.known.history(item.id)
-            if one.undone_by is None
             for change in one.changes
             if change.target_id == item.id and change.after
         ]
         former = [item_from({**state, "user": self.tx.user}) for state in states]
-        return any(set(_spans(new)) <= set(_spans(one)) and self._same_value(one, new) == "same" for one in former)
+        return any(words <= set(_spans(one)) and self._same_value(one, new) == "same" for one in former)
 
     def _worded_by_hand(self, item: MemoryItem) -> bool:
         """Whether what an item says was last put by a person: then managers add sources to it, and no words."""

@@ -45,6 +45,8 @@ class ItemEdits(ApplyState):
             raise InvalidInputError(f"the update would give {old.id} the slot {now_in}, which another item holds")
         if now_in and now_in == slot:
             new = self._within_neighbours(one, new, slot)
+            if new == old:
+                return Outcome(applied="noop", item_id=old.id)
         new = new.changed(version=old.version + 1)
         return self.written(one, "update", [(old, new), *extra], new)
 
@@ -58,7 +60,9 @@ class ItemEdits(ApplyState):
                     begins = other.item.valid_to
             elif other.item.valid_from and ends and other.begins < ends and (begins is None or other.begins >= begins):
                 ends = other.item.valid_from
-            elif other.item.valid_to and begins and other.begins <= begins < other.item.valid_to:
+            elif begins and other.holds_at(begins):
+                if other.item.valid_to is None:
+                    raise InvalidInputError(f"the times of {new.id} lie within those of another value of {slot}")
                 begins = other.item.valid_to
         if begins is not None and ends is not None and ends < begins:
             raise InvalidInputError(f"the times of {new.id} lie within those of another value of {slot}")

@@ -84,6 +84,15 @@ _ZH_ATTRIBUTE = (
     r"|密码|价格|月租|房租|租金|学费|年费|会费"
 )
 
+_COUNT = (
+    r"\d{1,4}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen"
+    r"|eighteen|nineteen|twenty"
+)
+_OVER = r"(?=\s*[.;!?]|\s*$| (?:now|these days|and)\b)"
+"""That nothing follows which would hold of a part only: "closes at 8 on Thursdays" is not when it closes."""
+_CLOCK = r"(?P<value>\d{1,2}(?:[:.]\d{2})?\s?(?:[ap]\.?m\.?|o'clock)?|noon|midnight|(?:half|quarter) (?:past|to) \w+)"
+_DAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days"
+
 _ENGLISH: tuple[tuple[str, str], ...] = (
     ("home_city", rf"{_HAS}(?:lives?|living|resides?|based|lived) {_NOW}in {_VALUE}"),
     (
@@ -108,7 +117,15 @@ _ENGLISH: tuple[tuple[str, str], ...] = (
         rf"(?<=rent |rate ){_HAS}{_RISES} (?P<value>\d[\d.,]*[^.;!?\n]{{0,20}}?)(?=[.;!?,\n]|$)",
     ),
     ("name", rf"(?:is|was) {_NOW}(?:called|renamed(?: to)?|named) {_VALUE}"),
-)
+    ("opening_time", rf"{_NOW}opens? {_NOW}at {_CLOCK}{_OVER}"),
+    ("closing_time", rf"{_NOW}(?:closes?|shuts?) {_NOW}at {_CLOCK}{_OVER}"),
+    ("weekdays", rf"(?:is|are) {_NOW}(?:held )?(?:on |every )?(?P<value>{_DAYS}(?:(?:, | and ){_DAYS})*){_OVER}"),
+    ("duration", rf"{_NOW}takes? {_NOW}(?:me |us )?(?:about |around |roughly )?(?P<value>(?:{_COUNT}) (?:minutes?|mins?|hours?)){_OVER}"),
+    ("weight", rf"{_NOW}weighs? {_NOW}(?:about |around )?(?P<value>\d[\d.]*\s?(?:kg|kilos?|g|grams?|lbs?|pounds?|stone)){_OVER}"),
+    ("size", rf"has {_NOW}(?P<value>(?:{_COUNT}) (?:people|members|employees|staff|players|pupils|students)){_OVER}"),
+    ("grade", rf"is {_NOW}in (?P<value>(?:(?:\d+(?:st|nd|rd|th)|first|second|third|fourth|fifth|sixth|senior) (?:class|grade|year|form))"
+              rf"|(?:year|grade|class) (?:{_COUNT})){_OVER}"),
+)  # fmt: skip
 _SENTENCES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (attribute, re.compile(rf"^(?P<subject>[^,.;!?\n]*?)\s?\b(?<!')(?:{form})", re.IGNORECASE))
     for attribute, form in _ENGLISH
@@ -121,7 +138,25 @@ _ROLE_IN = re.compile(
     rf"^(?P<subject>[^,.;!?\n]+?)(?:'s|’s) (?:new |current )?{_LEADER} is {_NOW}(?!(?:not|away|out|off|on|in|very|so|a|an|the)\b){_VALUE}",
     re.IGNORECASE,
 )
-_OURS = re.compile(rf"^(?P<value>[\w .-]+?)(?: now)? is the user's (?:new )?{_LEADER}$", re.IGNORECASE)
+_CARER = r"(?:dentist|gp|doctor|hairdresser|barber|therapist|accountant|childminder)"  # people seldom have two of them
+_OURS = re.compile(
+    rf"^(?P<value>[\w .-]+?)(?: now)? is the user's (?:new )?(?:{_LEADER}|(?P<carer>{_CARER}))$"
+    r"|^(?P<value2>[^，。,\s]{1,12})(?:现在)?是用户的(?P<role2>房东|老板|经理|主管|班主任|导师|教练|牙医|家庭医生|组长|队长)$",
+    re.IGNORECASE,
+)
+_IS_OLD = re.compile(
+    rf"^(?P<subject>the user's [\w' -]{{2,30}}?) (?:is|turned|has turned) {_NOW}(?P<value>{_COUNT}){_OVER}",
+    re.IGNORECASE,
+)
+_ONE_OF = re.compile(  # one has one of, or says which
+    r"^(?:my|our|the user's) (?P<subject>(?:\w+ )?(?:car|van|motorbike|phone|laptop|tablet|gym|bank|broadband provider|insurer))"
+    r" is (?:now |currently )?(?:an? )?(?P<value>(?-i:i?[A-Z])[^.;!?,\n]{1,40}?)(?= now\b|[.;!?]|$)",
+    re.IGNORECASE,
+)
+_DEADLINE = re.compile(
+    rf"^(?:the |our |my )?(?:new )?deadline (?:of|for) (?P<subject>[^,.;!?\n]+?) is {_NOW}(?:on )?{_VALUE}",
+    re.IGNORECASE,
+)
 _CHINESE: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (attribute, re.compile(form))
     for attribute, form in (
@@ -134,10 +169,22 @@ _CHINESE: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ),
         ("age", r"^(?P<subject>\S*?)今年(?P<value>\d{1,3}|[一二三四五六七八九十百]+)岁"),
         (
+            "age",
+            r"^(?P<subject>[^\s，。]{1,6}?)(?:现在|已经|也|都|刚|满)*(?P<value>\d{1,3}|[一二三四五六七八九十百]+)岁半?了?(?=[。！]|$)",
+        ),
+        (
+            "weekdays",
+            r"^(?P<subject>[^\s，。]{1,10}?会)(?:现在|改[到成为]了?|都|也|是|在|定在)+(?P<value>每?(?:周|星期|礼拜)[一二三四五六日天])(?:了|开)?(?=[。！]|$)",
+        ),
+        (
             "",
             rf"^(?P<subject>\S*?)的?(?P<attribute>{_ZH_ATTRIBUTE}){_ZH_NOW}"
             r"(?:用的是|用的|用|是|换成了?|改成了?|改用了?|改为了?|变成了?|升级[到成]了?|迁移?到了?|涨到了?|降到了?|叫)"
             rf"\s?{_ZH_VALUE}{_ZH_END}",
+        ),
+        (
+            "database",
+            rf"^(?P<subject>[^\s，。]*?){_ZH_NOW}(?:用的是|换成了?|换到了?|改用了?|迁移?到了?)\s?(?i:{_DATABASE})",
         ),
         (
             "价格",
@@ -184,7 +231,11 @@ def stated_by(sentence: str) -> Stated | None:
             return None
         sentence = sentence[: ends[-1]]
     if ours := _OURS.match(sentence):
-        return Stated("user", _role(ours["role"]), ours["value"].strip(), certain=True)
+        role = ours["role"] or ours["carer"] or ours["role2"]
+        return Stated("user", _role(role), (ours["value"] or ours["value2"]).strip(), certain=True)
+    for attribute, form in (("age", _IS_OLD), ("model", _ONE_OF), ("deadline", _DEADLINE)):
+        if match := form.match(sentence):
+            return _stated(match["subject"], attribute, match["value"], certain=attribute != "age")
     for role in (_ROLE_OF, _ROLE_IN):
         if match := role.match(sentence):
             return _stated(match["subject"], _role(match["role"]), match["value"], certain=True)

@@ -1,49 +1,17 @@
-"""Words that were stored twice: a conversation ingested again says nothing new."""
+"""Words that were stored twice: a conversation ingested again says nothing new.
+
+Which step a copy is one of, :func:`~hexamem.stores.applying.first_said` tells.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import select
-
-from ...memory_types import Step
-from ...stores.ledger import Transaction
-from ...stores.ledger.schema import steps as table
 from .evidence import Heard
 
-__all__ = ["as_first_said", "first_said", "slot_as_first_said"]
-
-
-def first_said(tx: Transaction, steps: Iterable[Step]) -> dict[str, str]:
-    """Step id → id of the first active step with the same words, said by the same at the same moment.
-
-    What was learned of that one, and what has since become of it, holds of its copies too. Steps without an earlier
-    copy are left out.
-    """
-    found: dict[str, str] = {}
-    for step in steps:
-        same = (
-            select(table.c.id)
-            .where(
-                table.c.user_id == tx.user_id,
-                table.c.occurred_at == step.occurred_at,
-                table.c.status == "active",
-                table.c.role == step.role,
-                table.c.name.is_(None) if step.name is None else table.c.name == step.name,
-                table.c.content == step.content,
-                table.c.index_text.is_(None)
-                if step.index_text == step.content
-                else table.c.index_text == step.index_text,
-            )
-            .order_by(table.c.seq)
-            .limit(1)
-        )
-        first = tx.first(same)
-        if first is not None and first.id != step.id:
-            found[step.id] = first.id
-    return found
+__all__ = ["as_first_said", "slot_as_first_said"]
 
 
 def as_first_said(heard: Heard, first: Mapping[str, str]) -> Heard:

@@ -26,6 +26,7 @@ from .policy import Ended, act_out
 
 if TYPE_CHECKING:
     from ...models import UsageRow
+    from ...user import UserMemory
 
 __all__ = ["ARMS", "ENVIRONMENTS", "Agent", "Arm", "Outcome", "compare", "run_arm", "scripted_agent", "tasks_of"]
 
@@ -183,65 +184,111 @@ def run_arm(
     given = dict(models or {"distiller": RuleDistiller(), "judge": RuleDistiller()}) if distils else None
     plain: dict[str, Any] = {"background": False, "mode": "off", "labels": "off", "pages": False, "find_secrets": False}
     settings = Settings(**plain, experience=arm.memory != "off")
-    tell = progress or (lambda said: None)
-    ended: list[tuple[Task, Ended]] = []
-    advised, attempts, agreed = 0, 0, 0
     with Memory.open(home, models=given, settings=settings) as memory:
         user = memory.user("agent")
-        chance = random.Random(f"shuffled {seed}")
-        texts: dict[str, list[str]] = {name: [] for name in ENVIRONMENTS}
-
-        def alone(environment: Environment, task: Task) -> tuple[Task, Ended]:
-            run = user.experience.start(task.text, env=environment.name, recall=False)
-            result = acts(environment, task, "", run, arm.reflect, 1)
-            run.finish(result.done, evidence=f"reward {result.reward:g}")
-            tell(_told(task, result))
-            return task, result
-
-        chosen = _chosen(count, seed, environments)
+        doing = _Doing(user, arm, acts, asks, random.Random(f"shuffled {seed}"), progress or (lambda said: None))
+        chosen = [(environment, task) for environment, _, task in _chosen(count, seed, environments)]
+        went: list[_Went] = []
+        agreed = 0
         if arm.memory == "off" and arm.explore is None and at_once > 1:
             with ThreadPoolExecutor(at_once) as pool:
-                ended = list(pool.map(lambda one: alone(one[0], one[2]), chosen))
-            attempts, chosen = len(ended), []
-        for environment, _, task in chosen:
-            if arm.explore is not None:
-                result, made, given_any = _explored(user, arm, environment, task, acts)
-                attempts += made
-                advised += given_any
-                ended.append((task, result))
+                went = list(pool.map(lambda one: doing.once(*one), chosen))
+        else:
+            for environment, task in chosen:
+                do = doing.once if arm.explore is None else doing.explored
+                went.append(do(environment, task))
                 user.flush()
-                continue
-            run = user.experience.start(
-                task.text,
-                env=environment.name,
-                k=arm.k,
-                include=arm.include,
-                recall=arm.memory != "off",
-                same_task=False,
-            )
-            advice = run.advice.text
-            texts[environment.name].append(advice)
-            if arm.memory in ("shuffled", "random"):
-                own = arm.memory == "random"
-                others = [
-                    one for name, held in texts.items() if (name == environment.name) == own for one in held if one
-                ]
-                advice = chance.choice(others) if others else ""
-            advised += bool(advice)
-            result = acts(environment, task, advice, run, arm.reflect, 1)
-            run.finish(None if asks else result.done, evidence="" if asks else f"reward {result.reward:g}")
-            attempts += 1
-            ended.append((task, result))
-            tell(_told(task, result))
-            user.flush()
-            if asks:
-                said = next(one.outcome for one in user.experience.runs(environment.name) if one.id == run.id)
-                agreed += said is not None and said.label == result.done
+                agreed += asks and _judged_right(user, went[-1])
         learned = len(user.experience.items())
         with memory.ledger.read(user.name) as tx:
             usage = _by_agent(usage_totals(tx))
-    found = _outcome(arm, ended, attempts, learned, advised)
-    return replace(found, judged=agreed / len(ended) if asks else None, usage=usage)
+    found = _outcome(arm, went, learned)
+    return replace(found, judged=agreed / len(went) if asks else None, usage=usage)
+
+
+@dataclass(frozen=True, slots=True)
+class _Went:
+    """How one task went; ``run`` is the id of its run, empty where several were made."""
+
+    task: Task
+    ended: Ended
+    attempts: int
+    advised: bool
+    run: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Doing:
+    """Does tasks in the way of an arm.
+
+    Attributes:
+        asks: whether the memory's judge says how a run ended.
+        texts: environment → the advice given there so far, of which other tasks are given some where it is shuffled.
+    """
+
+    user: UserMemory
+    arm: Arm
+    acts: Agent
+    asks: bool
+    chance: random.Random
+    tell: Callable[[str], object]
+    texts: dict[str, list[str]] = field(default_factory=dict)
+
+    def once(self, environment: Environment, task: Task) -> _Went:
+        """One attempt, with what the memory advises."""
+        arm = self.arm
+        run = self.user.experience.start(
+            task.text, env=environment.name, k=arm.k, include=arm.include, recall=arm.memory != "off", same_task=False
+        )
+        advice = run.advice.text
+        self.texts.setdefault(environment.name, []).append(advice)
+        if arm.memory in ("shuffled", "random"):
+            advice = self._of_another(environment.name)
+        result = self.acts(environment, task, advice, run, arm.reflect, 1)
+        if self.asks:
+            run.finish(None)
+        else:
+            run.finish(result.done, evidence=f"reward {result.reward:g}")
+        how = "done" if result.done else "failed"
+        self.tell(f"  {task.environment} {task.number}: {how} in {result.steps} steps")
+        return _Went(task, result, 1, bool(advice), run.id)
+
+    def explored(self, environment: Environment, task: Task) -> _Went:
+        """Several attempts, of which one is chosen."""
+        arm = self.arm
+        assert arm.explore is not None
+        results: dict[str, Ended] = {}
+
+        def runner(attempt: Attempt) -> bool:
+            # A re-examination reads the run so far as it reads advice: what failed in it, and what did not.
+            result = self.acts(environment, task, attempt.text, attempt.run, arm.reflect, attempt.number)
+            results[attempt.run.id] = result
+            return result.done
+
+        found = self.user.experience.explore(
+            task.text,
+            runner,
+            arm.attempts,
+            mode=arm.explore,
+            env=environment.name,
+            include=arm.include,
+            same_task=False,
+        )
+        return _Went(task, results[found.best], found.passes, bool(found.best_run.shown))
+
+    def _of_another(self, environment: str) -> str:
+        """What was advised for another task: of this environment where it is random, of the others where it is shuffled."""
+        own = self.arm.memory == "random"
+        others = [
+            one for name in ENVIRONMENTS if (name == environment) == own for one in self.texts.get(name, ()) if one
+        ]
+        return self.chance.choice(others) if others else ""
+
+
+def _judged_right(user: UserMemory, went: _Went) -> bool:
+    """Whether the memory's judge says of a run what the environment would have."""
+    said = next(one.outcome for one in user.experience.runs(went.task.environment) if one.id == went.run)
+    return said is not None and said.label == went.ended.done
 
 
 def _by_agent(rows: Iterable[UsageRow]) -> dict[str, tuple[int, int, int]]:
@@ -252,10 +299,6 @@ def _by_agent(rows: Iterable[UsageRow]) -> dict[str, tuple[int, int, int]]:
     return found
 
 
-def _told(task: Task, result: Ended) -> str:
-    return f"  {task.environment} {task.number}: {'done' if result.done else 'failed'} in {result.steps} steps"
-
-
 def _chosen(count: int, seed: int, environments: Sequence[str] | None) -> list[tuple[Environment, Prior, Task]]:
     if environments is None:
         return tasks_of(count, seed)
@@ -263,39 +306,23 @@ def _chosen(count: int, seed: int, environments: Sequence[str] | None) -> list[t
     return [one for one in every if one[0].name in environments][:count]
 
 
-def _explored(user: Any, arm: Arm, environment: Environment, task: Task, acts: Agent) -> tuple[Ended, int, bool]:
-    """A task explored: how the attempt that was chosen went, how many were made, and whether there was advice."""
-    results: dict[str, Ended] = {}
-
-    def runner(attempt: Attempt) -> bool:
-        # A re-examination reads the run so far as it reads advice: what failed in it, and what did not.
-        result = acts(environment, task, attempt.text, attempt.run, arm.reflect, attempt.number)
-        results[attempt.run.id] = result
-        return result.done
-
-    found = user.experience.explore(
-        task.text, runner, arm.attempts, mode=arm.explore, env=environment.name, include=arm.include, same_task=False
-    )
-    return results[found.best], found.passes, bool(found.best_run.shown)
-
-
-def _outcome(arm: Arm, ended: Sequence[tuple[Task, Ended]], attempts: int, learned: int, advised: int) -> Outcome:
-    names = list(dict.fromkeys(task.environment for task, _ in ended))
-    parts = {name: [one for task, one in ended if task.environment == name] for name in names}
+def _outcome(arm: Arm, went: Sequence[_Went], learned: int) -> Outcome:
+    names = list(dict.fromkeys(one.task.environment for one in went))
+    parts = {name: [one.ended for one in went if one.task.environment == name] for name in names}
 
     def means(of: Sequence[Ended]) -> tuple[float, float]:
         return sum(one.done for one in of) / len(of), sum(one.steps for one in of) / len(of)
 
-    success, steps = means([one for _, one in ended])
+    success, steps = means([one.ended for one in went])
     return Outcome(
         arm=arm.name,
         success=success,
         steps=steps,
         by_environment={name: means(of) for name, of in parts.items()},
-        done=tuple(one.done for _, one in ended),
-        attempts=attempts,
+        done=tuple(one.ended.done for one in went),
+        attempts=sum(one.attempts for one in went),
         learned=learned,
-        advised=advised / len(ended),
+        advised=sum(one.advised for one in went) / len(went),
     )
 
 

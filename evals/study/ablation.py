@@ -16,7 +16,7 @@ from ...retrieval.signals.cues import operations_of
 from ...retrieval.signals.features import FEATURES, SIGNAL_OF
 from .laboratory import Fold, Laboratory
 from .operating import CHOICES, THRESHOLD, chosen_operations
-from .records import CUT, Observed, difference, recalls
+from .records import CUT, Observed, halves, recalls
 from .sections import Drawing, Section, StudyTable, interval_data, shown, shown_interval
 
 __all__ = ["COLUMNS_OF", "SWITCHES", "ablation"]
@@ -40,17 +40,15 @@ def ablation(lab: Laboratory) -> Section:
     All are measured on conversations that the weights were not trained on, in two halves. Trainings use at most 300
     questions each, those that they are compared with too.
     """
-    halves = _halves(lab)
-    if not halves:
+    parts = halves(lab.scored)
+    if not parts:
         return Section(
             name="ablation",
             title="Ablations",
-            about="",
-            data={},
             remarks=["not run: it takes at least two conversations"],
         )
-    observed = [one for held, _ in halves for one in held]
-    full = [Fold(frozenset(one.talk.id for one in held), Ranker(lab.train(train))) for held, train in halves]
+    observed = [one for held, _ in parts for one in held]
+    full = [Fold(frozenset(one.talk.id for one in held), Ranker(lab.train(train))) for held, train in parts]
     whole = _measured(observed, full)
     rows: list[list[str]] = [["everything", shown(float(whole.mean())), "", ""]]
     data: dict[str, Any] = {"questions": len(observed), "everything": float(whole.mean()), "signals": {}}
@@ -58,17 +56,17 @@ def ablation(lab: Laboratory) -> Section:
         silenced = _measured(observed, full, without=columns)
         again = [
             Fold(fold.held, Ranker(lab.train(train, without=columns)))
-            for fold, (_, train) in zip(full, halves, strict=True)
+            for fold, (_, train) in zip(full, parts, strict=True)
         ]
         retrained = _measured(observed, again, without=columns)
-        lost = [difference(observed, values, whole, samples=lab.samples) for values in (silenced, retrained)]
+        lost = [lab.difference(observed, values, whole) for values in (silenced, retrained)]
         rows.append([f"without {signal}", "", *map(shown_interval, lost)])
         data["signals"][signal] = {
             "zero_at_inference": interval_data(lost[0]),
             "retrained": interval_data(lost[1]),
         }
     data["operations"], operation_rows = _operations(lab)
-    data["training"], training_rows = _trainings(lab, halves, observed, whole)
+    data["training"], training_rows = _trainings(lab, parts, observed, whole)
     return Section(
         name="ablation",
         title="Ablations",
@@ -103,21 +101,6 @@ def ablation(lab: Laboratory) -> Section:
             "filtering by threshold changes no ranking of a question that memory answers, so it is not in this table"
         ],
     )
-
-
-def _halves(lab: Laboratory) -> list[tuple[list[Observed], list[Observed]]]:
-    """(held out, trained on), twice, by conversation."""
-    names = list(dict.fromkeys(one.talk.conversation for one in lab.scored))
-    if len(names) < 2:
-        return []
-    parts = [set(names[::2]), set(names[1::2])]
-    return [
-        (
-            [one for one in lab.scored if one.talk.conversation in part],
-            [one for one in lab.scored if one.talk.conversation not in part],
-        )
-        for part in parts
-    ]
 
 
 def _measured(
@@ -173,7 +156,7 @@ def _operations(lab: Laboratory) -> tuple[dict[str, Any], list[list[str]]]:
     data: dict[str, Any] = {"gate": float(whole.mean())}
     rows = [["gate, trained", shown(float(whole.mean())), "", _share(by_gate)]]
     for name, values in ways.items():
-        lost = difference(lab.scored, values, whole, samples=lab.samples, seed=lab.seed)
+        lost = lab.difference(lab.scored, values, whole)
         data[name] = {"recall": float(values.mean()), "change": interval_data(lost)}
         rows.append([name, shown(float(values.mean())), shown_interval(lost), ""])
     return data, rows
@@ -191,7 +174,7 @@ def _share(on: Sequence[frozenset[str]]) -> str:
 
 def _trainings(
     lab: Laboratory,
-    halves: Sequence[tuple[list[Observed], list[Observed]]],
+    parts: Sequence[tuple[list[Observed], list[Observed]]],
     observed: Sequence[Observed],
     whole: npt.NDArray[np.float64],
 ) -> tuple[dict[str, Any], list[list[str]]]:
@@ -200,12 +183,12 @@ def _trainings(
 
     def add(name: str, folds: Sequence[Fold], **how: Any) -> None:
         values = _measured(observed, folds, **how)
-        lost = difference(observed, values, whole, samples=lab.samples)
+        lost = lab.difference(observed, values, whole)
         data[name] = {"recall": float(values.mean()), "change": interval_data(lost)}
         rows.append([name, shown(float(values.mean())), shown_interval(lost)])
 
     def trained(**how: Any) -> list[Fold]:
-        return [Fold(frozenset(one.talk.id for one in held), Ranker(lab.train(train, **how))) for held, train in halves]
+        return [Fold(frozenset(one.talk.id for one in held), Ranker(lab.train(train, **how))) for held, train in parts]
 
     add("blind to the question (all cues 0)", trained(blind=True), cues=np.zeros_like)
     for name, changed in SWITCHES.items():

@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from .arms import ARMS
 from .laboratory import Laboratory
+from .main_comparison import arm_names
 from .operating import CHOICES
-from .records import Observed, recalls
+from .records import Observed, arm_recalls
 
 __all__ = ["Table", "operation_name", "operation_table", "pipeline_table"]
 
@@ -21,12 +22,8 @@ Table: TypeAlias = Mapping[str, npt.NDArray[np.float64]]
 
 def pipeline_table(observed: Sequence[Observed]) -> Table:
     """Recall under every fixed ranking: those that no training shaped and no model drives."""
-    names = [
-        name
-        for name, arm in ARMS.items()
-        if not arm.model and observed and all(name in one.rankings for one in observed)
-    ]
-    return {name: recalls(observed, lambda one, name=name: one.rankings[name].turns) for name in names}  # type: ignore[misc]
+    fixed = [name for name in arm_names(observed) if name in ARMS and not ARMS[name].model]
+    return {name: arm_recalls(observed, name) for name in fixed}
 
 
 def operation_table(lab: Laboratory, observed: Sequence[Observed]) -> Table:

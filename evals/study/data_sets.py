@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import InvalidInputError
+from ..answers import spread
 from ..datasets import load_conversations
 from ..records import Conversation
 from ..ruler import FAMILIES as RULER_FAMILIES
@@ -18,6 +19,8 @@ from .out_of_distribution import is_out_of_distribution, load_out_of_distributio
 __all__ = ["StudySet", "made_up_sets", "study_sets"]
 
 _PLAIN = {"dev", "test", "train", "data", "conversations", "corpus"}
+_RULER_TOKENS = 2_000
+"""How long RULER's texts are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,20 +60,16 @@ def study_sets(paths: Sequence[Path], *, limit: int | None = None) -> list[Study
         ids = [one.id for one in found]
         if doubles := [one for one in ids if ids.count(one) > 1]:
             raise InvalidInputError(f"conversation {doubles[0]!r} of {name} is given twice")
-    return [StudySet(name, tuple(_spread(found, limit))) for name, found in groups.items()]
+    return [StudySet(name, tuple(spread(found, limit))) for name, found in groups.items()]
 
 
-def made_up_sets(count: int, *, seed: int = 0, tokens: int = 2_000) -> list[StudySet]:
-    """``synthetic``: ``count`` short trajectories a family; ``ruler``: ``count`` samples of each task with evidence.
-
-    Args:
-        tokens: how long RULER's texts are.
-    """
+def made_up_sets(count: int, *, seed: int = 0) -> list[StudySet]:
+    """``synthetic``: ``count`` short trajectories a family; ``ruler``: ``count`` samples of each task with evidence."""
     if count < 1:
         return []
     # Aggregation has no evidence turns: every turn counts, so there is nothing to rank.
     tasks = [task for family, names in RULER_FAMILIES.items() if family != "aggregation" for task in names]
-    samples = [make_ruler(task, tokens, seed=seed + number) for task in tasks for number in range(count)]
+    samples = [make_ruler(task, _RULER_TOKENS, seed=seed + number) for task in tasks for number in range(count)]
     return [
         StudySet("synthetic", tuple(make_conversations(list(FAMILIES), "S", seed=seed, count=count, split="test"))),
         StudySet("ruler", tuple(samples)),
@@ -90,9 +89,3 @@ def _name(path: Path, found: Sequence[Conversation]) -> str:
 
 def _languages(found: Sequence[Conversation]) -> str:
     return "+".join(sorted({str(one.metadata.get("language", "unknown")) for one in found}))
-
-
-def _spread(found: Sequence[Conversation], limit: int | None) -> list[Conversation]:
-    if limit is None or limit >= len(found):
-        return list(found)
-    return [found[index * len(found) // limit] for index in range(limit)]

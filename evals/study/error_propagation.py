@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from .gate import gate_choices
 from .laboratory import Laboratory
 from .operating import CHOICES, THRESHOLD, chosen_operations
 from .oracle import recovered_share
-from .records import CUT, Observed, difference, mean
+from .records import CUT, Observed, mean
 from .sections import Curve, Drawing, Section, StudyTable, interval_data, shown, shown_interval
 
 __all__ = ["RATES", "error_propagation", "expected_under_flips", "propagation_coefficient"]
@@ -55,8 +55,6 @@ def error_propagation(lab: Laboratory) -> Section:
         return Section(
             name="errors",
             title="Error propagation",
-            about="",
-            data={},
             remarks=["not run: it takes weights trained on other conversations, and there is only one"],
         )
     data: dict[str, Any] = {}
@@ -65,47 +63,24 @@ def error_propagation(lab: Laboratory) -> Section:
     choices: list[list[str]] = []
     curves: list[Curve] = []
     for name, observed in lab.sets.items():
-        found: dict[str, Any] = {"regret": {}, "choice": {}}
-        on = [chosen_operations(lab.rankers[one.talk.id], one) - {THRESHOLD} for one in observed]
-        places = [CHOICES.index(one) for one in on]
+        places = [CHOICES.index(chosen_operations(lab.rankers[one.talk.id], one) - {THRESHOLD}) for one in observed]
         operations = operation_table(lab, observed)
         recall = np.stack(list(operations.values()), axis=1)
-        families: dict[str, tuple[Table, npt.NDArray[np.float64]]] = {
-            "operations": (operations, recall[np.arange(len(places)), places])
-        }
+        achieved = recall[np.arange(len(places)), places]
+        families: dict[str, tuple[Table, npt.NDArray[np.float64]]] = {"operations": (operations, achieved)}
         if (choice := gate_choices(lab, observed)) is not None:
             families["fixed rankings"] = pipeline_table(observed), choice[1]
-        for family, (table, achieved) in families.items():
+        found: dict[str, Any] = {"regret": {}, "choice": {}}
+        for family, (table, reached) in families.items():
             values = np.array(list(table.values()))
-            found["regret"][family] = _regret(lab, observed, values, achieved)
-            found["choice"][family] = _choice(values, achieved)
+            found["regret"][family] = _regret(lab, observed, values, reached)
+            found["choice"][family] = _choice(values, reached)
             regrets.append([name, family, *(shown(found["regret"][family][key]) for key in _REGRET)])
             choices.append([name, family, *(shown(found["choice"][family][key]) for key in _CHOICE)])
-        achieved = families["operations"][1]
-        found["flips"] = {}
-        for label, chances in _forced().items():
-            values = expected_under_flips(recall, places, chances)
-            error = float(np.mean(chances))
-            change = difference(observed, values, achieved, samples=lab.samples, seed=lab.seed)
-            coefficient = propagation_coefficient(float((achieved - values).mean()), error)
-            found["flips"][label] = {
-                "error": error,
-                "recall": float(values.mean()),
-                "change": interval_data(change),
-                "coefficient": coefficient,
-            }
-            flips.append(
-                [name, label, shown(error), shown(float(values.mean())), shown_interval(change), shown(coefficient)]
-            )
+        found["flips"], flip_rows = _flips(lab, observed, recall, places)
+        flips += [[name, *row] for row in flip_rows]
+        curves.append(_curve(name, float(achieved.mean()), found["flips"]))
         data[name] = found
-        told = [found["flips"][f"{rate:.0%}"] for rate in RATES]
-        curves.append(
-            Curve(
-                name=name,
-                x=[0.0, *(one["error"] for one in told)],
-                y=[float(achieved.mean()), *(one["recall"] for one in told)],
-            )
-        )
     return Section(
         name="errors",
         title="Error propagation",
@@ -155,6 +130,34 @@ def _forced() -> dict[str, list[float]]:
     return every | {f"{name} alone": [float(name == one) for one in _FLIPPED] for name in _FLIPPED}
 
 
+def _flips(
+    lab: Laboratory, observed: Sequence[Observed], recall: npt.NDArray[np.float64], places: Sequence[int]
+) -> tuple[dict[str, dict[str, Any]], list[list[str]]]:
+    """What each kind of flip costs; arguments as of :func:`expected_under_flips`."""
+    achieved = recall[np.arange(len(places)), places]
+    data: dict[str, dict[str, Any]] = {}
+    rows: list[list[str]] = []
+    for label, chances in _forced().items():
+        values = expected_under_flips(recall, places, chances)
+        error, found = float(np.mean(chances)), float(values.mean())
+        change = lab.difference(observed, values, achieved)
+        coefficient = propagation_coefficient(float((achieved - values).mean()), error)
+        data[label] = {
+            "error": error,
+            "recall": found,
+            "change": interval_data(change),
+            "coefficient": coefficient,
+        }
+        rows.append([label, shown(error), shown(found), shown_interval(change), shown(coefficient)])
+    return data, rows
+
+
+def _curve(name: str, achieved: float, flips: Mapping[str, Mapping[str, Any]]) -> Curve:
+    """Recall by the share of operations flipped, from none on."""
+    told = [flips[f"{rate:.0%}"] for rate in RATES]
+    return Curve(name=name, x=[0.0, *(one["error"] for one in told)], y=[achieved, *(one["recall"] for one in told)])
+
+
 def _regret(
     lab: Laboratory,
     observed: Sequence[Observed],
@@ -170,7 +173,7 @@ def _regret(
         "positive": float(np.maximum(regret, 0).mean()),
         "questions with regret": float((regret > 1e-9).mean()),
         "recovered share": recovered_share(float(achieved.mean()), float(table.mean(axis=1).max()), float(best.mean())),
-        "regret_interval": interval_data(difference(observed, best, achieved, samples=lab.samples, seed=lab.seed)),
+        "regret_interval": interval_data(lab.difference(observed, best, achieved)),
     }
 
 

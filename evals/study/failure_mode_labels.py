@@ -45,17 +45,20 @@ MODE_OF_TYPE: Mapping[str, str] = {
 }
 """The one mode that an author's type, or LoCoMo's category, comes nearest to."""
 _FOLDS = 5
+_WHO = ("first", "second", "other")
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledQuestion:
-    """A question with the modes that each of two passes saw, and the type that its author gave it."""
+    """A question with the modes that each of two passes by one hand saw and those of an ``other``, who saw neither pass, and the
+    type that its author gave it."""
 
     conversation: str
     question: str
     type: str
     first: frozenset[str]
     second: frozenset[str]
+    other: frozenset[str]
 
 
 @cache
@@ -74,14 +77,12 @@ def read_labels(path: Path) -> tuple[LabelledQuestion, ...]:
     """
     rows = read_json(path)
     for number, row in enumerate(rows, 1):
-        if strange := ({*row["first"], *row["second"]} - set(FAILURE_MODES)):
+        if strange := ({mode for who in _WHO for mode in row[who]} - set(FAILURE_MODES)):
             raise CorruptFileError(
                 f"{path}, question {number}: {min(strange)!r} is no mode; use {', '.join(FAILURE_MODES)}"
             )
     return tuple(
-        LabelledQuestion(
-            row["conversation"], row["question"], row["type"], frozenset(row["first"]), frozenset(row["second"])
-        )
+        LabelledQuestion(row["conversation"], row["question"], row["type"], *(frozenset(row[who]) for who in _WHO))
         for row in rows
     )
 
@@ -98,7 +99,7 @@ def cohen_kappa(a: Sequence[bool] | npt.NDArray[np.bool_], b: Sequence[bool] | n
 
 
 def seen_by(questions: Sequence[LabelledQuestion], who: str) -> npt.NDArray[np.bool_]:
-    """``(n, 4)``: the modes by ``first``, ``second``, or the ``type`` of the author."""
+    """``(n, 4)``: the modes by ``first``, ``second``, ``other``, or the ``type`` of the author."""
     if who == "type":
         return np.array([[MODE_OF_TYPE.get(one.type) == mode for mode in FAILURE_MODES] for one in questions])
     return np.array([[mode in getattr(one, who) for mode in FAILURE_MODES] for one in questions])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,8 @@ from ...stores.embedders import open_embedder
 from ..training import calibration_error, unanswerable
 from .failure_mode_labels import MODE_OF_TYPE, cohen_kappa, cross_validated, labelled_questions, seen_by
 from .laboratory import Laboratory
-from .main_comparison import BASELINE, arm_names
-from .records import CUT, Observed, by_data_set, difference, mean, recalls
+from .main_comparison import BASELINE, recall_by_group
+from .records import CUT, Observed, by_data_set, mean
 from .sections import Drawing, Section, StudyTable, interval_data, shown
 
 __all__ = ["failure_modes", "modes_of"]
@@ -33,64 +33,47 @@ def modes_of(observed: Sequence[Observed], fingerprint: str) -> list[frozenset[s
 
 def failure_modes(lab: Laboratory) -> Section:
     """Agreement on the labelled questions, distribution over data sets, and recall by mode."""
-    labelled = labelled_questions()
     agreement, agreement_table = _agreement()
-    data: dict[str, Any] = {"labelled": len(labelled), "agreement": agreement, "distribution": {}, "results": {}}
-    rows: list[list[str]] = []
-    remarks: list[str] = []
-    shares: dict[str, list[float | None]] = {mode: [] for mode in FAILURE_MODES}
     groups = by_data_set(lab.observed)
-    for name, observed in groups.items():
-        modes = modes_of(observed, lab.fingerprint)
-        found: dict[str, Any] = {mode: float(np.mean([mode in one for one in modes])) for mode in FAILURE_MODES}
-        found["none"] = float(np.mean([not one for one in modes]))
-        found["several"] = float(np.mean([len(one) > 1 for one in modes]))
-        found["against_own_types"] = _against_types(observed, modes)
-        data["distribution"][name] = {"questions": len(observed), **found}
-        rows.append([name, str(len(observed)), *(f"{found[one]:.0%}" for one in (*FAILURE_MODES, "several", "none"))])
-        for mode in FAILURE_MODES:
-            shares[mode].append(found[mode])
+    distribution = {name: _shares(lab, observed) for name, observed in groups.items()}
+    data: dict[str, Any] = {
+        "labelled": len(labelled_questions()),
+        "agreement": agreement,
+        "distribution": distribution,
+        "results": {},
+    }
+    remarks: list[str] = []
+    told = (*FAILURE_MODES, "several", "none")
     tables = [
         agreement_table,
         StudyTable(
             "Share of questions with a mode, told from the wording",
-            ("data set", "questions", *FAILURE_MODES, "several", "none"),
-            rows,
+            ("data set", "questions", *told),
+            [
+                [name, str(found["questions"]), *(f"{found[one]:.0%}" for one in told)]
+                for name, found in distribution.items()
+            ],
         ),
     ]
     for name, observed in lab.sets.items():
         results, table = _results(lab, name, observed)
         data["results"][name] = results
         tables.append(table)
-    existence = {name: told for name, one in groups.items() if (told := _existence(lab, one)) is not None}
+    existence = {name: tells for name, one in groups.items() if (tells := _existence(lab, one)) is not None}
     if existence:
         data["existence"] = existence
-        tables.append(
-            StudyTable(
-                "Existence: how well `answerable` of the memory's own weights tells unanswerable questions",
-                ("data set", "unanswerable", "area under the curve", "calibration error"),
-                [[name, one["unanswerable"], one["auc"], one["ece"]] for name, one in existence.items()],
-            )
-        )
+        tables.append(_existence_table(existence))
         remarks += [
             f"{name}: `answerable` was trained on {len(seen)} of its conversations"
             for name in existence
             if (seen := lab.trained_on(name))
         ]
-    own = {name: one["against_own_types"] for name, one in data["distribution"].items() if one["against_own_types"]}
-    if own:
-        columns = [mode for mode in FAILURE_MODES if any(mode in one for one in own.values())]
-        tables.append(
-            StudyTable(
-                "Kappa with the data set's own types, where it names them",
-                ("data set", *columns),
-                [[name, *(shown(one.get(mode)) for mode in columns)] for name, one in own.items()],
-            )
-        )
+    if own := {name: one["against_own_types"] for name, one in distribution.items() if one["against_own_types"]}:
+        tables.append(_own_types_table(own))
     remarks.append(
-        "both passes over the labelled questions are by one AI author: their kappa shows that the guidelines can be followed "
-        "twice, not that two people agree. The authors' own types are the independent view; each question has only one, so "
-        "agreement with them is bounded"
+        "both passes over the labelled questions are by one AI author. The other labeller, another AI, saw the guidelines, the "
+        "questions, their answers and their evidence, and no labels. The authors' own types are a third view; each question has "
+        "only one, so agreement with them is bounded"
     )
     remarks.append("rules were written with the labelled questions in view: their agreement there is optimistic")
     return Section(
@@ -109,24 +92,42 @@ def failure_modes(lab: Laboratory) -> Section:
                 x_label="",
                 y_label="share",
                 groups=list(groups),
-                bars=shares,
+                bars={mode: [found[mode] for found in distribution.values()] for mode in FAILURE_MODES},
             )
         ],
         remarks=remarks,
     )
 
 
+def _shares(lab: Laboratory, observed: Sequence[Observed]) -> dict[str, Any]:
+    """How many questions have each mode, several and none, and how that agrees with the data set's own types."""
+    modes = modes_of(observed, lab.fingerprint)
+    return {
+        "questions": len(observed),
+        **{mode: float(np.mean([mode in one for one in modes])) for mode in FAILURE_MODES},
+        "none": float(np.mean([not one for one in modes])),
+        "several": float(np.mean([len(one) > 1 for one in modes])),
+        "against_own_types": _against_types(observed, modes),
+    }
+
+
 def _agreement() -> tuple[dict[str, Any], StudyTable]:
     questions = labelled_questions()
-    views: dict[str, npt.NDArray[np.bool_]] = {who: seen_by(questions, who) for who in ("first", "second", "type")}
+    views: dict[str, npt.NDArray[np.bool_]] = {
+        who: seen_by(questions, who) for who in ("first", "second", "other", "type")
+    }
     classifiers = cross_validated(open_embedder("bundled"))
     pairs = {
         "first and second pass": (views["first"], views["second"]),
+        "first pass and another labeller": (views["first"], views["other"]),
         "first pass and author's type": (views["first"], views["type"]),
         "second pass and author's type": (views["second"], views["type"]),
+        "another labeller and author's type": (views["other"], views["type"]),
+        "another labeller and rules": (views["other"], classifiers["rules"]),
         "first pass and rules": (views["first"], classifiers["rules"]),
         "first pass and regression on cues": (views["first"], classifiers["cues"]),
         "first pass and regression on cues and vector": (views["first"], classifiers["vector"]),
+        "another labeller and regression on cues and vector": (views["other"], classifiers["vector"]),
     }
     found: dict[str, Any] = {}
     rows: list[list[str]] = []
@@ -149,6 +150,23 @@ def _against_types(observed: Sequence[Observed], modes: Sequence[frozenset[str]]
         mode: cohen_kappa([mode in one for one in modes], [MODE_OF_TYPE.get(one) == mode for one in categories])
         for mode in ("temporal", "aggregation", "existence")
     }
+
+
+def _own_types_table(own: Mapping[str, Mapping[str, float | None]]) -> StudyTable:
+    columns = [mode for mode in FAILURE_MODES if any(mode in one for one in own.values())]
+    return StudyTable(
+        "Kappa with the data set's own types, where it names them",
+        ("data set", *columns),
+        [[name, *(shown(one.get(mode)) for mode in columns)] for name, one in own.items()],
+    )
+
+
+def _existence_table(existence: Mapping[str, Mapping[str, Any]]) -> StudyTable:
+    return StudyTable(
+        "Existence: how well `answerable` of the memory's own weights tells unanswerable questions",
+        ("data set", "unanswerable", "area under the curve", "calibration error"),
+        [[name, one["unanswerable"], one["auc"], one["ece"]] for name, one in existence.items()],
+    )
 
 
 def _existence(lab: Laboratory, observed: Sequence[Observed]) -> dict[str, Any] | None:
@@ -181,18 +199,14 @@ def _results(lab: Laboratory, name: str, observed: Sequence[Observed]) -> tuple[
     }
     found: dict[str, Any] = {}
     rows: list[list[str]] = []
-    base = recalls(observed, lambda one: one.rankings[BASELINE].turns)
-    for arm in arm_names(observed):
-        values = recalls(observed, lambda one, arm=arm: one.rankings[arm].turns)  # type: ignore[misc]
-        found[arm] = {}
-        for mode, chosen in groups.items():
-            mine = [observed[index] for index in chosen]
-            found[arm][mode] = {
-                "recall": mean(values[chosen]),
-                "against_baseline": None
-                if len(chosen) < _FEW or arm == BASELINE
-                else interval_data(difference(mine, values[chosen], base[chosen], samples=lab.samples)),
+    for arm, by_mode in recall_by_group(lab, observed, groups).items():
+        found[arm] = {
+            mode: {
+                "recall": recall,
+                "against_baseline": None if len(groups[mode]) < _FEW or arm == BASELINE else interval_data(against),
             }
-        rows.append([arm, *(shown(found[arm][mode]["recall"]) for mode in groups)])
+            for mode, (recall, against) in by_mode.items()
+        }
+        rows.append([arm, *(shown(recall) for recall, _ in by_mode.values())])
     columns = ("ranking", *(f"{mode} ({len(chosen)})" for mode, chosen in groups.items()))
     return found, StudyTable(f"{name}: recall@{CUT} by failure mode (questions with evidence)", columns, rows)

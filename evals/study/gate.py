@@ -8,6 +8,7 @@ measured on.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -73,4 +74,4 @@ def _ridge(
 
 def counts_of(chosen: Sequence[str]) -> Mapping[str, int]:
     """How often each was chosen, the most frequent first."""
-    return dict(sorted(((name, chosen.count(name)) for name in set(chosen)), key=lambda pair: (-pair[1], pair[0])))
+    return dict(sorted(Counter(chosen).items(), key=lambda pair: (-pair[1], pair[0])))

@@ -7,13 +7,16 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from ...retrieval.gate_learning import GateSettings
 from ...retrieval.learning import LearningSettings, learn_ranking
 from ...retrieval.ranker import Ranker
 from ...retrieval.ranking_weights import RankingWeights
+from ..answers import spread
+from ..metrics import Interval
 from .operating import Configured, chosen_operations, configured, learned_turns, with_gate
-from .records import Observed, Ranked, by_data_set, scored
+from .records import Observed, Ranked, by_data_set, difference, scored
 
 __all__ = ["HELD_OUT", "SHIPPED", "Fold", "Laboratory"]
 
@@ -21,6 +24,8 @@ HELD_OUT = "learned"
 """Weights trained on the other conversations of the study."""
 SHIPPED = "learned_shipped"
 """The weights that the memory uses: those that ship, or those of ``--weights``."""
+_FOLDS = 3
+"""Into how many parts the conversations are cut."""
 _MOST = 300
 """Questions on which one training of an ablation or a transfer is made at most, evenly spread."""
 
@@ -41,7 +46,6 @@ class Laboratory:
         observed: all questions of all data sets.
         shipped: the memory's own weights; None where none fit its embedder.
         settings: of every training here; one seed and few passes keep a study to minutes.
-        folds_wanted: into how many parts the conversations are cut.
         samples: draws of every bootstrap.
         model: the chat model's name; None without.
         rankers: talk → the held-out ranker with its gate; empty before :meth:`add_learned` and without folds.
@@ -51,7 +55,6 @@ class Laboratory:
     fingerprint: str
     shipped: RankingWeights | None = None
     settings: LearningSettings = field(default_factory=lambda: LearningSettings(runs=1))
-    folds_wanted: int = 3
     samples: int = 10_000
     seed: int = 0
     model: str | None = None
@@ -81,7 +84,7 @@ class Laboratory:
         out of both at once.
         """
         names = list(dict.fromkeys(one.talk.conversation for one in self.scored))
-        count = min(self.folds_wanted, len(names))
+        count = min(_FOLDS, len(names))
         if count < 2:
             return []
         found = []
@@ -109,9 +112,7 @@ class Laboratory:
             blind: whether the cues of the questions are hidden: one ranking for all.
             most: so many questions at most, evenly spread; all when None.
         """
-        chosen = list(training)
-        if most is not None and len(chosen) > most:
-            chosen = [chosen[index * len(chosen) // most] for index in range(most)]
+        chosen = spread(training, most)
         how = settings or self.settings
         key = (tuple(map(id, chosen)), how, tuple(sorted(without)), blind)
         if key in self._trained:
@@ -123,6 +124,12 @@ class Laboratory:
             examples = [replace(one, cues=np.zeros_like(one.cues)) for one in examples]
         self._trained[key] = learn_ranking(examples, how, fingerprint=self.fingerprint)
         return self._trained[key]
+
+    def difference(
+        self, observed: Sequence[Observed], a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]
+    ) -> Interval | None:
+        """:func:`~.records.difference` with the draws and the seed of the study."""
+        return difference(observed, a, b, samples=self.samples, seed=self.seed)
 
     @cached_property
     def unseen(self) -> dict[str, Ranker]:

@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING, TypeVar
 from pydantic import Field
 
 from ...models import CallInput, ModelReply, StructuredCall, Usage
-from ...prompts import Prompt, parse_prompt
+from ...prompts import parse_prompt
 from .records import DEPTH, Ranked, Talk
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-
-    from ...models import Method
 
 __all__ = ["Loop", "Search", "make_loops"]
 
@@ -91,16 +89,15 @@ class Thought(ModelReply):
     done: bool = Field(description="Whether the answer is reached.")
 
 
-def make_loops(model: BaseChatModel, *, method: Method = "json_schema") -> Mapping[str, Loop]:
+def make_loops(model: BaseChatModel) -> Mapping[str, Loop]:
     """The loops by the names of :data:`~.arms.ARMS`.
 
     Args:
         model: asked at its own temperature, once a round, three rounds at most.
-        method: how the reply's form is asked for.
     """
-    critique = _Asker(StructuredCall(model, Critique, agent="self_rag", method=method), "self_rag", _CRITIQUE)
-    draft = _Asker(StructuredCall(model, Draft, agent="flare", method=method), "flare", _DRAFT)
-    reason = _Asker(StructuredCall(model, Thought, agent="ircot", method=method), "ircot", _REASON)
+    critique = _Asker(StructuredCall(model, Critique, agent="self_rag"), "self_rag", _CRITIQUE)
+    draft = _Asker(StructuredCall(model, Draft, agent="flare"), "flare", _DRAFT)
+    reason = _Asker(StructuredCall(model, Thought, agent="ircot"), "ircot", _REASON)
     return {
         "self_rag": lambda question, search, talk: _self_rag(critique, question, search, talk),
         "flare": lambda question, search, talk: _flare(draft, question, search, talk),
@@ -112,7 +109,7 @@ class _Asker:
     """A call with its prompt."""
 
     def __init__(self, call: StructuredCall[R], name: str, template: str) -> None:
-        self._call, self._prompt = call, _prompt(name, template)
+        self._call, self._prompt = call, parse_prompt(name, template)
 
     def ask(self, spent: _Spent, **inputs: object) -> ModelReply | None:
         result = self._call.invoke(CallInput(messages=self._prompt.render(**inputs)))
@@ -124,10 +121,6 @@ class _Asker:
 class _Spent:
     def __init__(self) -> None:
         self.usage, self.degraded = Usage(), list[str]()
-
-
-def _prompt(name: str, template: str) -> Prompt:
-    return parse_prompt(name, template)
 
 
 def _shown(talk: Talk, turns: Sequence[str]) -> str:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..metrics import ndcg_at_k, recall_at_k
+from ..metrics import Interval, ndcg_at_k, recall_at_k
 from ..records import natural_key
 from .arms import ARMS
 from .laboratory import HELD_OUT, SHIPPED, Laboratory
-from .records import CUT, MODEL_NEEDED, Observed, difference, mean, recalls
+from .records import CUT, MODEL_NEEDED, Observed, arm_recalls, mean
 from .sections import Drawing, Section, StudyTable, interval_data, shown, shown_interval
 
-__all__ = ["BASELINE", "arm_names", "main_comparison"]
+__all__ = ["BASELINE", "arm_names", "main_comparison", "recall_by_group"]
 
 BASELINE = "rrf"
 """What every other ranking is compared with."""
@@ -39,14 +39,16 @@ def main_comparison(lab: Laboratory) -> Section:
     bars: dict[str, list[float | None]] = {}
     for name, observed in lab.sets.items():
         arms = arm_names(observed)
+        base = arm_recalls(observed, BASELINE)
+        against = {arm: lab.difference(observed, arm_recalls(observed, arm), base) for arm in arms if arm != BASELINE}
         missing = [one for one in ARMS if ARMS[one].model and one not in arms]
-        found = {arm: _figures(lab, observed, arm) for arm in arms}
+        found = {arm: _figures(lab, observed, arm, against.get(arm)) for arm in arms}
         found |= {arm: {"not_run": MODEL_NEEDED} for arm in missing}
         data["sets"][name] = {"questions": len(observed), "conversations": _talks(observed), "arms": found}
-        tables.append(_overview(lab, name, observed, arms, found, missing))
-        data["sets"][name]["types"], of_types = _by_type(lab, name, observed, arms)
+        tables.append(_overview(name, observed, found, against))
+        data["sets"][name]["types"], of_types = _by_type(lab, name, observed)
         tables.append(of_types)
-        if (languages := _by_language(lab, name, observed, arms)) is not None:
+        if (languages := _by_language(lab, name, observed)) is not None:
             data["sets"][name]["languages"], table = languages
             tables.append(table)
         for arm in arms:
@@ -95,21 +97,17 @@ def _talks(observed: Sequence[Observed]) -> int:
     return len({one.talk.id for one in observed})
 
 
-def _figures(lab: Laboratory, observed: Sequence[Observed], arm: str) -> dict[str, Any]:
+def _figures(lab: Laboratory, observed: Sequence[Observed], arm: str, against: Interval | None) -> dict[str, Any]:
     rankings = [one.rankings[arm] for one in observed]
-    values = {k: recalls(observed, lambda one: one.rankings[arm].turns, k) for k in _CUTS}
     ndcg = [
         ndcg_at_k(list(one.turns), asked.asked.question.evidence, CUT)
         for one, asked in zip(rankings, observed, strict=True)
     ]
-    base = recalls(observed, lambda one: one.rankings[BASELINE].turns)
     matched = token_matched(observed, arm, lab.best_learned)
     return {
-        "recall": {str(k): mean(one) for k, one in values.items()},
+        "recall": {str(k): mean(arm_recalls(observed, arm, k)) for k in _CUTS},
         "ndcg": {str(CUT): mean(ndcg)},
-        "against_baseline": None
-        if arm == BASELINE
-        else interval_data(difference(observed, values[CUT], base, samples=lab.samples, seed=lab.seed)),
+        "against_baseline": interval_data(against),
         "tokens": mean([float(one.tokens_of(one.rankings[arm].turns[:CUT])) for one in observed]),
         "recall_in_tokens": None if matched is None else mean(matched),
         "calls": float(np.mean([one.usage.calls for one in rankings])),
@@ -130,70 +128,83 @@ def token_matched(observed: Sequence[Observed], arm: str, reference: str | None)
 
 
 def _overview(
-    lab: Laboratory,
     name: str,
     observed: Sequence[Observed],
-    arms: Sequence[str],
-    found: dict[str, dict[str, Any]],
-    missing: Sequence[str],
+    found: Mapping[str, dict[str, Any]],
+    against: Mapping[str, Interval | None],
 ) -> StudyTable:
     columns = ("ranking", *(f"recall@{k}" for k in _CUTS), f"nDCG@{CUT}", f"against {BASELINE}", "tokens")
     rows: list[list[str]] = []
-    base = recalls(observed, lambda one: one.rankings[BASELINE].turns)
-    for arm in arms:
-        one = found[arm]
-        values = recalls(observed, lambda asked, arm=arm: asked.rankings[arm].turns)  # type: ignore[misc]
-        told = "" if arm == BASELINE else shown_interval(difference(observed, values, base, samples=lab.samples))
+    for arm, one in found.items():
+        if "not_run" in one:
+            rows.append([arm, one["not_run"], *[""] * (len(columns) - 1)])
+            continue
+        told = shown_interval(against[arm]) if arm in against else ""
         figures = [shown(one["recall"][str(k)]) for k in _CUTS]
         rows.append(
             [arm, *figures, shown(one["ndcg"][str(CUT)]), told, f"{one['tokens']:.0f}", shown(one["recall_in_tokens"])]
         )
-    rows += [[arm, *[MODEL_NEEDED], *[""] * (len(columns) - 1)] for arm in missing]
     title = f"{name}: {len(observed)} questions of {_talks(observed)} conversation(s)"
     return StudyTable(title, (*columns, "recall in tokens"), rows)
 
 
-def _by_language(
-    lab: Laboratory, name: str, observed: Sequence[Observed], arms: Sequence[str]
-) -> tuple[dict[str, Any], StudyTable] | None:
+def recall_by_group(
+    lab: Laboratory, observed: Sequence[Observed], groups: Mapping[str, Sequence[int]]
+) -> dict[str, dict[str, tuple[float | None, Interval | None]]]:
+    """Arm → group → mean recall and its difference to :data:`BASELINE`.
+
+    Args:
+        groups: the places of each group's questions.
+    """
+    base = arm_recalls(observed, BASELINE)
+    found: dict[str, dict[str, tuple[float | None, Interval | None]]] = {}
+    for arm in arm_names(observed):
+        values = arm_recalls(observed, arm)
+        found[arm] = {
+            name: (
+                mean(values[places]),
+                lab.difference([observed[place] for place in places], values[places], base[places]),
+            )
+            for name, places in groups.items()
+        }
+    return found
+
+
+def _by_language(lab: Laboratory, name: str, observed: Sequence[Observed]) -> tuple[dict[str, Any], StudyTable] | None:
     """Recall by the language of the question, Chinese where it holds a Chinese character; None where all are of one."""
+    chinese = [_HAN.search(one.asked.question.text) is not None for one in observed]
     groups = {
-        "English": [one for one in observed if not _HAN.search(one.asked.question.text)],
-        "Chinese": [one for one in observed if _HAN.search(one.asked.question.text)],
+        "English": [place for place, one in enumerate(chinese) if not one],
+        "Chinese": [place for place, one in enumerate(chinese) if one],
     }
     if not all(groups.values()):
         return None
     data: dict[str, Any] = {}
     rows: list[list[str]] = []
-    for arm in arms:
+    for arm, found in recall_by_group(lab, observed, groups).items():
+        data[arm] = {}
         row = [arm]
-        for language, mine in groups.items():
-            values = recalls(mine, lambda one, arm=arm: one.rankings[arm].turns)  # type: ignore[misc]
-            base = recalls(mine, lambda one: one.rankings[BASELINE].turns)
-            against = difference(mine, values, base, samples=lab.samples, seed=lab.seed)
-            data.setdefault(arm, {})[language] = {"recall": mean(values), "against_baseline": interval_data(against)}
-            row += [shown(mean(values)), "" if arm == BASELINE else shown_interval(against)]
+        for language, (recall, against) in found.items():
+            data[arm][language] = {"recall": recall, "against_baseline": interval_data(against)}
+            row += [shown(recall), "" if arm == BASELINE else shown_interval(against)]
         rows.append(row)
     columns = [part for one, mine in groups.items() for part in (f"{one} ({len(mine)})", f"against {BASELINE}")]
     return data, StudyTable(f"{name}: recall@{CUT} by language of the question", ("ranking", *columns), rows)
 
 
-def _by_type(
-    lab: Laboratory, name: str, observed: Sequence[Observed], arms: Sequence[str]
-) -> tuple[dict[str, Any], StudyTable]:
+def _by_type(lab: Laboratory, name: str, observed: Sequence[Observed]) -> tuple[dict[str, Any], StudyTable]:
     """Recall by type of question; the differences stand in the figures for programs."""
     types = sorted({one.asked.question.category for one in observed}, key=natural_key)
-    groups = {kind: [one for one in observed if one.asked.question.category == kind] for kind in types}
+    groups = {
+        kind: [place for place, one in enumerate(observed) if one.asked.question.category == kind] for kind in types
+    }
     data: dict[str, Any] = {}
     rows: list[list[str]] = []
-    for arm in arms:
-        row = [arm]
-        for kind, mine in groups.items():
-            values = recalls(mine, lambda one, arm=arm: one.rankings[arm].turns)  # type: ignore[misc]
-            base = recalls(mine, lambda one: one.rankings[BASELINE].turns)
-            against = None if arm == BASELINE else difference(mine, values, base, samples=lab.samples, seed=lab.seed)
-            data.setdefault(arm, {})[kind] = {"recall": mean(values), "against_baseline": interval_data(against)}
-            row.append(shown(mean(values)))
-        rows.append(row)
+    for arm, found in recall_by_group(lab, observed, groups).items():
+        data[arm] = {
+            kind: {"recall": recall, "against_baseline": None if arm == BASELINE else interval_data(against)}
+            for kind, (recall, against) in found.items()
+        }
+        rows.append([arm, *(shown(recall) for recall, _ in found.values())])
     columns = ("ranking", *(f"{kind} ({len(mine)})" for kind, mine in groups.items()))
     return data, StudyTable(f"{name}: recall@{CUT} by type of question", columns, rows)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 
+from ...errors import InvalidInputError
+from ...memory_types.times import parse_time
 from ...models.tokens import count_each
 from ...models.usage import Usage
 from ...retrieval.permit import Request
-from ...retrieval.signals.pool import Pool
 from ...retrieval.strategies import strategy_named
 from ...stores.ledger.usage import usage_totals
 from ..answers import spread
@@ -19,7 +19,7 @@ from ..asking import steps_of
 from ..gate_training import Operable
 from ..records import Conversation, EvalMessage, Question
 from ..runner import store_conversation
-from ..training import AskedQuestion, unanswerable
+from ..training import asked_question, record_turns, unanswerable
 from .arms import FULL
 from .data_sets import StudySet
 from .loops import Loop
@@ -29,7 +29,7 @@ __all__ = ["STORED", "observe"]
 
 STORED = ("dense", "bm25", "rrf", "rrf_neighbours", "label_density")
 """Strategies that ``recall`` is asked for."""
-RESEARCH_ROUNDS = 3
+_RESEARCH_ROUNDS = 3
 _FULL = 20
 """Hits that the ranking in full gives: its model reads three times as many."""
 Progress = Callable[[str, int, int], None]
@@ -40,7 +40,6 @@ def observe(
     sets: Sequence[StudySet],
     *,
     questions: int | None = None,
-    research: bool = True,
     full: bool = False,
     loops: Mapping[str, Loop] | None = None,
     progress: Progress | None = None,
@@ -50,7 +49,6 @@ def observe(
     Args:
         memory: an open, empty :class:`~hexamem.memory.Memory`.
         questions: so many of each conversation, evenly spread; all when None.
-        research: whether ``research`` is asked too: without a model it is the slowest.
         full: whether the learned ranking is asked to let the memory's model decompose and rerank.
         loops: model-driven baselines by name.
         progress: called as ``progress(what, done, total)``.
@@ -73,7 +71,7 @@ def observe(
             one = _observed(memory, user.name, talk, conversation, question, turn_of)
             if one is not None:
                 if not unanswerable(question):
-                    _ask(user, one, turn_of, research=research, full=full, loops=loops or {})
+                    _ask(user, one, turn_of, full=full, loops=loops or {})
                 found.append(one)
             done += 1
             if progress is not None:
@@ -123,13 +121,10 @@ def _said(message: EvalMessage) -> str:
 
 
 def _moment(text: str | None) -> float:
-    if not text:
-        return 0.0
     try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
+        return parse_time(text).utc.timestamp() if text else 0.0
+    except InvalidInputError:
         return 0.0
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 def _observed(
@@ -146,40 +141,17 @@ def _observed(
         measured = memory.searcher.measure(user, request, strategy)
         if measured is None:
             return None
-        turns = _turns_of(measured.features.pool, turn_of)
-        features = measured.features
-        asked = AskedQuestion(talk.id, question, features, tuple(turns[one] for one in features.pool.ids))
+        asked = asked_question(talk.id, question, measured.features, turn_of)
         return Observed(talk.data_set, talk, asked, np.asarray(measured.asked.vector, np.float32))
     searched = memory.searcher.searches(user, request, strategy)
     if searched is None:
         return None
-    turns = {}
-    for one in searched.searches:
-        turns.update(_turns_of(one.features.pool, turn_of))
-    features = searched.searches[0].features
-    asked = AskedQuestion(
-        talk.id,
-        question,
-        features,
-        tuple(turns[one] for one in features.pool.ids),
-        operable=Operable(searched=searched, turns=turns),
-    )
+    operable = Operable(searched, record_turns(searched, turn_of))
+    asked = asked_question(talk.id, question, searched.searches[0].features, turn_of, operable)
     return Observed(talk.data_set, talk, asked, np.asarray(searched.asked.vector, np.float32))
 
 
-def _turns_of(pool: Pool, turn_of: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """The turns that each candidate stands for."""
-    steps = {one: (turn_of.get(one, f"unknown:{one}"),) for one in pool.ids[: pool.steps]}
-    items = {
-        item.id: tuple(dict.fromkeys(turn_of.get(step, f"unknown:{step}") for step in item.cites))
-        for item in pool.items
-    }
-    return steps | items
-
-
-def _ask(
-    user: Any, one: Observed, turn_of: Mapping[str, str], *, research: bool, full: bool, loops: Mapping[str, Loop]
-) -> None:
+def _ask(user: Any, one: Observed, turn_of: Mapping[str, str], *, full: bool, loops: Mapping[str, Loop]) -> None:
     text = one.asked.question.text
 
     def search(query: str, k: int) -> list[str]:
@@ -188,11 +160,10 @@ def _ask(
     for strategy in STORED:
         recall = user.recall(text, k=DEPTH, strategy=strategy)
         one.rankings[strategy] = Ranked(tuple(_turns(recall.hits, turn_of)), degraded=tuple(recall.degraded))
-    if research:
-        found = user.research(text, RESEARCH_ROUNDS, form="passages")
-        one.rankings["research"] = Ranked(
-            tuple(_turns(found.hits, turn_of)), usage=_usage(found.usage), degraded=tuple(found.degraded)
-        )
+    found = user.research(text, _RESEARCH_ROUNDS, form="passages")
+    one.rankings["research"] = Ranked(
+        tuple(_turns(found.hits, turn_of)), usage=_usage(found.usage), degraded=tuple(found.degraded)
+    )
     if full:
         before = _usage_of(user.memory, user.name)
         recall = user.recall(text, k=_FULL, strategy=FULL)

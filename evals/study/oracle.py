@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,8 @@ from ..records import natural_key
 from .configurations import Table, operation_name, operation_table, pipeline_table
 from .gate import counts_of, gate_choices
 from .laboratory import HELD_OUT, SHIPPED, Laboratory
-from .operating import chosen_operations, plain_operations
-from .records import CUT, Observed, difference, recalls
+from .operating import chosen_operations
+from .records import CUT, Observed, arm_recalls
 from .sections import Section, StudyTable, interval_data, shown, shown_interval
 
 __all__ = ["oracle", "recovered_share"]
@@ -35,7 +36,7 @@ def oracle(lab: Laboratory) -> Section:
     for name, observed in lab.sets.items():
         data[name] = {}
         achieved: dict[str, npt.NDArray[np.float64]] = {
-            arm: recalls(observed, lambda one, arm=arm: one.rankings[arm].turns)  # type: ignore[misc]
+            arm: arm_recalls(observed, arm)
             for arm in (SHIPPED, HELD_OUT)
             if all(arm in one.rankings for one in observed)
         }
@@ -55,8 +56,7 @@ def oracle(lab: Laboratory) -> Section:
             data[name]["fixed rankings"]["gate_chose"] = counts_of(choice[0])
         if lab.rankers:
             on = [
-                operation_name(plain_operations(one, chosen_operations(lab.rankers[one.talk.id], one)))
-                for one in observed
+                operation_name(one.operable.plain(chosen_operations(lab.rankers[one.talk.id], one))) for one in observed
             ]
             data[name]["operations"]["gate_chose"] = counts_of(on)
     bound_columns = (
@@ -90,9 +90,11 @@ def oracle(lab: Laboratory) -> Section:
     )
 
 
+@dataclass(frozen=True, slots=True)
 class _Found:
-    def __init__(self, data: dict[str, Any], bounds: list[str], rows: list[list[str]]) -> None:
-        self.data, self.bounds, self.rows = data, bounds, rows
+    data: dict[str, Any]
+    bounds: list[str]
+    rows: list[list[str]]
 
 
 def _bounds(
@@ -103,7 +105,7 @@ def _bounds(
     fixed = table[name]
     of_type, chosen = _by_type(observed, table)
     honest = _honest_by_type(observed, table)
-    above = difference(observed, best, fixed, samples=lab.samples, seed=lab.seed)
+    above = lab.difference(observed, best, fixed)
     data: dict[str, Any] = {
         "oracle": float(best.mean()),
         "best_fixed": {"name": name, "recall": float(fixed.mean())},
@@ -114,7 +116,7 @@ def _bounds(
     }
     rows = []
     for arm, values in reached.items():
-        against = difference(observed, values, fixed, samples=lab.samples, seed=lab.seed)
+        against = lab.difference(observed, values, fixed)
         share = recovered_share(float(values.mean()), float(fixed.mean()), float(best.mean()))
         data["achieved"][arm] = {
             "recall": float(values.mean()),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from .laboratory import Laboratory
 from .main_comparison import arm_names
-from .records import Observed, mean, recalls
+from .records import Observed, arm_recalls, mean
 from .sections import Curve, Drawing, Section, StudyTable, shown
 
 __all__ = ["frontier", "pareto"]
@@ -74,7 +75,7 @@ def pareto(lab: Laboratory) -> Section:
 
 
 def _point(observed: Sequence[Observed], arm: str, k: int) -> dict[str, Any]:
-    asked = {talk: sum(one.talk.id == talk for one in observed) for talk in {one.talk.id for one in observed}}
+    asked = Counter(one.talk.id for one in observed)
     context = np.array([one.tokens_of(one.rankings[arm].turns[:k]) for one in observed], float)
     usages = [one.rankings[arm].usage for one in observed]
     read = np.array([one.input_tokens for one in usages], float)
@@ -83,7 +84,7 @@ def _point(observed: Sequence[Observed], arm: str, k: int) -> dict[str, Any]:
     return {
         "arm": arm,
         "k": k,
-        "recall": mean(recalls(observed, lambda one: one.rankings[arm].turns, k)),
+        "recall": mean(arm_recalls(observed, arm, k)),
         "read": float((context + read).mean()),
         "written": float(written.mean()),
         "model": float((read + written).mean()),

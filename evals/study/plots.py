@@ -29,8 +29,8 @@ def draw(drawing: Drawing, path: Path) -> Path:
     if drawing.bars:
         _bars(axes, drawing)
     for number, curve in enumerate(drawing.curves):
-        line, marker = "-" if curve.joined else "none", "osv^D<>pPX*h"[number % 12]
-        axes.plot(curve.x, curve.y, label=curve.name, linestyle=line, marker=marker, markersize=5, linewidth=1.2)
+        marker = "osv^D<>pPX*h"[number % 12]
+        axes.plot(curve.x, curve.y, label=curve.name, linestyle="-", marker=marker, markersize=5, linewidth=1.2)
     if drawing.logarithmic:
         axes.set_xscale("log")
     axes.set_title(drawing.title)

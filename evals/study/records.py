@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ...models.usage import Usage
 from ...stores.embedders.base import FloatArray
+from ..gate_training import Operable
 from ..metrics import Interval, paired_bootstrap, recall_at_k
 from ..training import AskedQuestion, unanswerable
 
@@ -21,8 +22,10 @@ __all__ = [
     "Observed",
     "Ranked",
     "Talk",
+    "arm_recalls",
     "by_data_set",
     "difference",
+    "halves",
     "mean",
     "recalls",
     "scored",
@@ -95,6 +98,12 @@ class Observed:
     def places(self) -> dict[str, int]:
         return self.talk.places
 
+    @property
+    def operable(self) -> Operable:
+        """All searches of a scored question; of the others only the first was made."""
+        assert self.asked.operable is not None
+        return self.asked.operable
+
     @cached_property
     def dense(self) -> FloatArray:
         """Cosine of the question with every turn."""
@@ -127,6 +136,11 @@ def recalls(
     return np.array([recall_at_k(list(ranking(one)), one.asked.question.evidence, k) for one in observed], np.float64)
 
 
+def arm_recalls(observed: Sequence[Observed], arm: str, k: int = CUT) -> npt.NDArray[np.float64]:
+    """The same of an arm's rankings."""
+    return recalls(observed, lambda one: one.rankings[arm].turns, k)
+
+
 def mean(values: npt.NDArray[np.float64] | Sequence[float]) -> float | None:
     """The mean, None of nothing."""
     return float(np.mean(values)) if len(values) else None
@@ -153,6 +167,21 @@ def difference(
         samples=samples,
         seed=seed,
     )
+
+
+def halves(observed: Sequence[Observed]) -> list[tuple[list[Observed], list[Observed]]]:
+    """The questions of every other conversation and the remaining ones, as (held out, trained on), and the other way
+    round; nothing for a single conversation."""
+    names = list(dict.fromkeys(one.talk.conversation for one in observed))
+    if len(names) < 2:
+        return []
+    return [
+        (
+            [one for one in observed if one.talk.conversation in part],
+            [one for one in observed if one.talk.conversation not in part],
+        )
+        for part in (set(names[::2]), set(names[1::2]))
+    ]
 
 
 def by_data_set(observed: Sequence[Observed]) -> Mapping[str, list[Observed]]:

@@ -24,12 +24,11 @@ class StudyTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
-    """Points of a drawing by name; ``joined`` by a line."""
+    """Points of a drawing by name, joined by a line."""
 
     name: str
     x: Sequence[float]
     y: Sequence[float]
-    joined: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,8 +58,8 @@ class Section:
 
     name: str
     title: str
-    about: str
-    data: Mapping[str, Any]
+    about: str = ""
+    data: Mapping[str, Any] = field(default_factory=dict)
     tables: Sequence[StudyTable] = ()
     drawings: Sequence[Drawing] = ()
     remarks: Sequence[str] = ()

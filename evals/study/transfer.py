@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, TypeAlias
 
 from ...errors import InvalidInputError
 from ...retrieval.operations import USUAL
 from ...retrieval.ranker import Ranker
+from ..metrics import Interval
 from .laboratory import Laboratory
 from .main_comparison import BASELINE
 from .operating import learned_turns
-from .records import CUT, Observed, difference, recalls
+from .records import CUT, Observed, arm_recalls, halves, recalls
 from .sections import Section, StudyTable, interval_data, shown, shown_interval
 
 __all__ = ["transfer"]
+
+Tested: TypeAlias = tuple[dict[str, Any], Interval | None]
+"""Figures for programs, and the difference to :data:`~.main_comparison.BASELINE`."""
 
 
 def transfer(lab: Laboratory) -> Section:
@@ -25,8 +29,6 @@ def transfer(lab: Laboratory) -> Section:
         return Section(
             name="transfer",
             title="Transfer",
-            about="",
-            data={},
             remarks=["not run: it takes at least two data sets; give more paths, or made-up ones with --count"],
         )
     trainings: list[tuple[str, ...]] = [(name,) for name in names]
@@ -37,32 +39,26 @@ def transfer(lab: Laboratory) -> Section:
     remarks: list[str] = []
     rows: list[list[str]] = []
     pair_rows: list[list[str]] = []
+    compared: list[list[str]] = []
     for base in (BASELINE, "rrf_neighbours"):
-        rows.append([base, *(shown(_mean_of(lab.sets[name], base)) for name in names)])
+        rows.append([base, *(shown(float(arm_recalls(lab.sets[name], base).mean())) for name in names)])
     for trained_on in trainings:
         row: list[str] = []
         for test in names:
             if test in trained_on and len(trained_on) > 1:
                 row.append("")
                 continue
-            found = _within(lab, test) if test in trained_on else _across(lab, trained_on, test)
-            if found is None:
+            tested = _within(lab, test) if test in trained_on else _across(lab, trained_on, test)
+            if tested is None:
                 row.append("–")
                 continue
+            found, against = tested
             data.setdefault(" + ".join(trained_on), {})[test] = found
-            told = found["against_baseline"]
-            loses = told is not None and told["high"] < 0
+            loses = against is not None and against.high < 0
             row.append(f"{shown(found['recall'])}{' ↓' if loses else ''}")
+            if len(trained_on) in (1, len(names) - 1):
+                compared.append([" + ".join(trained_on), test, shown(found["recall"]), shown_interval(against)])
         (rows if len(trained_on) == 1 else pair_rows).append([" + ".join(trained_on), *row])
-    compared = [
-        [" + ".join(trained_on), test, shown(found["recall"]), found["told"]]
-        for trained_on in trainings
-        if len(trained_on) in (1, len(names) - 1)
-        for test, found in data.get(" + ".join(trained_on), {}).items()
-    ]
-    for tests in data.values():
-        for found in tests.values():
-            found.pop("told")
     if any(len(lab.sets[name]) < 20 for name in names):
         small = ", ".join(f"{name} ({len(lab.sets[name])})" for name in names if len(lab.sets[name]) < 20)
         remarks.append(f"few questions, so read with care: {small}")
@@ -90,37 +86,22 @@ def transfer(lab: Laboratory) -> Section:
     )
 
 
-def _mean_of(observed: Sequence[Observed], arm: str) -> float:
-    return float(recalls(observed, lambda one: one.rankings[arm].turns).mean())
-
-
-def _across(lab: Laboratory, trained_on: Sequence[str], test: str) -> dict[str, Any] | None:
+def _across(lab: Laboratory, trained_on: Sequence[str], test: str) -> Tested | None:
     held = {one.talk.conversation for one in lab.sets[test]}
     training = [one for name in trained_on for one in lab.sets[name] if one.talk.conversation not in held]
-    return _tested(lab, [(training, lab.sets[test])])
+    return _tested(lab, [(lab.sets[test], training)])
 
 
-def _within(lab: Laboratory, name: str) -> dict[str, Any] | None:
-    talks = list(dict.fromkeys(one.talk.conversation for one in lab.sets[name]))
-    parts = [set(talks[::2]), set(talks[1::2])]
-    if not all(parts):
-        return None
-    return _tested(
-        lab,
-        [
-            (
-                [one for one in lab.sets[name] if one.talk.conversation not in part],
-                [one for one in lab.sets[name] if one.talk.conversation in part],
-            )
-            for part in parts
-        ],
-    )
+def _within(lab: Laboratory, name: str) -> Tested | None:
+    parts = halves(lab.sets[name])
+    return _tested(lab, parts) if parts else None
 
 
-def _tested(lab: Laboratory, rounds: Sequence[tuple[list[Observed], list[Observed]]]) -> dict[str, Any] | None:
+def _tested(lab: Laboratory, rounds: Sequence[tuple[list[Observed], list[Observed]]]) -> Tested | None:
+    """Train and test in rounds of (held out, trained on); None where nothing can be learned."""
     observed: list[Observed] = []
     ranked: dict[int, tuple[str, ...]] = {}
-    for training, test in rounds:
+    for test, training in rounds:
         try:
             ranker = Ranker(lab.train(training))
         except InvalidInputError:
@@ -129,11 +110,10 @@ def _tested(lab: Laboratory, rounds: Sequence[tuple[list[Observed], list[Observe
             ranked[id(one)] = learned_turns(ranker, one, USUAL)
         observed += test
     values = recalls(observed, lambda one: ranked[id(one)])
-    base = recalls(observed, lambda one: one.rankings[BASELINE].turns)
-    found = difference(observed, values, base, samples=lab.samples)
+    base = arm_recalls(observed, BASELINE)
+    against = lab.difference(observed, values, base)
     return {
         "recall": float(values.mean()),
         "baseline": float(base.mean()),
-        "against_baseline": interval_data(found),
-        "told": shown_interval(found),
-    }
+        "against_baseline": interval_data(against),
+    }, against

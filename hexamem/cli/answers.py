@@ -43,11 +43,7 @@ def measure_answers(
     from ..evals.answers import evaluate_answers
     from ..models import open_chat_model
 
-    with output.progress_bar("loading") as (progress, task):
-
-        def advance(what: str, done: int, total: int) -> None:
-            progress.update(task, description=what, completed=done, total=total)
-
+    with output.stages("loading") as advance:
         return evaluate_answers(
             session.scratch,
             conversations,

@@ -35,7 +35,7 @@ from . import (
     upkeep,
     writing,
 )
-from .session import AsJson, Debug, EmbedderName, Home, LabelsBy, ModelName, Session, shared
+from .session import AsJson, Debug, EmbedderName, Home, LabelsBy, LearnsBy, ModelName, Session, shared
 
 __all__ = ["COMMANDS", "app", "run"]
 
@@ -131,6 +131,7 @@ def _root(
     embedder: EmbedderName = None,
     model: ModelName = None,
     label_by: LabelsBy = None,
+    mode: LearnsBy = None,
     as_json: AsJson = False,
     debug: Debug = False,
     version: Annotated[
@@ -138,7 +139,7 @@ def _root(
     ] = False,
 ) -> None:
     """Hexamem: a memory that lasts. Begin with [bold]hexamem demo[/bold]."""
-    ctx.obj.take(home=home, embedder=embedder, model=model, label_by=label_by, as_json=as_json, debug=debug)
+    ctx.obj.take(home=home, embedder=embedder, model=model, label_by=label_by, mode=mode, as_json=as_json, debug=debug)
     if ctx.invoked_subcommand is None:
         output.write_text(ctx.get_help() or "")
 

@@ -13,19 +13,7 @@ import typer
 from rich.text import Text
 
 from . import output
-from .reading import (
-    Agent,
-    AsOf,
-    Kinds,
-    KnownAt,
-    Labels,
-    Metadata,
-    Since,
-    Speaker,
-    Thread,
-    Until,
-    conditions,
-)
+from .filters import Filters
 from .session import Session, User, Zone, zone_of
 
 if TYPE_CHECKING:
@@ -69,28 +57,19 @@ def ask(
     user: User,
     rounds: Annotated[int, typer.Option("--rounds", min=1, max=20, help="At most so many rounds.")] = 3,
     passages: Annotated[
-        int | None, typer.Option("--passages", min=1, max=200, help="Read a round; 14 by default.")
+        int | None, typer.Option("--passages", min=1, max=200, help="At most so many read a round; 14 by default.")
     ] = None,
     form: Annotated[
         Form, typer.Option("--form", help="The answer as text, with its passages, or whole pages.")
     ] = Form.text,
     tier: Annotated[Tier, typer.Option("--tier", help="How deep it goes; auto: as deep as it must.")] = Tier.deep,
     lane: Annotated[
-        list[LaneName] | None, typer.Option("--lane", help="Search only so; repeat it for several.")
+        list[LaneName] | None, typer.Option("--lane", help="A way to search, of all by default; repeat it for several.")
     ] = None,
-    kind: Kinds = None,
-    thread: Thread = None,
-    agent: Agent = None,
-    speaker: Speaker = None,
-    since: Since = None,
-    until: Until = None,
-    label: Labels = None,
-    metadata: Metadata = None,
-    as_of: AsOf = None,
-    known_at: KnownAt = None,
-    calls: Annotated[int | None, typer.Option("--calls", min=0, help="Model calls at most.")] = None,
-    tokens: Annotated[int | None, typer.Option("--tokens", min=0, help="Model tokens at most.")] = None,
-    seconds: Annotated[float | None, typer.Option("--seconds", min=0, help="Wall time at most.")] = None,
+    filters: Filters,
+    calls: Annotated[int | None, typer.Option("--calls", min=0, help="At most so many model calls.")] = None,
+    tokens: Annotated[int | None, typer.Option("--tokens", min=0, help="At most so many model tokens.")] = None,
+    seconds: Annotated[float | None, typer.Option("--seconds", min=0, help="At most so long.")] = None,
     trace: Annotated[bool, typer.Option("--trace", help="Show every round, search and decision.")] = False,
     rollouts: Annotated[
         Path | None,
@@ -102,21 +81,10 @@ def ask(
 ) -> None:
     """Research a question in rounds: plan, search, integrate, reflect. A model answers in words; else the evidence does."""
     from ..errors import InvalidInputError
-    from ..labels import refuse_unknown
 
     if rollouts is not None and not rollouts.resolve().parent.is_dir():
         raise InvalidInputError(f"--rollouts {rollouts}: there is no such folder")
-    where = conditions(
-        thread_id=thread,
-        agent_id=agent,
-        speaker=speaker,
-        since=since,
-        until=until,
-        labels=tuple(label or ()),
-        metadata=metadata,
-    )
     with session.reader(user, timezone) as memory:
-        refuse_unknown(memory, label or ())
         found = memory.research(
             question,
             rounds,
@@ -127,16 +95,20 @@ def ask(
             calls=calls,
             tokens=tokens,
             seconds=seconds,
-            where=where,
-            as_of=as_of,
-            known_at=known_at,
-            kinds=kind,
+            where=filters.where(memory),
+            as_of=filters.as_of,
+            known_at=filters.known_at,
+            kinds=filters.kind,
         )
         zone = zone_of(memory)
     if rollouts is not None:
         _append(rollouts, found)
     if session.as_json:
         return output.write_json(found)
+    return _print(found, form, zone, trace=trace)
+
+
+def _print(found: Research, form: Form, zone: tzinfo, *, trace: bool) -> None:
     if trace:
         for one in found.rounds:
             output.write(*_round_block(one, found))
@@ -147,7 +119,7 @@ def ask(
         output.write_text(output.clean(found.context))
     for line in found.degraded:
         output.note(f"note: {line}")
-    return output.write(Text(_summary(found), style="dim"))
+    output.write(Text(_summary(found), style="dim"))
 
 
 def _summary(found: Research) -> str:

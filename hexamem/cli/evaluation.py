@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from ..errors import HomeNotWritableError, InvalidInputError
+from ..errors import InvalidInputError
 from . import output
 from .evaluation_choices import OF_FILE, DataSet, FamilyChoice, FormChoice, SizeName, SplitChoice, check_options
 from .session import Session
@@ -72,12 +72,16 @@ def evaluate(
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option("--seed", help="0 by default; of ruler and hotpotqa too.", rich_help_panel=_MADE_UP),
+        typer.Option(
+            "--seed", help="Of chance, 0 by default; of ruler, hotpotqa and study too.", rich_help_panel=_MADE_UP
+        ),
     ] = None,
     count: Annotated[
         int | None,
         typer.Option(
-            "--count", help="Trajectories a family, of ruler samples a task; 1 by default.", rich_help_panel=_MADE_UP
+            "--count",
+            help="Trajectories a family, of ruler samples a task, of study both; 1 by default.",
+            rich_help_panel=_MADE_UP,
         ),
     ] = None,
     split: Annotated[
@@ -216,24 +220,36 @@ def evaluate(
             rounds=rounds,
         )
         return _report_ruler(measured, out)
-    if dataset is not DataSet.synthetic:
-        if not paths:
-            raise InvalidInputError(f"Missing argument 'PATH...': {dataset.value} is measured on files; name them")
-        if dataset is DataSet.writepath:
-            return _report_written(measure_write_path(session, paths), out)
-        if dataset is DataSet.narrativeqa and not answers:
-            raise InvalidInputError(
-                "narrativeqa does not say where an answer stands; score answers: --answers --model M"
-            )
-        rounds = _ROUNDS if rounds is None else rounds
-        files = _load(dataset, paths, tokens, questions, seed or 0)
-        if answers:
-            from .answers import measure_answers
+    if dataset is DataSet.synthetic:
+        return _report(_measure_made_up(session, names, size, family, seed or 0, count, split, export), out)
+    if not paths:
+        raise InvalidInputError(f"Missing argument 'PATH...': {dataset.value} is measured on files; name them")
+    if dataset is DataSet.writepath:
+        return _report_written(measure_write_path(session, paths), out)
+    if dataset is DataSet.narrativeqa and not answers:
+        raise InvalidInputError("narrativeqa does not say where an answer stands; score answers: --answers --model M")
+    rounds = _ROUNDS if rounds is None else rounds
+    files = _load(dataset, paths, tokens, questions, seed or 0)
+    if answers:
+        from .answers import measure_answers
 
-            of_each = None if dataset in OF_FILE else questions
-            scored = measure_answers(session, dataset.value, files, rounds=rounds, questions=of_each, judge=judge)
-            return _report_answers(scored, out)
-        return _report(_measure(session, dataset, files, names, rounds), out)
+        of_each = None if dataset in OF_FILE else questions
+        scored = measure_answers(session, dataset.value, files, rounds=rounds, questions=of_each, judge=judge)
+        return _report_answers(scored, out)
+    return _report(_measure(session, dataset, files, names, rounds), out)
+
+
+def _measure_made_up(
+    session: Session,
+    names: Sequence[str],
+    size: Sequence[SizeName] | None,
+    family: Sequence[FamilyChoice] | None,
+    seed: int,
+    count: int | None,
+    split: SplitChoice | None,
+    export: Path | None,
+) -> list[dict[str, Any]]:
+    """The results of each size, with what was made up."""
     from ..evals.synthetic import FAMILIES, SIZES, make_conversations, write_came
 
     families: list[FamilyName] = [one.value for one in family] if family else list(FAMILIES)
@@ -243,13 +259,13 @@ def evaluate(
     sentences: Split = split.value if split else "test"
     results: list[dict[str, Any]] = []
     for one in sizes:
-        made = make_conversations(families, one, seed=seed or 0, count=1 if count is None else count, split=sentences)
+        made = make_conversations(families, one, seed=seed, count=1 if count is None else count, split=sentences)
         if export is not None:
             for conversation in made:
                 write_came(conversation, export)
-        facts = {"size": one, "split": sentences, "families": families, "seed": seed or 0}
-        results += [{**result, **facts} for result in _measure(session, dataset, made, names, _ROUNDS)]
-    return _report(results, out)
+        facts = {"size": one, "split": sentences, "families": families, "seed": seed}
+        results += [{**result, **facts} for result in _measure(session, DataSet.synthetic, made, names, _ROUNDS)]
+    return results
 
 
 def _load(
@@ -317,11 +333,7 @@ def _run(
 ) -> list[dict[str, Any]]:
     from ..evals import evaluate as measure
 
-    with output.progress_bar("loading") as (progress, task):
-
-        def advance(what: str, done: int, total: int) -> None:
-            progress.update(task, description=what, completed=done, total=total)
-
+    with output.stages("loading") as advance:
         return measure(
             session.scratch if ablation is None else partial(session.thrown_away, ablation.labeler),
             conversations,
@@ -346,7 +358,7 @@ def _report(results: list[dict[str, Any]], out: str | None) -> None:
         print_report([result for result in results if result.get("size") == size], console)
     if len(sizes) > 1:
         print_sizes(results, console)
-    return _write(results, out)
+    return _save(results, out)
 
 
 def _report_ruler(results: list[dict[str, Any]], out: str | None) -> None:
@@ -355,7 +367,7 @@ def _report_ruler(results: list[dict[str, Any]], out: str | None) -> None:
     if out == "-":
         return output.write_json(results)
     print_ruler(results, output.result())
-    return _write(results, out)
+    return _save(results, out)
 
 
 def _report_answers(result: dict[str, Any], out: str | None) -> None:
@@ -364,7 +376,7 @@ def _report_answers(result: dict[str, Any], out: str | None) -> None:
     if out == "-":
         return output.write_json([result])
     print_answers(result)
-    return _write([result], out)
+    return _save([result], out)
 
 
 def _report_written(reports: list[dict[str, Any]], out: str | None) -> None:
@@ -372,14 +384,9 @@ def _report_written(reports: list[dict[str, Any]], out: str | None) -> None:
         return output.write_json(reports)
     for report in reports:
         print_write_path(report)
-    return _write(reports, out)
+    return _save(reports, out)
 
 
-def _write(results: list[dict[str, Any]], out: str | None) -> None:
-    from ..evals import write_json
-
+def _save(results: list[dict[str, Any]], out: str | None) -> None:
     if out is not None:
-        try:
-            write_json(results, out)
-        except OSError as error:
-            raise HomeNotWritableError(f"--json {out} cannot be written ({error.strerror})") from None
+        output.save_json(results, out)

@@ -54,25 +54,18 @@ class FormChoice(StrEnum):
     documents = "documents"
 
 
+OF_FILE = (DataSet.hotpotqa, DataSet.narrativeqa)
+"""Files so large that a part of their questions is read."""
+_ANSWERED = (DataSet.locomo, DataSet.came, DataSet.longmemeval, *OF_FILE)
 _ALLOWED = {
     **dict.fromkeys(("--size", "--family", "--split", "--export"), (DataSet.synthetic,)),
     "--seed": (DataSet.synthetic, DataSet.ruler, DataSet.hotpotqa, DataSet.study),
     "--count": (DataSet.synthetic, DataSet.ruler, DataSet.study),
     **dict.fromkeys(("--out", "--experiment", "--samples", "--conversations"), (DataSet.study,)),
-    "--questions": (
-        DataSet.locomo,
-        DataSet.came,
-        DataSet.longmemeval,
-        DataSet.hotpotqa,
-        DataSet.narrativeqa,
-        DataSet.study,
-    ),
+    "--questions": (*_ANSWERED, DataSet.study),
     "--tokens": (DataSet.ruler, DataSet.hotpotqa),
     **dict.fromkeys(("--task", "--form", "-k"), (DataSet.ruler,)),
 }
-OF_FILE = (DataSet.hotpotqa, DataSet.narrativeqa)
-"""Files so large that a part of their questions is read."""
-_ANSWERED = (DataSet.locomo, DataSet.came, DataSet.longmemeval, *OF_FILE)
 
 
 def check_options(dataset: DataSet, answers: bool, given: Mapping[str, object]) -> None:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from . import output
 from .operations import operation_blocks
-from .session import Session, User
+from .session import Reason, Session, User
 
 if TYPE_CHECKING:
     from ..memory_types import Experience
@@ -20,7 +20,6 @@ __all__ = ["COMMANDS", "list_items", "promote", "retire", "show", "stats"]
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="Of an experience, as `hexamem experience list` shows it.")]
 Environment = Annotated[str | None, typer.Option("--env", help="Only of this environment; all when left out.")]
-Reason = Annotated[str, typer.Option("--reason", help="Why; it is kept in the history.")]
 EVERYWHERE = "everywhere"
 
 

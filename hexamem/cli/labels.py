@@ -12,7 +12,7 @@ from rich.text import Text
 
 from . import output
 from .operations import operation_blocks
-from .session import Session, User, zone_of
+from .session import Reason, Session, User, zone_of
 
 if TYPE_CHECKING:
     from ..memory_types import LabelView, Operation, Step
@@ -24,7 +24,6 @@ Label = Annotated[
     str, typer.Argument(metavar="LABEL", help='A name, now or before; a path such as "Trip / Day 2"; or an id.')
 ]
 Steps = Annotated[list[str], typer.Argument(metavar="STEP...", help="Ids of steps, as `steps` shows them.")]
-Reason = Annotated[str, typer.Option("--reason", help="Why; it is kept in the history.")]
 Kind = Annotated[str | None, typer.Option("--kind", help="scope, event or entity.")]
 _ROOM_FOR_ID = 76
 _HEADINGS = {"scope": "thematic scopes", "event": "event types", "entity": "entity types"}

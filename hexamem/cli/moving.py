@@ -29,6 +29,7 @@ __all__ = ["export", "import_", "ingest"]
 
 BATCH = 1_000
 """How many lines are stored at a time: what is acknowledged of a file that is broken off."""
+_MANY = 100  # steps from which on their rate says something
 
 
 class Format(StrEnum):
@@ -118,7 +119,7 @@ def ingest(
         f"{output.counted(tally.steps, 'step')} in {output.counted(len(threads), 'thread')} of {user!r}",
         f"{tally.repeated:,} were there already" if tally.repeated else "",
         f"{output.counted(len(tally.secrets), 'secret')} put into the vault" if tally.secrets else "",
-        f"{tally.steps / seconds:,.0f} steps/s",
+        f"{tally.steps / seconds:,.0f} steps/s" if tally.steps >= _MANY else "",
         f"{output.counted(learned, 'item')} learned" if learned else "",
     ]
     return output.write(Text("stored " + output.clean(", ".join(part for part in parts if part))))
@@ -293,7 +294,7 @@ def export(
 def import_(
     session: Session,
     *,
-    file: Annotated[Path, typer.Argument(metavar="FILE", exists=True, dir_okay=False)],
+    file: Annotated[Path, typer.Argument(metavar="FILE", exists=True, dir_okay=False, help="As `export` wrote it.")],
     user: User,
     passphrase_file: PassphraseFile = None,
 ) -> None:

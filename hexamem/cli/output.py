@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -17,6 +17,7 @@ from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from ..errors import HomeNotWritableError
 from ..memory_types.local_time import in_zone
 
 if TYPE_CHECKING:
@@ -41,7 +42,9 @@ __all__ = [
     "prepare_streams",
     "progress_bar",
     "result",
+    "save_json",
     "shown_time",
+    "stages",
     "step_block",
     "write",
     "write_json",
@@ -122,6 +125,20 @@ def write_json(value: Any) -> None:
     write_text(json.dumps(dumped(value), indent=2, ensure_ascii=not unicode, allow_nan=False))
 
 
+def save_json(results: Sequence[Mapping[str, Any]] | Mapping[str, Any], out: str) -> None:
+    """Write what was measured to the file that ``--json OUT`` names.
+
+    Raises:
+        HomeNotWritableError: the file cannot be written.
+    """
+    from ..evals import write_json as write_file
+
+    try:
+        write_file(results, out)
+    except OSError as error:
+        raise HomeNotWritableError(f"--json {out} cannot be written ({error.strerror})") from None
+
+
 def _flush() -> None:
     try:
         sys.stdout.flush()
@@ -149,6 +166,17 @@ def progress_bar(what: str, total: int | None = None) -> Iterator[tuple[Progress
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         yield progress, progress.add_task(what, total=total)
+
+
+@contextmanager
+def stages(first: str) -> Iterator[Callable[[str, int, int], None]]:
+    """A progress bar for work in stages: what is yielded is told the stage, how far it has come, and of how much."""
+    with progress_bar(first) as (progress, task):
+
+        def advance(stage: str, done: int, total: int) -> None:
+            progress.update(task, description=stage, completed=done, total=total)
+
+        yield advance
 
 
 def clean(text: str) -> str:
@@ -202,11 +230,12 @@ def body(text: str, style: str = "") -> Padding:
 def hit_block(
     number: int, hit: Hit, *, why: bool = False, zone: tzinfo = UTC, item: MemoryItem | None = None
 ) -> list[RenderableType]:
-    """One hit of a recall; of an item the ``item`` itself tells which of its times is shown."""
+    """One hit of a recall; of an ``item`` its times are told as such, where it has any, or was said nowhere."""
+    said = item is None or (hit.sources and item.valid_from is None and item.valid_to is None)
     first = head(
         (f"{number:>2}", "bold"),
         (hit.kind, "cyan"),
-        (shown_time(hit.occurred_at, zone) if item is None else item_time(item, zone), "green"),
+        (shown_time(hit.occurred_at, zone) if said or item is None else item_time(item, zone), "green"),
         (hit.speaker or "", "magenta"),
         (f"[{hit.thread_id}]" if hit.thread_id else "", "dim"),
         ("superseded", "yellow") if hit.superseded else None,

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from ..errors import InvalidInputError
 from . import output
-from .session import Session, User
+from .session import Reason, Session, User
 from .values import confirm, read_stdin
 
 __all__ = ["erase", "redact", "reveal"]
@@ -28,7 +28,7 @@ def redact(
     caption: Annotated[str, typer.Option("--caption", help="What stands in their place.")] = "secret",
     kind: Annotated[str, typer.Option("--kind", help="What sort of secret it is.")] = "secret",
     sensitivity: Annotated[str, typer.Option("--sensitivity", help="low, medium or high.")] = "high",
-    reason: Annotated[str, typer.Option("--reason", help="Why; it is kept in the history.")] = "",
+    reason: Reason = "",
 ) -> None:
     """Take words out of everything that is stored, and keep them in the vault alone. There is no undo."""
     if sensitivity not in ("low", "medium", "high"):

@@ -6,56 +6,22 @@ import mimetypes
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
 from . import output
+from .filters import Filters, ItemFilters, Thread
 from .operations import operation_blocks
 from .session import Session, User, Zone, zone_of
-from .values import metadata_filter
 
 if TYPE_CHECKING:
     from ..memory_types import Media, MemoryItem, Recall
     from ..user import UserMemory
 
 __all__ = ["history", "items", "recall", "show", "steps", "users"]
-
-Kinds = Annotated[
-    list[str] | None,
-    typer.Option("--kind", help="step, core, episodic, semantic, procedural, resource or vault; repeat it."),
-]
-Thread = Annotated[str | None, typer.Option("--thread", help="Only this thread.")]
-Agent = Annotated[str | None, typer.Option("--agent", help="Only this agent's.")]
-Speaker = Annotated[str | None, typer.Option("--speaker", help="Only what this one said.")]
-Since = Annotated[str | None, typer.Option("--since", metavar="TIME", help="Not before this time.")]
-Until = Annotated[str | None, typer.Option("--until", metavar="TIME", help="Not after this time.")]
-Labels = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--label",
-        metavar="LABEL",
-        help="Only with this label, as `labels list` shows those of steps; repeat it to ask for several at once.",
-    ),
-]
-ItemLabels = Annotated[
-    list[str] | None,
-    typer.Option("--label", metavar="LABEL", help="Only with this label of its own (#label); repeat it for several."),
-]
-Metadata = Annotated[
-    list[str] | None,
-    typer.Option("--metadata", metavar="KEY=VALUE", help="Only with this metadata. JSON values are read as such."),
-]
-AsOf = Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="What was true at that time.")]
-KnownAt = Annotated[str | None, typer.Option("--known-at", metavar="TIME", help="What was believed at that time.")]
-
-
-def conditions(**given: Any) -> dict[str, Any] | None:
-    """The fields of a ``Where`` that options ask for; None where none does."""
-    given["metadata"] = metadata_filter(given["metadata"] or [])
-    return {name: value for name, value in given.items() if value} or None
 
 
 def recall(
@@ -65,63 +31,49 @@ def recall(
     user: User,
     k: Annotated[int | None, typer.Option("-k", "--k", help="How many hits; 10 by default.")] = None,
     strategy: Annotated[
-        str | None, typer.Option("--strategy", "-s", help="The ranking, such as rrf_neighbours, label_density, bm25.")
+        str | None,
+        typer.Option(
+            "--strategy", "-s", help="The ranking; learned by default. Others: rrf_neighbours, label_density, bm25."
+        ),
     ] = None,
-    kind: Kinds = None,
-    thread: Thread = None,
-    agent: Agent = None,
-    speaker: Speaker = None,
-    since: Since = None,
-    until: Until = None,
-    label: Labels = None,
-    metadata: Metadata = None,
-    as_of: AsOf = None,
-    known_at: KnownAt = None,
+    filters: Filters,
     timezone: Zone = None,
     token_budget: Annotated[
         int | None, typer.Option("--token-budget", help="Print the hits packed for a prompt, within so many tokens.")
     ] = None,
     text: Annotated[bool, typer.Option("--text", help="Print the hits packed for a prompt.")] = False,
-    why: Annotated[bool, typer.Option("--why", help="Say of each hit why it came back.")] = False,
+    why: Annotated[
+        bool,
+        typer.Option("--why", help="Say of each hit why it came back, and of a learned ranking which operations ran."),
+    ] = False,
     switch_on: Annotated[
         list[str] | None,
         typer.Option(
             "--with",
             metavar="OPERATION",
-            help="Of the learned ranking, such as multi_step: on, whatever the gate says.",
+            help="Of the learned ranking (-s learned), one of temporal_ordering, latest_filtering, multi_step, "
+            "threshold_filtering and semantic_reranking: on, whatever its gate says.",
         ),
     ] = None,
     switch_off: Annotated[
-        list[str] | None, typer.Option("--without", metavar="OPERATION", help="The same: off.")
+        list[str] | None, typer.Option("--without", metavar="OPERATION", help="One of these: off.")
     ] = None,
 ) -> None:
     """Find what a user's memory holds on a question."""
-    from ..labels import refuse_unknown
-
-    where = conditions(
-        thread_id=thread,
-        agent_id=agent,
-        speaker=speaker,
-        since=since,
-        until=until,
-        labels=tuple(label or ()),
-        metadata=metadata,
-    )
     with session.reader(user, timezone) as memory:
-        refuse_unknown(memory, label or ())
         found = memory.recall(
             query,
             k,
             strategy,
-            kinds=kind,
-            where=where,
-            as_of=as_of,
-            known_at=known_at,
+            kinds=filters.kind,
+            where=filters.where(memory),
+            as_of=filters.as_of,
+            known_at=filters.known_at,
             token_budget=token_budget,
             operations={**dict.fromkeys(switch_on or (), True), **dict.fromkeys(switch_off or (), False)} or None,
         )
         zone = zone_of(memory)
-        learned = {} if session.as_json or known_at else _items_of(memory, found)
+        learned = {} if session.as_json or filters.known_at else _items_of(memory, found)
     if session.as_json:
         return output.write_json(found)
     if not found.hits:
@@ -130,6 +82,8 @@ def recall(
         return output.write_text(found.text)
     for number, hit in enumerate(found.hits, 1):
         output.write(*output.hit_block(number, hit, why=why, zone=zone, item=learned.get(hit.id)))
+    if why and found.operations:
+        output.write(Text("operations"), *(output.body(one.explain(), "dim") for one in found.operations), Text(""))
     return output.write(
         Text(
             f"{output.counted(len(found), 'hit')} in {found.elapsed_ms:.0f} ms by {found.strategy}  {found.id}",
@@ -140,52 +94,29 @@ def recall(
 
 def _items_of(memory: UserMemory, found: Recall) -> dict[str, MemoryItem]:
     """The items among the hits: a hit has one time, and they tell which of theirs that is."""
-    from ..errors import NotFoundError
-    from ..memory_types import Step
+    from ..stores.ledger import get_items
 
-    items: dict[str, MemoryItem] = {}
-    for hit in found.hits:
-        if hit.kind in ("step", "page"):
-            continue
-        with suppress(NotFoundError):  # gone meanwhile
-            record = memory.get(hit.id)
-            if not isinstance(record, Step):
-                items[hit.id] = record
-    return items
+    with memory.memory.ledger.read(memory.name) as tx:
+        return get_items(tx, [hit.id for hit in found.hits if hit.kind != "step"])
 
 
 def items(
     session: Session,
     *,
     user: User,
-    kind: Kinds = None,
-    thread: Thread = None,
-    agent: Agent = None,
-    speaker: Speaker = None,
-    since: Since = None,
-    until: Until = None,
-    label: ItemLabels = None,
-    metadata: Metadata = None,
-    as_of: AsOf = None,
-    known_at: KnownAt = None,
+    filters: ItemFilters,
     timezone: Zone = None,
     superseded: Annotated[bool, typer.Option("--superseded", help="Also what is no longer believed.")] = False,
 ) -> None:
     """List a user's items in order of creation."""
-    from ..labels import refuse_unknown
-
-    where = conditions(
-        thread_id=thread,
-        agent_id=agent,
-        speaker=speaker,
-        since=since,
-        until=until,
-        labels=tuple(label or ()),
-        metadata=metadata,
-    )
     with session.reader(user, timezone) as memory:
-        refuse_unknown(memory, label or (), of_items=True)
-        found = memory.items(kind, where, as_of=as_of, known_at=known_at, superseded=superseded)  # type: ignore[arg-type]
+        found = memory.items(
+            filters.kind,  # type: ignore[arg-type]
+            filters.where(memory),
+            as_of=filters.as_of,
+            known_at=filters.known_at,
+            superseded=superseded,
+        )
         zone = zone_of(memory)
     if session.as_json:
         return output.write_json(found)

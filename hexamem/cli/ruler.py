@@ -37,11 +37,7 @@ def measure_ruler(
     from ..evals.ruler_run import DEFAULT_ROUNDS, evaluate_ruler
 
     lengths = parse_tokens(DEFAULT_TOKENS if tokens is None else tokens)
-    with output.progress_bar("making") as (progress, task):
-
-        def advance(what: str, done: int, total: int) -> None:
-            progress.update(task, description=what, completed=done, total=total)
-
+    with output.stages("making") as advance:
         return evaluate_ruler(
             session.scratch,
             lengths,

@@ -1,8 +1,8 @@
-"""What every command shares: ``--home``, ``--embedder``, ``--model``, ``--label-by``, ``--json`` and ``--debug``, and
-opening the memory.
+"""What every command shares: ``--home``, ``--embedder``, ``--model``, ``--label-by``, ``--mode``, ``--json`` and
+``--debug``, and opening the memory.
 
 A command is a plain function whose first argument is a :class:`Session`; :func:`shared` gives it the options that
-work everywhere, so that each command states only its own.
+work everywhere, so that each command states only its own. Options that some commands share are a dataclass.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from ..config import DEFAULT_HOME
-from ..errors import HomeNotWritableError, NotFoundError
+from ..errors import ConfigError, HomeNotWritableError, NotFoundError
 from . import output
 
 if TYPE_CHECKING:
@@ -35,7 +35,9 @@ __all__ = [
     "EmbedderName",
     "Home",
     "LabelsBy",
+    "LearnsBy",
     "ModelName",
+    "Reason",
     "Session",
     "User",
     "Zone",
@@ -45,6 +47,7 @@ __all__ = [
 
 _PANEL = "Everywhere"
 User = Annotated[str, typer.Option("--user", "-u", help="Whose memory. There is no default: it never means everyone.")]
+Reason = Annotated[str, typer.Option("--reason", help="Why; it is kept in the history.")]
 Zone = Annotated[
     str | None,
     typer.Option(
@@ -72,7 +75,7 @@ ModelName = Annotated[
     typer.Option(
         "--model",
         metavar="M",
-        help="A chat model such as openai:gpt-5-mini: ask and chat answer by it, --label-by model labels by it. "
+        help="A chat model such as openai:gpt-5-mini: ask and chat answer by it, --label-by and --mode may use it. "
         "OPENAI_BASE_URL names a server.",
         rich_help_panel=_PANEL,
     ),
@@ -82,17 +85,29 @@ LabelsBy = Annotated[
     typer.Option(
         "--label-by",
         metavar="HOW",
-        help="What labels steps: rules (the default), model, uncertain (the model where the rules are), or off.",
+        help="What labels steps: rules (the default), model, uncertain (the model, where the rules are not sure), or off.",
+        rich_help_panel=_PANEL,
+    ),
+]
+LearnsBy = Annotated[
+    str | None,
+    typer.Option(
+        "--mode",
+        metavar="HOW",
+        help="What learns items from what is stored: rules (the default), single_call (a model, one call a batch), "
+        "agents (a model, a call for each manager), or off.",
         rich_help_panel=_PANEL,
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.", rich_help_panel=_PANEL)]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.", rich_help_panel=_PANEL)]
+_BY_MODEL = ("model", "uncertain", "single_call", "agents")
 _COMMON: dict[str, Any] = {
     "home": Home,
     "embedder": EmbedderName,
     "model": ModelName,
     "label_by": LabelsBy,
+    "mode": LearnsBy,
     "as_json": AsJson,
     "debug": Debug,
 }
@@ -106,6 +121,7 @@ class Session:
     embedder: str | None = None
     model: str | None = None
     label_by: str | None = None
+    mode: str | None = None
     as_json: bool = False
     debug: bool = False
     weights: str | None = None  # of the learned ranking; no option that works everywhere
@@ -131,11 +147,19 @@ class Session:
         """The settings of a command. Nothing in the background: a process that ends at once does its work or leaves it.
 
         Raises:
-            ConfigError: for a ``--label-by`` that there is not.
+            ConfigError: for a ``--label-by`` or ``--mode`` that there is not, or that needs a ``--model``.
         """
         from ..config import Settings
 
-        return Settings(background=False, labels=self.label_by or "rules", weights=self.weights)  # type: ignore[arg-type]
+        for option, how in (("--label-by", self.label_by), ("--mode", self.mode)):
+            if how in _BY_MODEL and self.model is None:
+                raise ConfigError(f"{option} {how} needs a model: give --model, such as openai:gpt-5-mini, or rules")
+        return Settings(
+            background=False,
+            labels=self.label_by or "rules",  # type: ignore[arg-type]
+            mode=self.mode or "rules",  # type: ignore[arg-type]
+            weights=self.weights,
+        )
 
     @contextmanager
     def memory(self, *, create: bool = True) -> Iterator[Memory]:
@@ -219,10 +243,10 @@ class Session:
         Raises:
             NotFoundError: if there is no memory, or nobody of that name has stored anything; who has is told.
         """
-        with self.user(name, create=False) as user:
+        with self.user(name, timezone, create=False) as user:
             if (unknown := self._unknown(user)) is not None:
                 raise NotFoundError(unknown)
-            yield user if timezone is None else user.memory.user(name, timezone=timezone)
+            yield user
 
     def _unknown(self, user: UserMemory) -> str | None:
         """What to say of a user who has stored nothing; None for one who has."""
@@ -244,21 +268,29 @@ def shared(function: Callable[..., Any], *, without: tuple[str, ...] = ()) -> Ca
     """The command as typer reads it: ``function``'s own options, then those that work everywhere.
 
     Args:
-        function: its first parameter receives the :class:`Session`.
+        function: its first parameter receives the :class:`Session`. One whose type is a dataclass receives an instance,
+            and each field of it is an option.
         without: shared options that the command does not take, or states itself.
     """
     hints = get_type_hints(function, include_extras=True)
     own = list(inspect.signature(function).parameters.values())[1:]
     common = {name: hint for name, hint in _COMMON.items() if name not in without}
+    groups = {one.name: hints[one.name] for one in own if is_dataclass(hints[one.name])}
 
     def command(ctx: typer.Context, **values: Any) -> Any:
         session: Session = ctx.obj
         session.take(**{name: values.pop(name) for name in common})
+        for name, group in groups.items():
+            values[name] = group(**{one.name: values.pop(one.name) for one in fields(group)})
         return function(session, **values)
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     parameters = [inspect.Parameter("ctx", keyword, annotation=typer.Context)]
-    parameters += [one.replace(kind=keyword, annotation=hints[one.name]) for one in own]
+    for one in own:
+        if one.name in groups:
+            parameters += _options_of(groups[one.name])
+        else:
+            parameters.append(one.replace(kind=keyword, annotation=hints[one.name]))
     parameters += [
         inspect.Parameter(name, keyword, annotation=hint, default=False if name in ("as_json", "debug") else None)
         for name, hint in common.items()
@@ -268,6 +300,14 @@ def shared(function: Callable[..., Any], *, without: tuple[str, ...] = ()) -> Ca
     command.__doc__ = function.__doc__
     command.__name__ = function.__name__
     return command
+
+
+def _options_of(group: type[Any]) -> list[inspect.Parameter]:
+    hints = get_type_hints(group, include_extras=True)
+    return [
+        inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default, annotation=hints[one.name])
+        for one in fields(group)
+    ]
 
 
 def _embedder_of(home: Path) -> str | None:

@@ -82,11 +82,7 @@ def study(
         from ..models import open_chat_model
 
         model = open_chat_model(session.model)
-    with output.progress_bar("loading") as (progress, task):
-
-        def advance(what: str, done: int, total: int) -> None:
-            progress.update(task, description=what, completed=done, total=total)
-
+    with output.stages("loading") as advance:
         sections, facts = run_study(
             session.scratch,
             sets,
@@ -98,8 +94,10 @@ def study(
             seed=seed or 0,
             progress=advance,
         )
-    if json_out is not None:
-        _write_json(study_data(sections, facts), json_out)
+    if json_out == "-":
+        output.write_json(study_data(sections, facts))
+    elif json_out is not None:
+        output.save_json(study_data(sections, facts), json_out)
     if out is not None:
         for file in write_study(sections, facts, out):
             output.note(f"wrote {file}")
@@ -107,17 +105,3 @@ def study(
             output.note(f"no plots: {NO_PLOTS}")
     elif json_out != "-":
         output.write_text(study_markdown(sections, facts))
-
-
-def _write_json(data: object, out: str) -> None:
-    import json
-
-    from ..errors import HomeNotWritableError
-
-    if out == "-":
-        return output.write_json(data)
-    try:
-        Path(out).write_text(json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n", "utf-8")
-    except OSError as error:
-        raise HomeNotWritableError(f"--json {out} cannot be written ({error.strerror})") from None
-    return None

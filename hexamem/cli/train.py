@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..errors import HomeNotWritableError, InvalidInputError
 from . import output
 from .session import Session
+
+if TYPE_CHECKING:
+    from ..evals import Conversation
+    from ..retrieval.gate_learning import GateSettings
+    from ..retrieval.learning import LearningSettings
+    from ..retrieval.ranking_weights import RankingWeights
 
 __all__ = ["check_weights", "train"]
 
@@ -37,7 +44,7 @@ def train(
         int,
         typer.Option("--synthetic", metavar="N", min=0, help="Also train on N made-up trajectories of each family."),
     ] = 0,
-    medium: Annotated[int, typer.Option("--medium", metavar="N", min=0, help="The same of some 500 turns each.")] = 0,
+    medium: Annotated[int, typer.Option("--medium", metavar="N", min=0, help="The same, of some 500 turns each.")] = 0,
     license: Annotated[
         str, typer.Option("--license", metavar="SPDX", help="License of the conversations that name none.")
     ] = "unknown",
@@ -46,7 +53,7 @@ def train(
     operations: Annotated[
         bool, typer.Option("--operations/--no-operations", help="Also train the gate of the five operations.")
     ] = True,
-    seed: Annotated[int, typer.Option("--seed", help="Of chance in training.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", help="Of what is left to chance.")] = 0,
 ) -> None:
     """Learn the ranking of `recall --strategy learned` from questions whose evidence is known.
 
@@ -67,67 +74,91 @@ def train(
         )
     if out is not None and not out.resolve().parent.is_dir():
         raise InvalidInputError(f"--out {out}: there is no such folder")
-    from ..evals import load_conversations
-    from ..evals.small_memories import small_memories
-    from ..evals.synthetic import FAMILIES, Size, make_conversations
-    from ..evals.training import ask_all, learned_card, train_and_validate
     from ..retrieval.gate_learning import GateSettings
     from ..retrieval.learning import LearningSettings
-    from ..retrieval.ranking_weights import save_weights
 
-    conversations = [one for path in paths or () for one in load_conversations(path)]
-    sizes: tuple[tuple[Size, int], ...] = (("S", synthetic), ("M", medium))
-    for size, count in sizes:
-        if count:
-            first = _APART + seed
-            conversations += make_conversations(list(FAMILIES), size, seed=first, count=count, split="dev")
-    names = [one.id for one in conversations]
-    if doubles := [name for name in names if names.count(name) > 1]:
-        raise InvalidInputError(f"conversation {doubles[0]!r} is given twice")
+    conversations = _conversations(paths or (), synthetic, medium, seed)
     given = {name: value for name, value in (("epochs", epochs), ("runs", runs)) if value is not None}
-    settings = LearningSettings(seed=seed, **given)
-    with output.progress_bar("loading") as (progress, task):
-
-        def advance(what: str, done: int, total: int) -> None:
-            progress.update(task, description=what, completed=done, total=total)
-
-        with session.thrown_away() as memory:
-            asked = ask_all(memory, conversations, advance, operations=operations)
-            small = ask_all(memory, small_memories(conversations, seed=seed), advance, operations=False)
-            fingerprint, embedder = memory.embedder.fingerprint, memory.embedder.name
-        gate = GateSettings(seed=seed) if operations else None
-        card = learned_card(conversations, asked, settings, embedder, license, gate)
-        weights, folds = train_and_validate(
-            asked,
-            settings,
-            fingerprint=fingerprint,
-            card=card,
-            weights=out is not None,
-            folds=cross_validate,
-            gate=gate,
-            small=small,
-            progress=advance,
-        )
+    card, weights, folds = _trained(
+        session,
+        conversations,
+        LearningSettings(seed=seed, **given),
+        GateSettings(seed=seed) if operations else None,
+        license,
+        weights=out is not None,
+        folds=cross_validate,
+    )
     if out is not None and weights is not None:
-        try:
-            save_weights(weights, out)
-        except OSError as error:
-            raise HomeNotWritableError(f"--out {out} cannot be written ({error.strerror})") from None
-    report: dict[str, Any] = {
-        **card,
-        "parameters": None if weights is None else weights.parameters,
-        "cross_validation": folds,
-    }
+        _save(weights, out)
     if session.as_json:
-        return output.write_json(report)
+        parameters = None if weights is None else weights.parameters
+        return output.write_json({**card, "parameters": parameters, "cross_validation": folds})
     if out is not None and weights is not None:
-        output.write_text(
-            f"{out}: {weights.parameters:,} numbers from {card['questions']} questions of {len(names)} conversations"
-        )
+        learned = f"{card['questions']} questions of {len(conversations)} conversations"
+        output.write_text(f"{out}: {weights.parameters:,} numbers from {learned}")
     for one in folds or ():
         shown = ", ".join(f"@{cut} {value:.3f}" for cut, value in one["recall"].items())
         output.write_text(f"without {one['conversation']}: recall {shown}")
     return None
+
+
+def _conversations(paths: Sequence[Path], synthetic: int, medium: int, seed: int) -> list[Conversation]:
+    """What to learn from: the files' conversations, and made-up ones, some short and some of medium length."""
+    from ..evals import load_conversations
+    from ..evals.synthetic import FAMILIES, Size, make_conversations
+
+    conversations = [one for path in paths for one in load_conversations(path)]
+    sizes: tuple[tuple[Size, int], ...] = (("S", synthetic), ("M", medium))
+    for size, count in sizes:
+        if count:
+            conversations += make_conversations(list(FAMILIES), size, seed=_APART + seed, count=count, split="dev")
+    names = [one.id for one in conversations]
+    if doubles := [name for name in names if names.count(name) > 1]:
+        raise InvalidInputError(f"conversation {doubles[0]!r} is given twice")
+    return conversations
+
+
+def _trained(
+    session: Session,
+    conversations: Sequence[Conversation],
+    settings: LearningSettings,
+    gate: GateSettings | None,
+    license: str,
+    *,
+    weights: bool,
+    folds: bool,
+) -> tuple[dict[str, Any], RankingWeights | None, list[dict[str, Any]] | None]:
+    """What was learned from, the weights, and what each left-out conversation measured; the last two where asked for."""
+    from ..evals.small_memories import small_memories
+    from ..evals.training import ask_all, learned_card, train_and_validate
+
+    with output.stages("loading") as advance:
+        with session.thrown_away() as memory:
+            asked = ask_all(memory, conversations, advance, operations=gate is not None)
+            small = ask_all(memory, small_memories(conversations, seed=settings.seed), advance, operations=False)
+            fingerprint, embedder = memory.embedder.fingerprint, memory.embedder.name
+        card = learned_card(conversations, asked, settings, embedder, license, gate)
+        found = train_and_validate(
+            asked,
+            settings,
+            fingerprint=fingerprint,
+            card=card,
+            weights=weights,
+            folds=folds,
+            gate=gate,
+            small=small,
+            progress=advance,
+        )
+    return card, *found
+
+
+def _save(weights: RankingWeights, out: Path) -> None:
+    from ..retrieval.ranking_weights import save_weights
+
+    try:
+        save_weights(weights, out)
+    except OSError as error:
+        raise HomeNotWritableError(f"--out {out} cannot be written ({error.strerror})") from None
 
 
 def _learn_from_feedback(session: Session, name: str, reset: bool) -> None:

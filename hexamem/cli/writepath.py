@@ -41,14 +41,10 @@ def measure_write_path(session: Session, paths: Sequence[Path]) -> list[dict[str
 
         for path, cases in files:
             report = score(cases, empty)
-            reports.append({"dataset": "writepath", "file": path.name, "mode": _mode(session), **report.as_dict()})
+            reports.append(
+                {"dataset": "writepath", "file": path.name, "mode": session.settings.mode, **report.as_dict()}
+            )
     return reports
-
-
-def _mode(session: Session) -> str:
-    from ..config import Settings
-
-    return (session.settings or Settings()).mode
 
 
 def print_write_path(report: Mapping[str, Any]) -> None:

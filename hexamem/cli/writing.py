@@ -11,8 +11,9 @@ import typer
 
 from ..errors import InvalidInputError, UndoRefusedError
 from . import output
+from .item_options import ItemOptions
 from .operations import operation_blocks
-from .session import Session, User, Zone, zone_of
+from .session import Reason, Session, User, Zone, zone_of
 from .values import item_fields, read_stdin, split_pairs
 
 if TYPE_CHECKING:
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["add", "edit", "feedback", "forget", "remove", "undo"]
 
-Reason = Annotated[str, typer.Option("--reason", help="Why; it is kept in the history.")]
-Text = Annotated[str | None, typer.Option()]
-Texts = Annotated[list[str] | None, typer.Option()]
 _OF_A_FILE = {"title", "tree_path", "labels", "metadata"}
 SecretFromStdin = Annotated[
     bool, typer.Option("--secret-stdin", help="Read the secret of a vault item from stdin, not from the command line.")
@@ -48,29 +46,7 @@ def add(
     json_item: Annotated[
         str | None, typer.Option("--json-item", metavar="JSON", help="The whole item as a JSON object; - reads stdin.")
     ] = None,
-    name: Text = None,
-    summary: Text = None,
-    details: Text = None,
-    source: Text = None,
-    label: Annotated[str | None, typer.Option("--label", help="The name of a core block.")] = None,
-    value: Annotated[str | None, typer.Option("--value", help="The text of a core block.")] = None,
-    limit: Annotated[str | None, typer.Option("--limit", help="Most characters of a core block.")] = None,
-    occurred_at: Annotated[str | None, typer.Option("--occurred-at", metavar="TIME", help="When it happened.")] = None,
-    actor: Text = None,
-    event_type: Text = None,
-    entry_type: Text = None,
-    steps: Annotated[list[str] | None, typer.Option("--step", help="One step of a procedure; repeat it.")] = None,
-    title: Text = None,
-    resource_type: Text = None,
-    content: Text = None,
-    caption: Annotated[str | None, typer.Option("--caption", help="What a vault item is found by.")] = None,
-    sensitivity: Annotated[str | None, typer.Option("--sensitivity", help="low, medium or high.")] = None,
-    tree_path: Annotated[list[str] | None, typer.Option("--tree-path", help="One level; repeat it.")] = None,
-    labels: Annotated[list[str] | None, typer.Option("--labels", help="One label; repeat it for more.")] = None,
-    sources: Annotated[list[str] | None, typer.Option("--from-step", help="A step it comes from; repeat it.")] = None,
-    valid_from: Annotated[str | None, typer.Option("--valid-from", metavar="TIME", help="True from then on.")] = None,
-    valid_to: Annotated[str | None, typer.Option("--valid-to", metavar="TIME", help="No longer true then.")] = None,
-    metadata: Annotated[str | None, typer.Option("--metadata", metavar="JSON", help="A JSON object.")] = None,
+    item: ItemOptions,
     secret_stdin: SecretFromStdin = False,
     supersedes: Annotated[str | None, typer.Option("--supersedes", help="The item that this one replaces.")] = None,
     root: Annotated[
@@ -90,14 +66,7 @@ def add(
 
     With FILE go --title, --tree-path or --root, --labels, --metadata, --no-keep-bytes and --reason.
     """
-    given = {
-        **{"name": name, "summary": summary, "details": details, "source": source, "label": label, "value": value},
-        **{"limit": limit, "occurred_at": occurred_at, "actor": actor, "event_type": event_type},
-        **{"entry_type": entry_type, "steps": steps, "title": title, "resource_type": resource_type},
-        **{"content": content, "caption": caption, "sensitivity": sensitivity, "tree_path": tree_path},
-        **{"labels": labels, "sources": sources, "valid_from": valid_from, "valid_to": valid_to, "metadata": metadata},
-    }
-    fields = [(key, text) for key, text in given.items() if text is not None]
+    fields = item.given
     if paths:
         strange = [f"--{key.replace('_', '-')}" for key, _ in fields if key not in _OF_A_FILE]
         others = {"--kind": kind, "--json-item": json_item, "--supersedes": supersedes}
@@ -105,19 +74,21 @@ def add(
         strange += ["--secret-stdin"] if secret_stdin else []
         if strange:
             raise InvalidInputError(f"{strange[0]} is of an item, not of a file; see `hexamem add --help`")
-        if title is not None and len(paths) > 1:
-            raise InvalidInputError(f"--title {title!r} is of one file, and {len(paths)} are given")
-        about = _json_object(metadata, "--metadata") if metadata is not None else None
-        said = {"title": title, "tree_path": tree_path, "labels": labels or (), "metadata": about, "reason": reason}
-        return _add_files(session, user, timezone, paths, {**said, "root": root, "keep_bytes": keep_bytes})
+        if item.title is not None and len(paths) > 1:
+            raise InvalidInputError(f"--title {item.title!r} is of one file, and {len(paths)} are given")
+        about = _json_object(item.metadata, "--metadata") if item.metadata is not None else None
+        said = {"title": item.title, "tree_path": item.tree_path, "labels": item.labels or (), "metadata": about}
+        return _add_files(
+            session, user, timezone, paths, {**said, "root": root, "keep_bytes": keep_bytes, "reason": reason}
+        )
     if root is not None or not keep_bytes:
         raise InvalidInputError("--root and --no-keep-bytes are of a file; name one")
     if json_item == "-" and secret_stdin:
         raise InvalidInputError("stdin cannot hold both the item and its secret: give the item as --json-item '{…}'")
-    item = _item_of(kind, json_item, fields, timezone or "UTC")
+    new = _item_of(kind, json_item, fields, timezone or "UTC")
     secret = read_stdin("the secret") if secret_stdin else None
     with session.user(user, timezone) as memory:
-        stored = memory.add(item, secret=secret, supersedes=supersedes, reason=reason)
+        stored = memory.add(new, secret=secret, supersedes=supersedes, reason=reason)
         return _show_item(session, stored, memory)
 
 
@@ -201,10 +172,11 @@ def _class_of(kind: str) -> Any:
 def edit(
     session: Session,
     *,
-    item_id: Annotated[str, typer.Argument(metavar="ID")],
+    item_id: Annotated[str, typer.Argument(metavar="ID", help="Of an item, as `items` shows it.")],
     user: User,
     fields: Annotated[
-        list[str] | None, typer.Argument(metavar="FIELD=VALUE...", help="summary='…'; a list field once an entry.")
+        list[str] | None,
+        typer.Argument(metavar="FIELD=VALUE...", help="Such as summary='…'; a field that is a list once an entry."),
     ] = None,
     secret_stdin: SecretFromStdin = False,
     reason: Reason = "",
@@ -224,7 +196,7 @@ def edit(
 def remove(
     session: Session,
     *,
-    item_id: Annotated[str, typer.Argument(metavar="ID")],
+    item_id: Annotated[str, typer.Argument(metavar="ID", help="Of an item, as `items` shows it.")],
     user: User,
     reason: Reason = "",
 ) -> None:
@@ -238,7 +210,9 @@ def forget(
     session: Session,
     *,
     user: User,
-    step_ids: Annotated[list[str] | None, typer.Argument(metavar="STEP...")] = None,
+    step_ids: Annotated[
+        list[str] | None, typer.Argument(metavar="STEP...", help="Ids of steps, as `steps` shows them.")
+    ] = None,
     thread: Annotated[str | None, typer.Option("--thread", help="All steps of this thread.")] = None,
     reason: Reason = "",
 ) -> None:

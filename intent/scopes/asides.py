@@ -13,12 +13,12 @@ from ..entity_patterns import GAZETTEER
 from ..phrases.tokens import tokenize, word_set
 from ..references.cues import PERSON_NOUNS
 from .cues import Cues
-from .registry import Registry, Scope
+from .registry import Registry
 from .switch import PLANNING
 from .text import Words
 from .thread import Thread
 
-__all__ = ["is_aside", "resumes_trip", "serves_trips", "tells_own"]
+__all__ = ["dates_no_trip", "is_aside", "resumes_trip", "tells_own"]
 
 _NOT_OF_TRIPS = word_set(
     "Family Friend Person Team Client Company Source Statistic Society Health Pet School Music Job Home Preference Risk Date Time "
@@ -58,9 +58,12 @@ def trip_signs(words: Words, registry: Registry) -> int:
     return signs + len(types - _NOT_OF_TRIPS)
 
 
-def serves_trips(words: Words, registry: Registry) -> bool:
-    """Whether a text has anything of a trip in it."""
-    return trip_signs(words, registry) > 0
+def dates_no_trip(thread: Thread, words: Words, cues: Cues, registry: Registry) -> bool:
+    """Whether the weekdays of a text are said where no trip is the subject, and not of one."""
+    current = thread.current
+    if current is None or current.root.kind != "topic" or thread.introduced:
+        return False
+    return any(goal.dated for goal in cues.goals) and not trip_signs(words, registry)
 
 
 def tells_own(words: Words) -> bool:
@@ -68,16 +71,18 @@ def tells_own(words: Words) -> bool:
     return _OWN.search(words.lower) is not None and "?" not in words.text and "？" not in words.text
 
 
-def is_aside(thread: Thread, words: Words, cues: Cues, current: Scope, registry: Registry) -> bool:
-    """Whether a person's text, said where a trip is the subject, is about something else.
+def is_aside(thread: Thread, words: Words, cues: Cues, registry: Registry) -> bool:
+    """Whether a person's text, said to an assistant where a trip is the subject, is about something else.
 
     Args:
         thread: where it is said.
         words: the text's words.
         cues: what it says about its goal.
-        current: the scope in hand, a trip or a day of one.
         registry: the user's scopes.
     """
+    current = thread.current
+    if current is None or current.root.kind != "trip" or thread.introduced or thread.anchors or not thread.answered:
+        return False
     trip = current.root
     if any(goal.plain or not goal.dated for goal in cues.goals) or cues.back or cues.yes or cues.target:
         return False
@@ -98,7 +103,7 @@ def is_aside(thread: Thread, words: Words, cues: Cues, current: Scope, registry:
         return False
     shared = len(thread.said() & words.terms.keys())
     chance = 1 if words.has_cjk else 0  # two signs side by side are often no word
-    if shared > max(chance, cues.shift) or serves_trips(words, registry):
+    if shared > max(chance, cues.shift) or trip_signs(words, registry):
         return False
     said = [registry.profiles.counts(scope.index) for scope in (trip, *trip.children.values())]
     least = 0.0 if planned else 1.0  # where days are planned, any word that was said of them will do

@@ -38,6 +38,9 @@ _PLAIN_TALK = words(
     "half dozen twenty thirty forty fifty hundred remember please tell know think hope learning trying"
 )
 _UNTOLD = frozenset({"time", "amount", "abstract", "address"})
+_NO_HEADS = _PLAIN_TALK | NEVER_NAMES
+_NO_TAILS = STOP | _PLAIN_TALK
+_EMPTY = STOP | _NO_HEADS
 _CJK = re.compile(r"[\u4e00-\u9fff]+")
 _CUT = re.compile(
     r"一家|一个|一只|一座|一间|一下|下个月|上个月|这个|那个|每天|今天|明天|昨天|[下上本这]?(?:周|星期)[一二三四五六日天末]|早上|上午|中午|下午|晚上|"
@@ -55,7 +58,8 @@ def said_names(text: str) -> Iterator[str]:
         text: a step's text; its first 400 characters are read.
     """
     text = _ME.sub(" ", _GREETING.sub("", text[:_READ].replace("/", " ").replace("–", "-")))
-    if len(_CJK.findall(text)) and sum(map(len, _CJK.findall(text))) * 3 > len(text.strip()):
+    signs = sum(map(len, _CJK.findall(text)))
+    if signs and signs * 3 > len(text.strip()):
         yield from _chinese(text)
         return
     if _OTHER_SIGNS.search(text):
@@ -95,7 +99,7 @@ def _of_phrase(phrase: NounPhrase, sentence: str, late: float) -> Iterator[tuple
     if len(parts) > 1 and parts[-1].endswith("s") and KINDS.get(parts[-2].lower()) and parts[-1].lower() not in KINDS:
         parts.pop()  # "the washing machine leaks": a verb
     lowers = [part.lower() for part in parts]
-    if phrase.kind in _UNTOLD or not parts or len(parts) > _MOST_WORDS or lowers[-1] in _PLAIN_TALK | NEVER_NAMES:
+    if phrase.kind in _UNTOLD or not parts or len(parts) > _MOST_WORDS or lowers[-1] in _NO_HEADS:
         return
     if not phrase.name and (all(low in STOP for low in lowers) or lowers[-1] in STOP):
         return
@@ -105,7 +109,7 @@ def _of_phrase(phrase: NounPhrase, sentence: str, late: float) -> Iterator[tuple
     name = " ".join(parts).strip(" ,.;:")
     linked = re.match(r"\s+([a-z]+)\s+((?:the|a|an|my|our)\s+)?([A-Za-z][\w’'-]+)\b(?!['’-])", tail)
     dated = linked is not None and linked[1] in ("by", "on") and linked[3].lower().endswith("day")
-    if linked and linked[1] in _LINKS and (dated or linked[3].lower() not in STOP | _PLAIN_TALK):
+    if linked and linked[1] in _LINKS and (dated or linked[3].lower() not in _NO_TAILS):
         longer = f"{name} {linked[1]} {linked[2] or ''}{linked[3]}"
         if len(longer.split()) <= _MOST_WORDS and linked[3].lower() not in VERBS:
             yield score + (0.7 if linked[1] in _PLACED else -0.1), longer
@@ -133,7 +137,7 @@ def _bare(sentence: str, late: float) -> Iterator[tuple[float, str]]:
 def _empty(low: str) -> bool:
     """Whether a word says too little to be in a name: a verb, a number, a word of any talk."""
     return (
-        low in STOP | _PLAIN_TALK | NEVER_NAMES
+        low in _EMPTY
         or KINDS.get(low.removesuffix("s")) in _UNTOLD
         or (low in VERBS and low not in KINDS)
         or "'" in low

@@ -14,7 +14,7 @@ from .numbers import Number, month_of, parse_goal_name
 from .profiles import Profiles
 from .text import STOP
 
-__all__ = ["DASH", "Registry", "Scope", "ScopeKind", "reads_as_topic", "topic_tokens"]
+__all__ = ["DASH", "Registry", "Scope", "ScopeKind", "reads_as_topic", "scope_kind", "topic_tokens"]
 
 ScopeKind = Literal["goal", "trip", "project", "debate", "plan", "work", "ticket", "topic"]
 ROOTS = frozenset(("trip", "project", "debate", "plan"))
@@ -354,3 +354,8 @@ def reads_as_topic(own: str) -> bool:
     """Whether a name is read back as that of a topic, rather than of a trip, a project or a ticket."""
     kind, _, _, auto = _read_name(own, None)
     return kind == "topic" and not auto and SEPARATOR not in own
+
+
+def scope_kind(own: str) -> ScopeKind:
+    """The kind of scope as which a name is read back."""
+    return _read_name(own, None)[0]

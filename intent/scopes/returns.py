@@ -11,30 +11,22 @@ that the question left out. The weights are learnt from written trajectories by 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
 
 from ..contract import Vectors
 from .calendar import key_of
 from .cues import Cues
-from .hints import hinted
-from .numbers import MONTHS, Goal
-from .places import OTHER_TRIP, country_words
 from .registry import Key, Registry, Scope
+from .return_candidates import FEATURES, Candidate, is_read, trip_named
 from .return_forms import (
-    AMOUNT,
     ANCHOR,
     AND,
     ARRIVES_AT,
-    ASKS,
     BESIDE,
     CALLED_DAY,
-    CLOCK,
     CN_CALLED_DAY,
     CN_DEFINITE,
     CN_HEAD,
     CN_RUN,
-    CONFIRMS,
     DEFINITE,
     GOES_TO,
     LEAVES_FROM,
@@ -53,128 +45,19 @@ from .return_forms import (
 from .return_weights import REPLY_WEIGHTS, STEP_WEIGHTS
 from .return_words import COMMON, tells
 from .text import NAME, Words, stem
-from .thread import Standing, Thread
+from .thread import Thread
 
 __all__ = [
     "FEATURES",
-    "TRIP_NAMED",
     "Candidate",
-    "candidates",
     "chosen",
     "features",
-    "read_standing",
     "scores",
 ]
 
-FEATURES: Final = (
-    "name", "plain", "definite", "anchored", "common", "signs", "own_name", "own_plain", "own_signs", "cosine",
-    "recent", "same_trip", "trip_named", "trip_words", "date_led", "date", "date_mentioned", "stepped", "ruled",
-    "ruled_near", "hinted", "called", "called_hint", "meal_missing", "back", "new", "new_trip", "whole_day", "untold",
-    "arrives", "leaves", "lodging", "here", "here_asked", "here_offered", "here_confirmed", "here_short",
-    "here_question", "here_turning", "here_one_more", "here_goes_to", "here_resume", "here_and", "here_anaphoric",
-    "here_young", "here_repeats", "here_shares", "here_answers", "here_this", "here_tied", "here_said",
-    "here_entered", "here_told", "here_yes", "here_recap", "left_untold", "beside",
-)  # fmt: skip
-"""Of a candidate day: what the text shares with it by kind of word, and what of that no other day has (``own``); how lately
-it was left, which dates and trips the text names, whether rules say that it is named (``ruled``), whether what the text says
-or calls the day by ("the castle day") was said of it before its turn (``hinted``), whether it is a day not spoken of so far
-(``new``); of the day in hand
-(``here``) whether the last answer asked, offered or confirmed something, the text's form, how lately it was entered
-(``here_entered``), whether it was entered by name (``here_told``), and whether the text answers a question with yes or no; of
-the day left last, whether it was left without a word (``left_untold``); which places the text only asks for something near
-(``beside``)."""
-
-_FIRST_SENTENCES = 240  # characters of an answer in which a date is its own
-_RECAP = 4  # times of day that a plan that is read out tells
-_MOST_DAYS = 40  # days that are weighed against each other
 _HEAD = 20  # characters of an answer in which a date is what it speaks of
 _LED = 1.0  # the score from which a person's text leads to a date
 _MOST = 3.0  # a feature's most: a long answer that repeats itself is one piece of evidence
-
-
-@dataclass(slots=True)
-class Candidate:
-    """A day that a text may speak of, and its features in the order of :data:`FEATURES`.
-
-    Attributes:
-        index: of its scope; negative for a day that has none so far.
-    """
-
-    index: int
-    scope: Scope | None
-    root: Scope
-    key: Key | None
-    values: list[float]
-
-
-def read_standing(text: str, *, person: bool) -> Standing:
-    """What a step leaves open for the next speaker, by its first and last words.
-
-    Args:
-        person: whether a person said it, rather than an assistant.
-    """
-    head, tail = text[:300].lower(), text[-120:]
-    confirmed = CONFIRMS.search(head) is not None
-    asked = "?" in text or "？" in text if person else ASKS.search(tail) is not None
-    offered = not confirmed and len(AMOUNT.findall(text[:1500])) >= 2
-    recap = not person and len(CLOCK.findall(text[:2_000])) >= _RECAP
-    return Standing(asked, offered, confirmed, person, recap)
-
-
-def candidates(
-    registry: Registry, current: Scope, words: Words, cues: Cues, ruled: Scope | None = None, *, user: bool
-) -> list[Candidate]:
-    """The days of all trips that were spoken of, the one in hand first, then those that the text names and nobody spoke of.
-
-    Args:
-        ruled: the day that rules say the text names, if any.
-    """
-    trips = [root for root in registry.roots if root.kind == "trip"]
-    days, unbegun = [current], []
-    for root in trips:
-        if ("day", 1) not in root.children and root.steps and root is not current:
-            days.append(root)  # its first day, as long as that is not told by number
-        elif user and not root.steps and not root.children and root is not current.root:
-            unbegun.append(root)
-        days += [day for day in root.children.values() if day is not current and day.steps]
-    if len(days) > _MOST_DAYS:  # those of the trip in hand, then those opened last
-        days[1:] = sorted(days[1:], key=lambda day: (day.root is not current.root, -day.index))[: _MOST_DAYS - 1]
-    found = [Candidate(day.index, day, day.root, day.key, [0.0] * len(FEATURES)) for day in days]
-    for root in unbegun:
-        found.append(Candidate(-len(found), None, root, ("day", 1), [0.0] * len(FEATURES)))
-    known = {(one.root.index, one.key) for one in found}
-    trips.sort(key=lambda root: root is not current.root)
-    for goal in cues.goals:
-        if goal.many or not _read(goal, user):
-            continue
-        for root in trips:
-            key = key_of(goal, root, current)
-            if key is None or (key[0] != "day" and root is not current.root):
-                continue
-            if (root.index, key) not in known:
-                known.add((root.index, key))
-                found.append(Candidate(-len(found), root.children.get(key), root, key, [0.0] * len(FEATURES)))
-    for root in trips:
-        for key in hinted(root, words.terms) if root.hints else ():
-            if (root.index, key) not in known and user:
-                known.add((root.index, key))
-                found.append(Candidate(-len(found), root.children.get(key), root, key, [0.0] * len(FEATURES)))
-    if ruled is not None and all(one.scope is not ruled for one in found):
-        found.append(Candidate(ruled.index, ruled, ruled.root, ruled.key, [0.0] * len(FEATURES)))
-    if (
-        user
-        and (WHOLE_DAY.search(words.lower) or UNTOLD.search(words.lower))
-        and (root := _trip_named(words, registry, current.root) or current.root)
-    ):
-        told = {key for index, key in known if index == root.index}
-        left = next((("day", n) for n in range(1, root.length + 1) if ("day", n) not in told), None)
-        if left is not None:  # "the free day in Denmark": the one that nothing was said of
-            found.append(Candidate(-len(found), root.children.get(left), root, left, [0.0] * len(FEATURES)))
-    return found
-
-
-def _read(goal: Goal, user: bool) -> bool:
-    return user or goal.start <= _FIRST_SENTENCES
 
 
 def features(
@@ -201,7 +84,7 @@ def features(
     _share(found, counts, words, registry, user=user)
     if words.has_cjk:
         _share_signs(found, counts, words)
-    named = _trip_named(words, registry, here.root)
+    named = trip_named(words, registry, here.root)
     trip_words = _trip_words(found, counts, words) if len(registry.roots) > 1 else {}
     dated = _dates(found, cues, thread.current or here.root, user=user)
     _hints(found, words, called)
@@ -240,7 +123,7 @@ def features(
         values[_RECENT] = 1.0 / ranks[one.index] if one.index in ranks else 0.0
         values[_LEFT_UNTOLD] = float(not thread.told and ranks.get(one.index) == 1)
         values[_SAME] = float(one.root is here.root and one is not here)
-        values[TRIP_NAMED] = float(one.root is named)
+        values[_TRIP_NAMED] = float(one.root is named)
         values[_TRIP_WORDS] = trip_words.get(one.root.index, 0.0)
         values[_DATE_LED : _STEPPED + 1] = dated.get(one.index, (0.0, 0.0, 0.0, 0.0))
         if ruled is not None and (one.scope is ruled or (shared and one.index in rivals)):
@@ -423,7 +306,7 @@ def _share_signs(found: Sequence[Candidate], counts: Sequence[Mapping[str, int]]
     _COSINE,
     _RECENT,
     _SAME,
-    TRIP_NAMED,
+    _TRIP_NAMED,
     _TRIP_WORDS,
     _DATE_LED,
     _DATE,
@@ -464,29 +347,6 @@ def chosen(scored: Mapping[int, float], current: Scope) -> tuple[int, float]:
     return best, scored[best] - rival
 
 
-def _trip_named(words: Words, registry: Registry, here: Scope) -> Scope | None:
-    """The one trip whose town, country or month a text names, or "the other trip" than the one in hand."""
-    found = []
-    for root in registry.roots:
-        if root.kind == "trip":
-            town = bool(root.tokens) and all(token in words.tokens for token in root.tokens)
-            country = not root.company.isdisjoint(words.terms) or not words.tokens.isdisjoint(
-                country_words(root.tokens)
-            )
-            if (
-                town
-                or country
-                or (words.has_cjk and any(name in words.text for name in root.tokens if name > "\u2e80"))
-            ):
-                found.append(root)
-    trips = [root for root in registry.roots if root.kind == "trip"]
-    if not found and len(trips) > 1:
-        found = [root for root in trips if root.month and MONTHS[root.month - 1] in words.tokens]
-        if len(trips) == 2 and OTHER_TRIP.search(words.lower[:300]):
-            found = [root for root in trips if root is not here]
-    return found[0] if len(found) == 1 and len(registry.roots) > 1 else None
-
-
 def _dates(
     found: Sequence[Candidate], cues: Cues, here: Scope, *, user: bool
 ) -> dict[int, tuple[float, float, float, float]]:
@@ -497,7 +357,7 @@ def _dates(
     keyed = {(one.root.index, one.key): one.index for one in found}
     roots = {one.root.index: one.root for one in found}
     for goal in cues.goals:
-        if goal.many or not _read(goal, user):
+        if goal.many or not is_read(goal, user):
             continue
         for index in dict.fromkeys([here.root.index, *roots]):
             key = key_of(goal, roots[index], here) if index in roots else None

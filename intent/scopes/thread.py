@@ -12,10 +12,12 @@ import numpy as np
 from ..contract import Vectors
 from .numbers import Goal
 from .registry import Scope
+from .return_forms import AMOUNT, ASKS, CLOCK, CONFIRMS
 
-__all__ = ["Pending", "Standing", "Thread", "cohesion"]
+__all__ = ["Pending", "Standing", "Thread", "cohesion", "read_standing"]
 
 _LOCAL = 6  # steps of a thread that a block is held against
+_RECAP = 4  # times of day that a plan that is read out tells
 
 
 @dataclass(slots=True)
@@ -74,3 +76,17 @@ def cohesion(thread: Thread, terms: Mapping[str, float], block: Vectors) -> floa
     words = thread.said()
     said = sum(term in words for term in terms)
     return float(before @ block) / max(length, 1e-6) + said / max(1, len(terms))
+
+
+def read_standing(text: str, *, person: bool) -> Standing:
+    """What a step leaves open for the next speaker, by its first and last words.
+
+    Args:
+        person: whether a person said it, rather than an assistant.
+    """
+    head, tail = text[:300].lower(), text[-120:]
+    confirmed = CONFIRMS.search(head) is not None
+    asked = "?" in text or "？" in text if person else ASKS.search(tail) is not None
+    offered = not confirmed and len(AMOUNT.findall(text[:1500])) >= 2
+    recap = not person and len(CLOCK.findall(text[:2_000])) >= _RECAP
+    return Standing(asked, offered, confirmed, person, recap)

@@ -8,7 +8,8 @@ from ..contract import Vectors
 from .calendar import tell_day
 from .cues import Cues
 from .registry import Registry, Scope
-from .returns import Candidate, candidates, chosen, features, scores
+from .return_candidates import Candidate, candidates
+from .returns import chosen, features, scores
 from .switch import goal_name
 from .text import Words
 from .thread import Thread

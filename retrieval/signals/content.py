@@ -103,7 +103,8 @@ class _Words:
     def __init__(self, asked: Asked, pool: Pool, steps: WorkingSet) -> None:
         total, columns = len(steps), len(pool.around) + 1
         bare = [number for _, number in asked.stems]
-        names = [number for stem, number in asked.all_stems if stem not in {one for one, _ in asked.stems}]
+        named = dict(asked.all_stems).keys() - dict(asked.stems).keys()
+        names = [number for stem, number in asked.all_stems if stem in named]
         every = [*bare, *names]
         place = np.full(total, -1, np.int32)
         place[pool.around] = np.arange(len(pool.around), dtype=np.int32)

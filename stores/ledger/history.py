@@ -13,6 +13,7 @@ from sqlalchemy import Row, insert, select, update
 
 from ...errors import NotFoundError, UndoRefusedError
 from ...memory_types import Change, MemoryItem, Operation, OperationKind, item_from
+from .hidden import settle_intents_kept, settle_names, with_kept
 from .items import get_items, write_items
 from .label_changes import apply_intents, apply_labels, label_conflict, label_state
 from .labels import get_intents, mark_corrected
@@ -78,6 +79,11 @@ def record_operation(
             for position, change in enumerate(made)
         ]
         tx.connection.execute(insert(changes), rows)
+    if apply:  # once it can be read who gave a label its name
+        settle_intents_kept(tx, {change.target_id for change in made if change.target == "intent"})
+        settle_names(
+            tx, {change.target_id for change in made if change.target == "label" and change.after}, renamed=True
+        )
     return operation
 
 
@@ -299,7 +305,7 @@ def _state(tx: Transaction, record: _RecordId) -> _State:
     if target == "label":
         return label_state(tx, target_id)
     if target == "intent":
-        intent = get_intents(tx, [target_id]).get(target_id)
+        intent = with_kept(tx, get_intents(tx, [target_id])).get(target_id)
         return None if intent is None else intent.snapshot
     item = get_items(tx, [target_id]).get(target_id)
     return None if item is None else _snapshot(item)

@@ -15,9 +15,12 @@ from .schema import changes, items, operations, sources, steps
 from .steps import chunks, holds
 
 __all__ = [
+    "SAID_AT",
     "changed_items",
     "count_items",
+    "event_time",
     "get_items",
+    "has_own_time",
     "item_row",
     "items_citing",
     "read_items",
@@ -25,6 +28,9 @@ __all__ = [
     "valid_at",
     "write_items",
 ]
+
+SAID_AT = "said_at"
+"""Where the metadata of an item tell when it was said, if that was not when it was learned: an ISO time with its offset."""
 
 
 def write_items(tx: Transaction, new: Sequence[MemoryItem], *, status: str | None = None) -> None:
@@ -63,10 +69,25 @@ def item_row(item: MemoryItem) -> dict[str, Any]:
     }
 
 
+def has_own_time(item: MemoryItem) -> bool:
+    """Whether an item itself tells when it happened, from when on it holds, or when it was said."""
+    return event_time(item) != item.created_at
+
+
 def event_time(item: MemoryItem) -> datetime:
-    """When it happened, else when it began to hold, else when it was learned: the time that filters compare."""
+    """When it happened, else when it began to hold, else when it was said, else when it was learned: the time that
+    filters compare."""
     happened: datetime | None = getattr(item, "occurred_at", None)
-    return happened or item.valid_from or item.created_at
+    return happened or item.valid_from or _said_at(item) or item.created_at
+
+
+def _said_at(item: MemoryItem) -> datetime | None:
+    said = item.metadata.get(SAID_AT)
+    try:
+        moment = datetime.fromisoformat(said) if isinstance(said, str) else None
+    except ValueError:  # metadata is anybody's to edit
+        return None
+    return moment if moment is not None and moment.tzinfo is not None else None
 
 
 _CITED = Prepared(

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from sqlalchemy import URL, Connection, Engine, Insert, Row, Select, Table, bindparam, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
@@ -25,6 +25,9 @@ from .engine import open_engine, place_of, plain_errors, sqlite_url
 from .migrations import migrate
 from .prepared import Prepared, goes_lean
 from .schema import meta, users
+
+if TYPE_CHECKING:
+    from .hidden import Wording
 
 __all__ = ["IN_LIMIT", "MAX_NAME_BYTES", "Ledger", "Transaction", "check_name", "chunks", "user_key"]
 
@@ -74,6 +77,7 @@ class Transaction:
     ``writing`` says that it may change rows: what it sees may never be, and is not to be kept for others.
     ``driver`` is SQLite's own connection, for prepared statements; None where these go the usual way. ``joining`` then
     gives SQLAlchemy's connection in the same transaction, for all others.
+    ``wording`` says how labels are named; without it none is named anew when steps are forgotten.
     """
 
     _connection: Connection | None
@@ -83,6 +87,7 @@ class Transaction:
     change: int
     registered: int = 0
     writing: bool = False
+    wording: Wording | None = None
     driver: sqlite3.Connection | None = None
     joining: Callable[[], Connection] | None = None
 
@@ -160,10 +165,12 @@ class Ledger:
     Args:
         url: a SQLAlchemy URL; SQLite is created with its file.
         place: what error messages call it.
+        wording: how labels are named.
     """
 
-    def __init__(self, url: str | URL, place: str | None = None) -> None:
+    def __init__(self, url: str | URL, place: str | None = None, wording: Wording | None = None) -> None:
         self.place = place or place_of(url)
+        self.wording = wording
         self._alone = False
         self._reached: dict[str, tuple[int, int]] = {}
         self._guard = threading.Lock()
@@ -181,11 +188,11 @@ class Ledger:
             raise
 
     @classmethod
-    def open(cls, home: Path, url: str | None = None) -> Ledger:
+    def open(cls, home: Path, url: str | None = None, wording: Wording | None = None) -> Ledger:
         """The ledger of a home folder: ``home/ledger.sqlite3``, or the shared one that ``url`` names."""
         if url:
-            return cls(url)
-        ledger = cls(sqlite_url(home / "ledger.sqlite3"), str(home))
+            return cls(url, wording=wording)
+        ledger = cls(sqlite_url(home / "ledger.sqlite3"), str(home), wording)
         ledger._alone = True  # one process holds a home
         return ledger
 
@@ -231,7 +238,7 @@ class Ledger:
         """A transaction that knows no more of its user than the name: committed at the end, rolled back by an error."""
         if not goes_lean(self.engine):
             with (self._writer if write else self._reader).connect() as connection, connection.begin():
-                yield Transaction(connection, user, 0, "UTC", 0, writing=write)
+                yield Transaction(connection, user, 0, "UTC", 0, writing=write, wording=self.wording)
             return
         pooled = self.engine.raw_connection()
         tx: Transaction | None = None
@@ -239,7 +246,15 @@ class Ledger:
             driver = cast("sqlite3.Connection", pooled.dbapi_connection)
             driver.execute("BEGIN IMMEDIATE" if write else "BEGIN")
             tx = Transaction(
-                None, user, 0, "UTC", 0, writing=write, driver=driver, joining=lambda: Connection(self._joiner, pooled)
+                None,
+                user,
+                0,
+                "UTC",
+                0,
+                writing=write,
+                wording=self.wording,
+                driver=driver,
+                joining=lambda: Connection(self._joiner, pooled),
             )
             yield tx
             driver.commit()

@@ -25,6 +25,7 @@ __all__ = [
     "PageStep",
     "add_pages",
     "blank_pages",
+    "blank_pages_about",
     "change_pages",
     "changed_pages",
     "count_pages",
@@ -325,7 +326,21 @@ def blank_pages(tx: Transaction, step_ids: Collection[str]) -> None:
 
     A header by rules speaks of the page before in its thread, one by a model of anything that was said before.
     """
-    hit = get_pages(tx, set(pages_holding(tx, {*step_ids, *_meaning(tx, set(step_ids))}).values()))
+    _blank(tx, get_pages(tx, set(pages_holding(tx, {*step_ids, *_meaning(tx, set(step_ids))}).values())))
+
+
+def blank_pages_about(tx: Transaction, scope_ids: Collection[str], name: str) -> None:
+    """Empty the texts of pages that speak of scopes by a name which they do not have any more."""
+    written = (pages.c.header != "") | (pages.c.memo != "")
+    of_scopes = set(scope_ids)
+    spoken = [
+        page for page in _pages(tx, written) if page.scope_id in of_scopes or name in page.header or name in page.memo
+    ]
+    _blank(tx, {page.id: page for page in spoken})
+
+
+def _blank(tx: Transaction, hit: Mapping[str, PageRow]) -> None:
+    """Empty the texts of pages, and what may speak of them."""
     if not hit:
         return
     first = min(page.seq for page in hit.values())

@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Table, select, update
 
 from ..secrets import clean_caption, find_references, reference
+from ..vocabulary import Vocabulary
 from .columns import JsonText, LosslessText
+from .hidden import drop_texts_kept, free_name, keep_name, kept_names, named_by_people, texts_of
 from .label_changes import clear_gists, touch_steps
-from .labels import mark_corrected
+from .labels import mark_corrected, read_labels
 from .ledger import Transaction
 from .pages import blank_pages, next_page_change
 from .schema import (
@@ -20,6 +23,7 @@ from .schema import (
     changes,
     digests,
     files,
+    hidden,
     intents,
     items,
     labels,
@@ -46,6 +50,7 @@ _KEPT = {
     steps: {"thread_id", "message_id", "agent_id", "tool_call_id"},
     pages: {"thread_id"},
     digests: {"covers"},
+    hidden: {"by"},
     recalls: {"hits", "operations"},
     intents: {"event_ids", "entity_ids", "antecedents"},
 }
@@ -172,6 +177,7 @@ class _Rewriter:
         self._ids: dict[str, set[str]] = {}
         self._contents: dict[str, tuple[str, str, list[_Edit]]] = {}  # step → old content, new content, edits
         self._labels = False
+        self._unnamed: dict[str, str] = {}  # label → its name with the words taken out
 
     def run(self) -> Rewritten:
         self._table(steps)  # first: quotes follow it
@@ -180,6 +186,7 @@ class _Rewriter:
                 self._table(table)
         self._sources()
         self._parts(set(self._contents))
+        self._name_anew()
         touch_steps(self._tx, self._ids.get("intents", set()) - self._ids.get("steps", set()))
         mark_corrected(self._tx)  # whoever keeps labels in memory keeps the words too
         return Rewritten(self._ids, self._labels)
@@ -206,7 +213,7 @@ class _Rewriter:
             if table is pages:
                 values["change"] = next_page_change(self._tx)
             if table is labels and "name" in values:
-                values["name"] = self._free_name(row._mapping["id"], values["name"])
+                values["name"] = self._unnamed[row.id] = self._free_name(row.id, values["name"])
             own = [table.c[name] == row._mapping[name] for name in key]
             self._tx.connection.execute(update(table).where(*own).values(**values))
             self._ids.setdefault(table.name, set()).add(str(row._mapping[key[1]]))
@@ -219,6 +226,7 @@ class _Rewriter:
         """
         tx, words = self._tx, self._redaction.words.casefold()
         clear_gists(tx, step_ids)
+        drop_texts_kept(tx, step_ids)
         blank_pages(tx, step_ids)
         for group in chunks(step_ids):
             own = (intents.c.user_id == tx.user_id) & intents.c.step_id.in_(group)
@@ -227,22 +235,72 @@ class _Rewriter:
             self._states(made, {"summary": "", "resolved_text": None})
         self._ids.setdefault("intents", set()).update(step_ids)
         scope_names = (labels.c.user_id == tx.user_id) & (labels.c.kind == "scope")  # the others are schema words
+        kept = kept_names(tx)
         for row in tx.all(select(labels.c.id, labels.c.name).where(scope_names)) if step_ids else ():
-            if any(part in words for part in _PART.findall(row.name.casefold())):
+            if any(part in words for part in _PART.findall(kept.get(row.id, row.name).casefold())):
                 name = self._free_name(row.id, _NAMELESS)
-                own = (labels.c.user_id == tx.user_id) & (labels.c.id == row.id)
-                tx.connection.execute(update(labels).where(own).values(name=name))
+                self._unnamed[row.id] = name
+                if row.id in kept:
+                    keep_name(tx, row.id, name)
+                else:
+                    own = (labels.c.user_id == tx.user_id) & (labels.c.id == row.id)
+                    tx.connection.execute(update(labels).where(own).values(name=name))
                 made = (
                     (changes.c.user_id == tx.user_id) & (changes.c.target == "label") & (changes.c.target_id == row.id)
                 )
                 self._states(made, {"name": name})
                 self._labels = True
 
-    def _states(self, made: ColumnElement[bool], fields: Mapping[str, Any]) -> None:
-        """Give the states that these changes keep other values of some fields."""
+    def _name_anew(self) -> None:
+        """Name scopes that were named by the words as they would be by what their steps say now.
+
+        What a person called so keeps its name, with the reference in it.
+        """
+        tx, words = self._tx, self._redaction.words.casefold()
+        if tx.wording is None or not self._unnamed:
+            return
+        vocabulary = Vocabulary(read_labels(tx))
+        theirs = named_by_people(tx, self._unnamed)
+        names = {one.id: one.name for one in vocabulary.by_id.values()}
+        for label_id, name in self._unnamed.items():
+            label = vocabulary.by_id[label_id]
+            if label.kind != "scope" or label.alias_of or label.name != name or label_id in theirs:
+                continue
+            plain = self._plain(name)
+            said = [self._plain(text) for text in texts_of(tx, vocabulary.same(label_id))]
+            offered = [tx.wording.stand_in(label.kind, plain, [text]) for text in said]
+            clean = [
+                text
+                for text, one in zip(said, offered, strict=True)
+                if not any(part in words for part in _PART.findall(one.casefold()))
+            ]
+            wanted = tx.wording.stand_in(label.kind, plain, clean)
+            free = names[label_id] = free_name(vocabulary, label, wanted, names)
+            own = (labels.c.user_id == tx.user_id) & (labels.c.id == label_id)
+            tx.connection.execute(update(labels).where(own).values(name=free, change=tx.next_change()))
+            made = (changes.c.user_id == tx.user_id) & (changes.c.target == "label") & (changes.c.target_id == label_id)
+            self._states(made, {"name": free}, where={"name": name})
+
+    @staticmethod
+    def _plain(text: str) -> str:
+        """The text with the captions of its references alone."""
+        for found in reversed(find_references(text)):
+            text = f"{text[: found.start]}{found.caption}{text[found.end :]}"
+        return text
+
+    def _states(
+        self, made: ColumnElement[bool], fields: Mapping[str, Any], where: Mapping[str, Any] = MappingProxyType({})
+    ) -> None:
+        """Give the states that these changes keep other values of some fields, all or those that have these values."""
         for row in self._tx.all(select(changes).where(made)):
             states = {side: getattr(row, side) for side in ("before", "after")}
-            kept = {side: {**state, **fields} for side, state in states.items() if state is not None}
+            kept = {
+                side: {**state, **fields}
+                for side, state in states.items()
+                if state is not None and state.items() >= where.items()
+            }
+            if not kept:
+                continue
             own = [column == row._mapping[column.name] for column in changes.primary_key]
             self._tx.connection.execute(update(changes).where(*own).values(**kept))
 
@@ -268,7 +326,7 @@ class _Rewriter:
             return None
         if table is secrets:
             return self._redaction.in_caption(value)
-        if table in (labels, scopes, intents):
+        if table in (labels, scopes, intents, hidden):
             return self._derived(value)
         if (table is items and column == "payload") or (table is changes and column in ("before", "after")):
             return self._item(value)
@@ -284,7 +342,14 @@ class _Rewriter:
 
     def _derived(self, value: Any) -> Any:
         """What labelling made of the words may have them in capitals, as a name has."""
-        return self._redaction.in_text(value, any_case=True) if isinstance(value, str) else value
+        match value:
+            case str():
+                return value if _OUR_ID.fullmatch(value) else self._redaction.in_text(value, any_case=True)
+            case list():
+                return [self._derived(part) for part in value]
+            case dict():
+                return {key: self._derived(part) for key, part in value.items()}
+        return value
 
     def _text(self, text: str) -> str:
         return text if _OUR_ID.fullmatch(text) else self._redaction.in_text(text)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
 from sqlalchemy import bindparam, func, select
 
+from ...memory_types import Source
 from .ledger import Transaction, chunks
 from .prepared import Prepared
 from .schema import steps
 
-__all__ = ["SaidStep", "index_texts", "said_steps", "step_speakers", "step_texts"]
+__all__ = ["SaidStep", "index_texts", "last_said", "said_steps", "step_speakers", "step_texts", "step_times"]
 
 
 class SaidStep(NamedTuple):
@@ -36,6 +37,7 @@ _SAID = Prepared(select(steps.c.id, steps.c.thread_id, _SPEAKER, _TEXT, steps.c.
 _TOLD = Prepared(select(steps.c.id, _SPEAKER, _TEXT).where(*_GIVEN))
 _TEXTS = Prepared(select(steps.c.id, _TEXT).where(*_GIVEN))
 _SPOKE = Prepared(select(steps.c.id, _SPEAKER).where(*_GIVEN))
+_WHEN = Prepared(select(steps.c.id, steps.c.occurred_at).where(*_GIVEN))
 
 
 def said_steps(tx: Transaction, step_ids: Collection[str]) -> dict[str, SaidStep]:
@@ -64,3 +66,21 @@ def index_texts(tx: Transaction, step_ids: Collection[str]) -> dict[str, str]:
 def step_speakers(tx: Transaction, step_ids: Collection[str]) -> dict[str, str]:
     """Who spoke in active steps; unknown and forgotten ids are left out."""
     return {row.id: row.speaker for part in chunks(step_ids) for row in tx.all(_SPOKE, user=tx.user_id, ids=part)}
+
+
+def last_said(tx: Transaction, cited: Mapping[str, Collection[Source]]) -> dict[str, datetime]:
+    """When what items say was last said, by their ids: an old conversation that is read today was not said today.
+
+    Args:
+        cited: item → what it cites. Items that cite no active step are left out.
+    """
+    said = step_times(tx, {source.step_id for sources in cited.values() for source in sources})
+    times = {
+        one: [said[source.step_id] for source in sources if source.step_id in said] for one, sources in cited.items()
+    }
+    return {one: max(moments) for one, moments in times.items() if moments}
+
+
+def step_times(tx: Transaction, step_ids: Collection[str]) -> dict[str, datetime]:
+    """When active steps were said; unknown and forgotten ids are left out."""
+    return {row.id: row.occurred_at for part in chunks(step_ids) for row in tx.all(_WHEN, user=tx.user_id, ids=part)}

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Row, and_, bindparam, func, insert, or_, select, update
 
 from ...memory_types import Media, Step, ToolCall, Where
-from .label_changes import clear_gists
+from .hidden import put_away, put_back
 from .labels import mark_corrected, steps_carrying
 from .ledger import IN_LIMIT, Transaction, chunks
 from .pages import blank_pages
@@ -172,7 +172,7 @@ def _content(step: Step) -> dict[str, Any]:
 
 
 def set_step_status(tx: Transaction, step_ids: Collection[str], status: str) -> None:
-    """Mark steps active or forgotten; what scopes and pages say of forgotten ones goes at once."""
+    """Mark steps active or forgotten; what labels and pages say of forgotten ones goes at once, and comes back."""
     first = tx.next_change(max(1, len(step_ids)))
     for offset, step_id in enumerate(sorted(step_ids)):
         tx.connection.execute(
@@ -181,8 +181,11 @@ def set_step_status(tx: Transaction, step_ids: Collection[str], status: str) -> 
             .values(status=status, change=first + offset)
         )
     if status == "forgotten":
-        clear_gists(tx, step_ids)
-    blank_pages(tx, step_ids)
+        blank_pages(tx, step_ids)  # while it can be seen which references meant them
+        put_away(tx, step_ids)
+    else:
+        put_back(tx, step_ids)
+        blank_pages(tx, step_ids)
     mark_corrected(tx)
 
 

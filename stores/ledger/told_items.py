@@ -24,7 +24,7 @@ _GIVEN = (
 _TEXTS = Prepared(select(items.c.id, items.c.text).where(*_GIVEN))
 _STATES = Prepared(select(items.c.id, items.c.status, items.c.superseded_by).where(*_GIVEN))
 _SHOWN = Prepared(
-    select(items.c.id, items.c.kind, items.c.text, items.c.event_at, items.c.status).where(
+    select(items.c.id, items.c.kind, items.c.text, items.c.event_at, items.c.created_at, items.c.status).where(
         *_GIVEN, items.c.kind != "resource"
     )
 )
@@ -48,12 +48,16 @@ class ItemState(NamedTuple):
 
 
 class ShownItem(NamedTuple):
-    """What a hit shows of an item; ``event_at`` as :func:`~hexamem.stores.ledger.items.event_time` tells it."""
+    """What a hit shows of an item; ``event_at`` as :func:`~hexamem.stores.ledger.items.event_time` tells it.
+
+    ``own_time`` is whether that is a time of its own, and not when it was learned.
+    """
 
     id: str
     kind: ItemKind
     text: str
     event_at: datetime
+    own_time: bool
     status: str
     sources: tuple[Source, ...]
 
@@ -83,7 +87,8 @@ def shown_items(tx: Transaction, item_ids: Collection[str]) -> dict[str, ShownIt
             cited.setdefault(row.item_id, []).append(source)
         for row in tx.all(_SHOWN, user=tx.user_id, ids=part):
             cites = tuple(cited.get(row.id, ()))
-            found[row.id] = ShownItem(row.id, row.kind, row.text, row.event_at, row.status, cites)
+            own_time = row.event_at != row.created_at
+            found[row.id] = ShownItem(row.id, row.kind, row.text, row.event_at, own_time, row.status, cites)
     return found
 
 

@@ -27,6 +27,7 @@ from .schema import (
     USER_TABLES,
     changes,
     digests,
+    hidden,
     intents,
     items,
     jobs,
@@ -35,6 +36,7 @@ from .schema import (
     pages,
     projections,
     reveals,
+    scopes,
     secrets,
     sources,
     steps,
@@ -316,6 +318,10 @@ def _prepare_labels(tx: Transaction, rows: dict[str, list[dict[str, Any]]]) -> s
     rows[labelings.name] = [
         row for row in rows.get(labelings.name, []) if row["target"] != "step" or row["target_id"] not in held
     ]
+    # What is put away, and what a scope is about, belong to the label or the text as it is in the file.
+    known = {row.id for row in tx.all(select(labels.c.id).where(labels.c.user_id == tx.user_id))}
+    rows[scopes.name] = [row for row in rows.get(scopes.name, []) if row["label_id"] not in known]
+    rows[hidden.name] = [row for row in rows.get(hidden.name, []) if row["target_id"] not in held | known]
     return (given & held_steps) - held
 
 

@@ -6,12 +6,13 @@ from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, insert, select
+from sqlalchemy import Row, bindparam, func, insert, select
 
 from ...errors import InvalidInputError, NotFoundError
 from ...memory_types import Record, Sensitivity, new_id, utc_now
 from ..secrets import Cipher
 from .ledger import Transaction
+from .prepared import Prepared
 from .schema import reveals, secrets
 from .steps import chunks
 
@@ -20,6 +21,7 @@ __all__ = [
     "Reveal",
     "SecretRow",
     "audit_export",
+    "count_secrets",
     "known_secrets",
     "list_secrets",
     "new_secret",
@@ -109,6 +111,15 @@ def known_secrets(tx: Transaction, digests: Collection[str]) -> dict[str, str]:
         own = (secrets.c.user_id == tx.user_id) & secrets.c.digest.in_(part)
         found.update({row.digest: row.id for row in tx.all(select(secrets.c.digest, secrets.c.id).where(own))})
     return found
+
+
+_HELD = Prepared(select(func.count()).select_from(secrets).where(secrets.c.user_id == bindparam("user")))
+
+
+def count_secrets(tx: Transaction) -> int:
+    """How many secrets the user keeps."""
+    row = tx.first(_HELD, user=tx.user_id)
+    return int(row[0]) if row is not None else 0
 
 
 def store_new_secrets(tx: Transaction, new: Sequence[NewSecret]) -> None:

@@ -31,20 +31,25 @@ def unit_rows(vectors: np.ndarray) -> np.ndarray:
     return scaled
 
 
+def _spacious(count: int) -> int:
+    """For how many rows there is room where so many stand: some more come at a constant cost each."""
+    return max(256, count + count // 8)
+
+
 class _Block:
     """The cached rows of one collection; ``lacking``: the ids that are missing of the whole, None where it is a part."""
 
     def __init__(self, dimension: int) -> None:
         self.rows: dict[str, int] = {}
         self.ids: list[str] = []
-        self.matrix = np.empty((256, dimension), np.float32)
+        self.matrix = np.empty((_spacious(0), dimension), np.float32)
         self.used = 0
         self.lacking: set[str] | None = None
         self.touched = 0
 
     def add(self, ids: Sequence[str], vectors: np.ndarray) -> None:
         if self.used + len(ids) > len(self.matrix):
-            grown = np.empty((max(2 * len(self.matrix), self.used + len(ids)), self.matrix.shape[1]), np.float32)
+            grown = np.empty((_spacious(self.used + len(ids)), self.matrix.shape[1]), np.float32)
             grown[: self.used] = self.matrix[: self.used]
             self.matrix = grown
         self.matrix[self.used : self.used + len(ids)] = vectors
@@ -92,8 +97,11 @@ class VectorCache:
             fresh = [position for position, item in enumerate(ids) if item not in block.rows]
             block.add([ids[position] for position in fresh], vectors[fresh])
             self._touch(name, block)
-            while sum(block.matrix.nbytes for block in self._blocks.values()) > self._budget:
-                self._blocks.popitem(last=False)
+            self._bound()
+
+    def _bound(self) -> None:
+        while sum(block.matrix.nbytes for block in self._blocks.values()) > self._budget:
+            self._blocks.popitem(last=False)
 
     def has_room(self, name: str, count: int) -> bool:
         """Whether so many vectors fit beside the collections that were asked lately: they would push each other out."""
@@ -103,7 +111,13 @@ class VectorCache:
                 for other, block in self._blocks.items()
                 if other != name and self._lookups - block.touched < _LATELY
             ]
-            return sum(busy) + count * self._dimension * 4 <= self._budget
+            return sum(busy) + _spacious(count) * self._dimension * 4 <= self._budget
+
+    def size(self, name: str) -> int:
+        """How many vectors of the collection are cached."""
+        with self._lock:
+            block = self._blocks.get(name)
+            return 0 if block is None else len(block.rows)
 
     def lacking(self, name: str) -> list[str] | None:
         """What the cache lacks of a collection that it holds as a whole; None where it holds a part or nothing."""
@@ -169,6 +183,7 @@ class VectorCache:
             block.lacking.difference_update(ids)
             if vectors is not None:
                 block.add(ids, vectors)
+                self._bound()
 
     def discard(self, name: str, ids: Iterable[str] | None = None) -> None:
         """Forget these vectors (``None``: all of the collection), because they are being changed."""

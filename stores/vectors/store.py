@@ -407,7 +407,7 @@ class VectorStore:
             return None
         version = cache.version(name)
         lacking = cache.lacking(name)
-        if lacking is None or lacking:
+        if lacking is None or lacking or cache.size(name) > most:
             count = collection.count()
             if count > most:  # it has grown
                 self._asked[name] = -1

@@ -139,8 +139,13 @@ def _document(text: str, start: int, end: int, kind: str, content: str) -> Docum
     )
 
 
-def attached_documents(step: Step) -> list[Document]:
-    """The files, described pictures and recordings that a step carries, and files that its text names as shared."""
+def attached_documents(step: Step, pasted: Document | None = None) -> list[Document]:
+    """The files, described pictures and recordings that a step carries, and files that its text names as shared.
+
+    Args:
+        pasted: the document that the step brings in its text. A file that announces it (``Here is notes.txt:``) is that
+            document, and one that is named in it was shared with whoever wrote it, not here.
+    """
     found: list[Document] = []
     for media in step.media[:16]:
         if not (media.name or media.transcript) and len(media.caption or media.url or "") < _DESCRIBED:
@@ -165,7 +170,7 @@ def attached_documents(step: Step) -> list[Document]:
             line = text[
                 max(0, text.rfind("\n", 0, match.start()) + 1) : (text.find("\n", match.end()) + 1 or len(text) + 1) - 1
             ]
-            if match["file"] not in named and _SHARES.search(line):
+            if match["file"] not in named and _SHARES.search(line) and not _names_or_in(pasted, match, text):
                 named.add(match["file"])
                 kind = {
                     "png": "image",
@@ -190,3 +195,11 @@ def attached_documents(step: Step) -> list[Document]:
                     )
                 )
     return found
+
+
+def _names_or_in(pasted: Document | None, match: re.Match[str], text: str) -> bool:
+    """Whether a file name stands in a pasted document, or is the last word before it."""
+    if pasted is None or pasted.start < 0:
+        return False
+    between = text[match.end() : pasted.start]
+    return match.start() < pasted.end and not re.search(r"\w", between)

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 from ...contract import HeardStep
+from .denied_days import may_be_of
 from .events import Event, find_events
 from .finding import Finding, quote_of
 from .moved_days import NO_SUBJECT, of_that_week
@@ -109,9 +110,14 @@ class EventFindings:
             when=event.when,
             stated=event.when.iso if event.when else "",
         )
+        earlier = self._told_of(event)
+        if earlier is not None:
+            event = replace(event, change=event.change or "slip")
+        elif event.denied is not None and not event.topics and not event.change:
+            return None  # "it" is nothing that is known to be on that day
         if not event.change:
-            return plain
-        earlier = self._meant(event, here)
+            return replace(plain, denied=event.denied)
+        earlier = earlier or self._meant(event, here)
         if earlier is not None and earlier.when is not None and event.when is not None:
             event = replace(
                 event,
@@ -139,6 +145,7 @@ class EventFindings:
                 when=None,
             )
         if earlier is None or event.when is None:
+            plain = replace(plain, denied=event.denied)
             return replace(plain, reason="moved", slot=slot) if event.change == "moved" and event.when else plain
         slip = event.change == "slip"
         when = event.when
@@ -175,6 +182,15 @@ class EventFindings:
             self._so_far.slips.append((earlier, moved))
             here[:] = [each for each in here if each is not earlier]
         return moved
+
+    def _told_of(self, event: Event) -> Finding | None:
+        """The earlier event that was told of the day that is denied: one that shares words with it, or any for "it"."""
+        denied = event.denied
+        if denied is None:
+            return None
+        known = [each for each in self._so_far.events if each.when and may_be_of(denied, each.when)]
+        alike = [each for each in known if each.topics & event.topics] if event.topics else known[-1:]
+        return max(alike, key=lambda each: len(each.topics & event.topics), default=None)
 
     def _meant(self, event: Event, here: list[Finding]) -> Finding | None:
         """The earlier event that a change is about: the one that shares most words, else the last one of a change without any."""

@@ -21,10 +21,12 @@ __all__ = [
     "LOOK_UP",
     "MOST",
     "MOVED",
+    "NOT_PLANNED",
     "OFF",
     "PAST",
     "PAST_ZH",
     "PERSON_MOVED",
+    "PLANNED",
     "PLAN_CHANGED",
     "RECURS",
     "REMIND",
@@ -181,6 +183,27 @@ AGREED = re.compile(
     re.IGNORECASE,
 )
 """That a date was agreed on: it is one to come."""
+PLANNED = re.compile(
+    r"(?:\b(?:I|we|you|they)(?:['’]?ve|\shave)|\b(?:he|she)(?:['’]s|\shas)|\b(?:I['’]?m|am|is|are|['’]re|['’]s|got|have|has))"
+    r"\s(?:(?:just|now|all|both|also|already|finally|been|got|gotten|me|us|him|her|them|myself|ourselves)\s)*"
+    r"(?:signed\s(?:\w+\s)?up|(?:registered|enrolled|entered)\s(?:(?:\w+|the\skids)\s)?(?:for|in|into|on)(?!\s\d)|scheduled|planned|booked|reserved"
+    r"|pencilled\sin|penciled\sin|lined\sup|down\sfor)\b"
+    r"|\b(?:signed\s(?:\w+\s)?up|registered|enrolled|entered)\s(?:for|in|on|into)\s(?:(?:the|a|an|my|our|this|that)\s)?(?:[\w’'-]+\s){0,4}?"
+    r"(?:\w*marathon|triathlon|race|run|ride|swim|walk|hike|\d+k|course|class|classes|workshop|seminar|webinar|lecture|talk|exam|test"
+    r"|conference|congress|summit|tournament|competition|contest|championship|match|game|concert|festival|camp|retreat|lesson|session"
+    r"|meetup|event|fair|trip|tour|hackathon|audition|interview)\b"
+    r"|\b(?:booked|reserved|scheduled|planned|pencilled\sin)\s(?:[\w’'-]+\s){0,5}?for\s(?:(?:the|next|early|late)\s)?(?=\d|jan|feb|mar|apr|may\b|jun|jul|aug"
+    r"|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun|easter|christmas)"
+    r"|\b(?:got|bought|have|has)\s(?:[\w’'-]+\s){0,2}?tickets?\s(?:for|to)\b"
+    r"|(?:报了?名?|买到?|抢到?|订到?|约到?|选|申请到?|挂到?)了?(?:[^，。,\d]{0,4})(?:\d{1,2}月|[一二三四五六七八九十]+月)[^，。,]{0,6}的",
+    re.IGNORECASE,
+)
+"""What is entered for or set for a day: the day lies ahead, though the words are of the past."""
+NOT_PLANNED = re.compile(
+    r"\b(?:was|were|had|['’]d)\s(?:(?:been|already|just)\s)*(?:signed|registered|enrolled|entered|scheduled|planned|booked)\b"
+    r"|\b(?:ago|yesterday|last|since|back in)\b|昨|上周|上个?月|前天|去年",
+    re.IGNORECASE,
+)
 THAT_IS = re.compile(r"^(?:也?就是|即|that is\b|that's\b|i\.e\.)", re.IGNORECASE)
 """Beginning of a clause that tells the date before it once more."""
 

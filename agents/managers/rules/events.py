@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 
 from ....intent.dates.relative import find_dates
 from ....intent.dates.spans import DateSpan, Prefer
+from .denied_days import Denial, denials, denied_after, goes_on
 from .event_words import (
     ANY_SUCH_DAY,
     ASKS_WHEN,
@@ -57,6 +58,7 @@ class Event:
         topics: folded words that tell what it is about.
         said: the clause that tells it.
         change: ``""``, ``slip`` (the date said before was wrong), ``moved`` or ``off``.
+        denied: the day on which it is said not to be.
     """
 
     start: int
@@ -69,6 +71,7 @@ class Event:
     confidence: float = 0.75
     actor: str = "user"
     said: str = ""
+    denied: DateSpan | None = None
 
 
 def find_events(reading: Reading, said_at: datetime, zone: tzinfo, *, before: str = "", asked: str = "") -> list[Event]:
@@ -86,6 +89,7 @@ def find_events(reading: Reading, said_at: datetime, zone: tzinfo, *, before: st
     if not dated and not calls_off:
         return []
     found: list[Event] = []
+    denial: Denial | None = None
     slipped = replanned = False
     for sentence in reading.sentences:
         request = bool(REQUEST.search(sentence.text))
@@ -113,21 +117,67 @@ def find_events(reading: Reading, said_at: datetime, zone: tzinfo, *, before: st
         elif off:
             found.append(_called_off(sentence, said_at, zone))
         if inside:
-            found += _of_sentence(
-                reading,
-                sentence,
-                inside,
-                said_at,
-                zone,
-                before=hint,
-                request=request,
-                off=off,
-                change="moved" if replanned else "slip" if slipped else "",
+            change = "moved" if replanned else "slip" if slipped else ""
+            denied = denials(sentence, inside)
+            denial = denied[-1] if denied else denial
+            wrong = [one.wrong for one in denied if one.sure]
+            right = next(
+                (one for one in inside if denial and one.start > denial.wrong.start and one not in wrong), None
             )
-            slipped = replanned = False
+            if denial and right and goes_on(reading.raw[denial.wrong.end : right.start], denial):
+                event = _put_right(reading, sentence, denial, right, said_at, zone, change)
+                found += [event] if event else []
+                wrong += [denial.wrong, right]
+                denial = None
+            elif not denied or not denied[-1].sure:
+                denial = None
+            inside = [span for span in inside if span not in wrong]
+            after = denied_after(sentence, inside)
+            told = _of_sentence(
+                reading, sentence, inside, said_at, zone, before=hint, request=request, off=off, change=change
+            )
+            found += [
+                replace(one, denied=after[1]) if after and one.when and one.when.start == after[0].start else one
+                for one in told
+            ]
+            if not denied:
+                slipped = replanned = False
         if len(found) >= MOST:
             break
     return found[:MOST]
+
+
+def _put_right(
+    reading: Reading,
+    sentence: Sentence,
+    denial: Denial,
+    right: DateSpan,
+    said_at: datetime,
+    zone: tzinfo,
+    change: str,
+) -> Event | None:
+    """What is on another day than the one that is denied, told as if it had been said so at once."""
+    clause = next((one for one in sentence.clauses if one.start <= right.start < one.end + 1), None)
+    if clause is None or not clause.holds:
+        return None
+    dated = find_dates(reading.raw, said_at, zone, prefer=tense(clause.text, reading.has_han))
+    when = next((each for each in dated if each.start == right.start), right)
+    lead = "on " if when.text.isascii() and when.precision == "day" and denial.said.isascii() else ""
+    summary = f"{LEAD.sub('', denial.said)} {lead}{when.iso.split(' ')[0]}" if lead else f"{denial.said}{when.iso}"
+    summary += reading.raw[when.end : clause.end].rstrip(" ,;.，。；")
+    if when.clock and lead:
+        summary += f" ({when.iso})"
+    return Event(
+        start=denial.start,
+        end=clause.end,
+        summary=summary[:1].upper() + summary[1:400],
+        when=when,
+        event_type=next((name for name, rule in TYPE_RULES if rule.search(denial.subject)), "event"),
+        topics=content_words(denial.said if denial.said.isascii() else denial.subject) - _NO_TOPICS,
+        change=change,
+        said=clause.text,
+        denied=denial.wrong,
+    )
 
 
 def _may_date(reading: Reading) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -11,12 +12,13 @@ from typing import Any
 from ....intent.dates.spans import DateSpan
 from ....memory_types.proposals import Evidence
 from ...contract import HeardStep
+from .denied_facts import DeniedFact
 from .finding import Finding, day_start, quote_of
 from .sentences import Reading
 from .so_far import SoFar
 from .words import NAME, content_words
 
-__all__ = ["days_put_right", "swapped_facts"]
+__all__ = ["days_put_right", "denials_put_right", "swapped_facts"]
 
 _LEAD = re.compile(r"^(?:on|by|in|from|since|until|till)\s+", re.IGNORECASE)
 _NOT_BUT = re.compile(
@@ -95,6 +97,35 @@ def swapped_facts(reading: Reading, heard: HeardStep, text: str, found: list[Fin
     return _put_right(reading, heard, text, found, so_far)
 
 
+def denials_put_right(
+    denied: Sequence[DeniedFact], heard: HeardStep, text: str, found: list[Finding], so_far: SoFar
+) -> list[Finding]:
+    """ "The server isn't on port 8080, it's on 9090": what was told in the words that are denied is told in the others.
+
+    Args:
+        denied: as :func:`~.denied_facts.denied_facts` gives them. found: the findings of the step.
+    """
+    for pair in denied:
+        said = re.compile(re.escape(pair.said), re.IGNORECASE)
+        wrong = [
+            each
+            for each in (*so_far.earlier, *so_far.found, *found)
+            if each.kind in ("core", "semantic")
+            and not (each.former or each.corrects or pair.dated)
+            and _says(each, said)
+        ]
+        if not wrong:
+            continue
+        values = {
+            key: _other_name(value, said, pair.summary) if isinstance(value, str) else value
+            for key, value in wrong[-1].values.items()
+        }
+        quote = quote_of(text, pair.wrong.start, pair.right.end, heard.step.id)
+        found = [each for each in found if each is not wrong[-1] and each.replaces != pair.said]
+        found.append(_right(wrong[-1], values, quote, so_far, stated=_other_name(wrong[-1].stated, said, pair.summary)))
+    return found
+
+
 def days_put_right(found: list[Finding], so_far: SoFar) -> list[Finding]:
     """What else was learned from a date that was a slip: since when somebody works there, a birthday.
 
@@ -106,11 +137,10 @@ def days_put_right(found: list[Finding], so_far: SoFar) -> list[Finding]:
     for wrong, right in slips:
         if wrong.when is None or right.when is None or right.when.day == wrong.when.day:
             continue
-        steps = {each.step_id for each in wrong.evidence}
         for fact in [*so_far.earlier, *so_far.found, *found]:
             if fact.kind not in ("core", "semantic") or fact.former or fact.corrects:
                 continue
-            if not any(one.step_id in steps and _overlap(one, two) for one in fact.evidence for two in wrong.evidence):
+            if not any(_overlap(one, two) for one in fact.evidence for two in wrong.evidence):
                 continue
             values = {
                 key: _other_day(value, wrong.when, right.when) if isinstance(value, str) else value
@@ -194,14 +224,5 @@ def _put_right(reading: Reading, heard: HeardStep, text: str, found: list[Findin
         or meant["new"].casefold() in told["old"].casefold()
     ):
         return found
-    value = f"{told['head']}{meant['new']}"
-    here = so_far.take_back(last)
-    right = replace(
-        last,
-        values={**last.values, "value": value},
-        replaces="" if here else str(last.values["value"]),
-        evidence=(*last.evidence, quote_of(text, 0, len(text), heard.step.id)),
-        corrects=True,
-        topics=content_words(value),
-    )
-    return [right]
+    values = {**last.values, "value": f"{told['head']}{meant['new']}"}
+    return [_right(last, values, quote_of(text, 0, len(text), heard.step.id), so_far, stated=last.stated)]

@@ -34,6 +34,12 @@ _OTHER_SUBJECT = re.compile(
 )
 
 
+_IN_LANGUAGE = re.compile(
+    r"(?:请|麻烦|以后|今后|从现在起|都|你|一直|一律|[，,\s])*用(?:简体|繁体)?(?:中文|英文|英语|法语|德语|日语|西班牙语|韩语|粤语|普通话|汉语)"
+    r"(?:来)?(?:回答|回复|跟我说|和我说|交流)(?:我|问题)?(?:吧|[。！])*"
+)
+
+
 def chinese_facts(reading: Reading, people: People) -> Iterator[Fact]:
     """The core facts that a reading holds in Chinese, or in Chinese mixed with English."""
     for sentence in reading.sentences:
@@ -53,6 +59,7 @@ def chinese_facts(reading: Reading, people: People) -> Iterator[Fact]:
                 yield Fact(
                     label="answers",
                     value=raw,
+                    slot="answer_language" if _IN_LANGUAGE.fullmatch(raw) else "",
                     confidence=0.8,
                     clause=Clause(start=first.start, end=end, text=raw, raw=raw, holds=True, sentence=first.sentence),
                 )

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ....intent.phrases.tokens import word_set
-from .english_grammar import Fact
+from .english_grammar import LANGUAGES, Fact
 from .family_english import FAMILY_WORDS, english_family, named_next
 from .further_english import FURTHER_RULES
 from .likes_english import LIKES_RULES
@@ -203,6 +203,13 @@ def is_answer_wish(text: str) -> bool:
     return bool(_STANDING.search(text) and _ANSWER_WORDS.search(text)) and len(text) <= 260
 
 
+_IN_LANGUAGE = re.compile(
+    r"(?:(?:please|from now on|always|can you|could you)[\s,]+)*(?:answer|reply|respond|write|talk|speak)"
+    rf"(?:\s(?:to )?me)?\s(?:only\s)?in\s{LANGUAGES}(?:[\s,]+(?:please|from now on|always))*",
+    re.IGNORECASE,
+)
+
+
 def _answer_wish(text: str, clauses: tuple[Clause, ...]) -> Fact | None:
     if not is_answer_wish(text):
         return None
@@ -213,9 +220,11 @@ def _answer_wish(text: str, clauses: tuple[Clause, ...]) -> Fact | None:
     # The sentence from the first clause that asks for it, without what is told besides.
     first = next((c for c in clauses if _STANDING.search(c.text) or _ANSWER_WORDS.search(c.text)), clauses[0])
     last = [c for c in clauses if c.start >= first.start][-1]
+    wish = text[first.start - clauses[0].start : last.end - clauses[0].start].strip(" ,;:.!")
     return Fact(
         label="answers",
-        value=text[first.start - clauses[0].start : last.end - clauses[0].start].strip(" ,;:.!"),
+        value=wish,
+        slot="answer_language" if _IN_LANGUAGE.fullmatch(wish) else "",
         clause=Clause(start=first.start, end=last.end, text=text, raw=text, holds=True, sentence=first.sentence),
         confidence=0.8,
     )

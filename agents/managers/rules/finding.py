@@ -30,6 +30,7 @@ class Finding:
         corrects: whether what it replaces was never true (a slip of the tongue), rather than true until now.
         replaces: the words of the item that was wrong, where it was said before the batch.
         redated: whether ``valid_from`` itself is put right.
+        denied: the day of which an event was told wrongly, perhaps before these steps.
         former: whether it only says what was replaced: known from the steps before, not to be stored again.
     """
 
@@ -50,6 +51,7 @@ class Finding:
     replaces: str = ""
     former: bool = False
     redated: bool = False
+    denied: DateSpan | None = None
 
 
 def day_start(day: date, zone: tzinfo) -> datetime:

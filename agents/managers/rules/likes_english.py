@@ -88,7 +88,8 @@ def _allergy(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     yield Fact(label="allergy", value=f"Is allergic to {clean(what)}", clause=clause, confidence=0.9)
 
 
-_AVOIDED = ("eat", "drink", "smoke", "drive", "cook", "swim", "fly")
+_AVOIDED_ALONE = ("drink", "smoke", "drive", "cook", "swim", "fly")
+_AVOIDED = ("eat", *_AVOIDED_ALONE)
 
 
 @_rule(
@@ -108,7 +109,7 @@ def _avoids(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
         or re.search(r"\b(?:today|tonight|tomorrow|yet|that|this|much|enough|now|to)\b", what)
     ):
         return
-    if not what and act not in _AVOIDED[1:]:
+    if not what and act not in _AVOIDED_ALONE:
         return
     verb = "Cannot" if match["verb"].lower() in ("can't", "cannot") else "Does not"
     yield Fact(
@@ -239,6 +240,9 @@ def _switched(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     )
 
 
+_DOSE = re.compile(r"\d+\s?mg\s(?:of\s)?(?P<drug>[a-z]+)|(?P<drug2>[a-z]+),?\s\d+\s?mg")
+
+
 @_rule(
     "on take taking",
     r"(?i:\b(?:I'm|I\sam|I)\s(?:also\s|now\s|still\s)?(?:on|taking|take)\s)(?P<what>(?:(?:\d+\s?mg\s(?:of\s)?)?[a-z]{4,}(?:ol|in|ine|ide|one|pril|tan|mab|zole|pam"
@@ -250,7 +254,10 @@ def _medicine(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
         r"|captain|holiday|medicine|mine|nine|fine|time|plate|late|side|ride|guide|protein|vitamin|online|offline|cocaine|basin)\b)",
         match["what"],
     ):
-        yield Fact(label="health", value=f"Takes {clean(match['what'])}", clause=clause, confidence=0.75)
+        what = clean(match["what"])
+        dose = _DOSE.fullmatch(what)
+        slot = f"dose.{dose['drug'] or dose['drug2']}" if dose else ""
+        yield Fact(label="health", value=f"Takes {what}", clause=clause, slot=slot, confidence=0.75)
 
 
 @_rule(

@@ -10,11 +10,12 @@ from datetime import datetime, timedelta
 
 from ...contract import Batch, HeardStep
 from .contact_findings import contact_findings
+from .denied_facts import denied_facts
 from .document_findings import document_findings, resource_finding
 from .documents import attached_documents, pasted_document
 from .english_grammar import Fact
 from .event_findings import EventFindings
-from .fact_corrections import days_put_right, swapped_facts
+from .fact_corrections import days_put_right, denials_put_right, swapped_facts
 from .fact_dates import fact_since, told_since
 from .facts_chinese import chinese_facts
 from .facts_english import english_facts
@@ -97,15 +98,12 @@ class _BatchReading:
         new = {heard.step.id for heard in self._batch.steps}
         shown = [text.strip() for text in self._batch.shown if len(text.strip()) > 12]
         for heard in (*self._batch.before, *self._batch.steps):
-            found = (
-                self._step(heard)
-                if not any(heard.step.content.strip() in text for text in shown) or len(heard.step.content) < 12
-                else []
-            )
-            if heard.step.id in new:
-                self._so_far.found += found
-            else:
+            if heard.step.id not in new:
+                found = self._step(heard)
                 self._so_far.earlier += found
+            elif len(heard.step.content) < 12 or not any(heard.step.content.strip() in text for text in shown):
+                found = self._step(heard)  # first: it may take back what was found before
+                self._so_far.found += found
         seen: set[tuple[str, str, str]] = set()
         replaced = {id(finding) for finding in self._so_far.found if finding.former}
         for finding in self._so_far.found:
@@ -140,7 +138,7 @@ class _BatchReading:
         found: list[Finding] = []
         if own and step.name:
             self._user_name = step.name
-        documents = attached_documents(step) + ([document] if document else [])
+        documents = attached_documents(step, document) + ([document] if document else [])
         found += [resource_finding(each, step) for each in documents]
         contacts = contact_findings(reading, self._batch.zone, self._people, speaker or self._user_name)
         found += contacts
@@ -248,7 +246,11 @@ class _BatchReading:
                 )
             )
         own = [(fact.clause.start, fact.clause.end) for fact in facts]
+        denied = denied_facts(reading, heard, self._so_far)
         for told in others_facts(reading, self._people, self._thing):
+            right = next((each for each in denied if each.tells(told.start)), None)
+            if any(each.denies(told.start) for each in denied) or (right is not None and right.dated):
+                continue  # what is not so is nothing to keep; a day is an event's
             if any(a <= told.start < b for a, b in inside) or not self._worth_telling(told, text, contacts):
                 continue
             if told.confidence < 0.7 and any(
@@ -258,15 +260,23 @@ class _BatchReading:
             found.append(
                 Finding(
                     kind="semantic",
-                    values={"name": told.name[:120], "summary": hidden(told.summary, contacts)[:600]},
+                    values={
+                        "name": told.name[:120],
+                        "summary": hidden(
+                            right.summary if right and told.summary[:1].islower() else told.summary, contacts
+                        )[:600],
+                    },
                     evidence=(quote_of(text, told.start, told.end, heard.step.id),),
                     valid_from=told_since(told, heard, reading, self._batch.zone),
                     confidence=told.confidence,
-                    reason="told of others",
+                    reason="put right" if right else "told of others",
+                    replaces=right.said if right else "",
+                    corrects=right is not None,
                     topics=content_words(f"{told.name} {told.summary}"),
                 )
             )
-        return swapped_facts(reading, heard, text, found, self._so_far)
+        found = swapped_facts(reading, heard, text, found, self._so_far)
+        return denials_put_right(denied, heard, text, found, self._so_far)
 
     def _worth_telling(self, told: Told, text: str, contacts: list[Finding]) -> bool:
         """Whether something is left to tell of others where a contact or a secret is taken out."""

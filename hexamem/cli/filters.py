@@ -1,0 +1,88 @@
+"""The options that say which records a command is about, the same wherever they are given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+import typer
+
+from .values import metadata_filter
+
+if TYPE_CHECKING:
+    from ..user import UserMemory
+
+__all__ = ["Filters", "ItemFilters", "Thread"]
+
+Thread = Annotated[str | None, typer.Option("--thread", help="Only this thread.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Filters:
+    """Of steps and items. A command that has a parameter of this type takes each field as an option of its own."""
+
+    of_items: ClassVar[bool] = False
+
+    kind: Annotated[
+        list[str] | None,
+        typer.Option("--kind", help="step, core, episodic, semantic, procedural, resource or vault; repeat it."),
+    ] = None
+    thread: Thread = None
+    agent: Annotated[str | None, typer.Option("--agent", help="Only this agent's.")] = None
+    speaker: Annotated[str | None, typer.Option("--speaker", help="Only what this one said.")] = None
+    since: Annotated[str | None, typer.Option("--since", metavar="TIME", help="Not before this time.")] = None
+    until: Annotated[str | None, typer.Option("--until", metavar="TIME", help="Not after this time.")] = None
+    label: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--label",
+            metavar="LABEL",
+            help="Only with this label, as `labels list` shows those of steps; repeat it to ask for several at once.",
+        ),
+    ] = None
+    metadata: Annotated[
+        list[str] | None,
+        typer.Option("--metadata", metavar="KEY=VALUE", help="Only with this metadata. JSON values are read as such."),
+    ] = None
+    as_of: Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="What was true at that time.")] = None
+    known_at: Annotated[
+        str | None, typer.Option("--known-at", metavar="TIME", help="What was believed at that time.")
+    ] = None
+
+    def where(self, memory: UserMemory) -> dict[str, Any] | None:
+        """The conditions as a memory takes them; None where there are none.
+
+        Raises:
+            NotFoundError: for a label that the user does not have.
+        """
+        from ..labels import refuse_unknown
+
+        refuse_unknown(memory, self.label or (), of_items=self.of_items)
+        given = {
+            "thread_id": self.thread,
+            "agent_id": self.agent,
+            "speaker": self.speaker,
+            "since": self.since,
+            "until": self.until,
+            "labels": self.label,
+            "metadata": metadata_filter(self.metadata or []),
+        }
+        return {name: value for name, value in given.items() if value} or None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ItemFilters(Filters):
+    """Of items alone."""
+
+    of_items: ClassVar[bool] = True
+
+    kind: Annotated[
+        list[str] | None,
+        typer.Option("--kind", help="core, episodic, semantic, procedural, resource or vault; repeat it."),
+    ] = None
+    label: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--label", metavar="LABEL", help="Only with this label of its own (#label); repeat it for several."
+        ),
+    ] = None
