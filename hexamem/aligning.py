@@ -28,6 +28,7 @@ from .errors import InvalidInputError
 from .memory_types import Remembered
 from .memory_types.messages import MessageDraft, read_messages
 from .stores.ledger import Transaction
+from .stores.ledger.prepared import Prepared
 from .stores.ledger.schema import steps
 from .stores.ledger.steps import chunks
 from .stores.ledger.vault import count_secrets, known_secrets
@@ -57,16 +58,17 @@ NOT_STORED = "hexamem_shown"
 """A mark in a message's ``additional_kwargs``: it only shows what memory holds, and is not stored again."""
 
 _LOCKS = 64
-# Built once: they cost more than the queries.
 _OF_THREAD = (steps.c.user_id == bindparam("user")) & (steps.c.thread_id == bindparam("thread"))
-_KNOWN = select(steps.c.message_id, steps.c.id, steps.c.turn).where(
-    _OF_THREAD, steps.c.message_id.in_(bindparam("ids", expanding=True))
+_KNOWN = Prepared(
+    select(steps.c.message_id, steps.c.id, steps.c.turn).where(
+        _OF_THREAD, steps.c.message_id.in_(bindparam("ids", expanding=True))
+    )
 )
 _SPOKEN = select(
     *(steps.c[name] for name in ("id", "turn", "message_id", "role", "content", "tool_call_id", "tool_calls"))
 ).where(_OF_THREAD, steps.c.role != "system")
-_TAIL = _SPOKEN.order_by(steps.c.turn.desc()).limit(bindparam("most"))
-_AFTER = _SPOKEN.where(steps.c.turn > bindparam("turn")).order_by(steps.c.turn).limit(bindparam("most"))
+_TAIL = Prepared(_SPOKEN.order_by(steps.c.turn.desc()).limit(bindparam("most")))
+_AFTER = Prepared(_SPOKEN.where(steps.c.turn > bindparam("turn")).order_by(steps.c.turn).limit(bindparam("most")))
 _SUMMARY = "summarization"  # LangChain's mark, additional_kwargs["lc_source"]
 _SLACK = 64  # steps of a thread that are read beyond four a message
 

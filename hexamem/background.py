@@ -41,6 +41,7 @@ __all__ = [
 
 _log = logging.getLogger("hexamem")
 _PAUSE = 30.0  # seconds, after the queue itself could not be read
+_SLICE = 0.05  # seconds between two parts of what nobody waits for
 _CONTENDED = 1.0  # seconds, where a due job is held by a writer or beside a running one of its kind
 _LONGEST_SLEEP = 600.0  # so that a clock that was set, or a machine that slept, delays nothing for long
 _SHARED_SLEEP = 60.0  # on a shared ledger: others enqueue without a word to this process, and die
@@ -285,7 +286,10 @@ class BackgroundWorker:
 
     Args:
         wait: how it sleeps on its condition, for so many seconds or until woken.
-        idle: called with each user who was brought up, when there is nothing else to do.
+        idle: called with each user who was brought up, when there is nothing else to do; whether there is more to do, of
+            which it does a little at a time.
+        breath: seconds for which a write that wakes it is left alone: who made it mostly has something to do yet, and
+            would share the interpreter with this thread.
     """
 
     def __init__(
@@ -294,8 +298,10 @@ class BackgroundWorker:
         runner: JobRunner,
         *,
         wait: Callable[[threading.Condition, float | None], object] = threading.Condition.wait,
-        idle: Callable[[str], object] | None = None,
+        idle: Callable[[str], bool | None] | None = None,
+        breath: float = 0.0,
     ) -> None:
+        self._breath, self._stopped = breath, threading.Event()
         self._projector, self._runner, self._wait = projector, runner, wait
         self._state = threading.Condition()
         self._users: dict[str, None] = {}  # in the order in which they wrote
@@ -342,6 +348,7 @@ class BackgroundWorker:
         """
         if os.getpid() != self._process:
             return
+        self._stopped.set()
         with self._state:
             self._stopping = True
             self._state.notify()
@@ -379,7 +386,10 @@ class BackgroundWorker:
             if ran is None:
                 return None  # another thread runs jobs, and wakes this one when it is through
             if not ran and self._idle is not None and self._untidy:  # nothing else to do
-                self._idle(self._untidy.popitem()[0])
+                tidied = self._untidy.popitem()[0]
+                if self._idle(tidied):
+                    self._untidy[tidied] = None
+                    return _SLICE
                 return 0.0
             return 0.0 if ran else self._runner.sleep()
         except Exception as error:  # noqa: BLE001 - as above: the queue is safe in the ledger
@@ -387,8 +397,12 @@ class BackgroundWorker:
             return _PAUSE
 
     def _run(self) -> None:
+        rested = True
         while not self._stopping:
+            if rested and self._users:
+                self._stopped.wait(self._breath)
             seconds = self.step()
             with self._state:
-                if not (self._stopping or self._users or self._news or seconds == 0.0):
+                rested = not (self._stopping or self._users or self._news or seconds == 0.0)
+                if rested:
                     self._wait(self._state, seconds)

@@ -32,6 +32,11 @@ class Calls:
         self._closer: int | None = None
         self._closed = False
 
+    @property
+    def busy(self) -> bool:
+        """Whether some call is under way."""
+        return bool(self._running)
+
     def check(self) -> None:
         """Raise StoreClosedError if a call of this thread may not begin."""
         with self._state:

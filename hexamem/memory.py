@@ -62,6 +62,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Memory"]
 
+_BREATH = 0.02  # seconds; an agent that has stored a message puts its prompt together in less
+
 _log = logging.getLogger("hexamem")
 
 
@@ -142,7 +144,7 @@ class Memory(AsyncMemory):
         self.media_readers = MediaReaders(self, describe=stores["describe"], transcribe=stores["transcribe"])
         self.distilling = Distilling(self)
         if settings.background:
-            self._worker = BackgroundWorker(self.projector, self.runner, idle=self._tidy)
+            self._worker = BackgroundWorker(self.projector, self.runner, idle=self._tidy, breath=_BREATH)
             self.handlers.registered = self._worker.wake
             # On a shared ledger there may be jobs of a home that died.
             if not self.ledger.embedded or job_queue.next_due(self.ledger, self.handlers.kinds()) is not None:
@@ -418,10 +420,12 @@ class Memory(AsyncMemory):
     ) -> None:
         self.close()
 
-    def _tidy(self, user: str) -> None:
-        """What nobody waits for, when there is nothing else to do."""
+    def _tidy(self, user: str) -> bool:
+        """What nobody waits for, when there is nothing else to do, a little at a time; whether there is more."""
         self.paging.tidy(user)
         self.projector.name_labels(user)
+        # Where a call is under way the rest waits for the next write.
+        return not self._calls.busy and self.searcher.prepare(user)
 
     def _finish_redactions(self, job: JobContext) -> JobOutcome:
         privacy.finish_redactions(job.user.name, self.ledger, self.projector, self.media)

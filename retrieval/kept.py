@@ -12,10 +12,13 @@ from ..stores.kept_vocabularies import KeptVocabularies
 from ..stores.ledger import Transaction
 from ..stores.ledger.labels import carried_labels
 from ..stores.ledger.said_steps import step_texts
-from ..stores.ledger.steps import steps_since
-from ..stores.ledger.told_items import item_states, item_texts, items_since
+from ..stores.ledger.steps import steps_before, steps_since
+from ..stores.ledger.told_items import item_states, item_texts, items_before, items_since
 
 __all__ = ["Kept"]
+
+_AT_ONCE = 64
+"""Records that are taken in without being asked for: a few milliseconds, for which a recall may have to wait."""
 
 
 class Kept:
@@ -43,6 +46,14 @@ class Kept:
         if len(steps) < len(record_ids):
             found.update(self._items.of(tx, [one for one in record_ids if not one.startswith("step_")]))
         return found
+
+    def asked(self, user: str) -> bool:
+        """Whether bags of a user were asked for, and not let go of."""
+        return self._steps.holds(user)
+
+    def fill(self, tx: Transaction) -> bool:
+        """Take in some more bags of the user, the newest records first, as far as there is room; whether there is more."""
+        return self._steps.fill(tx, steps_before, _AT_ONCE) or self._items.fill(tx, items_before, _AT_ONCE)
 
     def drop(self, user: str) -> None:
         """Let go of everything of a user."""

@@ -19,6 +19,7 @@ from ..stores.item_set import ItemFacts, ItemSet, read_facts
 from ..stores.kept_vocabularies import KeptVocabularies
 from ..stores.kept_working_sets import KeptWorkingSets
 from ..stores.ledger import Ledger, get_items
+from ..stores.ledger.prepared import Prepared
 from ..stores.ledger.schema import items as item_table
 from ..stores.ledger.steps import chunks
 from ..stores.vectors import VectorStore
@@ -46,8 +47,10 @@ _NEAR = 0.7
 _NEAREST = 40  # of each ranking
 _INSIDE = 50  # steps of the scopes that are meant
 
-_TEXTS = select(item_table.c.id, item_table.c.text).where(
-    item_table.c.user_id == bindparam("user"), item_table.c.id.in_(bindparam("ids", expanding=True))
+_TEXTS = Prepared(
+    select(item_table.c.id, item_table.c.text).where(
+        item_table.c.user_id == bindparam("user"), item_table.c.id.in_(bindparam("ids", expanding=True))
+    )
 )
 
 

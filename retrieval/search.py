@@ -111,6 +111,13 @@ class Searcher:
         self._learned.drop(user)
         self._embedder.forget()
 
+    def prepare(self, user: str) -> bool:
+        """Read some more of what the next recalls of a user who was asked for will compare; whether there is more."""
+        if self._embedder.token_model is None or not self.kept.asked(user):
+            return False
+        with self._ledger.read(user) as tx:
+            return bool(tx.user_id) and self.kept.fill(tx)
+
     def find(self, user: str, request: Request, strategy: Strategy, parts: tuple[str, ...] | None = None) -> Found:
         """As :meth:`search`, with what a learned ranking tells beside the hits.
 

@@ -14,6 +14,7 @@ from .embedders import Embedder
 from .embedders.base import FloatArray
 from .grown import Arrays, Grown, IntArray, packed_names, quantised, short_products, unpacked_names
 from .ledger import Transaction, user_key
+from .ledger.prepared import Prepared
 from .ledger.schema import items, sources
 from .ledger.steps import chunks
 from .vectors import VectorStore
@@ -27,11 +28,13 @@ _MOST = 25_000
 _KEPT_STATUSES = ("active", "superseded")
 _BATCH = 2_000
 
-_CHANGED = select(items.c.id, items.c.text, items.c.status).where(
-    items.c.user_id == bindparam("user"), items.c.change > bindparam("since")
+_CHANGED = Prepared(
+    select(items.c.id, items.c.text, items.c.status).where(
+        items.c.user_id == bindparam("user"), items.c.change > bindparam("since")
+    )
 )
-_COUNT = select(func.count()).where(items.c.user_id == bindparam("user"))
-_CITED = (
+_COUNT = Prepared(select(func.count()).where(items.c.user_id == bindparam("user")))
+_CITED = Prepared(
     select(sources.c.item_id, sources.c.step_id)
     .where(sources.c.user_id == bindparam("user"), sources.c.item_id.in_(bindparam("ids", expanding=True)))
     .order_by(sources.c.item_id, sources.c.position)

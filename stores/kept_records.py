@@ -21,16 +21,20 @@ _USERS = 256
 _RECORDS = 20_000
 _TOTAL = 200_000
 _CHANGED = 2_000
+_FILLED = 20_000
 
 Kept = TypeVar("Kept")
 Reader = Callable[[Transaction, Collection[str]], Mapping[str, Kept]]
 Changed = Callable[[Transaction, int, int], set[str] | None]
+Listing = Callable[[Transaction, int | None, int], list[tuple[str, int]]]
+"""The next records before a place, or the first, with their places, which fall; so many at most."""
 
 
 @dataclass(slots=True)
 class _Of(Generic[Kept]):
     registered: int
     change: int
+    before: int | None = None  # the place up to which it was filled; None where that was not begun, 0 at the end
     records: dict[str, Kept] = field(default_factory=dict)
     guard: threading.Lock = field(default_factory=threading.Lock)
 
@@ -88,6 +92,31 @@ class KeptRecords(Generic[Kept]):
                 self._bound(tx.user)
             return {one: kept.records[one] for one in ids if one in kept.records}
 
+    def holds(self, user: str) -> bool:
+        """Whether something of a user was asked for, and not let go of."""
+        return user in self._kept
+
+    def fill(self, tx: Transaction, listing: Listing, most: int) -> bool:
+        """Take in so many records that were not asked for yet, while few are kept; whether there may be more."""
+        with self._guard:
+            kept = self._kept.get(tx.user)
+            full = sum(len(one.records) for one in self._kept.values()) >= min(_FILLED, self._total)
+            if kept is None or kept.registered != tx.registered or kept.before == 0 or full:
+                return False
+        with kept.guard:
+            if kept.change > tx.change:
+                return True
+            if kept.change < tx.change:
+                self._refresh(tx, kept)
+            found = listing(tx, kept.before, most)
+            missing = [one for one, _ in found if one not in kept.records]
+            if len(kept.records) + len(missing) > self._records:
+                kept.before = 0
+                return False
+            kept.records.update(self._read(tx, missing))
+            kept.before = found[-1][1] if len(found) == most else 0
+            return bool(kept.before)
+
     def drop(self, user: str) -> None:
         """Forget what is kept of a user."""
         with self._guard:
@@ -97,6 +126,7 @@ class KeptRecords(Generic[Kept]):
         changed = self._changed(tx, kept.change, _CHANGED)
         if changed is None:
             kept.records.clear()
+            kept.before = None
         else:
             for one in changed:
                 kept.records.pop(one, None)

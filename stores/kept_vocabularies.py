@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
+from ..memory_types.labels import Label
 from .ledger import Transaction
 from .ledger.labels import LabelVersion, label_version, read_labels
 from .vocabulary import Vocabulary
@@ -18,8 +19,10 @@ _USERS = 64
 
 class _Kept(NamedTuple):
     version: LabelVersion
-    whole: bool
-    vocabulary: Vocabulary
+    labels: Mapping[str, Label]
+    """By id, with all that they are aliases of and lie under."""
+    whole: Vocabulary | None = None
+    """Of all labels, where these are all."""
 
 
 class KeptVocabularies:
@@ -40,46 +43,68 @@ class KeptVocabularies:
     def whole(self, tx: Transaction) -> Vocabulary:
         """All labels of the transaction's user. Not to be changed: others are given it too."""
         version = label_version(tx)
-        kept = self._of(tx, version)
-        if kept is not None and kept.whole:
-            return kept.vocabulary
-        return self._keep(tx, _Kept(version, True, Vocabulary(read_labels(tx))))
+        kept = self._of(tx)
+        if kept is not None and kept.whole is not None and kept.version == version:
+            return kept.whole
+        whole = Vocabulary(read_labels(tx))
+        self._keep(tx, _Kept(version, whole.by_id, whole))
+        return whole
 
     def holding(self, tx: Transaction, label_ids: Collection[str]) -> Vocabulary:
         """At least these labels, with all that they are aliases of and lie under: enough to name them.
 
-        Reads no more than these where labels have just changed, as they do with each message.
+        Reads no more than these, and of these only what is new where labels came with a message; then the gists of
+        scopes may be those of before.
         """
         if not label_ids:
             return Vocabulary(())
         version = label_version(tx)
-        kept = self._of(tx, version)
-        known = {} if kept is None else kept.vocabulary.by_id
+        kept = self._of(tx)
+        if kept is not None and kept.whole is not None and kept.version == version:
+            return kept.whole
+        known: Mapping[str, Label] = {}
+        if kept is not None and _same_names(kept.version, version):
+            known = kept.labels
         missing = [one for one in label_ids if one not in known]
-        if kept is not None and (kept.whole or not missing):
-            return kept.vocabulary
-        found = {**known, **{one.id: one for one in read_labels(tx, missing)}}
-        return self._keep(tx, _Kept(version, False, Vocabulary(found.values())))
+        if missing:
+            known = {**known, **{one.id: one for one in read_labels(tx, missing)}}
+            self._keep(tx, _Kept(version, known))
+        return Vocabulary(_with_all_above(known, label_ids))
 
     def drop(self, user: str) -> None:
         """Forget what is kept of a user."""
         with self._guard:
             self._kept.pop(user, None)
 
-    def _of(self, tx: Transaction, version: LabelVersion) -> _Kept | None:
+    def _of(self, tx: Transaction) -> _Kept | None:
         with self._guard:
             kept = None if tx.writing else self._kept.get(tx.user)
-            if kept is None or kept.version != version:
-                return None
-            self._kept.move_to_end(tx.user)
+            if kept is not None:
+                self._kept.move_to_end(tx.user)
             return kept
 
-    def _keep(self, tx: Transaction, kept: _Kept) -> Vocabulary:
+    def _keep(self, tx: Transaction, kept: _Kept) -> None:
         if tx.writing:  # what it sees may be rolled back, and its change number given to others
-            return kept.vocabulary
+            return
         with self._guard:
             self._kept[tx.user] = kept
             self._kept.move_to_end(tx.user)
             while len(self._kept) > self._users:
                 self._kept.popitem(last=False)
-        return kept.vocabulary
+
+
+def _same_names(kept: LabelVersion, now: LabelVersion) -> bool:
+    """Whether labels that were read then are called the same now, and lie where they did."""
+    return (kept.registered, kept.corrected) == (now.registered, now.corrected)
+
+
+def _with_all_above(known: Mapping[str, Label], label_ids: Collection[str]) -> list[Label]:
+    """These labels, as far as they are known, with all that they are aliases of and lie under."""
+    found: dict[str, Label] = {}
+    waiting = list(label_ids)
+    while waiting:
+        one = known.get(waiting.pop())
+        if one is not None and one.id not in found:
+            found[one.id] = one
+            waiting += [other for other in (one.parent_id, one.alias_of) if other]
+    return list(found.values())

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from sqlalchemy import Row, func, select
+from sqlalchemy import Integer, Row, bindparam, func, select
 
 from .ledger import Transaction, is_spaced_letter
+from .ledger.prepared import Prepared
 from .ledger.schema import secrets
 from .secrets import Cipher, SecretSpan, find_references, reference
 
@@ -54,6 +55,14 @@ def replace_known(tx: Transaction, cipher: Cipher, texts: Sequence[str]) -> list
     return [_replaced(text, tx.user, cipher, vault) for text in texts]
 
 
+_SIZE = func.length(secrets.c.ciphertext) - bindparam("around", type_=Integer)
+_HELD = Prepared(
+    select(
+        *(secrets.c[name] for name in ("digest", "id", "kind", "caption", "sensitivity")), _SIZE.label("size")
+    ).where(secrets.c.user_id == bindparam("user"), bindparam("least", type_=Integer) <= _SIZE)
+)
+
+
 class _Vault(NamedTuple):
     rows: dict[str, Row[Any]]  # by digest
     lengths: list[int]  # of the secrets in UTF-8, the longest first: it may hold a shorter one
@@ -62,18 +71,7 @@ class _Vault(NamedTuple):
 def _vault(tx: Transaction, cipher: Cipher, least: int = 1) -> _Vault:
     if not tx.user_id:
         return _Vault({}, [])
-    around = len(cipher.encrypt("", context=tx.user))
-    size = func.length(secrets.c.ciphertext) - around
-    rows = tx.all(
-        select(
-            secrets.c.digest,
-            secrets.c.id,
-            secrets.c.kind,
-            secrets.c.caption,
-            secrets.c.sensitivity,
-            size.label("size"),
-        ).where(secrets.c.user_id == tx.user_id, size >= least)
-    )
+    rows = tx.all(_HELD, user=tx.user_id, around=cipher.around, least=least)
     return _Vault({row.digest: row for row in rows}, sorted({row.size for row in rows}, reverse=True))
 
 

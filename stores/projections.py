@@ -117,6 +117,7 @@ class Projector:
         self._locks: dict[str, threading.RLock] = {}
         self._guard = threading.Lock()
         self._checked: set[str] = set()
+        self._level: dict[str, tuple[int, int]] = {}  # user → where the ledger was when no index was behind
         self._writes = 0  # since free memory was last given back
 
     def lock(self, user: str) -> threading.RLock:
@@ -139,7 +140,7 @@ class Projector:
         that do not; so does any that finds one damaged or gone under its hands.
         """
         again = self.labelling is not None and self.labelling.waiting(user)
-        if user in self._checked and not again and not self.behind(user):
+        if user in self._checked and not again and self._is_level(user):
             return 0
         with self.lock(user):
             if user not in self._checked:
@@ -153,6 +154,17 @@ class Projector:
                 if not self._check(user):
                     raise
                 return self._advance_all(user, progress)
+
+    def _is_level(self, user: str) -> bool:
+        """Whether no index of the user is behind; without asking the ledger where nothing was written since it was seen."""
+        reached = self.ledger.reached(user)
+        if reached is not None and self._level.get(user) == reached:
+            return True
+        if self.behind(user):
+            return False
+        if reached is not None:
+            self._level[user] = reached
+        return True
 
     def mend(self, user: str) -> bool:
         """Rebuild those indexes of the user that are damaged, after a search failed on one; whether there was any."""
@@ -212,6 +224,7 @@ class Projector:
                 the user's vectors are then erased and made anew.
         """
         with self.lock(user):
+            self._level.pop(user, None)
             if labels:
                 self.vectors.drop_user(user_key(user))
                 self._set(user, {f"vectors.{stream}": 0 for stream in _STREAMS} | {_NAMES: 0})
@@ -238,6 +251,7 @@ class Projector:
             self.vectors.drop_user(key)
             self.lexical.drop_user(key)
             self._checked.discard(user)
+            self._level.pop(user, None)
         return vectors, documents
 
     def _check(self, user: str) -> bool:
@@ -274,6 +288,7 @@ class Projector:
 
     def _reset(self, user: str, target: _Target) -> None:
         key = user_key(user)
+        self._level.pop(user, None)
         if target.index == "vectors":
             self.vectors.reset(key, target.stream)
             self._set(user, {target.name: 0, **({_NAMES: 0} if target.stream == "steps" else {})})
@@ -282,6 +297,7 @@ class Projector:
 
     def _empty_lexical(self, user: str) -> None:
         """Both streams share one keyword index."""
+        self._level.pop(user, None)
         self.lexical.reset(user_key(user))
         self._set(user, {f"lexical.{stream}": 0 for stream in _STREAMS})
 
@@ -305,6 +321,8 @@ class Projector:
                 done = read_projections(tx, self._home)
                 since = min(done.get(target.name, 0) for target in targets)
                 if since >= tx.change:
+                    if all(done.get(target.name, 0) >= tx.change for target in _TARGETS):
+                        self._level[user] = (tx.registered, tx.change)
                     return written
                 batch = _changed(tx, stream, since)
                 reached = batch[-1][0] if len(batch) >= _BATCH else tx.change  # an item may be several documents

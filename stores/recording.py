@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from datetime import datetime
 from functools import partial
 from typing import Any, NamedTuple
@@ -38,6 +39,8 @@ from .redaction import Redactor
 from .secrets import Cipher, SecretSpan, find_references
 
 __all__ = ["record"]
+
+_FEW, _SHORT = 4, 4_000  # messages, and characters of all together
 
 
 class _Prepared(NamedTuple):
@@ -75,14 +78,26 @@ def record(
 
     Secrets are found and files written before the transaction that stores the call: it holds up other writers for no
     longer than its rows take. If another call has stored one of these messages or secrets meanwhile, the
-    call is prepared anew on what is there then.
+    call is prepared anew on what is there then. A short message is compared with what is there in the transaction that
+    stores it: there is no more to do for it than to begin another.
 
     Args:
         ready: the kinds of job that put media into words here; media of another kind wait.
     """
+    if _are_short(drafts) and not metadata:
+        with ExitStack() as opened:
+            begun: list[Transaction] = []
+
+            def begin() -> AbstractContextManager[Transaction]:
+                begun.append(opened.enter_context(ledger.write(user, timezone=timezone)))
+                return nullcontext(begun[0])
+
+            prepared = _prepare(begin, user, drafts, thread_id, agent_id, metadata, cipher, find)
+            return _store(begun[0], thread_id, prepared, _no_file, ready)
     with adding_before(media, ledger, user) as put:
         while True:
-            prepared = _prepare(ledger, user, drafts, thread_id, agent_id, metadata, cipher, find)
+            reading = partial(ledger.read, user)
+            prepared = _prepare(reading, user, drafts, thread_id, agent_id, metadata, cipher, find)
             for data, _ in prepared.files.values():
                 put(data)
             with ledger.write(user, timezone=timezone) as tx:
@@ -90,8 +105,20 @@ def record(
                     return _store(tx, thread_id, prepared, put, ready)
 
 
+def _no_file(data: bytes) -> str:
+    raise ValueError(f"a message of words alone carries a file of {len(data):,} bytes")
+
+
+def _are_short(drafts: Sequence[MessageDraft]) -> bool:
+    """Whether these are a few short messages of words alone."""
+    plain = not any(
+        one.blocks or one.tool_calls or one.media or one.reasoning or one.metadata for one in drafts[: _FEW + 1]
+    )
+    return plain and len(drafts) <= _FEW and sum(len(one.text) + len(one.index_text) for one in drafts) <= _SHORT
+
+
 def _prepare(
-    ledger: Ledger,
+    begin: Callable[[], AbstractContextManager[Transaction]],
     user: str,
     drafts: Sequence[MessageDraft],
     thread_id: str,
@@ -122,7 +149,7 @@ def _prepare(
     shared = redactor.look(metadata)
     said_in = [_strings(draft) for draft in drafts]
     secrets = [shared | redactor.look(one) for one in said_in]
-    with ledger.read(user) as tx:
+    with begin() as tx:  # what rules find was found before
         again = find_known(tx, cipher, _texts([metadata, *said_in])) if find else {}
         redactor.know(again)
         spoken = frozenset(again).union(*secrets)

@@ -10,6 +10,7 @@ from sqlalchemy import BigInteger, Select, Text, and_, bindparam, func, select, 
 from .documents import searchable
 from .ledger import Transaction
 from .ledger.columns import decode_text
+from .ledger.prepared import Prepared
 from .ledger.schema import intents, steps
 from .ledger.steps import chunks
 from .working_set import StepFacts
@@ -41,10 +42,12 @@ _EVERY = (
 )
 _ACTIVE = _EVERY.where(steps.c.status == "active")
 _CHANGED = _EVERY.where(steps.c.change > bindparam("since"))
-_COUNT = select(func.count()).where(steps.c.user_id == bindparam("user"), steps.c.status == "active")
-_IDS = select(steps.c.id).where(steps.c.user_id == bindparam("user"), steps.c.change > bindparam("since"))
-_NAMES = select(steps.c.id, steps.c.name, steps.c.role).where(
-    steps.c.user_id == bindparam("user"), steps.c.id.in_(bindparam("ids", expanding=True))
+_COUNT = Prepared(select(func.count()).where(steps.c.user_id == bindparam("user"), steps.c.status == "active"))
+_IDS = Prepared(select(steps.c.id).where(steps.c.user_id == bindparam("user"), steps.c.change > bindparam("since")))
+_NAMES = Prepared(
+    select(steps.c.id, steps.c.name, steps.c.role).where(
+        steps.c.user_id == bindparam("user"), steps.c.id.in_(bindparam("ids", expanding=True))
+    )
 )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import URL, Connection, Dialect, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError as SqlArgumentError
@@ -24,7 +24,7 @@ from ...errors import (
     StorageFullError,
 )
 
-__all__ = ["open_engine", "place_of", "plain_errors", "sqlite_url"]
+__all__ = ["open_engine", "place_of", "plain_errors", "sqlite_dialect", "sqlite_url"]
 
 _BUSY_TIMEOUT_MS = 10_000
 _STATEMENTS = 2_000
@@ -51,7 +51,8 @@ def open_engine(url: str | URL) -> Engine:
     SQLite gets WAL, foreign keys, ``secure_delete`` (erased content is overwritten with zeros), full
     synchronisation (what is acknowledged survives a power cut) and a busy timeout of 10 s; a transaction opened
     with ``execution_options(hexamem_write=True)`` takes the write lock at its start, so it never fails half way
-    because of another writer. PostgreSQL is spoken to by psycopg 3, whether the URL names it or not.
+    because of another writer, and one with ``hexamem_begun=True`` joins what was begun on its connection before.
+    PostgreSQL is spoken to by psycopg 3, whether the URL names it or not.
 
     Raises:
         ConfigError: if the URL's database is neither of the two or its driver is not installed.
@@ -96,6 +97,11 @@ def _shared() -> tuple[Dialect, LRUCache[Any, Any]]:
     return template.dialect, LRUCache(_STATEMENTS)
 
 
+def sqlite_dialect() -> Dialect:
+    """How all embedded ledgers speak to SQLite."""
+    return _shared()[0]
+
+
 def _tune_sqlite(connection: sqlite3.Connection, _: ConnectionPoolEntry) -> None:
     connection.isolation_level = None  # the begin event below opens transactions itself
     for pragma in (
@@ -111,8 +117,12 @@ def _tune_sqlite(connection: sqlite3.Connection, _: ConnectionPoolEntry) -> None
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    write = connection.get_execution_options().get("hexamem_write", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+    options = connection.get_execution_options()
+    if options.get("hexamem_begun", False):
+        return
+    write = options.get("hexamem_write", False)
+    driver = cast("sqlite3.Connection", connection.connection.dbapi_connection)
+    driver.execute("BEGIN IMMEDIATE" if write else "BEGIN")
 
 
 @contextmanager
@@ -126,8 +136,9 @@ def plain_errors(place: str) -> Iterator[None]:
         yield
     except HexamemError:
         raise
-    except DBAPIError as error:
-        message = (str(error.orig).splitlines() or [type(error.orig).__name__])[0]
+    except (DBAPIError, sqlite3.Error) as error:  # the second from what goes to SQLite itself (:mod:`.prepared`)
+        original = error.orig if isinstance(error, DBAPIError) else error
+        message = (str(original).splitlines() or [type(original).__name__])[0]
         raise _in_plain_words(message, place) or HexamemError(f"the ledger at {place} failed: {message}") from None
 
 

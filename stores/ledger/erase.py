@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import bindparam, delete, insert, select, update
 
 from .ledger import Transaction
+from .prepared import Prepared
 from .schema import USER_TABLES, projections, users
 
 __all__ = ["erase_rows", "read_projections", "set_projection"]
@@ -21,8 +22,21 @@ def erase_rows(tx: Transaction) -> dict[str, int]:
     return counts
 
 
-_PROJECTIONS = select(projections.c.name, projections.c.change).where(
-    projections.c.user_id == bindparam("user"), projections.c.home == bindparam("home")
+_PROJECTIONS = Prepared(
+    select(projections.c.name, projections.c.change).where(
+        projections.c.user_id == bindparam("user"), projections.c.home == bindparam("home")
+    )
+)
+
+
+_REACHED = Prepared(
+    update(projections)
+    .where(
+        projections.c.user_id == bindparam("user"),
+        projections.c.home == bindparam("of_home"),
+        projections.c.name == bindparam("index"),
+    )
+    .values(change=bindparam("reached"))
 )
 
 
@@ -33,6 +47,5 @@ def read_projections(tx: Transaction, home: str) -> dict[str, int]:
 
 def set_projection(tx: Transaction, home: str, name: str, change: int) -> None:
     """Say how far an index of a home has come."""
-    own = (projections.c.user_id == tx.user_id) & (projections.c.home == home) & (projections.c.name == name)
-    if tx.connection.execute(update(projections).where(own).values(change=change)).rowcount == 0:
+    if tx.run(_REACHED, user=tx.user_id, of_home=home, index=name, reached=change) == 0:
         tx.connection.execute(insert(projections).values(user_id=tx.user_id, home=home, name=name, change=change))

@@ -6,10 +6,11 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, and_, delete, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Row, and_, bindparam, delete, func, insert, or_, select, update
 
 from ...memory_types import MemoryItem, Source, Where, item_from
 from .ledger import Transaction
+from .prepared import Prepared
 from .schema import changes, items, operations, sources, steps
 from .steps import chunks, holds
 
@@ -89,15 +90,28 @@ def _said_at(item: MemoryItem) -> datetime | None:
     return moment if moment is not None and moment.tzinfo is not None else None
 
 
+_CITED = Prepared(
+    select(sources)
+    .where(sources.c.user_id == bindparam("user"), sources.c.item_id.in_(bindparam("ids", expanding=True)))
+    .order_by(sources.c.item_id, sources.c.position)
+)
+_OF_KINDS = Prepared(
+    select(items)
+    .where(
+        items.c.user_id == bindparam("user"),
+        items.c.status == "active",
+        items.c.kind.in_(bindparam("kinds", expanding=True)),
+    )
+    .order_by(items.c.created_at, items.c.id)
+)
+_NAMED = select(items).where(items.c.user_id == bindparam("user"), items.c.id.in_(bindparam("ids", expanding=True)))
+_ANY, _DONE = Prepared(_NAMED), Prepared(_NAMED.where(items.c.status != "undone"))
+
+
 def _records(tx: Transaction, rows: Sequence[Row[Any]]) -> list[MemoryItem]:
     cited: dict[str, list[Source]] = {}
     for part in chunks([row.id for row in rows]):
-        statement = (
-            select(sources)
-            .where(sources.c.user_id == tx.user_id, sources.c.item_id.in_(part))
-            .order_by(sources.c.item_id, sources.c.position)
-        )
-        for row in tx.all(statement):
+        for row in tx.all(_CITED, user=tx.user_id, ids=part):
             source = Source(step_id=row.step_id, quote=row.quote, start=row.start, end=row.end)
             cited.setdefault(row.item_id, []).append(source)
     return [
@@ -127,10 +141,7 @@ def get_items(tx: Transaction, item_ids: Collection[str], *, undone: bool = Fals
     """Items by id in whatever status; unknown ids are left out, and so are additions that were undone."""
     found: list[Row[Any]] = []
     for part in chunks(item_ids):
-        statement = select(items).where(items.c.user_id == tx.user_id, items.c.id.in_(part))
-        if not undone:
-            statement = statement.where(items.c.status != "undone")
-        found.extend(tx.all(statement))
+        found.extend(tx.all(_ANY if undone else _DONE, user=tx.user_id, ids=part))
     return {item.id: item for item in _records(tx, found)}
 
 
@@ -149,6 +160,8 @@ def read_items(
     as believed now; an item superseded with an end of validity counts for the time before it. ``known_at``: what
     was believed then, in the words of then. Both: what was then believed to be true at that time, by the same rules.
     """
+    if known_at is None and as_of is None and not superseded and kinds is not None and (where is None or where.empty):
+        return _records(tx, tx.all(_OF_KINDS, user=tx.user_id, kinds=list(kinds)))
     if known_at is None:
         conditions = _status_conditions(as_of, superseded)
         if kinds is not None:

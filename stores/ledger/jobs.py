@@ -174,13 +174,13 @@ def enqueue_bare(tx: Transaction, kind: str, key: str, due: datetime) -> None:
 
     It is a part of every ``remember``, so that what SQLAlchemy spends on building statements would be felt.
     """
-    if tx.connection.dialect.name != "sqlite":
+    if tx.driver is None:
         enqueue(tx, kind, {}, key=key, due_at=due)
         return
     same, at = (tx.user_id, kind, key), to_micros(due)
-    if tx.connection.exec_driver_sql(_SOONER, (at, *same)).rowcount == 0:
+    if tx.driver.execute(_SOONER, (at, *same)).rowcount == 0:
         values = (tx.user_id, new_id("job"), kind, to_micros(utc_now()), at, key, *same)
-        tx.connection.exec_driver_sql(_FIRST, values)
+        tx.driver.execute(_FIRST, values)
 
 
 def _json(payload: Mapping[str, Any], kind: str) -> dict[str, Any]:

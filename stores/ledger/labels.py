@@ -18,6 +18,7 @@ from ...memory_types.labels import Label, Tier
 from ..vocabulary import Vocabulary
 from .erase import read_projections, set_projection
 from .ledger import Transaction, chunks
+from .prepared import Prepared
 from .schema import intents, labelings, labels, projections, scopes, steps
 from .step_rows import WITH_INTENT, indexed_text
 
@@ -69,6 +70,8 @@ class LabelVersion(NamedTuple):
     change: int
     reached: int
     registered: int
+    corrected: int = 0
+    """As of :class:`LabelMarks`: while it stays, known labels have the names they had, and new ones only join them."""
 
 
 class PendingStep(NamedTuple):
@@ -132,15 +135,17 @@ class StepIntent:
 # ------------------------------------------------------------------------------------------------------------ marks
 
 
-_REACHED_MARK = select(projections.c.change).where(
-    projections.c.user_id == bindparam("user"), projections.c.home == _EVERYWHERE, projections.c.name == _REACHED
+_FURTHEST = Prepared(
+    select(func.max(projections.c.change)).where(
+        projections.c.user_id == bindparam("user"), projections.c.home != _EVERYWHERE
+    )
 )
 
 
 def label_version(tx: Transaction) -> LabelVersion:
     """What changes whenever the user's labels do, or what any step carries, whichever process changed them."""
-    row = tx.first(_REACHED_MARK, user=tx.user_id)
-    return LabelVersion(tx.change, 0 if row is None else row.change, tx.registered)
+    marks = read_label_marks(tx)
+    return LabelVersion(tx.change, marks.reached, tx.registered, marks.corrected)
 
 
 def read_label_marks(tx: Transaction) -> LabelMarks:
@@ -161,41 +166,41 @@ def mark_corrected(tx: Transaction) -> None:
 
 def furthest_index(tx: Transaction) -> int:
     """The highest change number that any index of any home has come to."""
-    row = tx.first(
-        select(func.max(projections.c.change)).where(
-            projections.c.user_id == tx.user_id, projections.c.home != _EVERYWHERE
-        )
-    )
+    row = tx.first(_FURTHEST, user=tx.user_id)
     return 0 if row is None or row[0] is None else int(row[0])
 
 
 # ------------------------------------------------------------------------------------------------------------ reading
 
 
+_PENDING = ("id", "change", "thread_id", "turn", "role", "name", "content", "index_text", "occurred_at")
+_UNLABELLED = Prepared(
+    select(*(steps.c[name] for name in _PENDING))
+    .outerjoin(intents, WITH_INTENT)
+    .where(
+        steps.c.user_id == bindparam("user"),
+        steps.c.change > bindparam("since"),
+        steps.c.status == "active",
+        intents.c.step_id.is_(None),
+    )
+    .order_by(steps.c.change)
+    .limit(bindparam("most"))
+)
+
+
 def unlabelled_steps(tx: Transaction, since: int, limit: int) -> list[PendingStep]:
     """Active steps without an intent whose change number is above ``since``, lowest first: what to label next."""
-    columns = ("id", "change", "thread_id", "turn", "role", "name", "content", "index_text", "occurred_at")
-    statement = (
-        select(*(steps.c[name] for name in columns))
-        .outerjoin(intents, WITH_INTENT)
-        .where(
-            steps.c.user_id == tx.user_id,
-            steps.c.change > since,
-            steps.c.status == "active",
-            intents.c.step_id.is_(None),
-        )
-        .order_by(steps.c.change)
-        .limit(limit)
-    )
-    return [pending_step(row) for row in tx.all(statement)]
+    return [pending_step(row) for row in tx.all(_UNLABELLED, user=tx.user_id, since=since, most=limit)]
 
 
 _LABELS = select(labels, func.coalesce(scopes.c.gist, "").label("gist")).outerjoin(
     scopes, and_(scopes.c.user_id == labels.c.user_id, scopes.c.label_id == labels.c.id)
 )
 
-_SOME_LABELS = _LABELS.where(  # built once: it costs more than the query
-    labels.c.user_id == bindparam("user"), labels.c.id.in_(bindparam("ids", expanding=True))
+_SOME_LABELS = Prepared(
+    _LABELS.where(  # built once: it costs more than the query
+        labels.c.user_id == bindparam("user"), labels.c.id.in_(bindparam("ids", expanding=True))
+    )
 )
 
 
@@ -262,8 +267,10 @@ def _intent(row: Any) -> StepIntent:
     )
 
 
-_INTENTS = select(intents).where(
-    intents.c.user_id == bindparam("user"), intents.c.step_id.in_(bindparam("ids", expanding=True))
+_INTENTS = Prepared(
+    select(intents).where(
+        intents.c.user_id == bindparam("user"), intents.c.step_id.in_(bindparam("ids", expanding=True))
+    )
 )
 
 
@@ -275,8 +282,10 @@ def get_intents(tx: Transaction, step_ids: Collection[str]) -> dict[str, StepInt
     return found
 
 
-_CARRIED = select(*(intents.c[name] for name in ("step_id", "scope_id", "event_ids", "entity_ids"))).where(
-    intents.c.user_id == bindparam("user"), intents.c.step_id.in_(bindparam("ids", expanding=True))
+_CARRIED = Prepared(
+    select(*(intents.c[name] for name in ("step_id", "scope_id", "event_ids", "entity_ids"))).where(
+        intents.c.user_id == bindparam("user"), intents.c.step_id.in_(bindparam("ids", expanding=True))
+    )
 )
 
 

@@ -7,11 +7,13 @@ and add its user to every statement, so that no call can reach another user's ro
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from sqlalchemy import URL, Connection, Engine, Insert, Row, Select, Table, bindparam, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
@@ -21,6 +23,7 @@ from ...memory_types.base import utc_now
 from ...memory_types.times import to_micros
 from .engine import open_engine, place_of, plain_errors, sqlite_url
 from .migrations import migrate
+from .prepared import Prepared, goes_lean
 from .schema import meta, users
 
 if TYPE_CHECKING:
@@ -61,8 +64,9 @@ def user_key(name: str) -> str:
 
 
 # Built once: what every recall asks costs more to put together than to answer.
-_USER = select(users.c.id, users.c.timezone, users.c.change, users.c.created_at).where(users.c.key == bindparam("key"))
-_LOCKED_USER = _USER.with_for_update()
+_BOUND = select(users.c.id, users.c.timezone, users.c.change, users.c.created_at).where(users.c.key == bindparam("key"))
+_USER, _LOCKED_USER = Prepared(_BOUND), Prepared(_BOUND.with_for_update())
+_COUNT_UP = Prepared(update(users).where(users.c.id == bindparam("user")).values(change=bindparam("reached")))
 
 
 @dataclass(slots=True)
@@ -71,10 +75,12 @@ class Transaction:
 
     ``registered`` is when the user was, in microseconds: it tells another one of the same name, after an erasure, apart.
     ``writing`` says that it may change rows: what it sees may never be, and is not to be kept for others.
+    ``driver`` is SQLite's own connection, for prepared statements; None where these go the usual way. ``joining`` then
+    gives SQLAlchemy's connection in the same transaction, for all others.
     ``wording`` says how labels are named; without it none is named anew when steps are forgotten.
     """
 
-    connection: Connection
+    _connection: Connection | None
     user: str
     user_id: int
     timezone: str
@@ -82,20 +88,49 @@ class Transaction:
     registered: int = 0
     writing: bool = False
     wording: Wording | None = None
+    driver: sqlite3.Connection | None = None
+    joining: Callable[[], Connection] | None = None
 
-    def all(self, statement: Select[Any], **values: Any) -> list[Row[Any]]:
+    @property
+    def connection(self) -> Connection:
+        """SQLAlchemy's connection, in this transaction."""
+        if self._connection is None:
+            assert self.joining is not None
+            self._connection = self.joining()
+        return self._connection
+
+    def all(self, statement: Select[Any] | Prepared, **values: Any) -> list[Row[Any]]:
         """Every row of a statement; ``values`` are those of its named parameters."""
+        if isinstance(statement, Prepared):
+            if self.driver is not None:
+                return statement.rows(self.driver, values)
+            statement = cast("Select[Any]", statement.statement)
         return list(self.connection.execute(statement, values).all())
 
-    def first(self, statement: Select[Any], **values: Any) -> Row[Any] | None:
+    def first(self, statement: Select[Any] | Prepared, **values: Any) -> Row[Any] | None:
         """The first row of a statement, or None."""
+        if isinstance(statement, Prepared):
+            return next(iter(self.all(statement, **values)), None)
         return self.connection.execute(statement, values).first()
+
+    def run(self, statement: Prepared, **values: Any) -> int:
+        """Change rows by a prepared statement; returns how many there were."""
+        if self.driver is not None:
+            return statement.run(self.driver, values)
+        return self.connection.execute(statement.statement, values).rowcount
+
+    def run_many(self, statement: Prepared, values: Sequence[Mapping[str, Any]]) -> None:
+        """Change rows by a prepared statement, once for each of these values."""
+        if self.driver is not None:
+            statement.run_many(self.driver, values)
+        elif values:
+            self.connection.execute(statement.statement, list(values))
 
     def next_change(self, count: int = 1) -> int:
         """Reserve ``count`` change numbers and return the first."""
         first = self.change + 1
         self.change += count
-        self.connection.execute(update(users).where(users.c.id == self.user_id).values(change=self.change))
+        self.run(_COUNT_UP, user=self.user_id, reached=self.change)
         return first
 
 
@@ -136,8 +171,12 @@ class Ledger:
     def __init__(self, url: str | URL, place: str | None = None, wording: Wording | None = None) -> None:
         self.place = place or place_of(url)
         self.wording = wording
+        self._alone = False
+        self._reached: dict[str, tuple[int, int]] = {}
+        self._guard = threading.Lock()
         self.engine: Engine = open_engine(url)
         self._writer = self.engine.execution_options(hexamem_write=True)
+        self._joiner = self.engine.execution_options(hexamem_begun=True)
         # SQLite shows a transaction one state of the database by nature, PostgreSQL when asked to.
         one_state = {} if self.embedded else {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
         self._reader = self.engine.execution_options(**one_state)
@@ -151,7 +190,11 @@ class Ledger:
     @classmethod
     def open(cls, home: Path, url: str | None = None, wording: Wording | None = None) -> Ledger:
         """The ledger of a home folder: ``home/ledger.sqlite3``, or the shared one that ``url`` names."""
-        return cls(url, wording=wording) if url else cls(sqlite_url(home / "ledger.sqlite3"), str(home), wording)
+        if url:
+            return cls(url, wording=wording)
+        ledger = cls(sqlite_url(home / "ledger.sqlite3"), str(home), wording)
+        ledger._alone = True  # one process holds a home
+        return ledger
 
     @property
     def embedded(self) -> bool:
@@ -161,8 +204,9 @@ class Ledger:
     @contextmanager
     def read(self, user: str) -> Iterator[Transaction]:
         """A consistent view for one user."""
-        with plain_errors(self.place), self._reader.connect() as connection, connection.begin():
-            yield self._bind(connection, user)
+        with plain_errors(self.place), self._begun(user, write=False) as tx:
+            self._bind(tx)
+            yield tx
 
     @contextmanager
     def write(self, user: str, *, create: bool = True, timezone: str = "UTC") -> Iterator[Transaction]:
@@ -170,24 +214,60 @@ class Ledger:
 
         Writers of the same user wait for each other. With ``create`` a new user is registered first.
         """
-        with plain_errors(self.place), self._writer.connect() as connection, connection.begin():
-            bound = self._bind(connection, user, lock=True)
+        with plain_errors(self.place), self._begun(user, write=True) as bound:
+            self._bind(bound)
             if not bound.user_id and create:
                 # Another process may register the same user at this moment: then its row is the one that is locked.
                 values = {"key": user_key(user), "name": user, "timezone": timezone, "created_at": utc_now()}
-                connection.execute(insert_or_skip(connection, users, values))
-                bound = self._bind(connection, user, lock=True)
+                bound.connection.execute(insert_or_skip(bound.connection, users, values))
+                self._bind(bound)
             yield bound
+        if self._alone:
+            with self._guard:
+                self._reached[user] = max(self._reached.get(user, (0, 0)), (bound.registered, bound.change))
 
-    def _bind(self, connection: Connection, user: str, *, lock: bool = False) -> Transaction:
-        row = connection.execute(_LOCKED_USER if lock else _USER, {"key": user_key(user)}).first()
-        return (
-            Transaction(
-                connection, user, row.id, row.timezone, row.change, to_micros(row.created_at), lock, self.wording
+    def reached(self, user: str) -> tuple[int, int] | None:
+        """The change number of a user's last write, behind when the user was registered (``Transaction.registered``).
+
+        None where nothing was written yet since it was opened, or others may write to the ledger too.
+        """
+        return self._reached.get(user)
+
+    @contextmanager
+    def _begun(self, user: str, *, write: bool) -> Iterator[Transaction]:
+        """A transaction that knows no more of its user than the name: committed at the end, rolled back by an error."""
+        if not goes_lean(self.engine):
+            with (self._writer if write else self._reader).connect() as connection, connection.begin():
+                yield Transaction(connection, user, 0, "UTC", 0, writing=write, wording=self.wording)
+            return
+        pooled = self.engine.raw_connection()
+        tx: Transaction | None = None
+        try:
+            driver = cast("sqlite3.Connection", pooled.dbapi_connection)
+            driver.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+            tx = Transaction(
+                None,
+                user,
+                0,
+                "UTC",
+                0,
+                writing=write,
+                wording=self.wording,
+                driver=driver,
+                joining=lambda: Connection(self._joiner, pooled),
             )
-            if row
-            else Transaction(connection, user, 0, "UTC", 0, writing=lock, wording=self.wording)
-        )
+            yield tx
+            driver.commit()
+        finally:
+            # Either gives the connection back, and rolls back what was not committed.
+            (pooled if tx is None or tx._connection is None else tx._connection).close()
+
+    def _bind(self, tx: Transaction) -> None:
+        """Read of the user what a transaction tells."""
+        row = tx.first(_LOCKED_USER if tx.writing else _USER, key=user_key(tx.user))
+        if row is not None:
+            tx.user_id, tx.timezone, tx.change = row.id, row.timezone, row.change
+            tx.registered = to_micros(row.created_at)
 
     def timezone(self, user: str) -> str | None:
         """The zone that is kept for a user; None for one who has stored nothing yet."""

@@ -12,6 +12,7 @@ from sqlalchemy import bindparam, delete, insert, select, update
 from ...errors import InvalidInputError, NotFoundError
 from ...memory_types.base import utc_now
 from .ledger import Transaction
+from .prepared import Prepared
 from .schema import feedback, recalls, users
 
 __all__ = [
@@ -21,7 +22,7 @@ __all__ = [
 
 RecallRow = dict[str, Any]
 _ADJUSTMENT = "ranking"
-_SETTINGS = select(users.c.settings).where(users.c.id == bindparam("user"))
+_SETTINGS = Prepared(select(users.c.settings).where(users.c.id == bindparam("user")))
 
 
 def recall_row(

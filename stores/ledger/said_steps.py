@@ -10,6 +10,7 @@ from sqlalchemy import bindparam, func, select
 
 from ...memory_types import Source
 from .ledger import Transaction, chunks
+from .prepared import Prepared
 from .schema import steps
 
 __all__ = ["SaidStep", "index_texts", "last_said", "said_steps", "step_speakers", "step_texts", "step_times"]
@@ -32,11 +33,11 @@ _GIVEN = (
     steps.c.id.in_(bindparam("ids", expanding=True)),
     steps.c.status == "active",
 )
-_SAID = select(steps.c.id, steps.c.thread_id, _SPEAKER, _TEXT, steps.c.occurred_at).where(*_GIVEN)
-_TOLD = select(steps.c.id, _SPEAKER, _TEXT).where(*_GIVEN)
-_TEXTS = select(steps.c.id, _TEXT).where(*_GIVEN)
-_SPOKE = select(steps.c.id, _SPEAKER).where(*_GIVEN)
-_WHEN = select(steps.c.id, steps.c.occurred_at).where(*_GIVEN)
+_SAID = Prepared(select(steps.c.id, steps.c.thread_id, _SPEAKER, _TEXT, steps.c.occurred_at).where(*_GIVEN))
+_TOLD = Prepared(select(steps.c.id, _SPEAKER, _TEXT).where(*_GIVEN))
+_TEXTS = Prepared(select(steps.c.id, _TEXT).where(*_GIVEN))
+_SPOKE = Prepared(select(steps.c.id, _SPEAKER).where(*_GIVEN))
+_WHEN = Prepared(select(steps.c.id, steps.c.occurred_at).where(*_GIVEN))
 
 
 def said_steps(tx: Transaction, step_ids: Collection[str]) -> dict[str, SaidStep]:

@@ -13,6 +13,7 @@ from .hidden import put_away, put_back
 from .labels import mark_corrected, steps_carrying
 from .ledger import IN_LIMIT, Transaction, chunks
 from .pages import blank_pages
+from .prepared import Prepared
 from .schema import intents, steps
 from .step_rows import WITH_INTENT, indexed_text
 
@@ -32,6 +33,7 @@ __all__ = [
     "set_step_status",
     "shown_steps",
     "step_from",
+    "steps_before",
     "steps_since",
     "thread_steps",
 ]
@@ -78,25 +80,26 @@ class ShownStep(NamedTuple):
         return () if self.scope_id is None else (self.scope_id, *self.event_ids, *self.entity_ids)
 
 
-_around = steps.alias("around")  # built once, with its join: it costs more than the query
+_around = steps.alias("around")
+_OF_THREAD = (steps.c.user_id == bindparam("user")) & (steps.c.thread_id == bindparam("thread"))
+_KNOWN = Prepared(
+    select(steps.c.message_id, steps.c.id).where(_OF_THREAD, steps.c.message_id.in_(bindparam("ids", expanding=True)))
+)
+_LAST_TURN = Prepared(select(func.max(steps.c.turn)).where(_OF_THREAD))
 
 
 def known_messages(tx: Transaction, thread_id: str, message_ids: Collection[str]) -> dict[str, str]:
     """Which of these host message ids the thread holds already: message id → step id."""
     found: dict[str, str] = {}
     for part in chunks(message_ids):
-        rows = tx.all(
-            select(steps.c.message_id, steps.c.id).where(
-                steps.c.user_id == tx.user_id, steps.c.thread_id == thread_id, steps.c.message_id.in_(part)
-            )
-        )
+        rows = tx.all(_KNOWN, user=tx.user_id, thread=thread_id, ids=part)
         found.update({row.message_id: row.id for row in rows})
     return found
 
 
 def next_turn(tx: Transaction, thread_id: str) -> int:
     """The turn that the thread's next step will have."""
-    row = tx.first(select(func.max(steps.c.turn)).where(steps.c.user_id == tx.user_id, steps.c.thread_id == thread_id))
+    row = tx.first(_LAST_TURN, user=tx.user_id, thread=thread_id)
     return 0 if row is None or row[0] is None else int(row[0]) + 1
 
 
@@ -128,7 +131,10 @@ def append_steps(tx: Transaction, new: Sequence[Step], arrival: Arrival | None =
             if row["id"] not in arrival.timed:
                 row["occurred_at"] = arrival.at
     if rows:
-        tx.connection.execute(insert(steps), rows)
+        tx.run_many(_APPEND, rows)
+
+
+_APPEND = Prepared(insert(steps))
 
 
 def _row(tx: Transaction, step: Step) -> dict[str, Any]:
@@ -210,9 +216,9 @@ def step_from(row: Row[Any], user: str) -> Step:
     )
 
 
-# Built once: they cost more than the queries.
-_NAMED = select(steps).where(steps.c.user_id == bindparam("user"), steps.c.id.in_(bindparam("ids", expanding=True)))
-_ACTIVE = _NAMED.where(steps.c.status == "active")
+_IDS = (steps.c.user_id == bindparam("user"), steps.c.id.in_(bindparam("ids", expanding=True)))
+_NAMED = Prepared(select(steps).where(*_IDS))
+_ACTIVE = Prepared(select(steps).where(*_IDS, steps.c.status == "active"))
 
 
 def get_steps(tx: Transaction, step_ids: Collection[str], *, forgotten: bool = False) -> dict[str, Step]:
@@ -234,7 +240,7 @@ def thread_steps(tx: Transaction, thread_id: str | None = None, *, forgotten: bo
     return [step_from(row, tx.user) for row in tx.all(statement.order_by(steps.c.seq))]
 
 
-_SHOWN = (
+_SHOWN = Prepared(
     select(
         *(steps.c[name] for name in ("id", "thread_id", "role", "name", "content", "index_text")),
         *(steps.c[name] for name in ("occurred_at", "offset_minutes")),
@@ -274,19 +280,23 @@ _INDEXED = [
 ] + [intents.c[name] for name in ("scope_id", "event_ids", "entity_ids", "resolved_text")]
 
 
+_ALL = 2**62
+_CHANGED = Prepared(
+    select(*_INDEXED)
+    .outerjoin(intents, WITH_INTENT)
+    .where(steps.c.user_id == bindparam("user"), steps.c.change > bindparam("since"))
+    .order_by(steps.c.change)
+    .limit(bindparam("most"))
+)
+
+
 def changed_steps(tx: Transaction, since: int, limit: int | None = None) -> list[tuple[int, IndexedStep]]:
     """Steps whose change number is above ``since``, lowest first, with that number: what an index must take in.
 
     Only what an index holds is read: the rest of a step costs more than its text.
     """
-    statement = (
-        select(*_INDEXED)
-        .outerjoin(intents, WITH_INTENT)
-        .where(steps.c.user_id == tx.user_id, steps.c.change > since)
-        .order_by(steps.c.change)
-        .limit(limit)
-    )
-    return [_indexed(*tuple(row)) for row in tx.all(statement)]
+    most = _ALL if limit is None else limit
+    return [_indexed(*tuple(row)) for row in tx.all(_CHANGED, user=tx.user_id, since=since, most=most)]
 
 
 def _indexed(
@@ -310,11 +320,25 @@ def _indexed(
     return change, IndexedStep(step_id, thread_id, role, name, text, occurred_at, status, resolved_text, labels)
 
 
-_SINCE = (
+_SINCE = Prepared(
     select(steps.c.id)
     .where(steps.c.user_id == bindparam("user"), steps.c.change > bindparam("since"))
     .limit(bindparam("most"))
 )
+
+
+_BEFORE = Prepared(
+    select(steps.c.id, steps.c.seq)
+    .where(steps.c.user_id == bindparam("user"), steps.c.seq < bindparam("before"), steps.c.status == "active")
+    .order_by(steps.c.seq.desc())
+    .limit(bindparam("most"))
+)
+
+
+def steps_before(tx: Transaction, before: int | None, most: int) -> list[tuple[str, int]]:
+    """The last steps that were stored before a seq, or of all, the newest first: id and seq."""
+    before = tx.change + 1 if before is None else before
+    return [(row.id, row.seq) for row in tx.all(_BEFORE, user=tx.user_id, before=before, most=most)]
 
 
 def steps_since(tx: Transaction, since: int, most: int) -> set[str] | None:
@@ -323,7 +347,7 @@ def steps_since(tx: Transaction, since: int, most: int) -> set[str] | None:
     return None if len(found) >= most else found
 
 
-_BESIDE = (
+_BESIDE = Prepared(
     select(steps.c.id, _around.c.id.label("other"), (_around.c.turn - steps.c.turn).label("distance"))
     .join(
         _around,

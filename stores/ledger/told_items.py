@@ -11,26 +11,29 @@ from sqlalchemy import bindparam, select
 from ...memory_types import Source
 from ...memory_types.items import ItemKind
 from .ledger import Transaction, chunks
+from .prepared import Prepared
 from .schema import items, sources
 
-__all__ = ["ItemState", "ShownItem", "item_states", "item_texts", "items_since", "shown_items"]
+__all__ = ["ItemState", "ShownItem", "item_states", "item_texts", "items_before", "items_since", "shown_items"]
 
 _GIVEN = (
     items.c.user_id == bindparam("user"),
     items.c.id.in_(bindparam("ids", expanding=True)),
     items.c.status != "undone",
 )
-_TEXTS = select(items.c.id, items.c.text).where(*_GIVEN)
-_STATES = select(items.c.id, items.c.status, items.c.superseded_by).where(*_GIVEN)
-_SHOWN = select(items.c.id, items.c.kind, items.c.text, items.c.event_at, items.c.created_at, items.c.status).where(
-    *_GIVEN, items.c.kind != "resource"
+_TEXTS = Prepared(select(items.c.id, items.c.text).where(*_GIVEN))
+_STATES = Prepared(select(items.c.id, items.c.status, items.c.superseded_by).where(*_GIVEN))
+_SHOWN = Prepared(
+    select(items.c.id, items.c.kind, items.c.text, items.c.event_at, items.c.created_at, items.c.status).where(
+        *_GIVEN, items.c.kind != "resource"
+    )
 )
-_SOURCES = (
+_SOURCES = Prepared(
     select(sources.c.item_id, sources.c.step_id, sources.c.quote, sources.c.start, sources.c.end)
     .where(sources.c.user_id == bindparam("user"), sources.c.item_id.in_(bindparam("ids", expanding=True)))
     .order_by(sources.c.item_id, sources.c.position)
 )
-_SINCE = (
+_SINCE = Prepared(
     select(items.c.id)
     .where(items.c.user_id == bindparam("user"), items.c.change > bindparam("since"))
     .limit(bindparam("most"))
@@ -87,6 +90,20 @@ def shown_items(tx: Transaction, item_ids: Collection[str]) -> dict[str, ShownIt
             own_time = row.event_at != row.created_at
             found[row.id] = ShownItem(row.id, row.kind, row.text, row.event_at, own_time, row.status, cites)
     return found
+
+
+_BEFORE = Prepared(
+    select(items.c.id, items.c.change)
+    .where(items.c.user_id == bindparam("user"), items.c.change < bindparam("before"), items.c.status != "undone")
+    .order_by(items.c.change.desc())
+    .limit(bindparam("most"))
+)
+
+
+def items_before(tx: Transaction, before: int | None, most: int) -> list[tuple[str, int]]:
+    """The items that were changed last before a change number, or of all, the latest first: id and change number."""
+    before = tx.change + 1 if before is None else before
+    return [(row.id, row.change) for row in tx.all(_BEFORE, user=tx.user_id, before=before, most=most)]
 
 
 def items_since(tx: Transaction, since: int, most: int) -> set[str] | None:

@@ -12,6 +12,7 @@ from ...errors import InvalidInputError, NotFoundError
 from ...memory_types import Record, Sensitivity, new_id, utc_now
 from ..secrets import Cipher
 from .ledger import Transaction
+from .prepared import Prepared
 from .schema import reveals, secrets
 from .steps import chunks
 
@@ -112,7 +113,7 @@ def known_secrets(tx: Transaction, digests: Collection[str]) -> dict[str, str]:
     return found
 
 
-_HELD = select(func.count()).select_from(secrets).where(secrets.c.user_id == bindparam("user"))
+_HELD = Prepared(select(func.count()).select_from(secrets).where(secrets.c.user_id == bindparam("user")))
 
 
 def count_secrets(tx: Transaction) -> int:

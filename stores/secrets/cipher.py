@@ -76,6 +76,9 @@ class Cipher:
 
     __slots__ = ("_aead", "_digest_key", "_key_id")
 
+    around = _HEADER_BYTES + _NONCE_BYTES + _TAG_BYTES
+    """Bytes that a ciphertext has beyond those of its plaintext in UTF-8."""
+
     def __init__(self, key: bytes) -> None:
         _check_key(key)
         self._aead = AESGCM(_derive(key, b"encryption"))
@@ -112,7 +115,7 @@ class Cipher:
             InvalidInputError: the context is empty.
         """
         associated = _context(context)
-        if len(ciphertext) < _HEADER_BYTES + _NONCE_BYTES + _TAG_BYTES:
+        if len(ciphertext) < self.around:
             raise CorruptFileError(f"the vault ciphertext for {context!r} has {len(ciphertext)} bytes: it was cut off")
         if ciphertext[0] != _VERSION:
             raise CorruptFileError(
