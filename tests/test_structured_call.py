@@ -531,8 +531,8 @@ def test_many_threads_never_overspend_one_budget(scripted_server: ServerFactory)
 def test_a_request_waits_no_longer_than_the_budget_has_seconds(
     scripted_server: ServerFactory, perform: Perform
 ) -> None:
-    server = scripted_server([Reply(content=GOOD, delay=2)])  # the client's own limit is 10 seconds
-    result = perform(structured(server, budget=Budget(seconds=0.3)))
+    server = scripted_server([Reply(content=GOOD, delay=4)])  # the client's own limit is 10 seconds
+    result = perform(structured(server, budget=Budget(seconds=1.0)))
     assert (result.value, server.calls) == (None, 1)
     assert "did not answer" in result.degraded[0]
 
