@@ -14,7 +14,8 @@ from ..memory_types import Change, Operation, new_id
 from ..memory_types.labels import Label, LabelKind
 from ..memory_types.operations import LabelOperation
 from .ledger import Transaction, get_steps, record_operation
-from .ledger.hidden import settle_names, with_kept
+from .ledger.hidden_names import settle_names
+from .ledger.hidden_rows import with_kept
 from .ledger.label_changes import (
     add_intents,
     insert_labels,
@@ -187,10 +188,7 @@ def vocabulary_of(tx: Transaction) -> Vocabulary:
     """The user's labels. Only such as steps carry that are not forgotten are suggested to a person."""
 
     def used() -> set[str]:
-        found: set[str] = set()
-        for label_id in count_labels(tx):
-            found.update((vocabulary.canonical(label_id), *vocabulary.above(label_id)))
-        return found
+        return vocabulary.with_wider(count_labels(tx))
 
     vocabulary = Vocabulary(read_labels(tx), used)
     return vocabulary

@@ -69,6 +69,14 @@ class Vocabulary:
             one = self.parent(one)
         return found
 
+    def with_wider(self, label_ids: Iterable[str]) -> set[str]:
+        """These labels and the wider ones, aliases resolved: all that what carries these lies in."""
+        found: set[str] = set()
+        for one in label_ids:
+            own = self.canonical(one)
+            found.update((own, *self.above(own)))
+        return found
+
     def name(self, label_id: str) -> str:
         """The name of the label that an id stands for; the id itself where it is unknown."""
         one = self.by_id.get(self.canonical(label_id))

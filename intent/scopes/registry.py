@@ -14,14 +14,32 @@ from .numbers import Number, month_of, parse_goal_name
 from .profiles import Profiles
 from .text import STOP
 
-__all__ = ["DASH", "Registry", "Scope", "ScopeKind", "reads_as_topic", "scope_kind", "topic_tokens"]
+__all__ = [
+    "DASH",
+    "PLAN_NAMES",
+    "Language",
+    "Registry",
+    "Scope",
+    "ScopeKind",
+    "reads_as_topic",
+    "scope_kind",
+    "topic_tokens",
+]
 
 ScopeKind = Literal["goal", "trip", "project", "debate", "plan", "work", "ticket", "topic"]
 ROOTS = frozenset(("trip", "project", "debate", "plan"))
 SEPARATOR = " / "
 DASH = " – "
 """Stands in the names of scopes that a text introduced, before what they are known by."""
-_PLAN_NAMES = {"Trip": "trip", "Project": "project", "Debate": "debate", "Plan": "plan"}
+Language = Literal["en", "zh"]
+PLAN_NAMES: dict[ScopeKind, dict[Language, str]] = {
+    "trip": {"en": "Trip", "zh": "旅行"},
+    "project": {"en": "Project", "zh": "项目"},
+    "debate": {"en": "Debate", "zh": "辩论"},
+    "plan": {"en": "Plan", "zh": "计划"},
+}
+"""How scopes are called that have no name but their kind's."""
+_PLAN_KINDS = {name: kind for kind, names in PLAN_NAMES.items() for name in names.values()}
 _TRIP_NAME = re.compile(r"(?P<place>.+) trip(?: (?:with|for) .+)?$")
 Key = tuple[str, Number]
 
@@ -321,8 +339,8 @@ def _read_name(own: str, parent: Scope | None) -> tuple[ScopeKind, Key | None, t
         return "goal", key, (), False
     if base in ("Last day", "最后一天"):
         return "goal", ("day", -1), (), False
-    if base in _PLAN_NAMES:
-        return _PLAN_NAMES[base], None, (), True  # type: ignore[return-value]
+    if base in _PLAN_KINDS:
+        return _PLAN_KINDS[base], None, (), True
     if DASH in base:
         return "work", None, (), False
     if trip := _TRIP_NAME.match(base):
@@ -340,7 +358,7 @@ def _read_name(own: str, parent: Scope | None) -> tuple[ScopeKind, Key | None, t
         return "ticket", None, (base.lower(),), False
     if ", " not in base and base.rpartition(" ")[2] in WORK_WORDS:
         return "work", None, name_tokens(base)[:4], False
-    auto = ", " in base or base.startswith("Talk")  # made up from what was said, not from a name
+    auto = ", " in base or base.startswith("Talk") or base == "对话"  # made up from what was said, not from a name
     return "topic", None, () if auto else topic_tokens(base), auto
 
 

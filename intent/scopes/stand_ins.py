@@ -2,7 +2,7 @@
 
 A scope is named again by the rules that named it first (:func:`~hexamem.intent.scopes.introduction.topic_name`), of the
 steps that are still there; one that was named as a trip or a project keeps being one, without its name. Where nothing is
-left to name it by, it gets the name of its kind.
+left to name it by, it gets the name of its kind, in Chinese where its name was Chinese.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..events.labeler import event_seeds
 from ..phrases.tokens import word_set
 from .introduction import topic_name
 from .numbers import MONTHS, WEEKDAYS, parse_goal_name
-from .registry import scope_kind
+from .registry import PLAN_NAMES, Language, scope_kind
 from .text import STOP, stem
 
 __all__ = ["RuleWording"]
@@ -25,6 +25,9 @@ __all__ = ["RuleWording"]
 _READ = 20_000
 _WORD = re.compile(r"[^\W\d_]+|\d+")
 _CJK = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_KANA = re.compile(r"[\u3040-\u30ff]")
+_LETTER = re.compile(r"[^\W\d_]")
 _COUNTED = re.compile(r" \(\d+\)$")
 _TALK = "Talk: "
 _QUOTED = "“"  # before what a name quotes as a whole
@@ -32,12 +35,16 @@ _OF_KINDS = word_set(
     "trip project operation programme initiative client workstream case epic debate plan work talk topic"
 )
 _EMPTY = (STOP | _OF_KINDS) - set(MONTHS) - set(WEEKDAYS)
-_BY_KIND = {"trip": "Trip", "project": "Project", "debate": "Debate", "plan": "Plan"}
-_NAMELESS = {"scope": "Talk", "event": "Event", "entity": "Entity"}
+_NAMELESS: dict[LabelKind, dict[Language, str]] = {
+    "scope": {"en": "Talk", "zh": "对话"},
+    "event": {"en": "Event", "zh": "事件"},
+    "entity": {"en": "Entity", "zh": "事物"},
+}
+_NEUTRAL = {name for names in (*PLAN_NAMES.values(), *_NAMELESS.values()) for name in names.values()}
 
 
 class RuleWording:
-    """How labels are named, for whoever must take a name away; see ``stores/ledger/hidden.py``."""
+    """How labels are named, for whoever must take a name away; see ``stores/ledger/wording.py``."""
 
     def telling(self, text: str) -> frozenset[str]:
         """The words of a text, or of a name, that tell something: stems, figures, and pairs of Chinese characters.
@@ -56,6 +63,8 @@ class RuleWording:
     def of_name(self, kind: LabelKind, name: str) -> frozenset[str]:
         """What a name tells that was said: nothing for the types that all talk has, and for "Day 2" and its like."""
         name = _COUNTED.sub("", name)
+        if name in _NEUTRAL:
+            return frozenset()
         goal = parse_goal_name(name) if kind == "scope" else None
         if goal is not None and goal[0] not in ("weekday", "date"):
             return frozenset()
@@ -72,18 +81,28 @@ class RuleWording:
             texts: of the steps that carry it and are there, in order.
             wider: the name of the type above an event or entity type.
         """
+        said = list(texts)
+        nameless = _NAMELESS[kind][_language(name, said)]
         if kind != "scope":
-            return wider or _NAMELESS[kind]
-        neutral = _BY_KIND.get(scope_kind(_COUNTED.sub("", name)))
+            return wider or nameless
+        neutral = PLAN_NAMES.get(scope_kind(_COUNTED.sub("", name)))
         if neutral is not None:
-            return neutral
+            return neutral[_language(name, said)]
         instead = ""
-        for text in texts:
+        for text in said:
             offered, stands_in = topic_name(text)
             if not stands_in:
                 return offered
             instead = instead or offered
-        return instead or _NAMELESS[kind]
+        return instead or nameless
+
+
+def _language(name: str, texts: Iterable[str]) -> Language:
+    """The language of a name, or of the texts where the name has no letters. Japanese, which has kana, is not Chinese."""
+    for text in (name.removeprefix(_TALK), *texts):
+        if _LETTER.search(text):
+            return "zh" if _HAN.search(text) and not _KANA.search(text) else "en"
+    return "en"
 
 
 @cache

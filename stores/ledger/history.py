@@ -13,7 +13,9 @@ from sqlalchemy import Row, insert, select, update
 
 from ...errors import NotFoundError, UndoRefusedError
 from ...memory_types import Change, MemoryItem, Operation, OperationKind, item_from
-from .hidden import settle_intents_kept, settle_names, with_kept
+from .hidden_names import settle_names
+from .hidden_rows import with_kept
+from .hidden_texts import settle_texts
 from .items import get_items, write_items
 from .label_changes import apply_intents, apply_labels, label_conflict, label_state
 from .labels import get_intents, mark_corrected
@@ -80,7 +82,7 @@ def record_operation(
         ]
         tx.connection.execute(insert(changes), rows)
     if apply:  # once it can be read who gave a label its name
-        settle_intents_kept(tx, {change.target_id for change in made if change.target == "intent"})
+        settle_texts(tx, {change.target_id for change in made if change.target == "intent"})
         settle_names(
             tx, {change.target_id for change in made if change.target == "label" and change.after}, renamed=True
         )

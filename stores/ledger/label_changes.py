@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, delete, insert, select, update
 
 from ...memory_types import Change, utc_now
 from ...memory_types.labels import Label
-from .hidden import kept_name
+from .hidden_rows import kept_name
 from .labels import StepIntent, get_intents
 from .ledger import Transaction, chunks, insert_rows
 from .schema import intents, labelings, labels, scopes, steps
@@ -124,7 +124,7 @@ def clear_gists(tx: Transaction, step_ids: Collection[str]) -> None:
 
 def label_state(tx: Transaction, label_id: str) -> dict[str, Any] | None:
     """A label in the form that changes keep: without its gist, which follows what is said, and with the name that is
-    its own, also while that is put away (see :mod:`.hidden`)."""
+    its own, also while that is put away (see :mod:`.hidden_rows`)."""
     row = tx.first(select(labels).where(labels.c.user_id == tx.user_id, labels.c.id == label_id))
     if row is None or row.undone:
         return None

@@ -27,7 +27,7 @@ from .prepared import Prepared, goes_lean
 from .schema import meta, users
 
 if TYPE_CHECKING:
-    from .hidden import Wording
+    from .wording import Wording
 
 __all__ = ["IN_LIMIT", "MAX_NAME_BYTES", "Ledger", "Transaction", "check_name", "chunks", "user_key"]
 

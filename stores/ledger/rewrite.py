@@ -5,19 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Table, select, update
+from sqlalchemy import Table, select, update
 
 from ..secrets import clean_caption, find_references, reference
-from ..vocabulary import Vocabulary
 from .columns import JsonText, LosslessText
-from .hidden import drop_texts_kept, free_name, keep_name, kept_names, named_by_people, texts_of
+from .hidden_gists import drop_gists
+from .hidden_texts import drop_texts
 from .label_changes import clear_gists, touch_steps
-from .labels import mark_corrected, read_labels
+from .labels import carried_labels, mark_corrected
 from .ledger import Transaction
 from .pages import blank_pages, next_page_change
+from .redacted_names import RedactedNames
 from .schema import (
     USER_TABLES,
     changes,
@@ -167,17 +167,13 @@ def rewrite_everywhere(tx: Transaction, redaction: Redaction, renamed: Mapping[s
     return _Rewriter(tx, redaction, renamed).run()
 
 
-_PART = re.compile(r"[^\W_]{3,}")
-_NAMELESS = "Redacted"
-
-
 class _Rewriter:
     def __init__(self, tx: Transaction, redaction: Redaction, renamed: Mapping[str, str]) -> None:
         self._tx, self._redaction, self._renamed = tx, redaction, renamed
         self._ids: dict[str, set[str]] = {}
         self._contents: dict[str, tuple[str, str, list[_Edit]]] = {}  # step → old content, new content, edits
         self._labels = False
-        self._unnamed: dict[str, str] = {}  # label → its name with the words taken out
+        self._names = RedactedNames(tx, redaction.words)
 
     def run(self) -> Rewritten:
         self._table(steps)  # first: quotes follow it
@@ -186,7 +182,7 @@ class _Rewriter:
                 self._table(table)
         self._sources()
         self._parts(set(self._contents))
-        self._name_anew()
+        self._labels |= self._names.settle(in_part=bool(self._contents))
         touch_steps(self._tx, self._ids.get("intents", set()) - self._ids.get("steps", set()))
         mark_corrected(self._tx)  # whoever keeps labels in memory keeps the words too
         return Rewritten(self._ids, self._labels)
@@ -213,7 +209,9 @@ class _Rewriter:
             if table is pages:
                 values["change"] = next_page_change(self._tx)
             if table is labels and "name" in values:
-                values["name"] = self._unnamed[row.id] = self._free_name(row.id, values["name"])
+                values["name"] = self._names.take_out(row.id, row.name, values["name"])
+            if table is hidden and row.target == "label":
+                self._names.take_out_kept(row.target_id)
             own = [table.c[name] == row._mapping[name] for name in key]
             self._tx.connection.execute(update(table).where(*own).values(**values))
             self._ids.setdefault(table.name, set()).add(str(row._mapping[key[1]]))
@@ -221,105 +219,25 @@ class _Rewriter:
     def _parts(self, step_ids: set[str]) -> None:
         """Take out what labelling made of the rewritten steps: cut short, it may hold the words in part.
 
-        Their summaries and resolved texts go, the gists of their scopes and the memos of their pages too, and labels of
-        theirs that are named with one of the words get another name; so in the history.
+        Their summaries and resolved texts go, the gists of their scopes and the memos of their pages too; so in the
+        history.
         """
-        tx, words = self._tx, self._redaction.words.casefold()
+        tx = self._tx
         clear_gists(tx, step_ids)
-        drop_texts_kept(tx, step_ids)
+        drop_gists(tx, step_ids, {ids[0] for ids in carried_labels(tx, step_ids).values()})
+        drop_texts(tx, step_ids)
         blank_pages(tx, step_ids)
+        untold = {"summary": "", "resolved_text": None}
         for group in chunks(step_ids):
             own = (intents.c.user_id == tx.user_id) & intents.c.step_id.in_(group)
-            tx.connection.execute(update(intents).where(own).values(summary="", resolved_text=None))
+            tx.connection.execute(update(intents).where(own).values(**untold))
             made = (changes.c.user_id == tx.user_id) & (changes.c.target == "intent") & changes.c.target_id.in_(group)
-            self._states(made, {"summary": "", "resolved_text": None})
+            for row in tx.all(select(changes).where(made)):
+                states = {"before": row.before, "after": row.after}
+                values = {side: {**state, **untold} for side, state in states.items() if state is not None}
+                key = [column == row._mapping[column.name] for column in changes.primary_key]
+                tx.connection.execute(update(changes).where(*key).values(**values))
         self._ids.setdefault("intents", set()).update(step_ids)
-        scope_names = (labels.c.user_id == tx.user_id) & (labels.c.kind == "scope")  # the others are schema words
-        kept = kept_names(tx)
-        for row in tx.all(select(labels.c.id, labels.c.name).where(scope_names)) if step_ids else ():
-            if any(part in words for part in _PART.findall(kept.get(row.id, row.name).casefold())):
-                name = self._free_name(row.id, _NAMELESS)
-                self._unnamed[row.id] = name
-                if row.id in kept:
-                    keep_name(tx, row.id, name)
-                else:
-                    own = (labels.c.user_id == tx.user_id) & (labels.c.id == row.id)
-                    tx.connection.execute(update(labels).where(own).values(name=name))
-                made = (
-                    (changes.c.user_id == tx.user_id) & (changes.c.target == "label") & (changes.c.target_id == row.id)
-                )
-                self._states(made, {"name": name})
-                self._labels = True
-
-    def _name_anew(self) -> None:
-        """Name scopes that were named by the words as they would be by what their steps say now.
-
-        What a person called so keeps its name, with the reference in it.
-        """
-        tx, words = self._tx, self._redaction.words.casefold()
-        if tx.wording is None or not self._unnamed:
-            return
-        vocabulary = Vocabulary(read_labels(tx))
-        theirs = named_by_people(tx, self._unnamed)
-        names = {one.id: one.name for one in vocabulary.by_id.values()}
-        for label_id, name in self._unnamed.items():
-            label = vocabulary.by_id[label_id]
-            if label.kind != "scope" or label.alias_of or label.name != name or label_id in theirs:
-                continue
-            plain = self._plain(name)
-            said = [self._plain(text) for text in texts_of(tx, vocabulary.same(label_id))]
-            offered = [tx.wording.stand_in(label.kind, plain, [text]) for text in said]
-            clean = [
-                text
-                for text, one in zip(said, offered, strict=True)
-                if not any(part in words for part in _PART.findall(one.casefold()))
-            ]
-            wanted = tx.wording.stand_in(label.kind, plain, clean)
-            free = names[label_id] = free_name(vocabulary, label, wanted, names)
-            own = (labels.c.user_id == tx.user_id) & (labels.c.id == label_id)
-            tx.connection.execute(update(labels).where(own).values(name=free, change=tx.next_change()))
-            made = (changes.c.user_id == tx.user_id) & (changes.c.target == "label") & (changes.c.target_id == label_id)
-            self._states(made, {"name": free}, where={"name": name})
-
-    @staticmethod
-    def _plain(text: str) -> str:
-        """The text with the captions of its references alone."""
-        for found in reversed(find_references(text)):
-            text = f"{text[: found.start]}{found.caption}{text[found.end :]}"
-        return text
-
-    def _states(
-        self, made: ColumnElement[bool], fields: Mapping[str, Any], where: Mapping[str, Any] = MappingProxyType({})
-    ) -> None:
-        """Give the states that these changes keep other values of some fields, all or those that have these values."""
-        for row in self._tx.all(select(changes).where(made)):
-            states = {side: getattr(row, side) for side in ("before", "after")}
-            kept = {
-                side: {**state, **fields}
-                for side, state in states.items()
-                if state is not None and state.items() >= where.items()
-            }
-            if not kept:
-                continue
-            own = [column == row._mapping[column.name] for column in changes.primary_key]
-            self._tx.connection.execute(update(changes).where(*own).values(**kept))
-
-    def _free_name(self, label_id: str, name: str) -> str:
-        """The name, or one like it: with the words taken out it may have become that of another label.
-
-        An alias may have any name; its history, which has the same words taken out, must still fit it.
-        """
-        held = self._tx.all(
-            select(labels.c.id, labels.c.name, labels.c.alias_of).where(labels.c.user_id == self._tx.user_id)
-        )
-        if any(row.id == label_id and row.alias_of for row in held):
-            return name
-        others = {row.name for row in held if row.id != label_id and not row.alias_of}
-        number, free = 1, name
-        while free in others:
-            number += 1
-            free = f"{name} ({number})"
-        return free
 
     def _value(self, table: Table, column: str, value: Any) -> Any:
         if value is None:

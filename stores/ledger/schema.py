@@ -264,7 +264,7 @@ labelings = Table(
     sqlite_with_rowid=False,  # its key is the row
 )
 
-# What labelling made of steps that are forgotten, while they are: see hidden.py.
+# What labelling made of steps that are forgotten, while they are: see hidden.py and hidden_rows.py.
 hidden = Table(
     "hidden",
     metadata,

@@ -1,0 +1,118 @@
+"""What the words of a label come from: how labels are named, and the words that are said in steps."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Generator, Iterable
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from sqlalchemy import Row, Select, select
+
+from ...memory_types.labels import LabelKind
+from ..secrets import find_references
+from .ledger import Transaction, chunks
+from .schema import labelings, steps
+from .step_rows import indexed_text
+
+__all__ = ["SAID", "Said", "Wording", "active_texts", "carrying_steps", "said_text", "texts_of", "unsaid"]
+
+SAID = [steps.c[name] for name in ("id", "seq", "thread_id", "status", "name", "content", "index_text")]
+"""What is read of a step to see which words it says."""
+
+_NAMED_BY = 50  # steps of a label from which another name is taken
+_NOT_WORDS = "“"  # a key that begins so is no word but the beginning of a text
+
+
+class Wording(Protocol):
+    """How labels are named: ``intent/scopes/stand_ins.py``."""
+
+    def telling(self, text: str) -> frozenset[str]:
+        """The words of a text that tell something, in a form in which they can be compared."""
+        ...
+
+    def of_name(self, kind: LabelKind, name: str) -> frozenset[str]:
+        """Those of a label's name that were said: none for what is the name of a type or a number."""
+        ...
+
+    def stand_in(self, kind: LabelKind, name: str, texts: Iterable[str], wider: str | None = None) -> str:
+        """Another name, from the texts of the steps that carry the label and are there."""
+        ...
+
+
+@dataclass(slots=True)
+class Said:
+    """What was said in some steps, and the words of it that tell something."""
+
+    rows: list[Row[Any]]
+    words: dict[str, frozenset[str]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, tx: Transaction, step_ids: Collection[str]) -> Said:
+        """What these steps say; nothing where nobody told how labels are named."""
+        wording = tx.wording
+        rows: list[Row[Any]] = []
+        if wording is None:
+            return cls(rows)
+        for part in chunks(step_ids):
+            rows += tx.all(select(*SAID).where(steps.c.user_id == tx.user_id, steps.c.id.in_(part)))
+        return cls(rows, {row.id: wording.telling(said_text(row)) for row in rows})
+
+    @property
+    def all(self) -> frozenset[str]:
+        """The words of all of them."""
+        return frozenset().union(*self.words.values())
+
+    def saying(self, words: Collection[str]) -> set[str]:
+        """The steps in which any of these words stand."""
+        return {step_id for step_id, said in self.words.items() if not said.isdisjoint(words)}
+
+
+def said_text(row: Row[Any]) -> str:
+    """All that a step says and is found by, the name of who speaks too: a row with the columns of :data:`SAID`."""
+    parts = [row.content, *([row.index_text] if row.index_text is not None else []), *([row.name] if row.name else [])]
+    return "\n".join(parts)
+
+
+def unsaid(wording: Wording, words: Collection[str], texts: Generator[str]) -> set[str]:
+    """Those of the words that stand in none of the texts, which are read no further than needed."""
+    left = set(words)
+    with closing(texts):
+        for text in texts:
+            if not left:
+                break
+            folded = text.casefold()
+            # Most texts hold none of them: that is seen without looking at every word.
+            if any(word.startswith(_NOT_WORDS) or (word[:-1] or word) in folded for word in left):
+                left -= wording.telling(text)
+    return left
+
+
+def active_texts(tx: Transaction, label_ids: Collection[str] | None) -> Generator[str]:
+    """What the active steps say that carry labels (all when None)."""
+    for part in [None] if label_ids is None else chunks(label_ids):
+        statement = carrying_steps(tx, part).where(steps.c.status == "active")
+        with tx.connection.execute(statement, execution_options={"yield_per": 500}) as rows:
+            yield from map(said_text, rows)
+
+
+def carrying_steps(tx: Transaction, label_ids: Collection[str] | None) -> Select[Any]:
+    """A statement for the steps that carry any of these labels, in the order in which they were stored."""
+    statement = select(*SAID).where(steps.c.user_id == tx.user_id).order_by(steps.c.seq)
+    if label_ids is None:
+        return statement
+    own = (labelings.c.user_id == tx.user_id) & (labelings.c.target == "step") & labelings.c.label_id.in_(label_ids)
+    return statement.where(steps.c.id.in_(select(labelings.c.target_id).where(own)))
+
+
+def texts_of(tx: Transaction, label_ids: Collection[str]) -> list[str]:
+    """What is searched of the first active steps that carry any of these labels, in order; of references the captions."""
+    rows = tx.all(carrying_steps(tx, label_ids).where(steps.c.status == "active").limit(_NAMED_BY))
+    return [_plain(indexed_text(row)) for row in rows]
+
+
+def _plain(text: str) -> str:
+    """The text with the captions of its references alone: no label is named by the id of a secret."""
+    for found in reversed(find_references(text)):
+        text = f"{text[: found.start]}{found.caption}{text[found.end :]}"
+    return text
