@@ -21,6 +21,8 @@ from hexamem.memory_types.labels import Label
 from hexamem.stores.ledger.hidden import put_back
 from hexamem.stores.ledger.label_changes import clear_gists
 
+from .conftest import Traces
+from .ledger_databases import each_memory, each_user, new_database  # noqa: F401
 from .scripted_server import Reply, Request, ServerFactory, loopback_only, scripted_server  # noqa: F401
 
 TALKS = {
@@ -103,6 +105,19 @@ def test_all_is_as_before_once_they_are_restored(alice: UserMemory, said: list[s
 
 
 @talks
+def test_they_go_and_come_back_on_each_database(each_user: UserMemory, said: list[str], word: str) -> None:
+    other = each_user.memory.user(f"{each_user.name}'s friend")
+    tell(other, said)
+    steps = tell(each_user, said)
+    before = labelled(each_user), pages(each_user), labelled(other)
+    done = each_user.forget(steps[:1])
+    assert word not in shown(each_user, word)
+    assert labelled(other) == before[2]
+    each_user.undo(done.id)
+    assert (labelled(each_user), pages(each_user), labelled(other)) == before
+
+
+@talks
 def test_what_chroma_shows_of_the_steps_follows(alice: UserMemory, said: list[str], word: str) -> None:
     steps = tell(alice, said)
     before = chroma(alice)
@@ -124,6 +139,42 @@ def test_a_trip_stays_one_without_its_name(alice: UserMemory) -> None:
     steps = tell(alice, TALKS["a trip"][0])
     alice.forget(steps[:1])
     assert alice.labels.of(steps[2]).scope == "Trip / Day 2"
+
+
+def test_a_chinese_trip_stays_one_in_chinese(tmp_path: Path) -> None:
+    settings = Settings(background=False)
+    with Memory.open(tmp_path, settings=settings) as memory:
+        steps = tell(memory.user("alice"), TALKS["旅行"][0])
+        done = memory.user("alice").forget(steps[:1])
+        assert memory.user("alice").labels.of(steps[2]).scope == "旅行 / 第2天"
+    with Memory.open(tmp_path, settings=settings) as memory:  # where it is known by its name alone
+        alice = memory.user("alice")
+        more = tell(alice, ["第三天去爬山。"])
+        assert alice.labels.of(more[0]).scope == "旅行 / 第3天"
+        alice.undo(done.id)
+        assert alice.labels.of(more[0]).scope == "京都之行 / 第3天"
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "texts", "other"),
+    [
+        ("scope", "Kyoto trip", ["去京都！"], "Trip"),
+        ("scope", "京都之行", ["To Kyoto!"], "旅行"),
+        ("scope", "Talk: 好的", [], "对话"),
+        ("scope", "Talk: ok", [], "Talk"),
+        ("event", "宣布离婚", [], "事件"),
+        ("entity", "海象", [], "事物"),
+        ("entity", "セイウチの本", [], "Entity"),
+        ("entity", "Walrus", ["海象"], "Entity"),
+        ("entity", "🦭", ["海象"], "事物"),
+        ("entity", "🦭", [], "Entity"),
+    ],
+)
+def test_what_has_no_name_is_called_so_in_the_language_of_the_one_it_had(
+    kind: Any, name: str, texts: list[str], other: str
+) -> None:
+    assert RuleWording().stand_in(kind, name, texts) == other
+    assert RuleWording().of_name(kind, other) == frozenset()
 
 
 def test_a_name_that_is_said_elsewhere_stays(alice: UserMemory) -> None:
@@ -282,6 +333,103 @@ def test_an_older_export_brings_no_forgotten_word_back(memory: Memory, alice: Us
     assert "bartholomew" not in shown(alice, "walrus")
 
 
+def test_a_name_that_stands_in_is_no_reason_to_merge_on_import(memory: Memory, alice: UserMemory) -> None:
+    steps = tell(alice, TALKS["a trip"][0])
+    alice.forget(steps[:1])
+    file = memory.home / "alice.jsonl"
+    alice.export(file)
+    bob = memory.user("bob")
+    theirs = tell(bob, ["I'm planning a trip to Oslo in June.", "Great!"], "u")
+    bob.forget(theirs[:1])
+    oslo = bob.labels.of(theirs[1]).intent.scope
+    bob.import_(file)
+    assert bob.labels.show(oslo).name == "Trip"
+    (kyoto,) = {one.name for one in bob.labels.list("scope") if one.name.startswith("Trip (")}
+    assert bob.labels.of(steps[2]).scope == f"{kyoto} / Day 2"
+
+
+def test_a_real_name_that_is_imported_takes_the_place_of_what_stands_in(memory: Memory, alice: UserMemory) -> None:
+    steps = tell(alice, TALKS["a trip"][0])
+    alice.labels.rename("Kyoto trip", "Trip")
+    file = memory.home / "alice.jsonl"
+    alice.export(file)
+    bob = memory.user("bob")
+    theirs = tell(bob, ["I'm planning a trip to Oslo in June.", "Great!"], "u")
+    done = bob.forget(theirs[:1])
+    bob.import_(file)
+    assert bob.labels.of(steps[1]).scope == "Trip"
+    assert bob.labels.of(theirs[1]).scope == "Trip (2)"
+    bob.undo(done.id)
+    assert bob.labels.of(theirs[1]).scope == "Oslo trip"
+
+
+@talks
+def test_no_file_holds_what_was_redacted_while_it_was_put_away(
+    memory: Memory, alice: UserMemory, traces: Traces, said: list[str], word: str
+) -> None:
+    steps = tell(alice, said)
+    (found,) = {text for text in (word, word.capitalize()) if text in said[0]}
+    done = alice.forget(steps[:1])
+    alice.redact(found, caption="it")
+    assert not traces(memory.home, found)
+    alice.undo(done.id)
+    alice.flush()
+    assert not traces(memory.home, found)
+
+
+@talks
+def test_no_file_holds_what_was_put_away_once_the_user_is_erased(
+    memory: Memory, alice: UserMemory, traces: Traces, said: list[str], word: str
+) -> None:
+    alice.forget(tell(alice, said)[:1])
+    alice.erase()
+    assert not traces(memory.home, word, word.capitalize())
+
+
+def test_a_name_put_away_and_redacted_gives_way_to_what_stands_in(alice: UserMemory) -> None:
+    steps = tell(alice, ["I'm planning a trip to Kyoto in May.", "Great!"])
+    done = alice.forget(steps[:1])
+    alice.redact("Kyoto in May", caption="a place")
+    alice.undo(done.id)
+    assert alice.labels.of(steps[1]).scope == "Trip"
+    renamed = alice.labels.rename("scope:Trip", "Mine")
+    alice.undo(renamed.id)
+    assert alice.labels.of(steps[1]).scope == "Trip"
+
+
+def test_what_stands_in_is_redacted_too(alice: UserMemory) -> None:
+    steps = tell(alice, ["My walrus is called Bartholomew.", "I bought a red kayak from Gunther.", "Fine."])
+    alice.labels.move(steps[1:2], alice.labels.of(steps[0]).intent.scope)
+    done = alice.forget(steps[:1])
+    scope = alice.labels.of(steps[1]).intent.scope
+    assert alice.labels.show(scope).name == "Red kayak"
+    alice.redact("red kayak from Gunther", caption="a thing")
+    assert "kayak" not in str([labelled(alice), alice.history()]).casefold()
+    alice.undo(done.id)
+    assert alice.labels.show(scope).name == "Bartholomew"
+
+
+def test_history_of_labels_keeps_no_name_that_holds_a_part_of_redacted_words(alice: UserMemory) -> None:
+    def kept() -> str:
+        made = [change for one in alice.history() for change in one.changes if change.target == "label"]
+        return str([labelled(alice), made]).casefold()
+
+    steps = tell(alice, ["I'm planning a trip to Kyoto in May.", "Great!"])
+    renamed = alice.labels.rename("Kyoto trip", "Mine")
+    assert "kyoto" in kept()
+    alice.redact("Kyoto in May", caption="a place")
+    assert alice.labels.of(steps[1]).scope == "Mine"
+    assert "kyoto" not in kept()
+    alice.undo(renamed.id)
+    assert "kyoto" not in kept()
+
+
+def test_a_trip_named_by_a_part_of_redacted_words_stays_a_trip(alice: UserMemory) -> None:
+    steps = tell(alice, ["I'm planning a trip to Kyoto in May.", "Great!"])
+    alice.redact("Kyoto in May", caption="a place")
+    assert alice.labels.of(steps[1]).scope == "Trip"
+
+
 def test_what_is_put_away_is_redacted_too(memory: Memory, alice: UserMemory) -> None:
     steps = tell(alice, TALKS["a reference"][0])
     done = alice.forget(steps[:1])
@@ -400,6 +548,23 @@ def test_labels_that_a_model_made_go_with_the_words_too(tmp_path: Path, scripted
         assert alice.labels.of(steps[5]).scope == "Boats"
         assert alice.labels.of(steps[1]).events[0].startswith("Announce") is False
         alice.undo(done.id)
+        assert labelled(alice) == before
+
+
+@pytest.mark.usefixtures("loopback_only")
+def test_texts_of_a_model_wait_for_every_step_that_they_tell_of(tmp_path: Path, scripted_server: ServerFactory) -> None:
+    said = ["My walrus is called Bartholomew.", "Lovely!", "He likes herring.", "Sure."]
+    settings = Settings(background=False, labels="model", mode="off")
+    model = scripted_server(by_model).chat_model(max_retries=0)
+    with Memory.open(tmp_path, model=model, settings=settings) as memory:
+        alice = memory.user("alice")
+        steps = tell(alice, said)
+        before = labelled(alice)
+        forgotten = [alice.forget([step]) for step in (steps[2], steps[1], steps[0])]
+        for done in forgotten[:2]:  # the gist was put away with the first, and tells of the last
+            alice.undo(done.id)
+            assert "bartholomew" not in json.dumps(labelled(alice)).casefold()
+        alice.undo(forgotten[2].id)
         assert labelled(alice) == before
 
 
