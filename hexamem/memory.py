@@ -422,6 +422,8 @@ class Memory(AsyncMemory):
 
     def _tidy(self, user: str) -> bool:
         """What nobody waits for, when there is nothing else to do, a little at a time; whether there is more."""
+        with self.projector.lock(user):  # as dropping does
+            self.searcher.refresh(user)
         self.paging.tidy(user)
         self.projector.name_labels(user)
         # Where a call is under way the rest waits for the next write.

@@ -84,6 +84,22 @@ class LearnedSearch:
         """Forget what is kept of a user that the ledger may not hold any more, in memory and on disk."""
         self._kept.drop(user, self._ledger)
 
+    def refresh(self, user: str) -> None:
+        """Take in what a user of whom recalls were made wrote since, so that the next recall need not."""
+        if not self._kept.holds(user):
+            return
+        with self._ledger.read(user) as tx:
+            if not tx.user_id:
+                return
+            steps, _ = self._kept.of(tx)
+            with self._kept.using(user):
+                steps.settle(_NEAR)
+                if self._intent is not None:
+                    labels = self._kept.labels(tx, steps)
+                    if labels.scope_ids:
+                        labels.scopes(self._vocabularies.whole(tx))
+        self._kept.save(self._ledger, user)
+
     def read(self, user: str, request: Request) -> QuestionRead | None:
         """Read the question, before any transaction in which it is answered; None for a user without a record."""
         with self._ledger.read(user) as tx:

@@ -111,6 +111,10 @@ class Searcher:
         self._learned.drop(user)
         self._embedder.forget()
 
+    def refresh(self, user: str) -> None:
+        """Take in what was written of a user of whom learned recalls were made; nobody may drop the user meanwhile."""
+        self._learned.refresh(user)
+
     def prepare(self, user: str) -> bool:
         """Read some more of what the next recalls of a user who was asked for will compare; whether there is more."""
         if self._embedder.token_model is None or not self.kept.asked(user):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ..memory_types.labels import Label
 from .ledger import Transaction
-from .ledger.labels import LabelVersion, label_version, read_labels
+from .ledger.labels import LabelVersion, label_mark, label_version, read_labels, read_new_labels
 from .vocabulary import Vocabulary
 
 __all__ = ["KeptVocabularies"]
@@ -23,6 +23,8 @@ class _Kept(NamedTuple):
     """By id, with all that they are aliases of and lie under."""
     whole: Vocabulary | None = None
     """Of all labels, where these are all."""
+    mark: tuple[int, int] = (0, 0)
+    """Of :func:`label_mark`, where these are all."""
 
 
 class KeptVocabularies:
@@ -41,13 +43,19 @@ class KeptVocabularies:
         self._guard = threading.Lock()
 
     def whole(self, tx: Transaction) -> Vocabulary:
-        """All labels of the transaction's user. Not to be changed: others are given it too."""
+        """All labels of the transaction's user. Not to be changed: others are given it too.
+
+        The very one of before while no label changed or came; what scopes are about may then be what it was.
+        """
         version = label_version(tx)
         kept = self._of(tx)
         if kept is not None and kept.whole is not None and kept.version == version:
             return kept.whole
-        whole = Vocabulary(read_labels(tx))
-        self._keep(tx, _Kept(version, whole.by_id, whole))
+        mark = label_mark(tx)
+        whole = None if kept is None else _brought_up(tx, kept, version, mark)
+        if whole is None:
+            whole = Vocabulary(read_labels(tx))
+        self._keep(tx, _Kept(version, whole.by_id, whole, mark))
         return whole
 
     def holding(self, tx: Transaction, label_ids: Collection[str]) -> Vocabulary:
@@ -96,6 +104,20 @@ class KeptVocabularies:
 def _same_names(kept: LabelVersion, now: LabelVersion) -> bool:
     """Whether labels that were read then are called the same now, and lie where they did."""
     return (kept.registered, kept.corrected) == (now.registered, now.corrected)
+
+
+def _brought_up(tx: Transaction, kept: _Kept, version: LabelVersion, mark: tuple[int, int]) -> Vocabulary | None:
+    """All labels, where at most new ones came behind those that are kept; None where they are to be read anew."""
+    (count, changed), whole = mark, kept.whole
+    if whole is None or not _same_names(kept.version, version) or changed != kept.mark[1]:
+        return None
+    if count == kept.mark[0]:
+        return whole
+    new = read_new_labels(tx, whole.by_id)
+    last = next(reversed(whole.by_id.values()), None)
+    if len(whole.by_id) + len(new) != count or (last is not None and new[0].created_at < last.created_at):
+        return None
+    return whole.joined(new)
 
 
 def _with_all_above(known: Mapping[str, Label], label_ids: Collection[str]) -> list[Label]:

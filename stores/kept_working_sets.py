@@ -132,6 +132,12 @@ class KeptWorkingSets:
             kept.labels.refresh(tx, min(tx.change, kept.change))
             return kept.labels
 
+    def holds(self, user: str) -> bool:
+        """Whether a user's steps are in memory."""
+        with self._guard:
+            kept = self._kept.get(user)
+        return kept is not None and kept.steps is not None
+
     @contextmanager
     def using(self, user: str) -> Iterator[None]:
         """While it lasts nothing is added to the user's set by another thread."""

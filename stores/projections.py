@@ -15,7 +15,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from sqlalchemy import func, select
+from sqlalchemy import bindparam, func, select
 
 from ..errors import CorruptFileError, HomeInUseError
 from ..memory_types.times import to_micros
@@ -34,6 +34,7 @@ from .ledger import (
 )
 from .ledger.hidden import put_away_all
 from .ledger.labels import get_intents, read_labels, steps_to_name
+from .ledger.prepared import Prepared
 from .ledger.schema import items, steps
 from .lexical import LexicalDocument, LexicalStore
 from .memory_use import give_back
@@ -62,6 +63,11 @@ class _Target:
         return f"{self.index}.{self.stream}"
 
 
+_DOCUMENT = Prepared(
+    select(items.c.id)
+    .where(items.c.user_id == bindparam("user"), items.c.kind == "resource", func.length(items.c.text) > SHORT)
+    .limit(1)
+)
 _NAMES = "vectors.labels"  # how far the readable label names in Chroma have come
 
 
@@ -447,8 +453,7 @@ def count_passages(tx: Transaction, upto: int | None = None) -> int:
 
 def holds_documents(tx: Transaction) -> bool:
     """Whether any item of the user may be indexed by passages."""
-    own = (items.c.user_id == tx.user_id) & (items.c.kind == "resource")
-    return tx.first(select(items.c.id).where(own, func.length(items.c.text) > SHORT).limit(1)) is not None
+    return tx.first(_DOCUMENT, user=tx.user_id) is not None
 
 
 def _resources_since(tx: Transaction, done: int) -> bool:

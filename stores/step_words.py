@@ -96,14 +96,18 @@ class StepWords:
 
     def rows_holding(self, number: int) -> IntArray:
         """The rows that hold a stem, one as often as it holds it; ascending."""
-        if self._late_stems.size > max(_LEAST_TAIL, int(_TAIL * len(self._rows))) or not len(self._rows):
-            self.sort()
+        self.settle()
         known = number + 1 < len(self._starts)
         early = self._rows[self._starts[number] : self._starts[number + 1]] if known else self._rows[:0]
         if not self._late_stems.size:
             return early
         late = self._late_rows.values[self._late_stems.values == number]
         return np.concatenate([early, late]) if len(late) else early
+
+    def settle(self) -> None:
+        """Put what came last among the rest, where it is much."""
+        if self._late_stems.size > max(_LEAST_TAIL, int(_TAIL * len(self._rows))) or not len(self._rows):
+            self.sort()
 
     def sort(self) -> None:
         """Put what came last among the rest."""

@@ -36,6 +36,20 @@ class Vocabulary:
         for label_id in self._same:
             self._children.setdefault(self.parent(label_id), []).append(label_id)
 
+    def joined(self, new: Collection[Label]) -> Vocabulary:
+        """This vocabulary with labels that it does not hold yet, which came behind all of its own; it stays as it is."""
+        if any(one.alias_of or one.id in self._canonical for one in new):  # others may hang on them
+            return Vocabulary([*self.by_id.values(), *new], self._used)
+        made = Vocabulary((), self._used)
+        made.by_id = {**self.by_id, **{one.id: one for one in new}}
+        made._canonical = {**self._canonical, **{one.id: one.id for one in new}}
+        made._same = {**self._same, **{one.id: [one.id] for one in new}}
+        made._children = dict(self._children)
+        for one in new:
+            above = made.parent(one.id)
+            made._children[above] = [*made._children.get(above, ()), one.id]
+        return made
+
     def canonical(self, label_id: str) -> str:
         """The id of the label that this id stands for now; an unknown id stands for itself."""
         found = self._canonical.get(label_id)

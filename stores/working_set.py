@@ -238,19 +238,29 @@ class WorkingSet(StepArrays):
             cosines: of the question with every row.
             weight: of a row beside.
         """
+        shares = self._shares_together(weight)
+        padded = np.append(cosines, np.float32(0))
+        beside = padded[self.before]
+        beside += padded[self.after]
+        beside *= np.float32(weight)
+        beside += cosines
+        beside *= shares
+        return np.asarray(beside, np.float32)
+
+    def _shares_together(self, weight: float) -> FloatArray:
+        """One over the length of each row's vector together with those beside it."""
         known = self._together
         if known is None or known[0] != weight:
             first = np.append(self.lags[:, 0], np.float32(0))  # -1, for none, is the last
             before = weight**2 * (self.before >= 0) + 2 * weight * first[self.before]
             after = weight**2 * (self.after >= 0) + 2 * weight * first[:-1]
             known = self._together = (weight, (1 / np.sqrt(np.maximum(1 + before + after, 1e-3))).astype(np.float32))
-        padded = np.append(cosines, np.float32(0))
-        beside = padded[self.before]
-        beside += padded[self.after]
-        beside *= np.float32(weight)
-        beside += cosines
-        beside *= known[1]
-        return np.asarray(beside, np.float32)
+        return known[1]
+
+    def settle(self, weight: float) -> None:
+        """Work out now what the next question would have to, for that weight of :meth:`with_neighbours`."""
+        self._shares_together(weight)
+        self._words.settle()
 
     def stems_of(self, text: str, *, question: bool = True) -> list[tuple[str, int]]:
         """The distinct stems of a text, each with its number, -1 for one that no step holds; of a question without

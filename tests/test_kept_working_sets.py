@@ -231,6 +231,25 @@ def test_labels_read_while_steps_come_are_those_of_the_steps(memory: Memory, ali
     assert_same(found, told_by(memory, kept_in(memory, None), "alice"))
 
 
+def test_what_was_taken_in_before_it_is_asked_for_is_not_read_again(
+    memory: Memory, alice: UserMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    says(alice, *TALK)
+    memory.searcher.refresh("alice")  # nobody asked for anything yet
+    alice.recall(QUESTIONS[0], strategy="learned")
+    more = says(alice, ("Ben", "My pottery kiln works again, I made two vases."), at=1_683_560_000)
+    memory.projector.catch_up("alice")
+    memory.searcher.refresh("alice")
+
+    def fails(*_: object) -> None:
+        raise AssertionError("it was read already")
+
+    monkeypatch.setattr(KeptWorkingSets, "_bring_up", fails)
+    monkeypatch.setattr(WorkingSet, "add", fails)
+    found = alice.recall("Which vases did Ben make?", strategy="learned")
+    assert found.hits[0].id == more[0]
+
+
 def test_what_comes_after_a_recall_from_nothing_is_taken_in(plain: Memory) -> None:
     """A user whose first record is a run, and no step, is known to the ledger before anything was said."""
     with plain.ledger.write("alice"):

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hexamem import Memory, Settings, UserMemory
 from hexamem.errors import InvalidInputError, NotFoundError, UndoRefusedError
 from hexamem.memory_types import Label, LabelKind
+from hexamem.stores.kept_vocabularies import KeptVocabularies
 from hexamem.stores.ledger.labels import read_labels
 from hexamem.stores.vocabulary import Vocabulary
 
@@ -470,6 +471,62 @@ def test_a_ring_of_parents_has_a_path_all_the_same() -> None:
     ring = Vocabulary([label("a", parent_id="label_b"), label("b", parent_id="label_a")])
     assert ring.path("label_a").endswith("a")
     assert ring.covering("label_a") == {"label_a", "label_b"}
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        [label("c", parent_id="label_b"), label("d", parent_id="label_c"), label("e")],
+        [label("c", alias_of="label_b"), label("d", parent_id="label_c")],
+        [label("late")],
+        [],
+    ],
+)
+def test_a_vocabulary_that_labels_joined_is_what_it_would_be_made_anew(new: list[Label]) -> None:
+    old = [label("a"), label("b", parent_id="label_a"), label("waits", alias_of="label_late", parent_id="label_b")]
+    before = Vocabulary(old)
+    found, whole = before.joined(new), Vocabulary([*old, *new])
+    assert list(found.by_id) == list(whole.by_id)
+    for one in (*whole.by_id, "label_late"):
+        assert found.canonical(one) == whole.canonical(one)
+        assert found.same(one) == whole.same(one)
+        assert found.children(one) == whole.children(one)
+        assert found.covering(one) == whole.covering(one)
+        assert found.path(one) == whole.path(one)
+    assert found.children(None) == whole.children(None)
+    assert list(before.by_id) == ["label_a", "label_b", "label_waits"]
+    assert before.children("label_b") == Vocabulary(old).children("label_b")
+
+
+def test_kept_labels_are_those_of_the_ledger_after_any_change(trip: Trip) -> None:
+    user, steps = trip
+    kept = KeptVocabularies()
+
+    def whole() -> Vocabulary:
+        user.flush()
+        with user.memory.ledger.read(user.name) as tx:
+            found, anew = kept.whole(tx), Vocabulary(read_labels(tx))
+        assert {one: found.path(one) for one in found.by_id} == {one: anew.path(one) for one in anew.by_id}
+        assert {one: found.covering(one) for one in found.by_id} == {one: anew.covering(one) for one in anew.by_id}
+        assert found.children(None) == anew.children(None)
+        return found
+
+    first = whole()
+    user.remember([{"role": "user", "content": "scope:Work event:plan entity:report it is still due"}])
+    assert whole() is first, "nothing is called by another name"
+    user.remember([{"role": "user", "content": "scope:Garden/Day_1 event:dig entity:spade a hole"}])
+    second = whole()
+    assert second.find("Garden / Day 1") or second.find("Garden/Day_1")
+    changed = user.labels.rename("Work", "Office")
+    assert whole().find("Office")
+    user.undo(changed.id)
+    assert not whole().find("Office")
+    user.labels.merge("Work", "Holiday")
+    whole()
+    user.labels.split("Trip / Day 1", [steps[0]], "Morning")
+    whole()
+    user.forget(step_ids=[steps[3]])
+    whole()
 
 
 def test_a_name_with_a_stroke_is_found_as_it_is() -> None:

@@ -7,7 +7,7 @@ Rows of ``intents`` hold the label ids as they were given. A merge or a renaming
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Container
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -31,6 +31,7 @@ __all__ = [
     "count_labels",
     "furthest_index",
     "get_intents",
+    "label_mark",
     "label_version",
     "labels_named",
     "mark_corrected",
@@ -38,6 +39,7 @@ __all__ = [
     "read_intents",
     "read_label_marks",
     "read_labels",
+    "read_new_labels",
     "recent_steps",
     "set_labelled",
     "steps_carrying",
@@ -162,6 +164,27 @@ def set_labelled(tx: Transaction, reached: int) -> None:
 def mark_corrected(tx: Transaction) -> None:
     """Say that labels, or the text under them, were changed by something else than labelling."""
     set_projection(tx, _EVERYWHERE, _CORRECTED, tx.next_change())
+
+
+_LABEL_MARK = Prepared(
+    select(func.count(), func.coalesce(func.max(labels.c.change), 0)).where(labels.c.user_id == bindparam("user"))
+)
+_LABEL_IDS = Prepared(select(labels.c.id).where(labels.c.user_id == bindparam("user")))
+
+
+def label_mark(tx: Transaction) -> tuple[int, int]:
+    """How many labels there are, and the number of the last change of one that was there: new ones have none."""
+    row = tx.first(_LABEL_MARK, user=tx.user_id)
+    return (0, 0) if row is None else (int(row[0]), int(row[1]))
+
+
+def read_new_labels(tx: Transaction, known: Container[str]) -> list[Label]:
+    """The labels that are not known, in order of creation."""
+    missing = [row.id for row in tx.all(_LABEL_IDS, user=tx.user_id) if row.id not in known]
+    found = [
+        _label(row, tx.user) for part in chunks(missing) for row in tx.all(_SOME_LABELS, user=tx.user_id, ids=part)
+    ]
+    return sorted(found, key=lambda one: (one.created_at, one.id))
 
 
 def furthest_index(tx: Transaction) -> int:
