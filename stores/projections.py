@@ -123,7 +123,7 @@ class Projector:
         self._locks: dict[str, threading.RLock] = {}
         self._guard = threading.Lock()
         self._checked: set[str] = set()
-        self._level: dict[str, tuple[int, int]] = {}  # user → where the ledger was when no index was behind
+        self._level: dict[str, object | None] = {}  # user → the ledger's state when no index was behind
         self._writes = 0  # since free memory was last given back
 
     def lock(self, user: str) -> threading.RLock:
@@ -163,13 +163,12 @@ class Projector:
 
     def _is_level(self, user: str) -> bool:
         """Whether no index of the user is behind; without asking the ledger where nothing was written since it was seen."""
-        reached = self.ledger.reached(user)
-        if reached is not None and self._level.get(user) == reached:
+        state = self.ledger.state(user)
+        if state is not None and self._level.get(user) is state:
             return True
         if self.behind(user):
             return False
-        if reached is not None:
-            self._level[user] = reached
+        self._level[user] = state
         return True
 
     def mend(self, user: str) -> bool:
@@ -230,7 +229,6 @@ class Projector:
                 the user's vectors are then erased and made anew.
         """
         with self.lock(user):
-            self._level.pop(user, None)
             if labels:
                 self.vectors.drop_user(user_key(user))
                 self._set(user, {f"vectors.{stream}": 0 for stream in _STREAMS} | {_NAMES: 0})
@@ -257,7 +255,6 @@ class Projector:
             self.vectors.drop_user(key)
             self.lexical.drop_user(key)
             self._checked.discard(user)
-            self._level.pop(user, None)
         return vectors, documents
 
     def _check(self, user: str) -> bool:
@@ -294,7 +291,6 @@ class Projector:
 
     def _reset(self, user: str, target: _Target) -> None:
         key = user_key(user)
-        self._level.pop(user, None)
         if target.index == "vectors":
             self.vectors.reset(key, target.stream)
             self._set(user, {target.name: 0, **({_NAMES: 0} if target.stream == "steps" else {})})
@@ -303,7 +299,6 @@ class Projector:
 
     def _empty_lexical(self, user: str) -> None:
         """Both streams share one keyword index."""
-        self._level.pop(user, None)
         self.lexical.reset(user_key(user))
         self._set(user, {f"lexical.{stream}": 0 for stream in _STREAMS})
 
@@ -321,6 +316,7 @@ class Projector:
         targets = [target for target in _TARGETS if target.stream == stream]
         written = 0
         while True:
+            state = self.ledger.state(user)
             with self.ledger.read(user) as tx:
                 if not tx.user_id:
                     return written
@@ -328,7 +324,7 @@ class Projector:
                 since = min(done.get(target.name, 0) for target in targets)
                 if since >= tx.change:
                     if all(done.get(target.name, 0) >= tx.change for target in _TARGETS):
-                        self._level[user] = (tx.registered, tx.change)
+                        self._level[user] = state
                     return written
                 batch = _changed(tx, stream, since)
                 reached = batch[-1][0] if len(batch) >= _BATCH else tx.change  # an item may be several documents

@@ -28,6 +28,7 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import ResourceClosedError
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from hexamem import Memory, UserMemory
@@ -515,6 +516,44 @@ def test_a_transaction_that_fails_takes_no_number_and_leaves_no_row(each_ledger:
         fail()
     with each_ledger.read("a failure") as tx:
         assert (tx.change, [number for number, _ in changed_steps(tx, 0, 10)]) == (1, [1])
+
+
+@pytest.mark.parametrize("writing", [False, True], ids=["read", "written"])
+def test_a_transaction_that_has_ended_takes_no_more_statements(each_ledger: Ledger, writing: bool) -> None:
+    user = f"ended {writing}"
+    with each_ledger.write(user) as tx:
+        tx.next_change()
+    with (each_ledger.write if writing else each_ledger.read)(user) as tx:
+        assert tx.change == 1
+    with pytest.raises((RuntimeError, ResourceClosedError)):
+        get_steps(tx, ["step_1"])
+    with pytest.raises((RuntimeError, ResourceClosedError)):
+        tx.next_change()
+    with each_ledger.read(user) as tx:
+        assert tx.change == 1
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt, SystemExit])
+@pytest.mark.parametrize("joined", [False, True])
+def test_whatever_ends_a_transaction_leaves_nothing_of_it_behind(
+    each_ledger: Ledger, error: type[BaseException], joined: bool
+) -> None:
+    user = f"{error.__name__} {joined}"
+    with each_ledger.write(user) as tx:
+        tx.next_change()
+
+    def fail() -> None:
+        with each_ledger.write(user) as tx:
+            tx.next_change()
+            if joined:
+                tx.connection.begin_nested()
+                tx.next_change()
+            raise error
+
+    with pytest.raises(error):
+        fail()
+    with each_ledger.write(user) as tx:  # by the connection that was given back
+        assert tx.change == 1
 
 
 def test_a_user_of_a_transaction_that_fails_is_not_registered(each_ledger: Ledger) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from sqlalchemy import URL, Connection, Engine, Insert, Row, Select, Table, bindparam, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.pool import PoolProxiedConnection
 
 from ...errors import HomeInUseError, InvalidInputError, MissingUserError
 from ...memory_types.base import utc_now
@@ -76,7 +76,8 @@ class Transaction:
     ``registered`` is when the user was, in microseconds: it tells another one of the same name, after an erasure, apart.
     ``writing`` says that it may change rows: what it sees may never be, and is not to be kept for others.
     ``driver`` is SQLite's own connection, for prepared statements; None where these go the usual way. ``joining`` then
-    gives SQLAlchemy's connection in the same transaction, for all others.
+    gives SQLAlchemy's connection in the same transaction, for all others. Both are None once it has ended: the connection
+    may be in a transaction of another user's by then.
     ``wording`` says how labels are named; without it none is named anew when steps are forgotten.
     """
 
@@ -95,7 +96,8 @@ class Transaction:
     def connection(self) -> Connection:
         """SQLAlchemy's connection, in this transaction."""
         if self._connection is None:
-            assert self.joining is not None
+            if self.joining is None:
+                raise RuntimeError("this transaction of the ledger has ended: begin another")
             self._connection = self.joining()
         return self._connection
 
@@ -172,8 +174,8 @@ class Ledger:
         self.place = place or place_of(url)
         self.wording = wording
         self._alone = False
-        self._reached: dict[str, tuple[int, int]] = {}
-        self._guard = threading.Lock()
+        self._opened = object()
+        self._written: dict[str, object] = {}  # user → made anew by each write
         self.engine: Engine = open_engine(url)
         self._writer = self.engine.execution_options(hexamem_write=True)
         self._joiner = self.engine.execution_options(hexamem_begun=True)
@@ -214,24 +216,25 @@ class Ledger:
 
         Writers of the same user wait for each other. With ``create`` a new user is registered first.
         """
-        with plain_errors(self.place), self._begun(user, write=True) as bound:
-            self._bind(bound)
-            if not bound.user_id and create:
-                # Another process may register the same user at this moment: then its row is the one that is locked.
-                values = {"key": user_key(user), "name": user, "timezone": timezone, "created_at": utc_now()}
-                bound.connection.execute(insert_or_skip(bound.connection, users, values))
+        try:
+            with plain_errors(self.place), self._begun(user, write=True) as bound:
                 self._bind(bound)
-            yield bound
-        if self._alone:
-            with self._guard:
-                self._reached[user] = max(self._reached.get(user, (0, 0)), (bound.registered, bound.change))
+                if not bound.user_id and create:
+                    # Another process may register the same user at this moment: then its row is the one that is locked.
+                    values = {"key": user_key(user), "name": user, "timezone": timezone, "created_at": utc_now()}
+                    bound.connection.execute(insert_or_skip(bound.connection, users, values))
+                    self._bind(bound)
+                yield bound
+        finally:
+            self._written[user] = object()  # also after an error: it may have come when all was committed
 
-    def reached(self, user: str) -> tuple[int, int] | None:
-        """The change number of a user's last write, behind when the user was registered (``Transaction.registered``).
+    def state(self, user: str) -> object | None:
+        """Stands for what the ledger holds of a user: another object after each write, whatever became of it.
 
-        None where nothing was written yet since it was opened, or others may write to the ledger too.
+        What was read after it was asked for holds for as long as it is the same. None where others may write to the
+        ledger too, and only reading tells.
         """
-        return self._reached.get(user)
+        return self._written.get(user, self._opened) if self._alone else None
 
     @contextmanager
     def _begun(self, user: str, *, write: bool) -> Iterator[Transaction]:
@@ -259,8 +262,11 @@ class Ledger:
             yield tx
             driver.commit()
         finally:
-            # Either gives the connection back, and rolls back what was not committed.
-            (pooled if tx is None or tx._connection is None else tx._connection).close()
+            given: Connection | PoolProxiedConnection = pooled
+            if tx is not None:
+                given = tx._connection or pooled
+                tx.driver = tx.joining = None
+            given.close()  # which rolls back what was not committed
 
     def _bind(self, tx: Transaction) -> None:
         """Read of the user what a transaction tells."""
