@@ -91,6 +91,8 @@ class RuleLabeler:
         self._since_close = 0
         self._untold: dict[str, list[str]] = {}  # thread → steps that no gist tells of yet, since they may be moved
         self._evidence = ScopeEvidence()
+        self._asked = False  # whether questions are asked: then labelling brings the evidence up, so that they need not
+        self._stale = True
 
     # ------------------------------------------------------------------ labelling
 
@@ -99,6 +101,7 @@ class RuleLabeler:
 
         Never raises for what a text holds. Each step gets one scope, at least one event type, and its resolved text.
         """
+        self._stale = True
         given: dict[str, None] = {}
         moved: dict[str, None] = {}
         touched: dict[str, None] = {}
@@ -136,14 +139,22 @@ class RuleLabeler:
         labels = [self._scopes[scope_id] for scope_id in touched]
         labels += [*self.events.vocabulary.changed(), *self.entities.vocabulary.changed()]
         self._forget()
+        if self._asked:
+            self._refresh()
         return LabelBatch(steps=out, labels=tuple(labels), revised=revised)
 
     def query(self, text: str, vector: np.typing.NDArray[np.float32] | None = None) -> QueryFilter:
         """The contextual intent of a question ``F_q``: the scopes, events and entities that it names; see ``query.py``."""
-        self._evidence.refresh(self._scopes, self._recent)
+        self._asked = True
+        if self._stale:
+            self._refresh()
         evidence = self._evidence.scores(text[:2000])
         scopes = tuple(self._scopes.values())
         return query_filter(text, scopes, self.events, self.entities, vector, evidence=evidence)
+
+    def _refresh(self) -> None:
+        self._evidence.refresh(self._scopes, self._recent)
+        self._stale = False
 
     def _assign(self, step: StepView) -> ScopeDecision:
         if self.settings.scopes:
@@ -378,6 +389,7 @@ class RuleLabeler:
         Raises:
             InvalidInputError: where a label belongs to another user.
         """
+        self._stale = True
         self.events.vocabulary.restore(labels)
         self.entities.vocabulary.restore(labels)
         if self.settings.scopes:
@@ -397,6 +409,7 @@ class RuleLabeler:
 
     def update(self, labels: Sequence[Label]) -> None:
         """Take in labels that a person or a model changed since: renamed, pinned, merged by an alias, put elsewhere."""
+        self._stale = True
         if self.settings.scopes:
             self._tracker.update([label for label in labels if label.kind == "scope"])
         self._scopes.update((label.id, label) for label in labels if label.kind == "scope")

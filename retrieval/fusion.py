@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .strategies import Strategy
@@ -17,11 +17,23 @@ Reason = tuple[str, float | None, int | None, float]
 
 @dataclass(slots=True)
 class Candidate:
-    """A record that some signal found, with what each says of it."""
+    """A record that some signal found, with what each says of it.
+
+    Attributes:
+        why: what each signal adds to the score; by :meth:`reasons`, where ``later`` is given.
+        later: makes ``why`` when it is first asked for: few candidates are shown.
+    """
 
     id: str
     score: float = 0.0
     why: list[Reason] = field(default_factory=list)
+    later: Callable[[], list[Reason]] | None = None
+
+    def reasons(self) -> list[Reason]:
+        """``why``, made by now."""
+        if self.later is not None:
+            self.why, self.later = self.later(), None
+        return self.why
 
 
 def fuse(

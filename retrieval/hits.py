@@ -86,7 +86,7 @@ def _demote_former(candidates: Mapping[str, Candidate], states: Mapping[str, Ite
         for new in [candidates[one] for one in followers if one in candidates]:
             if candidate.score >= new.score:
                 lower = new.score - _AFTER * max(1.0, abs(new.score))
-                candidate.why.append(("superseded", None, None, lower - candidate.score))
+                candidate.reasons().append(("superseded", None, None, lower - candidate.score))
                 candidate.score = lower
 
 
@@ -104,7 +104,7 @@ def _demote(candidate: Candidate, superseded: float) -> None:
     # A negative score (a cosine) sinks as well: it grows by as much as a positive one shrinks.
     factor = superseded if candidate.score >= 0 else 2 - superseded
     candidate.score *= factor
-    candidate.why = [(*reason[:3], reason[3] * factor) for reason in candidate.why]
+    candidate.why = [(*reason[:3], reason[3] * factor) for reason in candidate.reasons()]
 
 
 def _shown(
@@ -154,7 +154,7 @@ def _passage_of(run: Run, item: MemoryItem, lexical: LexicalStore) -> tuple[str,
 def _why(candidate: Candidate, run: Run) -> tuple[Signal, ...]:
     return tuple(
         Signal.of_fields(name=name, value=value, rank=rank, share=share, note=run.notes.get(name))
-        for name, value, rank, share in sorted(candidate.why, key=lambda reason: -reason[3])
+        for name, value, rank, share in sorted(candidate.reasons(), key=lambda reason: -reason[3])
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from sqlalchemy import bindparam, or_, select
@@ -18,9 +19,9 @@ from ..stores.ledger.steps import chunks
 from ..stores.working_set import WorkingSet
 from .decomposition import bridge_question, parts_of
 from .feedback_learning import FeedbackExample, verdict_reward
-from .fusion import Candidate
+from .fusion import Candidate, Reason
 from .gates import OperationGate, score_shape
-from .measured import Measured
+from .measured import Measured, Told
 from .operations import USUAL, Search, base_scores, configurations, explored, order, switched
 from .ranker import SIGNALS, Ranker, answer_signs, standardised
 from .run import Run
@@ -221,23 +222,28 @@ def _told(
     timed, reranked = "temporal_ordering" in on, "semantic_reranking" in on
     shares = ranker.shares(features, places, x, timed=timed, reranked=reranked)
     late = features.column("late")
-    order_of = np.argsort(-np.abs(shares), axis=1, kind="stable")
     made = {}
-    for (name, place), own, ordered in zip(chosen, shares.tolist(), order_of.tolist(), strict=True):
-        told = measured.told.of(name) | {"late": (float(late[place]), None)}
-        named = [at < _TOLD or told.get(SIGNALS[one], (None, None))[1] is not None for at, one in enumerate(ordered)]
-        why = [
-            (SIGNALS[one], *told.get(SIGNALS[one], (None, None)), own[one])
-            for one, told_of in zip(ordered, named, strict=True)
-            if told_of
-        ]
-        why.append(
-            ("others", None, None, sum([own[one] for one, told_of in zip(ordered, named, strict=True) if not told_of]))
-        )
-        why += [(operation, None, None, change) for operation, change in moved.get(name, {}).items()]
+    for (name, place), own in zip(chosen, shares.tolist(), strict=True):
+        changes = moved.get(name, {})
         # The sum of the shares is the score, in more digits.
-        made[name] = Candidate(name, sum([one[3] for one in why]), why)
+        later = partial(_reasons, measured.told, name, float(late[place]), own, changes)
+        made[name] = Candidate(name, sum(own) + sum(changes.values()), later=later)
     return made
+
+
+def _reasons(told: Told, name: str, late: float, shares: Sequence[float], changes: Mapping[str, float]) -> list[Reason]:
+    """What the signals and operations add to the score of one candidate, the signals of most weight first."""
+    found = told.of(name) | {"late": (late, None)}
+    why: list[Reason] = []
+    others: list[float] = []
+    for at, one in enumerate(sorted(range(len(shares)), key=lambda one: -abs(shares[one]))):
+        value, rank = found.get(SIGNALS[one], (None, None))
+        if at < _TOLD or rank is not None:
+            why.append((SIGNALS[one], value, rank, shares[one]))
+        else:
+            others.append(shares[one])
+    why.append(("others", None, None, sum(others)))
+    return why + [(operation, None, None, change) for operation, change in changes.items()]
 
 
 def replay(searched: Searched, judged: JudgedRecall, ranker: Ranker, k: int) -> FeedbackExample:

@@ -175,7 +175,11 @@ class ItemSet:
             place for one in item_ids if (place := self._row_of.get(one)) is not None and self._there.values[place]
         ]
         vectors = self._numbers.values[places].astype(np.float32) * self._scales.values[places][:, None]
-        return [self._fact(place)._replace(vector=vector) for place, vector in zip(places, vectors, strict=True)]
+        made = []
+        for place, vector in zip(places, vectors, strict=True):
+            one = self._fact(place)
+            made.append(ItemFacts(one.id, one.stems, one.length, one.pieces, vector, one.cites))
+        return made
 
     def _fact(self, place: int) -> ItemFacts:
         found = self._facts[place]
@@ -199,9 +203,13 @@ class ItemSet:
         if not len(self):
             return []
         found = short_products(self._numbers.values, vector[None])[:, 0] * self._scales.values
-        order = np.argsort(-found, kind="stable")
+        order = np.flatnonzero(self._there.values)
+        if among is None and count < len(order):  # with all that are as near as the last of them
+            values = found[order]
+            order = order[values >= np.partition(values, len(values) - count)[len(values) - count]]
+        order = order[np.argsort(-found[order], kind="stable")]
         hits: list[tuple[str, float]] = []
-        for place in order[self._there.values[order]].tolist():
+        for place in order.tolist():
             if among is None or self.ids[place] in among:
                 hits.append((self.ids[place], float(found[place])))
                 if len(hits) == count:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,11 +45,22 @@ class Pool:
         return len(self.ids) - len(self.items)
 
 
+def _anchor(item: ItemFacts, row_of: Mapping[str, int]) -> int:
+    """The row of the first step that an item cites and that is there; -1 for none."""
+    for one in item.cites:
+        row = row_of.get(one)
+        if row is not None:
+            return row
+    return -1
+
+
 def make_pool(step_ids: Sequence[str], items: Sequence[ItemFacts], steps: WorkingSet) -> Pool:
     """The candidates with what stands around them; steps that the working set does not hold are left out."""
-    known = [one for one in step_ids if one in steps.row_of]
-    anchors = [next((steps.row_of[one] for one in item.cites if one in steps.row_of), -1) for item in items]
-    rows = np.array([*(steps.row_of[one] for one in known), *anchors], np.int64)
+    found = list(map(steps.row_of.get, step_ids))
+    known, placed = list(step_ids), [row for row in found if row is not None]
+    if len(placed) < len(known):
+        known = [one for one, row in zip(step_ids, found, strict=True) if row is not None]
+    rows = np.array([*placed, *(_anchor(item, steps.row_of) for item in items)], np.int64)
     beside: dict[int, npt.NDArray[np.int64]] = {0: rows}
     for way, ahead in ((-1, steps.before), (1, steps.after)):
         here = rows
