@@ -103,7 +103,7 @@ class KeptVocabularies:
 
 def _same_names(kept: LabelVersion, now: LabelVersion) -> bool:
     """Whether labels that were read then are called the same now, and lie where they did."""
-    return (kept.registered, kept.corrected) == (now.registered, now.corrected)
+    return (kept.registered, kept.named) == (now.registered, now.named)
 
 
 def _brought_up(tx: Transaction, kept: _Kept, version: LabelVersion, mark: tuple[int, int]) -> Vocabulary | None:

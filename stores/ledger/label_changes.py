@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, delete, insert, select, update
 from ...memory_types import Change, utc_now
 from ...memory_types.labels import Label
 from .hidden_rows import kept_name
-from .labels import StepIntent, get_intents
+from .labels import StepIntent, get_intents, mark_altered
 from .ledger import Transaction, chunks, insert_rows
 from .schema import intents, labelings, labels, scopes, steps
 
@@ -187,6 +187,7 @@ def apply_labels(tx: Transaction, made: Sequence[Change]) -> None:
         if tx.connection.execute(update(labels).where(own).values(**values)).rowcount == 0:
             row = {"user_id": tx.user_id, "id": label_id, "created_at": utc_now(), **values}
             tx.connection.execute(insert(labels).values(**row))
+    mark_altered(tx, number)
 
 
 def apply_intents(tx: Transaction, made: Sequence[Change]) -> None:

@@ -34,6 +34,7 @@ __all__ = [
     "label_mark",
     "label_version",
     "labels_named",
+    "mark_altered",
     "mark_corrected",
     "pending_step",
     "read_intents",
@@ -48,7 +49,7 @@ __all__ = [
 ]
 
 _EVERYWHERE = ""  # the home under which the marks stand: labels lie in the ledger, which several homes may share
-_REACHED, _CORRECTED = "labels", "labels.corrected"
+_REACHED, _CORRECTED, _ALTERED = "labels", "labels.corrected", "labels.altered"
 
 
 class LabelMarks(NamedTuple):
@@ -72,8 +73,8 @@ class LabelVersion(NamedTuple):
     change: int
     reached: int
     registered: int
-    corrected: int = 0
-    """As of :class:`LabelMarks`: while it stays, known labels have the names they had, and new ones only join them."""
+    named: int = 0
+    """While it stays, known labels have the names and places they had, and new ones only join them."""
 
 
 class PendingStep(NamedTuple):
@@ -146,8 +147,9 @@ _FURTHEST = Prepared(
 
 def label_version(tx: Transaction) -> LabelVersion:
     """What changes whenever the user's labels do, or what any step carries, whichever process changed them."""
-    marks = read_label_marks(tx)
-    return LabelVersion(tx.change, marks.reached, tx.registered, marks.corrected)
+    found = read_projections(tx, _EVERYWHERE)
+    named = max(found.get(_CORRECTED, 0), found.get(_ALTERED, 0))
+    return LabelVersion(tx.change, found.get(_REACHED, 0), tx.registered, named)
 
 
 def read_label_marks(tx: Transaction) -> LabelMarks:
@@ -164,6 +166,11 @@ def set_labelled(tx: Transaction, reached: int) -> None:
 def mark_corrected(tx: Transaction) -> None:
     """Say that labels, or the text under them, were changed by something else than labelling."""
     set_projection(tx, _EVERYWHERE, _CORRECTED, tx.next_change())
+
+
+def mark_altered(tx: Transaction, change: int) -> None:
+    """Say that known labels got other names or places at this change number, by labelling too."""
+    set_projection(tx, _EVERYWHERE, _ALTERED, change)
 
 
 _LABEL_MARK = Prepared(
