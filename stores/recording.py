@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
 from datetime import datetime
 from functools import partial
 from typing import Any, NamedTuple
@@ -46,7 +45,6 @@ _FEW, _SHORT = 4, 4_000  # messages, and characters of all together
 class _Prepared(NamedTuple):
     """A call made ready to be written: everything that takes long, done before the transaction."""
 
-    ids: list[str]  # of the step of each draft, new or held before
     known: dict[str, str]  # the host's message ids that the thread held: → step id
     steps: list[Step]  # without turn, seq and time of arrival
     timed: set[str]  # ids of the steps whose message tells its time
@@ -84,20 +82,21 @@ def record(
     Args:
         ready: the kinds of job that put media into words here; media of another kind wait.
     """
+
+    def looked() -> _Call:
+        return _Call(user, drafts, thread_id, agent_id, metadata, cipher, find)
+
     if _are_short(drafts) and not metadata:
-        with ExitStack() as opened:
-            begun: list[Transaction] = []
-
-            def begin() -> AbstractContextManager[Transaction]:
-                begun.append(opened.enter_context(ledger.write(user, timezone=timezone)))
-                return nullcontext(begun[0])
-
-            prepared = _prepare(begin, user, drafts, thread_id, agent_id, metadata, cipher, find)
-            return _store(begun[0], thread_id, prepared, _no_file, ready)
+        call = looked()
+        with ledger.write(user, timezone=timezone) as tx:
+            call.compare(tx)
+            return _store(tx, thread_id, call.prepared(), _no_file, ready)
     with adding_before(media, ledger, user) as put:
         while True:
-            reading = partial(ledger.read, user)
-            prepared = _prepare(reading, user, drafts, thread_id, agent_id, metadata, cipher, find)
+            call = looked()
+            with ledger.read(user) as tx:
+                call.compare(tx)
+            prepared = call.prepared()
             for data, _ in prepared.files.values():
                 put(data)
             with ledger.write(user, timezone=timezone) as tx:
@@ -117,82 +116,101 @@ def _are_short(drafts: Sequence[MessageDraft]) -> bool:
     return plain and len(drafts) <= _FEW and sum(len(one.text) + len(one.index_text) for one in drafts) <= _SHORT
 
 
-def _prepare(
-    begin: Callable[[], AbstractContextManager[Transaction]],
-    user: str,
-    drafts: Sequence[MessageDraft],
-    thread_id: str,
-    agent_id: str | None,
-    metadata: Mapping[str, Any],
-    cipher: Cipher,
-    find: bool,
-) -> _Prepared:
-    kept: dict[str, tuple[str, SecretSpan]] = {}
-    new: list[NewSecret] = []
-    held: dict[str, str] = {}
+class _Call:
+    """The messages of a call: first rules look for secrets in them, then the ledger is asked, then they are made steps."""
 
-    def keep(plaintext: str, span: SecretSpan) -> str:
-        digest = cipher.digest(plaintext, context=user).hex()
-        secret_id = already.get(digest)
+    def __init__(
+        self,
+        user: str,
+        drafts: Sequence[MessageDraft],
+        thread_id: str,
+        agent_id: str | None,
+        metadata: Mapping[str, Any],
+        cipher: Cipher,
+        find: bool,
+    ) -> None:
+        self._user, self._drafts, self._cipher, self._find = user, drafts, cipher, find
+        self._thread_id, self._agent_id, self._metadata = thread_id, agent_id, metadata
+        self._kept: dict[str, tuple[str, SecretSpan]] = {}
+        self._new: list[NewSecret] = []
+        self._held: dict[str, str] = {}
+        self._redactor = Redactor(self._keep, find)
+        shared = self._redactor.look(metadata)
+        self._said_in = [_strings(draft) for draft in drafts]
+        self._secrets = [shared | self._redactor.look(one) for one in self._said_in]
+
+    def compare(self, tx: Transaction) -> None:
+        """Read what the ledger holds of the messages and their secrets, and find secrets that it knows."""
+        texts = _texts([self._metadata, *self._said_in])
+        again = find_known(tx, self._cipher, texts) if self._find else {}
+        self._redactor.know(again)
+        spoken = frozenset(again).union(*self._secrets)
+        self._already = known_secrets(tx, {self._digest(plaintext) for plaintext in spoken})
+        self._known = known_messages(tx, self._thread_id, _message_ids(self._drafts))
+        self._said = {
+            step.id: step.content for step in get_steps(tx, set(self._known.values()), forgotten=True).values()
+        }
+
+    def prepared(self) -> _Prepared:
+        """The steps, without secrets; once, after :meth:`compare`."""
+        step_of, said = dict(self._known), self._said
+        ids: list[str] = []
+        fresh = new_ids("step", len(self._drafts))
+        repeated: list[str] = []
+        steps: list[Step] = []
+        timed: set[str] = set()
+        files: dict[str, tuple[bytes, dict[str, Any]]] = {}
+        degraded: list[str] = []
+        for draft, near in zip(self._drafts, self._secrets, strict=True):
+            clean = partial(self._redactor.clean, near=near)
+            if draft.message_id is not None and draft.message_id in step_of:
+                repeated.append(step_of[draft.message_id])
+                ids.append(step_of[draft.message_id])
+                if clean(draft.text) != said[step_of[draft.message_id]]:
+                    degraded.append(
+                        f"message id {draft.message_id!r} came again with another text, which was not stored: "
+                        "an id stands for one message, so give a changed one an id of its own"
+                    )
+                continue
+            degraded.extend(clean(draft.degraded))
+            step = _step(next(fresh), self._user, draft, clean, files, self._thread_id, self._agent_id, self._metadata)
+            said[step.id] = step.content
+            if draft.message_id is not None:
+                step_of[draft.message_id] = step.id
+            if draft.occurred_at is not None:
+                timed.add(step.id)
+            steps.append(step)
+            ids.append(step.id)
+        receipt = Remembered(
+            step_ids=tuple(ids),
+            repeated=tuple(repeated),
+            secrets=tuple(dict.fromkeys(self._redactor.replaced.values())),
+            degraded=tuple(degraded),
+        )
+        items = _vault_items(self._user, self._redactor, self._kept, steps)
+        return _Prepared(self._known, steps, timed, files, self._new, self._held, items, receipt)
+
+    def _digest(self, plaintext: str) -> str:
+        return self._cipher.digest(plaintext, context=self._user).hex()
+
+    def _keep(self, plaintext: str, span: SecretSpan) -> str:
+        digest = self._digest(plaintext)
+        secret_id = self._already.get(digest)
         if secret_id is None:
             made = new_secret(
-                cipher, user, plaintext, kind=span.kind, caption=span.caption, sensitivity=span.sensitivity
+                self._cipher,
+                self._user,
+                plaintext,
+                kind=span.kind,
+                caption=span.caption,
+                sensitivity=span.sensitivity,
             )
-            new.append(made)
+            self._new.append(made)
             secret_id = made.id
         else:
-            held[digest] = secret_id
-        kept[plaintext] = (secret_id, span)
+            self._held[digest] = secret_id
+        self._kept[plaintext] = (secret_id, span)
         return secret_id
-
-    redactor = Redactor(keep, find)
-    shared = redactor.look(metadata)
-    said_in = [_strings(draft) for draft in drafts]
-    secrets = [shared | redactor.look(one) for one in said_in]
-    with begin() as tx:  # what rules find was found before
-        again = find_known(tx, cipher, _texts([metadata, *said_in])) if find else {}
-        redactor.know(again)
-        spoken = frozenset(again).union(*secrets)
-        digests = {cipher.digest(plaintext, context=user).hex() for plaintext in spoken}
-        known = known_messages(tx, thread_id, _message_ids(drafts))
-        already = known_secrets(tx, digests)
-        said = {step.id: step.content for step in get_steps(tx, set(known.values()), forgotten=True).values()}
-    step_of = dict(known)
-    ids: list[str] = []
-    fresh = new_ids("step", len(drafts))
-    repeated: list[str] = []
-    steps: list[Step] = []
-    timed: set[str] = set()
-    files: dict[str, tuple[bytes, dict[str, Any]]] = {}
-    degraded: list[str] = []
-    for draft, near in zip(drafts, secrets, strict=True):
-        if draft.message_id is not None and draft.message_id in step_of:
-            repeated.append(step_of[draft.message_id])
-            ids.append(step_of[draft.message_id])
-            if redactor.clean(draft.text, near=near) != said[step_of[draft.message_id]]:
-                degraded.append(
-                    f"message id {draft.message_id!r} came again with another text, which was not stored: "
-                    "an id stands for one message, so give a changed one an id of its own"
-                )
-            continue
-        clean = partial(redactor.clean, near=near)
-        degraded.extend(clean(draft.degraded))
-        step = _step(next(fresh), user, draft, clean, files, thread_id, agent_id, metadata)
-        said[step.id] = step.content
-        if draft.message_id is not None:
-            step_of[draft.message_id] = step.id
-        if draft.occurred_at is not None:
-            timed.add(step.id)
-        steps.append(step)
-        ids.append(step.id)
-    receipt = Remembered(
-        step_ids=tuple(ids),
-        repeated=tuple(repeated),
-        secrets=tuple(dict.fromkeys(redactor.replaced.values())),
-        degraded=tuple(degraded),
-    )
-    items = _vault_items(user, redactor, kept, steps)
-    return _Prepared(ids, known, steps, timed, files, new, held, items, receipt)
 
 
 def _texts(value: Any) -> Iterator[str]:
