@@ -8,7 +8,7 @@ from typing import cast
 
 from sqlalchemy import Connection
 
-from hexamem.stores.kept_records import KeptRecords
+from hexamem.stores.kept_records import KeptRecords, Listing
 from hexamem.stores.ledger import Ledger, Transaction
 
 
@@ -127,3 +127,63 @@ def test_a_transaction_says_whether_it_writes(tmp_path: Path) -> None:
     with ledger.read("ann") as tx:
         assert not tx.writing
     ledger.close()
+
+
+# -- what is taken in without being asked for ---------------------------------------------------------------------
+
+
+def listing(records: Records) -> Listing:
+    """The records by their places, the last first; the names are the places."""
+
+    def before(tx: Transaction, place: int | None, most: int) -> list[tuple[str, int]]:
+        found = [int(name[1:]) for name in records.rows if place is None or int(name[1:]) < place]
+        return [(f"r{number}", number) for number in sorted(found, reverse=True)[:most]]
+
+    return before
+
+
+def test_the_rest_is_taken_in_a_part_at_a_time_the_newest_first_and_each_once() -> None:
+    records = Records(**{f"r{number}": "said" for number in range(1, 6)})
+    kept = KeptRecords(records.read, records.changed)
+    kept.of(at(5), ["r4"])
+    assert [kept.fill(at(5), listing(records), 2) for _ in range(3)] == [True, True, False]
+    assert records.asked == [["r4"], ["r5"], ["r2", "r3"], ["r1"]]
+    kept.of(at(5), list(records.rows))
+    assert len(records.asked) == 4, "all were there"
+
+
+def test_nothing_is_taken_in_of_one_whom_nobody_asked_for_who_was_dropped_or_who_is_another_now() -> None:
+    records = Records(r1="said")
+    kept = KeptRecords(records.read, records.changed)
+    assert not kept.fill(at(1), listing(records), 2)
+    kept.of(at(1), ["r2"])
+    assert not kept.fill(at(1, registered=2), listing(records), 2)
+    kept.drop("ann")
+    assert not kept.holds("ann")
+    assert not kept.fill(at(1), listing(records), 2)
+    assert records.asked == [["r2"]]
+
+
+def test_what_changed_while_the_rest_was_taken_in_is_not_kept_as_it_was() -> None:
+    records = Records(r1="old", r2="old")
+    kept = KeptRecords(records.read, records.changed)
+    kept.of(at(1), ["r2"])
+    records.rows["r2"] = (2, "new")
+    kept.fill(at(2), listing(records), 1)
+    assert kept.of(at(2), ["r1", "r2"]) == {"r1": "old", "r2": "new"}
+
+
+def test_a_transaction_of_before_takes_nothing_in() -> None:
+    records = Records(r1="new")
+    kept = KeptRecords(records.read, records.changed)
+    kept.of(at(2), ["r0"])
+    assert kept.fill(at(1), listing(records), 2)
+    assert records.asked == [["r0"]]
+
+
+def test_nothing_is_taken_in_where_as_many_are_kept_as_may_be() -> None:
+    records = Records(**{f"r{number}": "said" for number in range(1, 7)})
+    kept = KeptRecords(records.read, records.changed, total=3)
+    kept.of(at(1), ["r6"])
+    assert [kept.fill(at(1), listing(records), 2) for _ in range(3)] == [True, True, False]
+    assert records.asked == [["r6"], ["r5"], ["r3", "r4"]]
