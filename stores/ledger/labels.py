@@ -174,7 +174,9 @@ def mark_altered(tx: Transaction, change: int) -> None:
 
 
 _LABEL_MARK = Prepared(
-    select(func.count(), func.coalesce(func.max(labels.c.change), 0)).where(labels.c.user_id == bindparam("user"))
+    select(func.count().label("held"), func.coalesce(func.max(labels.c.change), 0).label("changed")).where(
+        labels.c.user_id == bindparam("user")
+    )
 )
 _LABEL_IDS = Prepared(select(labels.c.id).where(labels.c.user_id == bindparam("user")))
 
@@ -182,7 +184,7 @@ _LABEL_IDS = Prepared(select(labels.c.id).where(labels.c.user_id == bindparam("u
 def label_mark(tx: Transaction) -> tuple[int, int]:
     """How many labels there are, and the number of the last change of one that was there: new ones have none."""
     row = tx.first(_LABEL_MARK, user=tx.user_id)
-    return (0, 0) if row is None else (int(row[0]), int(row[1]))
+    return (0, 0) if row is None else (int(row.held), int(row.changed))
 
 
 def read_new_labels(tx: Transaction, known: Container[str]) -> list[Label]:
