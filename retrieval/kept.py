@@ -9,7 +9,7 @@ from ..stores.embedders import Embedder
 from ..stores.embedders.token_bags import TokenBag
 from ..stores.kept_records import KeptRecords
 from ..stores.kept_vocabularies import KeptVocabularies
-from ..stores.ledger import Transaction
+from ..stores.ledger import Ledger, Transaction
 from ..stores.ledger.labels import carried_labels
 from ..stores.ledger.said_steps import step_texts
 from ..stores.ledger.steps import steps_before, steps_since
@@ -19,6 +19,9 @@ __all__ = ["Kept"]
 
 _AT_ONCE = 64
 """Records that are taken in without being asked for: a few milliseconds, for which a recall may have to wait."""
+
+_STATES_AT_ONCE = 1_000
+"""What is kept of each is three short fields."""
 
 
 class Kept:
@@ -54,6 +57,13 @@ class Kept:
     def fill(self, tx: Transaction) -> bool:
         """Take in some more bags of the user, the newest records first, as far as there is room; whether there is more."""
         return self._steps.fill(tx, steps_before, _AT_ONCE) or self._items.fill(tx, items_before, _AT_ONCE)
+
+    def refresh(self, ledger: Ledger, user: str) -> None:
+        """Take in the status of some more items of a user of whom that of others was asked for."""
+        if self.states.holds(user):
+            with ledger.read(user) as tx:
+                if tx.user_id:
+                    self.states.fill(tx, items_before, _STATES_AT_ONCE)
 
     def drop(self, user: str) -> None:
         """Let go of everything of a user."""

@@ -31,6 +31,7 @@ __all__ = [
     "canonical_weights",
     "clearness_of",
     "likely_scopes",
+    "scope_odds",
 ]
 
 QueryIntent = Callable[[str, str, npt.NDArray[np.float32] | None], QueryFilter]
@@ -111,14 +112,28 @@ def _told(kind: str, chosen: Mapping[str, float], vocabulary: Vocabulary, *, by_
     return [f"{kind} {', '.join(vocabulary.path(one) for one in best)}{how}"] if best else []
 
 
-def likely_scopes(
-    asked: QueryFilter, voters: Sequence[tuple[str, int]], settings: LabelWeights, vocabulary: Vocabulary
-) -> dict[str, float]:
-    """Scope → its share of the weight, 1 for the likeliest; its log-odds against that one fall in a straight line."""
+def scope_odds(asked: QueryFilter, vocabulary: Vocabulary) -> dict[str, float]:
+    """How much a question speaks for each scope, aliases resolved; empty where nothing is known of that."""
     odds: dict[str, float] = {}
     for scope_id, value in asked.evidence.items():
         own = vocabulary.canonical(scope_id)
         odds[own] = max(odds.get(own, -math.inf), value)
+    return odds
+
+
+def likely_scopes(
+    asked: QueryFilter,
+    voters: Sequence[tuple[str, int]],
+    settings: LabelWeights,
+    vocabulary: Vocabulary,
+    odds: Mapping[str, float] | None = None,
+) -> dict[str, float]:
+    """Scope → its share of the weight, 1 for the likeliest; its log-odds against that one fall in a straight line.
+
+    Args:
+        odds: the :func:`scope_odds`, where they are known.
+    """
+    odds = dict(scope_odds(asked, vocabulary) if odds is None else odds)
     least = min(odds.values(), default=0.0)
     if not asked.evidence:
         for scope_id, weight in asked.scopes.items():

@@ -45,6 +45,7 @@ _SCANNED = 25_000
 """Up to so many steps all are compared with the question, exactly; beyond, the vector index gives the nearest."""
 _NEAR = 0.7
 _NEAREST = 40  # of each ranking
+_SETTLED = 256  # items at a time: a few milliseconds, for which a recall may have to wait
 _INSIDE = 50  # steps of the scopes that are meant
 
 _TEXTS = Prepared(
@@ -91,9 +92,11 @@ class LearnedSearch:
         with self._ledger.read(user) as tx:
             if not tx.user_id:
                 return
-            steps, _ = self._kept.of(tx)
+            steps, items = self._kept.of(tx)
             with self._kept.using(user):
                 steps.settle(_NEAR)
+                if items is not None:
+                    items.settle(_SETTLED)
                 if self._intent is not None:
                     labels = self._kept.labels(tx, steps)
                     if labels.scope_ids:

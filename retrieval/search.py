@@ -114,6 +114,7 @@ class Searcher:
     def refresh(self, user: str) -> None:
         """Take in what was written of a user of whom learned recalls were made; nobody may drop the user meanwhile."""
         self._learned.refresh(user)
+        self.kept.refresh(self._ledger, user)
 
     def prepare(self, user: str) -> bool:
         """Read some more of what the next recalls of a user who was asked for will compare; whether there is more."""

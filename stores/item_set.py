@@ -119,6 +119,7 @@ class ItemSet:
         self._row_of: dict[str, int] = {}
         self._facts: list[ItemFacts | None] = []  # None for one that is still as stored, or gone
         self._stored: _Stored | None = None
+        self._settled = 0  # up to which place there is none left as stored
         self._there = Grown(np.bool_)
         self._numbers, self._scales = Grown(np.int8, embedder.dimension), Grown(np.float32)
 
@@ -187,6 +188,14 @@ class ItemSet:
             assert self._stored is not None
             found = self._facts[place] = self._stored.facts(self.ids[place], place)
         return found
+
+    def settle(self, most: int) -> None:
+        """Make the facts of so many more items that are still as they lay in the file."""
+        while self._settled < len(self.ids) and most:
+            if self._facts[self._settled] is None and self._there.values[self._settled]:
+                self._fact(self._settled)
+                most -= 1
+            self._settled += 1
 
     def renumbered(self, steps: WorkingSet, state: Arrays) -> ItemSet:
         """The same items by what :meth:`state` gave, with the numbers that stems and tokens have in other steps."""

@@ -250,6 +250,22 @@ def test_what_was_taken_in_before_it_is_asked_for_is_not_read_again(
     assert found.hits[0].id == more[0]
 
 
+def test_items_read_from_a_file_ahead_are_those_read_when_asked_for(memory: Memory, alice: UserMemory) -> None:
+    says(alice, *TALK)
+    for number in range(5):
+        alice.add({"kind": "semantic", "name": f"note {number}", "summary": f"Kiln number {number}.", "source": "t"})
+    kept = kept_in(memory, memory.home / "sets")
+    sets_of(memory, kept, "alice")
+    assert kept.save(memory.ledger, "alice")
+    ahead = kept_in(memory, memory.home / "sets")
+    _, items, _ = sets_of(memory, ahead, "alice")
+    for most in (2, 0, 100):
+        items.settle(most)
+    assert all(one is not None for one in items._facts)
+    late = kept_in(memory, memory.home / "sets")
+    assert_same(told_by(memory, ahead, "alice"), told_by(memory, late, "alice"))
+
+
 def test_what_comes_after_a_recall_from_nothing_is_taken_in(plain: Memory) -> None:
     """A user whose first record is a run, and no step, is known to the ledger before anything was said."""
     with plain.ledger.write("alice"):

@@ -16,7 +16,7 @@ from ...intent.query import QueryFilter
 from ...stores.embedders.base import FloatArray
 from ...stores.label_set import LabelSet
 from ...stores.vocabulary import Vocabulary
-from ..label_density import canonical_weights, clearness_of, likely_scopes
+from ..label_density import canonical_weights, clearness_of, likely_scopes, scope_odds
 from ..strategies import LabelWeights
 from .places import descending, places
 from .pool import Places, Pool
@@ -41,23 +41,25 @@ class QuestionLabels:
     Attributes:
         filter: what the question names, and how much it speaks for each scope.
         clearness: from 0, any scope is as likely, to 1, no doubt.
+        odds: how much the question speaks for each scope, aliases resolved.
     """
 
     filter: QueryFilter
     labels: LabelSet
     vocabulary: Vocabulary
     clearness: float
+    odds: Mapping[str, float]
 
     @classmethod
     def read(cls, asked: QueryFilter, labels: LabelSet, vocabulary: Vocabulary) -> QuestionLabels:
         """Of a question's filter."""
-        return cls(asked, labels, vocabulary, clearness_of(asked))
+        return cls(asked, labels, vocabulary, clearness_of(asked), scope_odds(asked, vocabulary))
 
     def rows_asked(self) -> npt.NDArray[np.int64]:
         """The rows of the scopes that the question itself means; none where it tells none from another."""
         if self.clearness < _SETTINGS.unclear:
             return np.empty(0, np.int64)
-        likely = likely_scopes(self.filter, (), _SETTINGS, self.vocabulary)
+        likely = likely_scopes(self.filter, (), _SETTINGS, self.vocabulary, self.odds)
         names, scope_of = self.labels.scopes(self.vocabulary)
         meant = np.array([*(likely.get(one, 0.0) >= _MEANT for one in names), False], bool)
         return np.flatnonzero(meant[scope_of])
@@ -95,7 +97,7 @@ def label_features(
 
     likely = by_scope(
         likely_scopes(asked.filter, [(names[scope[one]], rank) for rank, one in enumerate(voters.tolist(), 1)],
-                      _SETTINGS, asked.vocabulary)
+                      _SETTINGS, asked.vocabulary, asked.odds)
     )  # fmt: skip
     sure = min(1.0, max(asked.clearness, _SETTINGS.unclear) / _SETTINGS.clear)
     found["scope_asked"] = likely[place]
@@ -131,10 +133,7 @@ def label_features(
 
 def _probability(asked: QuestionLabels, names: Sequence[str]) -> FloatArray:
     """How probable the question's words make each scope."""
-    odds: dict[str, float] = {}
-    for scope_id, value in asked.filter.evidence.items():
-        own = asked.vocabulary.canonical(scope_id)
-        odds[own] = max(odds.get(own, -np.inf), value)
+    odds = asked.odds
     if not odds:
         return np.zeros(len(names) + 1, np.float32)
     values = np.array([*(odds.get(one, -np.inf) for one in names), -np.inf])
