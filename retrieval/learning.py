@@ -22,6 +22,7 @@ from ..stores.embedders.base import FloatArray
 from .ranker import FUSION, large_share, standardised
 from .ranking_weights import RankingWeights
 from .signals.features import FEATURES, SIGNAL_OF
+from .tree_learning import TreeSettings, learn_trees
 
 __all__ = ["Example", "LearningSettings", "learn_answerable", "learn_blend", "learn_ranking"]
 
@@ -47,6 +48,7 @@ class LearningSettings:
         several: the power of its number of evidence candidates with which a question counts; 0 for all alike. A list
             whose evidence lies in four places is as much to learn from as some questions with one.
         runs: from how many seeds.
+        trees: how many boosted trees are trained beside (:mod:`.tree_learning`); 0 for none.
     """
 
     epochs: int = 8
@@ -62,6 +64,7 @@ class LearningSettings:
     others: int = 100
     several: float = 0.5
     runs: int = 3
+    trees: int = 0
     seed: int = 0
 
 
@@ -98,6 +101,7 @@ def learn_ranking(
 
     Raises:
         InvalidInputError: no question has a candidate that is evidence.
+        ConfigError: trees are wanted, and LightGBM is not installed.
     """
     useful = [one for one in examples if one.evidence.any() and not one.evidence.all()]
     if not useful:
@@ -113,9 +117,14 @@ def learn_ranking(
     for run in range(settings.runs):
         done = None if progress is None else (lambda epoch, run=run: progress(run * settings.epochs + epoch, total))
         made.append(_run(inputs, cues, weights, settings, np.random.default_rng(settings.seed + 1 + run), done))
+    trees: dict[str, FloatArray] = {}
+    if settings.trees:
+        seen = [(x, asked, target) for (x, target), asked in zip(inputs, cues, strict=True)]
+        trees = learn_trees(seen, weights, TreeSettings(trees=settings.trees, seed=settings.seed))
     return RankingWeights(
         deviation=deviation,
         **_joined(made),
+        **trees,
         fingerprint=fingerprint,
         card=dict(card or {}),
     )

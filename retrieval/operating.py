@@ -23,7 +23,7 @@ from .fusion import Candidate, Reason
 from .gates import OperationGate, score_shape
 from .measured import Measured, Told
 from .operations import USUAL, Search, base_scores, configurations, explored, order, switched
-from .ranker import SIGNALS, Ranker, answer_signs, standardised
+from .ranker import SHARES, Ranker, answer_signs, standardised
 from .run import Run
 from .signals.features import Features
 from .signals.question import Asked
@@ -237,9 +237,9 @@ def _reasons(told: Told, name: str, late: float, shares: Sequence[float], change
     why: list[Reason] = []
     others: list[float] = []
     for at, one in enumerate(sorted(range(len(shares)), key=lambda one: -abs(shares[one]))):
-        value, rank = found.get(SIGNALS[one], (None, None))
+        value, rank = found.get(SHARES[one], (None, None))
         if at < _TOLD or rank is not None:
-            why.append((SIGNALS[one], value, rank, shares[one]))
+            why.append((SHARES[one], value, rank, shares[one]))
         else:
             others.append(shares[one])
     why.append(("others", None, None, sum(others)))

@@ -1,8 +1,9 @@
 """The learned score of a candidate, what each signal adds to it, and how likely memory holds the answer.
 
-``score = x · (w + gate(q)) + v · relu(W x + U q + b)`` where ``x`` are the features, each as it stands in its pool, and
-``q`` the cues of the question. The gate changes the weight of every feature by what the question wants;
-the small second part sees how features go together. Scores of one recall can be compared, those of two cannot.
+``score = x · (w + gate(q)) + v · relu(W x + U q + b) + trees(x, q)`` where ``x`` are the features, each as it stands in
+its pool, and ``q`` the cues of the question. The gate changes the weight of every feature by what the question wants,
+the small second part sees how features go together, and so do the trees, where weights have any, of the best
+candidates. Scores of one recall can be compared, those of two cannot.
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ from .ranking_weights import RankingWeights
 from .signals.content import products
 from .signals.cues import CUES
 from .signals.features import FEATURES, SIGNAL_OF, Features
+from .tree_ensemble import TREED, TreeEnsemble, beside_cues
 
 __all__ = [
     "ANSWER_SIGNS",
     "FEWEST",
     "FUSION",
+    "SHARES",
     "SIGNALS",
     "Ranker",
     "answer_logit",
@@ -44,7 +47,9 @@ FUSION: FloatArray = np.array(
 """Linear weights of a ranking by the fused signals alone: from where training starts."""
 _KNOWN = CUES.index("known")
 SIGNALS: tuple[str, ...] = tuple(dict.fromkeys(SIGNAL_OF.values()))
-"""What features belong to, in the order of the shares."""
+"""What features belong to."""
+SHARES: tuple[str, ...] = (*SIGNALS, "combined")
+"""What shares are told of: each signal, and what boosted trees add, which look at several signals at once."""
 _SIGNAL_COLUMN = np.array([SIGNALS.index(SIGNAL_OF[name]) for name in FEATURES])
 _MEMBERSHIP = np.eye(len(SIGNALS), dtype=np.float32)[_SIGNAL_COLUMN]
 _UNTIMED: FloatArray = np.array([SIGNAL_OF[name] != "time" for name in FEATURES], np.float32)
@@ -108,6 +113,8 @@ class Ranker:
 
     def __init__(self, weights: RankingWeights) -> None:
         self.weights = weights
+        trees = (weights.trees_feature, weights.trees_value, weights.trees_child)
+        self._trees = TreeEnsemble(*trees) if trees[0].size else None
 
     def score(
         self, features: Features, x: FloatArray | None = None, *, timed: bool = True, reranked: bool = True
@@ -117,18 +124,31 @@ class Ranker:
         Args:
             x: the features :func:`standardised`, where they are known already.
             timed: whether the days of candidates count.
-            reranked: whether the second part of the score is added.
+            reranked: whether the second part of the score, and that of the trees, are added.
         """
         if not len(features.pool):
             return np.empty(0, np.float32)
-        linear, lit = self._by_question(features.cues)
         x = standardised(features.values, self.weights.deviation) if x is None else x
         x = x if timed else np.asarray(x * _UNTIMED)
+        scores = self._without_trees(features, x, reranked)
+        return scores + self._of_trees(features, x, scores) if reranked and self._trees is not None else scores
+
+    def _without_trees(self, features: Features, x: FloatArray, reranked: bool) -> FloatArray:
+        linear, lit = self._by_question(features.cues)
         scores = products(x, linear[:, None])[:, 0]
         if reranked:
             hidden = np.maximum(products(x, self.weights.hidden) + lit, 0.0) - np.maximum(lit, 0.0)
             scores = scores + hidden @ self.weights.hidden_out
         return np.asarray(scores, np.float32)
+
+    def _of_trees(self, features: Features, x: FloatArray, scores: FloatArray) -> FloatArray:
+        """What the trees add, ``(n,)``: what is not among the best without them gets the least that one of those gets."""
+        assert self._trees is not None
+        best = np.argsort(-scores, kind="stable")[:TREED]
+        own = self._trees.score(beside_cues(x[best], features.cues))
+        added = np.full(len(scores), own.min(), np.float32)
+        added[best] = own
+        return added
 
     def shares(
         self,
@@ -139,19 +159,25 @@ class Ranker:
         timed: bool = True,
         reranked: bool = True,
     ) -> npt.NDArray[np.float64]:
-        """What each of :data:`SIGNALS` adds to the scores of some candidates, ``(len(chosen), len(SIGNALS))``.
+        """What each of :data:`SHARES` adds to the scores of some candidates, ``(len(chosen), len(SHARES))``.
 
         A candidate's shares add up to its score.
 
         The first part is a sum already. Of the second, each feature gets its integrated gradient from the mean
         candidate to this one (Sundararajan, Taly and Yan, ICML 2017): along the way a hidden unit is lit for a known
-        part, so the integral is exact and complete.
+        part, so the integral is exact and complete. What the trees add is one share.
         """
         linear, lit = self._by_question(features.cues)
-        x = (standardised(features.values, self.weights.deviation) if x is None else x)[np.asarray(chosen, np.int64)]
+        x = standardised(features.values, self.weights.deviation) if x is None else x
         x = x if timed else np.asarray(x * _UNTIMED)
+        places = np.asarray(chosen, np.int64)
+        shares = np.zeros((len(places), len(SHARES)))
+        if reranked and self._trees is not None and len(x):
+            shares[:, -1] = self._of_trees(features, x, self._without_trees(features, x, reranked))[places]
+        x = x[places]
         if not reranked:
-            return np.asarray((x * linear).astype(np.float64) @ _MEMBERSHIP, np.float64)
+            shares[:, :-1] = (x * linear).astype(np.float64) @ _MEMBERSHIP
+            return shares
         reached = x @ self.weights.hidden
         start, end = np.broadcast_to(lit, reached.shape), reached + lit
         span = np.where(np.abs(reached) < 1e-9, 1.0, reached)
@@ -161,7 +187,8 @@ class Ranker:
             np.where((start <= 0) & (end <= 0), 0.0, np.maximum(start, end) / np.abs(span)),
         )
         by_feature = x * (linear + (part * self.weights.hidden_out) @ self.weights.hidden.T)
-        return np.asarray(by_feature.astype(np.float64) @ _MEMBERSHIP, np.float64)
+        shares[:, :-1] = by_feature.astype(np.float64) @ _MEMBERSHIP
+        return shares
 
     def answerable(
         self, features: Features, scores: FloatArray, size: int | None = None, signs: FloatArray | None = None
