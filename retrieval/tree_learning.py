@@ -97,10 +97,10 @@ def learn_trees(
             "max_depth": settings.depth, "min_data_in_leaf": settings.smallest,
             "min_sum_hessian_in_leaf": settings.curvature, "lambda_l2": settings.penalty,
             "feature_fraction": settings.columns, "bagging_fraction": settings.rows, "bagging_freq": 1,
-            "max_bin": _BINS, "feature_pre_filter": False, "use_missing": False, "seed": settings.seed, "deterministic": True,
-            "force_col_wise": True, "num_threads": 1, "verbose": -1,
+            "max_bin": _BINS, "feature_pre_filter": False, "use_missing": False, "seed": settings.seed,
+            "deterministic": True, "force_col_wise": True, "num_threads": 1, "verbose": -1,
         },
-        lightgbm.Dataset(x, free_raw_data=True),
+        lightgbm.Dataset(x),
         num_boost_round=settings.trees,
     )  # fmt: skip
     return tree_arrays([one["tree_structure"] for one in made.dump_model()["tree_info"]])
