@@ -9,12 +9,11 @@ from typing import Any
 
 from ..memory_types import new_id
 from ..memory_types.local_time import in_zone
-from ..retrieval.evidence import Ranked
 from ..stores.documents import searchable
 from ..stores.ledger import Transaction
 from ..stores.ledger.pages import get_pages, page_steps, pages_holding
 from .research_filter import EvidenceFilter
-from .research_reading import passages_of
+from .research_reading import candidates, passages_of
 
 __all__ = ["finished"]
 
@@ -25,7 +24,7 @@ def finished(
     tx: Transaction, state: Mapping[str, Any], *, zone: tzinfo, not_held: str, filters: EvidenceFilter
 ) -> dict[str, Any]:
     """The fields of a :class:`~hexamem.memory_types.research.Research`, without what fell back."""
-    rest = [Ranked(str(one[0]), float(one[1]), tuple(one[2])) for one in state["pool"][:_FURTHER]]
+    rest = candidates(state["pool"][:_FURTHER])
     further = passages_of(tx, rest, 0, filters=filters) if tx.user_id else []
     claims: list[dict[str, Any]] = sorted(
         state["claims"] if state["answerable"] else [],

@@ -10,7 +10,7 @@ from typing import Any
 from ..agents.research_rules.planning import MAIN_NEED
 from ..agents.research_rules.question import Question
 from ..memory_types import MemoryItem
-from ..retrieval.evidence import Need, Ranked, RankedNeed, ReadBags, ReadSpeakers, ReadWorths, rank_evidence
+from ..retrieval.evidence import Need, Ranked, RankedNeed, ReadBags, ReadSpeakers, ReadWorths, Reason, rank_evidence
 from ..stores.documents import searchable
 from ..stores.embedders import Embedder
 from ..stores.ledger import Transaction, event_time, has_own_time
@@ -19,7 +19,7 @@ from ..stores.ledger.said_steps import SaidStep, last_said, said_steps
 from .research_filter import EvidenceFilter
 from .research_state import LaneFound, ResearchSettings
 
-__all__ = ["Reading", "passages_of", "read_round"]
+__all__ = ["Reading", "candidates", "passages_of", "read_round"]
 
 _PAGE_TEXT = 12_000
 _BESIDE_MAIN = 3  # of the first round's passages, every so manieth is a sub-question's
@@ -31,7 +31,7 @@ class Reading:
 
     Attributes:
         fresh: passages as JSON, the best first. parts: page id → (step id, text) of its steps.
-        pool: what later rounds may read, as ``[id, score, lanes]``, best first.
+        pool: what later rounds may read, as ``[id, score, lanes, reasons]``, best first.
     """
 
     fresh: list[dict[str, Any]] = field(default_factory=list)
@@ -92,7 +92,7 @@ def read_round(
     if filters:
         permitted = filters.among(tx, {one.id for each in ranked for one in each.ranked})
         ranked = [RankedNeed(each.need, [one for one in each.ranked if one.id in permitted]) for each in ranked]
-    main = [Ranked(str(one[0]), float(one[1]), tuple(one[2])) for one in pool]
+    main = candidates(pool)
     others: list[RankedNeed] = []
     for each in ranked:
         if each.need.wide and MAIN_NEED in rankings:
@@ -111,9 +111,21 @@ def read_round(
     read = {one["id"] for one in reading.fresh}
     rest = [one for one in main if one.id not in chosen]
     rest = _in_turn(rest, [one for one in aside if one.id not in chosen], 1 if number > 1 else _BESIDE_MAIN)
-    reading.pool = [[one.id, round(one.score, 6), list(one.lanes)] for one in rest if one.id not in read]
+    reading.pool = [_kept(one) for one in rest if one.id not in read]
     reading.pool = reading.pool[: settings.kept]
     return reading
+
+
+def candidates(pool: Iterable[Sequence[Any]]) -> list[Ranked]:
+    """A pool as candidates; one that was kept without reasons has none."""
+    return [
+        Ranked(str(one[0]), float(one[1]), tuple(one[2]), tuple(Reason(*why) for why in one[3]) if len(one) > 3 else ())
+        for one in pool
+    ]
+
+
+def _kept(one: Ranked) -> list[Any]:
+    return [one.id, round(one.score, 6), list(one.lanes), [list(why) for why in one.why]]
 
 
 def _merged(one: Sequence[Ranked], other: Sequence[Ranked]) -> list[Ranked]:
@@ -190,6 +202,7 @@ def _of_step(step: SaidStep, one: Ranked, number: int) -> dict[str, Any]:
         "thread_id": step.thread_id,
         "score": round(one.score, 6),
         "lanes": list(one.lanes),
+        "why": [why._asdict() for why in one.why],
         "sources": [{"step_id": step.id}],
         "round": number,
     }
@@ -205,6 +218,7 @@ def _of_item(item: MemoryItem, one: Ranked, number: int, said: Mapping[str, date
         "occurred_at": moment.isoformat(),
         "score": round(one.score, 6),
         "lanes": list(one.lanes),
+        "why": [why._asdict() for why in one.why],
         "sources": [{"step_id": source.step_id} for source in item.sources],
         "round": number,
     }

@@ -128,7 +128,7 @@ class ResearchState(ResearchInput, total=False):
         now, began: when it was asked, ISO 8601, and as seconds.
         number: of the round. needs: what it is to find. asked: all needs so far.
         requests: the round's plan. found: what the lanes found.
-        pool: candidates for the question that were not read yet, as ``[id, score, lanes]``, best first.
+        pool: candidates for the question that were not read yet, as ``[id, score, lanes, reasons]``, best first.
         read: passages, in the order of reading. claims, answer, answerable: the evidence so far; reason: what its reader says of it.
         current: the round as far as it went. rounds: those that are done.
         chosen, why_tier: how deep it goes.

@@ -229,7 +229,7 @@ def _as_recall(found: Research | str | None) -> dict[str, Any]:
                 "occurred_at": one.occurred_at.isoformat() if one.occurred_at else None,
                 "speaker": one.speaker,
                 "thread_id": one.thread_id,
-                "why": f"lanes: {', '.join(one.lanes)}",
+                "why": one.explain(),
             }
             for one in found.passages
             if one.id in claims

@@ -6,6 +6,7 @@ import os
 import platform
 import sqlite3
 import stat
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
@@ -47,6 +48,9 @@ def examine_home(home: Path) -> list[Finding]:
         detail = f"{home} is a file, not a folder: name the folder of a memory"
         return [*found, Finding(name="memory", status="wrong", detail=detail)]
     if not (home / "ledger.sqlite3").exists():
+        if (reason := _cannot_make(home)) is not None:
+            detail = f"none there, and none can be made ({reason}): name a folder in a place where you may write"
+            return [*found, Finding(name="permissions", status="wrong", detail=detail)]
         return [*found, Finding(name="memory", status="note", detail="none there yet; the first write makes one")]
     if not os.access(home, os.W_OK):
         found.append(Finding(name="permissions", status="wrong", detail=_unwritable(home)))
@@ -106,6 +110,19 @@ def count_records(memory: Memory, user: str | None = None) -> list[dict[str, Any
         {"user": row.name, "steps": counts["steps"].get(row.id, 0), "items": counts["items"].get(row.id, 0)}
         for row in rows
     ]
+
+
+def _cannot_make(home: Path) -> str | None:
+    """Why nothing can be made in a folder, or on the way to one that is not there; None where it can.
+
+    It is tried, since no permission tells of a file system that takes nothing; the trial is taken away again.
+    """
+    place = next(one for one in (home, *home.absolute().parents) if one.exists())
+    try:
+        os.rmdir(tempfile.mkdtemp(prefix=".hexamem-", dir=place))
+    except OSError as error:
+        return f"{place}: {error.strerror}"
+    return None
 
 
 def _unwritable(home: Path) -> str:

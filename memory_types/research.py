@@ -9,7 +9,7 @@ from pydantic import Field
 from .base import Record, UtcTime, new_id
 from .items import Source
 from .labels import Tier
-from .results import HitKind
+from .results import HitKind, Signal
 from .where import Where
 
 __all__ = [
@@ -76,6 +76,8 @@ class Passage(Record):
         text: what was said; secrets as captions. Of a page all its lines.
         score: compares passages of one round only.
         lanes: which searches found it.
+        why: at which rank each of them, and late interaction with which likeness; empty for a page that is read whole,
+            and for what only stands beside what was found.
         page_id: the page it stands on, as far as that was looked up.
         sources: the steps it consists of, or comes from.
         round: in which round it was read; 0 for one that was not.
@@ -89,9 +91,14 @@ class Passage(Record):
     thread_id: str | None = None
     score: float = 0.0
     lanes: tuple[str, ...] = ()
+    why: tuple[Signal, ...] = ()
     page_id: str | None = None
     sources: tuple[Source, ...] = ()
     round: int = 0
+
+    def explain(self) -> str:
+        """Why it was read, in one line: ``vector #1 · keyword #3 · late #1 (21.05)``."""
+        return " · ".join(signal.explain() for signal in self.why) or " · ".join(self.lanes)
 
 
 class Claim(Record):

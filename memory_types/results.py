@@ -55,6 +55,12 @@ class Signal(Record):
     share: float = 0.0
     note: str | None = None
 
+    def explain(self, share: str = "") -> str:
+        """In a few words, with what is said of the share: ``dense #2 (0.61) 45%``."""
+        rank = f" #{self.rank}" if self.rank is not None else ""
+        value = f" ({self.value:.2f})" if self.value is not None else ""
+        return f"{self.name}{rank}{value}{share}{f', {self.note}' if self.note else ''}"
+
 
 class Hit(Record):
     """A step or item that came back, with the reasons.
@@ -89,11 +95,8 @@ class Hit(Record):
         parts = []
         percent = self.score > 0 and all(signal.share >= 0 for signal in self.why)
         for signal in self.why:
-            rank = f" #{signal.rank}" if signal.rank is not None else ""
-            value = f" ({signal.value:.2f})" if signal.value is not None else ""
             share = f" {signal.share / self.score:.0%}" if percent else f" {signal.share:+.2f}" if signal.share else ""
-            note = f", {signal.note}" if signal.note else ""
-            parts.append(f"{signal.name}{rank}{value}{share}{note}")
+            parts.append(signal.explain(share))
         return " · ".join(parts)
 
 

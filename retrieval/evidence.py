@@ -28,6 +28,7 @@ __all__ = [
     "ReadItems",
     "ReadSpeakers",
     "ReadWorths",
+    "Reason",
     "WeighedSentence",
     "rank_evidence",
     "weighed_sentences",
@@ -97,13 +98,22 @@ class Need:
     wide: bool = True
 
 
+class Reason(NamedTuple):
+    """What put a candidate forward: a lane or late interaction, its rank there from 1, and for the latter the likeness."""
+
+    name: str
+    rank: int
+    value: float | None = None
+
+
 @dataclass(slots=True)
 class Ranked:
-    """A candidate with its record."""
+    """A candidate: the id of its record, the lanes that found it, and at which rank each."""
 
     id: str
     score: float
     lanes: tuple[str, ...] = ()
+    why: tuple[Reason, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +158,7 @@ def rank_evidence(
     known = _Bags(tx, embedder, bags, said, items) if late else None
     spoke = said.speakers
     for need in needs:
-        scores, lanes = _fused(need, said, items, embedder, weights, known)
+        scores, why = _fused(need, said, items, embedder, weights, known)
         if need.wide and weights.neighbours:
             _spread(tx, scores, said, weights)
         if need.speakers:
@@ -165,9 +175,14 @@ def rank_evidence(
             order = _never_long_without(best, others, weights.others_every)
             scores = dict(zip(order, [scores[one] for one in best], strict=True))
             best = order
-        kept = [Ranked(one, scores[one], tuple(lanes.get(one, ("beside",)))) for one in best if one not in gone]
+        kept = [_with_reasons(one, scores[one], why.get(one, ())) for one in best if one not in gone]
         found.append(RankedNeed(need, kept))
     return found, said.steps, items
+
+
+def _with_reasons(record_id: str, score: float, why: Sequence[Reason]) -> Ranked:
+    lanes = tuple(reason.name for reason in why if reason.name != "late") or ("beside",)
+    return Ranked(record_id, score, lanes, tuple(why))
 
 
 def _active_items(tx: Transaction, ids: Collection[str]) -> dict[str, MemoryItem]:
@@ -271,17 +286,17 @@ def _fused(
     embedder: Embedder,
     weights: EvidenceWeights,
     bags: _Bags | None,
-) -> tuple[dict[str, float], dict[str, list[str]]]:
-    """The candidates' scores, and the lanes that found each."""
+) -> tuple[dict[str, float], dict[str, list[Reason]]]:
+    """The candidates' scores, and what put each forward."""
     speakers = said.speakers
     known = {
         lane: [one for one in ranking if one in speakers or one in items] for lane, ranking in need.rankings.items()
     }
-    lanes: dict[str, list[str]] = {}
+    why: dict[str, list[Reason]] = {}
     for lane, ranking in known.items():
-        for one in ranking:
-            lanes.setdefault(one, []).append(lane)
-    theirs = {one for one in lanes if one in items or not need.speakers or speakers[one] in need.speakers}
+        for rank, one in enumerate(ranking, 1):
+            why.setdefault(one, []).append(Reason(lane, rank))
+    theirs = {one for one in why if one in items or not need.speakers or speakers[one] in need.speakers}
     scores: dict[str, float] = {}
     trust = {"vector": embedder.known_share(need.text)}
     for lane, ranking in known.items():
@@ -292,13 +307,16 @@ def _fused(
     values = embedder.compare_bags(need.text, bags.of(pool)) if compared and bags is not None else None
     if values is not None and values.any():
         alike = dict(zip(pool, values.tolist(), strict=True))
-        _add(scores, _best(alike), weights.lanes["late"], theirs, need, weights)
+        likest = _best(alike)
+        for rank, one in enumerate(likest, 1):
+            why[one].append(Reason("late", rank, round(alike[one], 4)))
+        _add(scores, likest, weights.lanes["late"], theirs, need, weights)
         most = max(alike.values())
         if weights.likeness and most > 0:  # ranks do not tell a plain match from the best of poor ones
             near = {one: max(0.0, value) / most for one, value in alike.items()}
             for one in scores:
                 scores[one] *= 1 - weights.likeness * (1 - near.get(one, 0.0))
-    return scores, lanes
+    return scores, why
 
 
 def _add(

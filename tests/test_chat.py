@@ -163,6 +163,39 @@ def test_commands(chat: Chat) -> None:
     assert "3 messages" not in shown
 
 
+def test_why_tells_of_each_hit_the_signals_and_its_rank_in_each(chat: Chat) -> None:
+    shown = chat(
+        "My daughter Mia goes to school in Hangzhou.",
+        "The wifi password is Tr4mw4y-Blue.",
+        "What is the wifi password?",
+        "/why",
+    )
+    reasons = re.findall(r"why: (.+)", shown)
+    assert len(reasons) == 2
+    assert re.fullmatch(r"vector #1 · keyword #1 · late #1 \(\d+\.\d\d\)", reasons[0])
+    assert re.match(r"vector #2 · ", reasons[1])
+    assert "keyword" not in reasons[1]  # it shares no word with the question
+
+
+def test_what_undo_brings_back_is_not_told_as_learned(chat: Chat) -> None:
+    shown = chat("The wifi password is Tr4mw4y-Blue.", "/memory", "/forget 1", "/undo", "/memory")
+    assert "Undone: op_" in shown
+    assert shown.count("1  vault  password of the wifi") == 2
+    assert shown.count("learned vault") == 1
+
+
+def test_the_numbers_of_reveal_are_those_of_the_last_reply_until_a_list_is_shown(chat: Chat) -> None:
+    told = "The wifi password is Tr4mw4y-Blue."
+    asked = "What is the wifi password?"
+    shown = chat(told, asked, "/reveal 1", "/reveal 2")
+    assert shown.count("Tr4mw4y-Blue") == 1
+    assert "/reveal 2: the last reply refers to 1 secret" in shown
+    shown = chat(told, asked, "/why", "/reveal 1", "/memory", "/reveal 1", user="bob")  # a message, then a vault item
+    assert shown.count("Tr4mw4y-Blue") == 2
+    shown = chat("The car needs new tyres.", "/memory tyres", "/reveal 1", user="carol")
+    assert re.search(r"/reveal 1: step_\S+ refers to no secret", shown)
+
+
 def test_a_secret_is_shown_on_request_and_to_nobody_else(chat: Chat, server: ScriptedServer) -> None:
     shown = chat("The wifi password is Tr4mw4y-Blue.", "/reveal", options=("--model", "openai:scripted"))
     assert "refers to no secret" in shown  # this model repeats only what was said in other threads

@@ -974,6 +974,44 @@ def test_doctor_of_a_home_that_is_not_there_makes_none(run: Runner, home: Path) 
     assert (report.code, report.json["ok"], home.exists()) == (0, True, False)
 
 
+def test_doctor_of_a_home_that_nobody_can_make_says_so(run: Runner, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    report = run("doctor", "--home", tmp_path / "file" / "home", "--json")
+    assert (report.code, report.json["ok"]) == (1, False)
+    [found] = [one for one in report.json["findings"] if one["status"] == "wrong"]
+    assert found["name"] == "permissions"
+    assert str(tmp_path / "file") in found["detail"]
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="a file system in which nobody makes folders")
+def test_doctor_tries_whether_a_home_can_be_made(run: Runner) -> None:
+    report = run("doctor", "--home", "/proc/hexamem")
+    assert report.code == 1
+    assert "none can be made" in report.out
+    assert "all is well" not in report.out
+
+
+def test_doctor_leaves_nothing_of_its_trial_behind(run: Runner, tmp_path: Path) -> None:
+    assert run("doctor", "--home", tmp_path / "deep" / "home").code == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("group", ["pages", "labels", "jobs", "experience"])
+def test_a_group_without_a_command_lists(run: Runner, kept: Path, group: str) -> None:
+    short = run(group, "--user", "alice", "--home", kept, "--json")
+    assert short.code == 0
+    assert short == run(group, "list", "--user", "alice", "--home", kept, "--json")
+    assert "Commands" in run(group, "--help").out
+
+
+def test_ingest_of_an_empty_file_says_that_it_holds_no_message(run: Runner, home: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.jsonl"
+    empty.touch()
+    done = run("ingest", empty, "--user", "alice", "--home", home)
+    assert done.code == 0
+    assert f"note: {empty} holds no message" in done.err
+
+
 def test_doctor_says_how_far_an_index_lags_behind(run: Runner, home: Path) -> None:
     run("add", "--user", "alice", "--kind", "semantic", "--name", "Mia", "--summary", "daughter", "--home", home)
     report = run("doctor", "--home", home, "--json")

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from .. import __version__
 from ..errors import HexamemError
@@ -95,6 +96,15 @@ _GROUPS = {
 }
 
 
+class _Listing(TyperGroup):
+    """A group of commands that lists where options stand in place of one: ``hexamem pages --user ann``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and args[0].startswith("-") and args[0] not in ("-h", "--help") and "list" in self.commands:
+            args = ["list", *args]
+        return super().parse_args(ctx, args)
+
+
 def _build() -> typer.Typer:
     built = typer.Typer(
         name=NAME,
@@ -110,7 +120,10 @@ def _build() -> typer.Typer:
                 built.command(name, rich_help_panel=panel)(command)
                 continue
             group = typer.Typer(
-                help=_GROUPS[name], no_args_is_help=True, context_settings={"help_option_names": ["-h", "--help"]}
+                help=_GROUPS[name],
+                cls=_Listing,
+                no_args_is_help=True,
+                context_settings={"help_option_names": ["-h", "--help"]},
             )
             for inner, one in command.items():
                 group.command(inner)(one)

@@ -80,6 +80,7 @@ class Chat:
         recall: what was recalled last, as JSON. numbered: ids that a command listed, by their numbers from 1.
         undoable: the last operation of /forget.
         secrets: ids of those to which the last reply refers.
+        reveals_reply: whether the numbers of /reveal are those of these secrets: no command listed anything since.
     """
 
     user: UserMemory
@@ -90,12 +91,13 @@ class Chat:
     numbered: list[str] = field(default_factory=list)
     undoable: str | None = None
     secrets: list[str] = field(default_factory=list)
+    reveals_reply: bool = False
     _graph: CompiledStateGraph[Any, Any, Any, Any] | None = None
     _items: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.history = _last_messages(self.user, self.thread)
-        self._items = {item.id for item in self.user.items()}
+        self.know_items()
         self.use(self.model)
 
     def use(self, model: str | None) -> None:
@@ -151,6 +153,7 @@ class Chat:
         self.history = _last_messages(self.user, self.thread) if forgot else said
         replies = [one.text for one in said[len(given) :] if one.type == "ai"]
         self.secrets = [one.id for one in find_references("\n".join(map(str, replies)))]
+        self.reveals_reply = bool(self.secrets)
         if self.secrets:
             output.write(Text("/reveal shows the secret here; the model never sees it", style="dim"))
         if stored:
@@ -170,6 +173,14 @@ class Chat:
                 output.write(output.body(said if len(said) <= 110 else f"{said[:109]}…", "dim"))
         for line in what.get("degraded") or ():
             output.note(f"note: {line}")
+
+    def show_list(self, ids: list[str]) -> None:
+        """Let numbers stand for these records, which a command lists."""
+        self.numbered, self.reveals_reply = ids, False
+
+    def know_items(self) -> None:
+        """Take what memory holds now as known: what came back was not learned."""
+        self._items = {item.id for item in self.user.items()}
 
     def tell_learned(self) -> None:
         """Show what was learned since the last time."""

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from ..errors import HexamemError, InvalidInputError
 from ..memory_types import Step
+from ..stores.secrets import find_references
 from . import output
 from .session import zone_of
 
@@ -44,14 +45,14 @@ def _memory(chat: Chat, words: str) -> None:
     """WORDS: search memory; without words: what it holds"""
     if words:
         found = chat.user.recall(words)
-        chat.numbered = [hit.id for hit in found.hits]
+        chat.show_list([hit.id for hit in found.hits])
         for number, hit in enumerate(found.hits, 1):
             output.write(*output.hit_block(number, hit, zone=zone_of(chat.user)))
         return None if found.hits else output.write_text("Nothing was found.")
     from .chat import item_line
 
     items = chat.user.items()
-    chat.numbered = [item.id for item in items][-20:]
+    chat.show_list([item.id for item in items][-20:])
     kinds = Counter(item.kind for item in items)
     told = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items())) or "nothing learned yet"
     output.write_text(f"{output.counted(len(chat.user.steps()), 'message')}; {told}")
@@ -63,7 +64,7 @@ def _memory(chat: Chat, words: str) -> None:
 def _why(chat: Chat, rest: str) -> None:
     """what was recalled for the last message, and why"""
     hits = chat.recall.get("hits") or []
-    chat.numbered = [hit["id"] for hit in hits]
+    chat.show_list([hit["id"] for hit in hits])
     if not hits:
         return output.write_text("Nothing was recalled for the last message.")
     output.write_text(f"Recalled for: {output.clean(chat.recall['query'])}")
@@ -78,7 +79,7 @@ def _why(chat: Chat, rest: str) -> None:
 
 
 def _forget(chat: Chat, what: str) -> None:
-    """N or ID: forget a record that /why or /memory listed, or any by its id"""
+    """N or ID: forget a record that /why or /memory listed, or any by its id; history keeps its words, for /undo"""
     if not what:
         raise InvalidInputError("/forget needs a number of the last list, or an id")
     what = _listed(chat, what, "/forget")
@@ -87,7 +88,9 @@ def _forget(chat: Chat, what: str) -> None:
     gone = {record.message_id} if isinstance(record, Step) else set()
     chat.history = [one for one in chat.history if one.id is None or one.id not in gone]
     chat.undoable = done.id
-    output.write_text(f"Forgotten: {what}. /undo brings it back ({done.id}).")
+    output.write_text(
+        f"Forgotten: {what}. /undo brings it back ({done.id}); `hexamem redact` takes words out for good."
+    )
 
 
 def _listed(chat: Chat, what: str, command: str) -> str:
@@ -102,12 +105,29 @@ def _listed(chat: Chat, what: str, command: str) -> str:
 
 
 def _reveal(chat: Chat, what: str) -> None:
-    """N or ID: show a secret, here only; without one those in the last reply; the audit keeps that it was asked for"""
-    wanted = [_listed(chat, what, "/reveal")] if what else chat.secrets
+    """show the secrets in the last reply, here only (N: one of them, or of a list since; or ID); the audit keeps it"""
+    wanted = _wanted(chat, what) if what else chat.secrets
     if not wanted:
         raise InvalidInputError("/reveal: the last reply refers to no secret; give a number of the last list, or an id")
     for one in wanted:
         output.write_text(chat.user.reveal(one, reason="asked for in the chat"))
+
+
+def _wanted(chat: Chat, what: str) -> list[str]:
+    """The secrets that a number or an id stands for: one of the last reply, a listed or named one, those in a message."""
+    if what.isdigit() and chat.reveals_reply:
+        if not 1 <= int(what) <= len(chat.secrets):
+            refers = output.counted(len(chat.secrets), "secret")
+            raise InvalidInputError(f"/reveal {what}: the last reply refers to {refers}; /why or /memory lists others")
+        return [chat.secrets[int(what) - 1]]
+    one = _listed(chat, what, "/reveal")
+    if not one.startswith("step_"):
+        return [one]
+    record = chat.user.get(one)
+    found = [secret.id for secret in find_references(record.content)] if isinstance(record, Step) else []
+    if not found:
+        raise InvalidInputError(f"/reveal {what}: {one} refers to no secret")
+    return found
 
 
 def _undo(chat: Chat, what: str) -> None:
@@ -117,6 +137,7 @@ def _undo(chat: Chat, what: str) -> None:
         raise InvalidInputError("/undo: nothing was forgotten in this conversation; give an operation's id")
     done = chat.user.undo(operation)
     chat.undoable = None
+    chat.know_items()
     output.write_text(f"Undone: {operation} ({output.counted(len(done), 'operation')}).")
 
 

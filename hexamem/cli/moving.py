@@ -97,6 +97,8 @@ def ingest(
         seconds = time.perf_counter() - began
         learned = _learn(memory)
     threads = {name for name, _ in found.messages}
+    if not found.messages:
+        found.notes.append(f"{file} holds no message")
     summary = {
         "file": str(file),
         "format": found.format,

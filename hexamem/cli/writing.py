@@ -216,7 +216,10 @@ def forget(
     thread: Annotated[str | None, typer.Option("--thread", help="All steps of this thread.")] = None,
     reason: Reason = "",
 ) -> None:
-    """Take steps out of memory, and the items that rest on nothing else; undo brings them back."""
+    """Take steps out of memory, and the items that rest on nothing else; undo brings them back.
+
+    Their words stay in the history and in exports so that it can be undone; `hexamem redact` takes words out for good.
+    """
     if not step_ids and thread is None:
         raise InvalidInputError("forget what? give step ids, or --thread")
     with session.known(user) as memory:
