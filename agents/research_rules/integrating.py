@@ -11,8 +11,10 @@ from ...intent.dates.relative import find_dates
 from ...intent.page_sentences import size_of, weigh
 from ...memory_types.local_time import in_zone
 from ...memory_types.research import Claim, Passage
+from ..applying.slots import slot_name
 from .linking import Chain, follow_links, identifiers
-from .question import CODE, Question, Stems
+from .own_facts import states_slot
+from .question import CODE, Question, Stems, holds
 from .reflecting import coverage
 from .text_reader import TextReader
 
@@ -77,11 +79,16 @@ def integrate_by_rules(
     scored = _sentences(question, passages[:_READ], chain, reader)
     best = frozenset().union(*(read(part) for one in passages[: 2 * _FEW] for part in (one.speaker or "", one.text)))
     weights = {word: _CODE_WEIGHT if CODE.fullmatch(word) else 1.0 for word in question.words}
-    held = sum(weight for word, weight in weights.items() if read(word) <= best)
+    held = sum(weight for word, weight in weights.items() if holds(question, best, word, read))
     share = held / sum(weights.values()) if weights else (1.0 if passages else 0.0)
     every = frozenset().union(*(read(one.text) for one in passages)) if question.names else frozenset()
     strange = [name for name in question.names if not read(name) & every]
     unheld = share < _LEAST or (bool(strange) and len(strange) == len(question.names))
+    noted = [one for one in scored if states_slot(one.passage, question.slots)]
+    theirs = _speaks_of(question, passages, read)
+    if noted and theirs:
+        return _of_own_facts(question, noted, scored, zone, number, read)
+    unheld = unheld or not theirs
     if not scored or (not question.judges and (unheld or _said_by_another(question, passages, read))):
         return Integrated((), NOT_HELD, False)
     chosen: list[_Sentence] = []
@@ -100,6 +107,33 @@ def integrate_by_rules(
             chosen.append(one)
     claims = tuple(sorted((_claim(one.passage, one.text, zone, number) for one in chosen), key=_when))
     return Integrated(claims, joined(claims, zone), True)
+
+
+def _of_own_facts(
+    question: Question, noted: Sequence[_Sentence], scored: Sequence[_Sentence], zone: tzinfo, number: int, read: Stems
+) -> Integrated:
+    """The answer to a question that people ask about themselves: what is noted of it, and what says all its words."""
+    chosen = sorted(noted, key=lambda one: question.slots.index(slot_name(one.passage.text.partition("\n")[0])))[:_FEW]
+    for one in scored:
+        whole = bool(question.words) and all(holds(question, one.held, word, read) for word in question.words)
+        if (
+            len(chosen) < _FEW
+            and whole
+            and one.passage.kind == "step"
+            and not any(_learned_from(one, other) or _alike(one, other) for other in chosen)
+        ):
+            chosen.append(one)
+    claims = tuple(sorted((_claim(one.passage, one.text, zone, number) for one in chosen), key=_when))
+    return Integrated(claims, joined(claims, zone), True)
+
+
+def _speaks_of(question: Question, passages: Sequence[Passage], read: Stems) -> bool:
+    """Whether the people and animals of a question are spoken of; the label of a core item ("partner") tells not which."""
+    if not question.whose:
+        return True
+    texts = [one.text.partition("\n")[2] if one.kind == "core" else one.text for one in passages]
+    held = frozenset().union(*map(read, texts))
+    return all(holds(question, held, one, read) for one in question.whose)
 
 
 def _learned_from(one: _Sentence, other: _Sentence) -> bool:

@@ -12,6 +12,8 @@ __all__ = ["MAIN_NEED", "plan_by_rules"]
 MAIN_NEED = ""
 """The need of the question itself, in requests."""
 _PARTS = 3
+_TOLD = {"home_city": "home lives in 住在", "employer": "employer works at 工作", "job_title": "job works as 工作"}
+"""The words in which core items state a slot, where its name does not tell."""
 
 
 def plan_by_rules(
@@ -49,6 +51,11 @@ def plan_by_rules(
             )
         if "kind" in lanes and kinds:
             found.append(SearchRequest(lane="kind", query=question.text, need=MAIN_NEED, kinds=tuple(kinds)))
+        if question.slots:
+            own = " ".join(_TOLD.get(one, one.replace("_", " ")) for one in question.slots)
+            lane: Lane = "kind" if "kind" in lanes and "core" in kinds else "keyword"
+            if lane in lanes:
+                found.append(SearchRequest(lane=lane, query=own, need=own, kinds=("core",) if lane == "kind" else ()))
         for part in question.parts[:_PARTS]:
             ask(part, part)
         if not {"vector", "keyword"} & set(lanes):

@@ -15,8 +15,10 @@ from ...intent.references.cues import FUNCTION_WORDS
 from ...memory_types.local_time import in_utc
 from ...stores.lexical.records import make_stemmer
 from .irregular import BASES
+from .own_facts import asked_slots, possessed
+from .synonyms import others_for
 
-__all__ = ["CODE", "Question", "Stems", "content_words", "read_question", "stems"]
+__all__ = ["CODE", "Question", "Stems", "content_words", "holds", "read_question", "stems"]
 
 Stems = Callable[[str], frozenset[str]]
 """Gives :func:`stems`: that function, or one that remembers for the time of a run."""
@@ -27,7 +29,7 @@ CODE = re.compile(r"\b(?:(?=\w*[A-Z])[A-Z]{3,}\w*|\w*\d\w*)\b")
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _HAN = re.compile(r"[\u3400-\u9fff]+")
 _HAN_FUNCTION = re.compile(
-    r"什么时候|什么|哪[里儿些个位天年]|怎么样?|为什么|多少|几[个次点天年]?|是不是|有没有|吗|呢|的|了|在|是|和|有|谁|都|过|把|被|给|对|跟|与"
+    r"叫(?:什么|啥)|名字|现在|目前|我们?|什么时候|什么|哪[里儿些个位天年家座所]|怎么样?|为什么|多少|几[个次点天年]?|是不是|有没有|吗|呢|的|了|在|是|和|有|谁|都|过|把|被|给|对|跟|与"
 )
 _ASKING = frozenset(
     [
@@ -111,6 +113,8 @@ class Question:
         judges: whether it asks what is likely, so that no words answer it as they stand.
         many: whether several things in several places may belong to the answer.
         since, until: the time it names, if it does.
+        slots: the slots of core items that answer it, where the user plainly asks about themselves.
+        whose: people and animals of the user without whom nothing answers it.
     """
 
     text: str
@@ -124,6 +128,8 @@ class Question:
     many: bool = False
     since: datetime | None = None
     until: datetime | None = None
+    slots: tuple[str, ...] = ()
+    whose: tuple[str, ...] = ()
 
 
 def read_question(text: str, speakers: Collection[str], now: datetime, zone: tzinfo) -> Question:
@@ -170,6 +176,8 @@ def read_question(text: str, speakers: Collection[str], now: datetime, zone: tzi
         many=_LIST.search(text) is not None or len(asked) > 1,
         since=since,
         until=until,
+        slots=asked_slots(text),
+        whose=possessed(text),
     )
 
 
@@ -234,3 +242,15 @@ def stems(text: str) -> frozenset[str]:
         found.update(first + second for first, second in pairwise(run))
         found.update(run)
     return frozenset(found)
+
+
+def holds(question: Question, held: frozenset[str], word: str, read: Stems = stems) -> bool:
+    """Whether a text holds a word of a question.
+
+    Of people and animals of the user ("my wife") another word that says as much will do. Of those of others it will not:
+    whose mother is meant no word tells, and more questions would be answered that memory holds no answer to.
+
+    Args:
+        held: the stems of the text.
+    """
+    return read(word) <= held or (bool(question.whose) and any(read(other) <= held for other in others_for(word)))

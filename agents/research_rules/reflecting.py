@@ -13,7 +13,8 @@ from collections.abc import Collection, Sequence
 from ...intent.references.cues import FUNCTION_WORDS
 from ...memory_types.research import Passage, Reflection
 from .linking import follow_links, identifiers
-from .question import CODE, Question, Stems, stems
+from .own_facts import states_slot
+from .question import CODE, Question, Stems, holds, stems
 from .text_reader import TextReader
 
 __all__ = ["coverage", "reflect_by_rules"]
@@ -24,11 +25,16 @@ _BEST, _NEEDS, _BRIDGES, _LINKS = 5, 4, 2, 8
 
 
 def coverage(question: Question, passages: Sequence[Passage], read: Stems = stems) -> tuple[float, tuple[str, ...]]:
-    """The share of the question's words that the passages hold, from 0 to 1, and the words that they do not."""
+    """The share of the question's words that the passages hold, from 0 to 1, and the words that they do not.
+
+    A core item that states what the user asks about themselves holds all of them: "Lives in Porto" and "Which city am I in?".
+    """
+    if any(states_slot(one, question.slots) for one in passages):
+        return 1.0, ()
     if not question.words:
         return (1.0 if passages else 0.0), ()
     held = frozenset().union(*(read(part) for one in passages for part in (one.speaker or "", one.text)))
-    missing = tuple(word for word in question.words if not read(word) <= held)
+    missing = tuple(word for word in question.words if not holds(question, held, word, read))
     return 1 - len(missing) / len(question.words), missing
 
 
@@ -59,6 +65,7 @@ def reflect_by_rules(
         one for one in passages[:_BEST] if not question.speakers or (one.speaker or "").casefold() in question.speakers
     ]
     whole = any(coverage(question, [one], read)[0] == 1.0 for one in theirs[:3])
+    whole = whole or any(states_slot(one, question.slots) for one in passages)
     chain = follow_links(identifiers(question.bare), passages)
     links = chain.open(asked)[:_LINKS]
     one_will_do = whole and not question.many and not question.parts

@@ -1,0 +1,98 @@
+"""Questions that people ask about themselves: which noted fact answers one, and of whom or what an answer must speak.
+
+"Where do I live?" shares no word with "home: Porto". A core item states a slot (home, employer, birthday), and a plain
+question of the user about that slot is answered by it. Where the question is about somebody or something of the user
+("my dog"), an answer must speak of them.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ...memory_types.research import Passage
+from ..applying.slots import slot_name
+from ..managers.rules.words import ANIMALS, ANIMALS_ZH, KIN, KIN_ZH
+
+__all__ = ["asked_slots", "possessed", "states_slot"]
+
+_PAST = re.compile(
+    r"\b(?:did|was|were|used to|before|previous(?:ly)?|former(?:ly)?|original(?:ly)?|last|first|old(?=\s+(?:home|job|flat|house)))\b"
+    r"|以前|之前|原来|过去|曾|当时|那时|上[次个一]|去年|最早|最初|小时候",
+    re.I,
+)
+_SELF = r"(?:do|am|are|'m|’m)\s+(?:i|we)\b(?:\s+(?:currently|now|actually|both|all))?"
+_NOW_ZH = r"(?:现在|目前|如今|到底|平时|是)*"
+_ASKED_ZH = r"(?:哪[里儿个座家所]?|什么|何处)"
+_FORMS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = tuple(
+    (re.compile(form, re.I), slots)
+    for form, slots in (
+        (
+            rf"^(?:in\s+)?(?:where|(?:which|what)\s+(?:city|town|place|country)),?\s+{_SELF}\s+(?:live|living|reside|based)\b"
+            rf"|我们?{_NOW_ZH}(?:居住|定居|住)[在于]?{_ASKED_ZH}|我们?{_NOW_ZH}在{_ASKED_ZH}\w{{0,3}}(?:居住|定居|住|生活)"
+            rf"|我们?家{_NOW_ZH}[住在]+{_ASKED_ZH}",
+            ("home_city", "address", "country"),
+        ),
+        (
+            rf"^(?:for\s+|at\s+|in\s+)?(?:where|whom?|(?:which|what)\s+(?:company|firm|employer|organi[sz]ation)),?"
+            rf"\s+{_SELF}\s+(?:work|working|employed)\b|^who\s+(?:employs\s+me|do\s+i\s+work\s+for)\b"
+            rf"|我{_NOW_ZH}在{_ASKED_ZH}\w{{0,4}}(?:工作|上班|任职)",
+            ("employer",),
+        ),
+        (
+            rf"^what\s+{_SELF}\s+(?:do|doing)\s+(?:for\s+(?:a\s+living|work|a\s+job)|at\s+work)\b|^what\s+{_SELF}\s+work(?:ing)?\s+as\b"
+            rf"|^what\s+(?:kind|sort|type)\s+of\s+(?:work|job)\s+{_SELF}\s+(?:do|have|doing)\b"
+            rf"|我{_NOW_ZH}(?:做|干|从事)的?是?什么(?:工作|职业|行业|的)|我{_NOW_ZH}靠什么(?:谋生|生活)",
+            ("job_title", "employer"),
+        ),
+        (r"^how\s+old\s+am\s+i\b|我(?:现在|今年)*(?:多大|几岁|多少岁)", ("age",)),
+        (r"^(?:what\s+am\s+i\s+called|who\s+am\s+i)\b|我叫(?:什么|啥)|我是谁", ("name",)),
+    )
+)
+_LABEL = re.compile(
+    r"^(?:what|who|when|where|which)(?:['’]s|\s+is|\s+are)\s+my\s+(?:(?:current|present|own|full)\s+)?"
+    r"(?P<label>[a-z][a-z -]{1,40}?)\s*(?:now)?[?.!\s]*$"
+    r"|我们?(?:现在|目前)?的?(?P<han>姓名|名字|昵称|年龄|生日|出生地|住址|地址|居住地|公司|工作单位|单位|职业|工作|职位|学校|专业|母语)(?:是|叫|在)(?:什么|多少|哪)",
+    re.I,
+)
+_MINE_ZH = re.compile(rf"我(?:们|家)?里?的?({'|'.join(map(re.escape, KIN_ZH))}|{ANIMALS_ZH})", re.I)
+_HOLDERS = KIN | ANIMALS
+
+
+def asked_slots(text: str) -> tuple[str, ...]:
+    """The slots of core items that answer a question of the user about themselves, as it is now; none of any other question.
+
+    Args:
+        text: the question.
+    """
+    text = " ".join(text.split())
+    if _PAST.search(text):
+        return ()
+    for form, slots in _FORMS:
+        if form.search(text):
+            return slots
+    label = _LABEL.search(text)
+    if label is None:
+        return ()
+    said = slot_name(label["label"] or label["han"])
+    return tuple(dict.fromkeys((said, "employer"))) if said == "job_title" else (said,) if said else ()
+
+
+def states_slot(passage: Passage, slots: tuple[str, ...]) -> bool:
+    """Whether a passage is a core item that states one of some slots."""
+    return bool(slots) and passage.kind == "core" and slot_name(passage.text.partition("\n")[0]) in slots
+
+
+def possessed(text: str) -> tuple[str, ...]:
+    """The people and animals of the user that a question is about: "dog" of "What does my old dog eat?"."""
+    found: dict[str, None] = {}
+    for match in re.finditer(r"\b(?:my|our)\s+((?:[\w’'-]+\s*){1,3})", text, re.I):
+        for word in match.group(1).split():
+            plain = re.sub(r"['’]s?$", "", word.casefold())
+            known = next(
+                (one for one in (plain, plain.removesuffix("s"), plain.removesuffix("es")) if one in _HOLDERS), None
+            )
+            if known is not None:
+                found[known] = None
+                break
+    found.update((match.group(1), None) for match in _MINE_ZH.finditer(text))
+    return tuple(found)
