@@ -11,7 +11,7 @@ import re
 
 from ...memory_types.research import Passage
 from ..applying.slots import slot_name
-from ..managers.rules.words import ANIMALS, ANIMALS_ZH, KIN, KIN_ZH
+from ..managers.rules.words import ANIMALS, ANIMALS_ZH, CHILDREN, FEMALE, KIN_ZH, MALE, PARTNERS
 
 __all__ = ["asked_slots", "possessed", "states_slot"]
 
@@ -54,8 +54,11 @@ _LABEL = re.compile(
     r"|我们?(?:现在|目前)?的?(?P<han>姓名|名字|昵称|年龄|生日|出生地|住址|地址|居住地|公司|工作单位|单位|职业|工作|职位|学校|专业|母语)(?:是|叫|在)(?:什么|多少|哪)",
     re.I,
 )
-_MINE_ZH = re.compile(rf"我(?:们|家)?里?的?({'|'.join(map(re.escape, KIN_ZH))}|{ANIMALS_ZH})", re.I)
-_HOLDERS = KIN | ANIMALS
+_FAMILY = FEMALE | MALE | PARTNERS | CHILDREN
+_MINE_ZH = re.compile(
+    rf"我(?:们|家)?里?的?({'|'.join(re.escape(one) for one in KIN_ZH if one in _FAMILY)}|{ANIMALS_ZH})", re.I
+)
+_HOLDERS = _FAMILY | ANIMALS
 
 
 def asked_slots(text: str) -> tuple[str, ...]:
@@ -83,7 +86,10 @@ def states_slot(passage: Passage, slots: tuple[str, ...]) -> bool:
 
 
 def possessed(text: str) -> tuple[str, ...]:
-    """The people and animals of the user that a question is about: "dog" of "What does my old dog eat?"."""
+    """The family and animals of the user that a question is about: "dog" of "What does my old dog eat?".
+
+    Friends, colleagues and the like are left out: people seldom say of somebody that it is a friend.
+    """
     found: dict[str, None] = {}
     for match in re.finditer(r"\b(?:my|our)\s+((?:[\w’'-]+\s*){1,3})", text, re.I):
         for word in match.group(1).split():
@@ -93,6 +99,7 @@ def possessed(text: str) -> tuple[str, ...]:
             )
             if known is not None:
                 found[known] = None
-                break
+                if plain == word.casefold():  # of "my wife's dog" both are meant
+                    break
     found.update((match.group(1), None) for match in _MINE_ZH.finditer(text))
     return tuple(found)

@@ -114,7 +114,7 @@ class Question:
         many: whether several things in several places may belong to the answer.
         since, until: the time it names, if it does.
         slots: the slots of core items that answer it, where the user plainly asks about themselves.
-        whose: people and animals of the user without whom nothing answers it.
+        whose: family and animals of the user without whom nothing answers it; none where the question has parts.
     """
 
     text: str
@@ -176,8 +176,8 @@ def read_question(text: str, speakers: Collection[str], now: datetime, zone: tzi
         many=_LIST.search(text) is not None or len(asked) > 1,
         since=since,
         until=until,
-        slots=asked_slots(text),
-        whose=possessed(text),
+        slots=asked_slots(text) if len(parts) < 2 else (),
+        whose=possessed(text) if len(parts) < 2 else (),
     )
 
 

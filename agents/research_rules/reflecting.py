@@ -65,10 +65,10 @@ def reflect_by_rules(
         one for one in passages[:_BEST] if not question.speakers or (one.speaker or "").casefold() in question.speakers
     ]
     whole = any(coverage(question, [one], read)[0] == 1.0 for one in theirs[:3])
-    whole = whole or any(states_slot(one, question.slots) for one in passages)
+    noted = any(states_slot(one, question.slots) for one in passages)
     chain = follow_links(identifiers(question.bare), passages)
     links = chain.open(asked)[:_LINKS]
-    one_will_do = whole and not question.many and not question.parts
+    one_will_do = noted or (whole and not question.many and not question.parts)
     enough = answerable and share == 1.0 and (last or (one_will_do and not links))
     told = missing or (() if enough else tuple(question.words))
     if enough or last:
