@@ -287,8 +287,7 @@ class Memory(AsyncMemory):
         """The labels that a question names; a labeller is asked by one at a time, as it labels."""
         if self.labelling is None:
             return QueryFilter()
-        with self.projector.lock(user):
-            by_rules = self.labelling.query(user, query, vector)
+        by_rules = self.labelling.query(user, query, vector)
         return self.model_tier.query(user, query, by_rules, self._without_secrets)
 
     def _without_secrets(self, user: str, query: str) -> str:

@@ -113,30 +113,29 @@ def test_blocks_of_a_system_message_are_kept(memory: Memory) -> None:
 
 
 def test_it_recalls_again_when_the_topic_shifts_and_only_then(memory: Memory) -> None:
-    alice = memory.user("alice")
-    alice.remember(
-        ["The red bicycle stands in the cellar.", "Aunt Rosa is allergic to walnuts in cakes."], thread_id="old"
-    )
+    told = ["The red bicycle stands in the cellar.", "Aunt Rosa is allergic to walnuts in cakes."]
+    for user in ("alice", "bob"):
+        memory.user(user).remember(told, thread_id="old")
 
     @tool
     def look(what: str) -> str:
         """Look something up."""
         return what
 
-    def run(first: str) -> list[str]:
+    def run(user: str, first: str) -> list[str]:  # a user each: what one run called stands in no recall of the other
         made, model = agent(
             memory, [calls("look", what=first), "Done."], [look], prompt=PromptSettings(k=1), topic_shift=0.2
         )
         events = made.stream(
-            ask("Where does the red bicycle stand?"), thread(first), context=ALICE, stream_mode="custom"
+            ask("Where does the red bicycle stand?"), thread(first), context={"user": user}, stream_mode="custom"
         )
         stages = [one["stage"] for one in events if one["stage"] == "recall"]
         return [*stages, model.prompts[-1][0].text]
 
-    shifted = run("a cake with walnuts for aunt Rosa")
+    shifted = run("alice", "a cake with walnuts for aunt Rosa")
     assert len(shifted) == 3
     assert "walnuts" in shifted[-1]
-    same = run("the red bicycle stands over there")
+    same = run("bob", "the red bicycle stands over there")
     assert len(same) == 2
     assert "bicycle stands in the cellar" in same[-1]
 

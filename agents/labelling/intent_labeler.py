@@ -89,6 +89,12 @@ class IntentLabeling:
         self._failures: dict[str, int] = {}
         self._told: set[tuple[str, str]] = set()
         self._guard = threading.Lock()
+        self._turns: dict[str, threading.RLock] = {}
+
+    def _turn(self, user: str) -> threading.RLock:
+        """Held while the user's labeller is asked or dropped. It may be taken under the lock of the indexes, not around it."""
+        with self._guard:
+            return self._turns.setdefault(user, threading.RLock())
 
     def waiting(self, user: str) -> bool:
         """Whether a batch of the user failed and is to be tried again."""
@@ -100,6 +106,10 @@ class IntentLabeling:
         Args:
             vector: the question's embedding by the indexes' embedder; used where that is the labeller's own.
         """
+        with self._turn(user):
+            return self._query(user, text, vector)
+
+    def _query(self, user: str, text: str, vector: Vectors | None) -> QueryFilter:
         with self._ledger.read(user) as tx:
             if not tx.user_id:
                 return QueryFilter()
@@ -132,8 +142,8 @@ class IntentLabeling:
             return self._vectors.pop(user, {})
 
     def drop(self, user: str) -> None:
-        """Forget what is kept in memory of a user."""
-        with self._guard:
+        """Forget what is kept in memory of a user; a question that is being read is waited for, and keeps nothing."""
+        with self._turn(user), self._guard:
             self._kept.pop(user, None)
             self._failures.pop(user, None)
             self._vectors.pop(user, None)
@@ -151,6 +161,10 @@ class IntentLabeling:
         A labeller that raises is noticed, and its batch tried again by later calls, three times in all. Then it is
         given up: its steps stay without labels until :meth:`start_over`.
         """
+        with self._turn(user):
+            return self._label(user)
+
+    def _label(self, user: str) -> int:
         done = 0
         while True:
             with self._ledger.read(user) as tx:
