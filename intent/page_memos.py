@@ -189,7 +189,7 @@ def _dated(part: MemoPart, zone: tzinfo) -> str:
     for span in reversed(find_dates(text, part.said_at, zone)):
         if not span.told or any(character.isdigit() for character in span.text):
             continue
-        text = f"{text[: span.end]} ({span.iso}){text[span.end :]}"
+        text = f"{text[: span.end]}{span.aside}{text[span.end :]}"
     return text
 
 

@@ -262,7 +262,7 @@ def test_a_memo_of_chinese_talk_has_its_facts() -> None:
     memo = page_memo(
         said("你好！", "你好呀！", "我上周六从杭州搬到上海了，房租6800元。", "真好！"), ZoneInfo("Asia/Shanghai")
     )
-    assert memo == "Ann：我上周六 (2025-03-01)从杭州搬到上海了，房租6800元"
+    assert memo == "Ann：我上周六（2025-03-01）从杭州搬到上海了，房租6800元"
 
 
 @given(st.lists(st.text(max_size=300), max_size=8))

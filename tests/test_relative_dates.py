@@ -395,3 +395,28 @@ def test_words_of_the_first_and_the_last_day_that_there_are_can_be_read(moment: 
     ):
         for found in find_dates(text, moment, ZoneInfo(zone)):
             assert found.day <= found.last_day
+
+
+@pytest.mark.parametrize(
+    ("text", "aside", "beginning"),
+    [
+        ("We came last weekend.", " (2025-03-01 to 2025-03-02)", "about 2025-03-01"),
+        ("I came yesterday.", " (2025-03-03)", "2025-03-03"),
+        ("我们上周末来的。", "（2025-03-01至2025-03-02）", "2025-03-01前后"),
+        ("我昨天来的。", "（2025-03-03）", "2025-03-03"),
+        ("我今年三十二岁。", "（2025年）", "2025年"),
+    ],
+)
+def test_a_date_is_shown_in_the_language_of_its_words(text: str, aside: str, beginning: str) -> None:
+    span = resolve_date(text, datetime(2025, 3, 4, 9, tzinfo=UTC), ZoneInfo("UTC"), prefer="past")
+    assert span is not None
+    assert span.aside == aside
+    assert beginning == (span.beginning if aside.startswith(" ") else span.beginning_zh)
+
+
+def test_days_in_figures_are_read_beside_chinese_characters() -> None:
+    found = find_dates(
+        "我们2025-08-09至2025-08-10搬到了杭州（自2025-08-09前后）", datetime(2026, 1, 1, tzinfo=UTC), ZoneInfo("UTC")
+    )
+    assert [span.iso for span in found] == ["2025-08-09", "2025-08-10", "2025-08-09"]
+    assert find_dates("build_2025-08-09", datetime(2026, 1, 1, tzinfo=UTC), ZoneInfo("UTC")) == ()

@@ -552,3 +552,57 @@ def test_what_is_true_for_the_moment_of_something_unnamed_is_no_fact(text: str) 
 )
 def test_marks_of_ascii_between_chinese_words_are_read_as_chinese_ones(text: str, values: list[str]) -> None:
     assert sorted(core(text)) == sorted(values)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "下周五要去北京出差三天,住在国贸附近的酒店。", "下周去北京出差,住在希尔顿酒店。", "周末我住在如家宾馆。",
+        "去三亚旅游五天,住在亚龙湾。",
+        "这次在上海住在朋友家,待两天。", "我暂时住在上海。", "我在成都待三天,住在春熙路。", "经常去上海出差,住在浦东。",
+        "I'm living in Rome for three days.", "We live at the Hilton Hotel.",
+        "I'm living in Rome at a hotel near Termini.",
+        "While I'm in Rome, I'm living near Termini.", "I'm in Rome now for three days.", "I live in Leeds at a friend's place.",
+        "I'm going to Berlin on business next week, I'll be living in Mitte.", "We're based in Lisbon until Friday.",
+        "I'm living in Porto in an Airbnb.", "I lived in Rome for three days last year.",
+    ],
+)  # fmt: skip
+def test_where_one_stays_for_a_while_is_no_home(text: str) -> None:
+    assert [one for one in proposed(batch(text)) if one.kind == "core"] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "home"),
+    [
+        ("我住在杭州。", "住在杭州"), ("我现在住在国贸附近的公寓。", "住在国贸附近"), ("我住在杭州,下周去北京出差。", "住在杭州"),
+        ("我经常出差,住在上海。", "住在上海"), ("我住在希尔顿酒店旁边。", "住在希尔顿酒店旁边"), ("我住在北京三年了。", "住在北京"),
+        ("我上班五天,休息两天,住在杭州。", "住在杭州"), ("我今年三十二岁,住在上海。", "住在上海"),
+        ("我们上周搬了家,住在西湖区。", "住在西湖区（自2025-02-24前后）"),
+        ("I live in Zurich, and I'm going to Rome for three days.", "Lives in Zurich"),
+        ("I live in Rome and work at a hotel.", "Lives in Rome"), ("I live near the Hilton Hotel.", "Lives near Hilton Hotel"),
+        ("I'm living in Rome for three years.", "Lives in Rome"), ("I've been living in Rome for two weeks.", "Lives in Rome"),
+        ("I travel on business a lot, I live in Oslo.", "Lives in Oslo"), ("I'm in Rome now.", "Lives in Rome"),
+        ("I live in Oslo and work from home for three days a week.", "Lives in Oslo"),
+    ],
+)  # fmt: skip
+def test_a_home_is_learned_beside_talk_of_trips_and_hotels(text: str, home: str) -> None:
+    assert [value for value in core(text) if value.startswith(("住在", "Lives "))] == [home]
+
+
+@pytest.mark.parametrize(
+    ("text", "home", "event"),
+    [
+        ("We moved to Hangzhou last weekend.", "Lives in Hangzhou (since about 2025-03-01)", "2025-03-01 to 2025-03-02"),
+        ("我们上周末搬到了杭州。", "住在杭州（自2025-03-01前后）", "我们2025-03-01至2025-03-02搬到了杭州"),
+    ],
+)  # fmt: skip
+def test_a_beginning_within_several_days_is_told_in_the_language_of_the_text(text: str, home: str, event: str) -> None:
+    told = proposed(batch(text, zone="UTC"))
+    assert [one.values["value"] for one in told if one.kind == "core"] == [home]
+    assert [one.values["valid_from"] for one in told if one.kind == "core"] == [datetime(2025, 3, 1, tzinfo=UTC)]
+    assert all(event in one.values["summary"] for one in told if one.kind == "episodic")
+
+
+def test_a_year_in_a_chinese_text_is_told_in_chinese() -> None:
+    assert core("我2019年搬到了杭州。") == ["住在杭州（自2019年）"]
+    assert core("I moved to Oslo in 2019.") == ["Lives in Oslo (since 2019)"]

@@ -227,7 +227,7 @@ def _claim(passage: Passage, sentence: str, zone: tzinfo, number: int) -> Claim:
     if passage.occurred_at is not None and weigh(sentence, size_of(sentence)).has_day:
         for span in reversed(find_dates(sentence, passage.occurred_at, zone)):
             if span.told and not any(character.isdigit() for character in span.text):
-                text = f"{text[: span.end]} ({span.iso}){text[span.end :]}"
+                text = f"{text[: span.end]}{span.aside}{text[span.end :]}"
     return Claim(
         text=text,
         quote=sentence,

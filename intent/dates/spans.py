@@ -31,6 +31,7 @@ __all__ = [
 Prefer = Literal["past", "future", "near"]
 """Which of several days is meant where the words leave it open: that of a report, of a plan, or the nearest one."""
 Precision = Literal["day", "week", "month", "season", "year"]
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +64,31 @@ class DateSpan:
         if self.last_day != self.day:
             return f"{self.day.isoformat()} to {self.last_day.isoformat()}"
         return self.day.isoformat() + (f" {self.clock:%H:%M}" if self.clock else "")
+
+    @property
+    def iso_zh(self) -> str:
+        """The same for a text in Chinese: ``2025-06-20至2025-06-24``, ``2025年``; else like ``iso``."""
+        return f"{self.iso}年" if self.precision == "year" else self.iso.replace(" to ", "至")
+
+    @property
+    def shown(self) -> str:
+        """``iso`` or ``iso_zh``, by the script of the words that it stands for or beside."""
+        return self.iso_zh if _HAN.search(self.text) else self.iso
+
+    @property
+    def aside(self) -> str:
+        """What is put behind its words to tell the day: `` (2025-03-04)``, in Chinese ``（2025-03-04）``."""
+        return f"（{self.iso_zh}）" if _HAN.search(self.text) else f" ({self.iso})"
+
+    @property
+    def beginning(self) -> str:
+        """Since when, of what began then: ``2025-03-04``, ``about 2025-06-20`` of several days, ``2025-03`` or ``2025``."""
+        return f"about {self.day.isoformat()}" if " to " in self.iso else self.iso
+
+    @property
+    def beginning_zh(self) -> str:
+        """The same in Chinese: ``2025-06-20前后`` of several days, ``2025年``; else like ``beginning``."""
+        return f"{self.day.isoformat()}前后" if " to " in self.iso else self.iso_zh
 
     def moment(self, zone: tzinfo) -> datetime:
         """When it begins: its time of day, else midnight, in ``zone``; a repeated hour is its first occurrence."""

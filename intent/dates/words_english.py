@@ -213,7 +213,11 @@ _FORMS: tuple[tuple[tuple[str, ...], str, Reader], ...] = (
         r"|\bdays?\sone\b|\ball\sday\b",
         _recurrence,
     ),
-    (_ANY_YEAR, r"\b(?P<y>(?:19|20)\d\d)[-/.](?P<m>1[0-2]|0?[1-9])[-/.](?P<d>3[01]|[12]\d|0?[1-9])(?!\d)", _iso),
+    (
+        _ANY_YEAR,
+        r"(?<![^\W\u3400-\u4dbf\u4e00-\u9fff])(?P<y>(?:19|20)\d\d)[-/.](?P<m>1[0-2]|0?[1-9])[-/.](?P<d>3[01]|[12]\d|0?[1-9])(?!\d)",
+        _iso,
+    ),
     (
         MONTHS,
         rf"{_PREFIX}\b(?P<first>{_DAY})(?:\sof)?\s(?P<month>{MONTH}){_TO}(?P<last>{_DAY})(?:\sof)?\s"

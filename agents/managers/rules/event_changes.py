@@ -49,7 +49,7 @@ def called_off(sentence: Sentence, said_at: datetime, zone: tzinfo) -> Event:
     clause = next((c for c in sentence.clauses if OFF.search(c.text)), sentence.clauses[0])
     text = clause.raw
     for span in reversed(find_dates(clause.raw, said_at, zone, prefer="future")):
-        text = text[: span.start] + span.iso + text[span.end :]
+        text = text[: span.start] + span.shown + text[span.end :]
     text = LEAD.sub("", text).strip()
     return Event(
         start=clause.start,
@@ -79,7 +79,7 @@ def put_right(
     dated = find_dates(reading.raw, said_at, zone, prefer=tense(clause.text, reading.has_han))
     when = next((each for each in dated if each.start == right.start), right)
     lead = "on " if when.text.isascii() and when.precision == "day" and denial.said.isascii() else ""
-    summary = f"{LEAD.sub('', denial.said)} {lead}{when.iso.split(' ')[0]}" if lead else f"{denial.said}{when.iso}"
+    summary = f"{LEAD.sub('', denial.said)} {lead}{when.iso.split(' ')[0]}" if lead else f"{denial.said}{when.shown}"
     summary += reading.raw[when.end : clause.end].rstrip(" ,;.，。；")
     if when.clock and lead:
         summary += f" ({when.iso})"

@@ -154,13 +154,12 @@ class EventFindings:
             when = replace(when, clock=earlier.when.clock)
         summary = str(earlier.values["summary"])
         if earlier.when is not None:
-            summary = summary.replace(earlier.when.iso, when.iso).replace(
-                earlier.when.day.isoformat(), when.day.isoformat()
-            )
+            summary = summary.replace(earlier.when.iso, when.iso).replace(earlier.when.iso_zh, when.iso_zh)
+            summary = summary.replace(earlier.when.day.isoformat(), when.day.isoformat())
         if not slip and len(event.topics) > 2 and event.topics & earlier.topics:
             summary = event.summary
         if when.day.isoformat() not in summary:
-            summary += f" ({when.iso})"
+            summary += f" ({when.shown})"
         moved = replace(
             plain,
             values={

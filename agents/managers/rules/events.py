@@ -316,7 +316,7 @@ def _event(
         if hint and not change:
             summary = f"{text} — {hint}"
             topics = topics | content_words(hint)
-    iso = when.iso.split(" ")[0] if when.last_day == when.day else when.iso
+    iso = when.iso.split(" ")[0] if when.last_day == when.day else when.shown
     at = when.start - start
     if 0 <= at <= len(text) and text[at : at + len(when.text)] == when.text:
         lead = (

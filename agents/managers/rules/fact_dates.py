@@ -10,7 +10,7 @@ from ....intent.dates.spans import DateSpan
 from ...contract import HeardStep
 from .english_grammar import Fact
 from .finding import day_start
-from .sentences import Reading
+from .sentences import Reading, Sentence
 from .so_far import SoFar
 from .tense import tense
 from .told import Told
@@ -25,7 +25,10 @@ _NEW_LIFE = re.compile(
     r"\b(?:first day|new job|new role|moved|move|started|starting|new place)\b|入职|新工作|搬家|上班第一天",
     re.IGNORECASE,
 )
-
+_AGE_OR_TRIP = re.compile(
+    r"岁|出差|旅游|旅行|度假|\b(?:years old|turned|turning|business|trip|holiday|vacation|conference|visiting)\b",
+    re.IGNORECASE,
+)
 _FAR = timedelta(days=200)
 
 
@@ -47,6 +50,8 @@ def fact_since(fact: Fact, reading: Reading, heard: HeardStep, so_far: SoFar) ->
     for text in (fact.clause.raw, sentence.raw if sentence else ""):
         spans = find_dates(text, said, zone, prefer=tense(text, reading.has_han))
         spans = tuple(span for span in spans if span.precision in ("day", "month", "week", "year"))
+        if fact.slot == "home_city" and sentence and text == sentence.raw:
+            spans = tuple(span for span in spans if not _of_something_else(span, fact, sentence))
         if len(spans) == 1 or (spans and text == fact.clause.raw):
             if spans[0].day > said.astimezone(zone).date() + _FAR and not re.search(r"\d{4}", spans[0].text):
                 spans = find_dates(text, said, zone, prefer="past") or spans  # "from 1 September", said in that month
@@ -63,3 +68,10 @@ def fact_since(fact: Fact, reading: Reading, heard: HeardStep, so_far: SoFar) ->
             if event.when and named["what"].lower() in event.topics:
                 return event.when
     return None
+
+
+def _of_something_else(span: DateSpan, fact: Fact, sentence: Sentence) -> bool:
+    """Whether a day of another clause tells the user's age, or when a trip is: "我今年三十二岁，住在上海"."""
+    at = sentence.start + span.start
+    clause = next((one for one in sentence.clauses if one.start <= at < one.end), None)
+    return clause is not None and clause.start != fact.clause.start and _AGE_OR_TRIP.search(clause.text) is not None

@@ -26,6 +26,7 @@ from .how_to import announces_how_to
 from .procedures import find_procedures
 from .sentences import Reading, read_text
 from .so_far import SoFar, hidden
+from .stays import is_stay
 from .told import Told
 from .tool_findings import booking_findings
 from .words import NAME, content_words
@@ -208,6 +209,7 @@ class _BatchReading:
             if (
                 any(a <= fact.clause.start < b for a, b in inside)
                 or (fact.slot or fact.label, fact.value.casefold()) in taken
+                or is_stay(fact, reading.sentences[fact.clause.sentence])
             ):
                 continue
             value = hidden(fact.value, contacts)
@@ -216,7 +218,11 @@ class _BatchReading:
             if fact.slot == "name" and not speaker:
                 self._user_name = fact.value
             if since and fact.starts:
-                value += f" (since {since.iso})" if value.isascii() or not reading.has_han else f"（自{since.iso}）"
+                value += (
+                    f" (since {since.beginning})"
+                    if value.isascii() or not reading.has_han
+                    else f"（自{since.beginning_zh}）"
+                )
             evidence = (quote_of(text, fact.clause.start, fact.clause.end, heard.step.id),)
             start = day_start(since.day, self._batch.zone) if since else None
             if speaker:
