@@ -6,13 +6,15 @@ import asyncio
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, NotRequired
 
 import numpy as np
 from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
 from langchain.agents.middleware.types import PrivateStateAttr
+from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AnyMessage, BaseMessage, SystemMessage
 from langgraph.config import get_config, get_stream_writer
 
@@ -106,6 +108,7 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
 
     Raises:
         MissingUserError: from a run that names no user; the message says what to pass.
+        ConfigError: from a run whose model can call no tools, unless ``settings.tools`` is empty.
     """
 
     state_schema = MemoryAgentState
@@ -162,7 +165,8 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> ModelResponse[Any]:
         """Give the model what was recalled, and no secrets."""
-        return handler(self._request(request))
+        with self._telling_of_tools(request):
+            return handler(self._request(request))
 
     def after_agent(self, state: MemoryAgentState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Store the replies."""
@@ -182,13 +186,27 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> ModelResponse[Any]:
         """As :meth:`wrap_model_call`."""
-        return await handler(await asyncio.to_thread(self._request, request))
+        with self._telling_of_tools(request):
+            return await handler(await asyncio.to_thread(self._request, request))
 
     async def aafter_agent(self, state: MemoryAgentState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """As :meth:`after_agent`, in a thread."""
         return await asyncio.to_thread(self.after_agent, state, runtime)
 
     # ------------------------------------------------------------------ inside
+
+    @contextmanager
+    def _telling_of_tools(self, request: ModelRequest[Any]) -> Iterator[None]:
+        """Say what to do where the model cannot be given the memory's tools, of which LangChain says nothing."""
+        try:
+            yield
+        except NotImplementedError as error:
+            if not self.tools or type(request.model).bind_tools is not BaseChatModel.bind_tools:
+                raise
+            raise ConfigError(
+                f"{type(request.model).__name__} can call no tools (it has no bind_tools), and MemoryMiddleware gives the "
+                "model the memory's: leave them out with MiddlewareSettings(tools=())"
+            ) from error
 
     def _user(self, runtime: Any) -> tuple[UserMemory, MemoryScope]:
         scope = resolve_scope("MemoryMiddleware", runtime, get_config(), self._scope)

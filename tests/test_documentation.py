@@ -22,6 +22,12 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 COMMANDS = Path(sys.executable).parent
 CHAT = [{"role": "user", "content": "We moved to Porto."}, {"role": "assistant", "content": "How nice!", "name": "Ada"}]
 
+# What a page says that its examples print.
+PRINTS = {
+    "README.md": ("We moved to Porto in March. Our flat is above a bakery. |", "user: I moved to Porto.\n"),
+    "memory.md": ("We moved to Porto last Saturday. |", "Congratulations! How is the new flat? |"),
+}
+
 
 def blocks(page: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
@@ -38,6 +44,8 @@ def run(command: list[str], folder: Path, *before: Path) -> subprocess.Completed
 def test_the_python_of_a_page_runs_from_top_to_bottom(page: Path, tmp_path: Path) -> None:
     done = run_program("\n".join(blocks(page, "python")), folder=tmp_path, loaded=("langchain.agents",))
     assert done.returncode == 0, done.stderr
+    for line in PRINTS.get(page.name, ()):
+        assert line in done.stdout
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "bash")], ids=lambda page: page.name)

@@ -12,6 +12,7 @@ import pytest
 from blockbuster import blockbuster_ctx
 from langchain.agents import create_agent
 from langchain.agents.middleware import SummarizationMiddleware
+from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -292,3 +293,25 @@ def test_a_summary_that_takes_the_place_of_old_messages_is_not_stored(memory: Me
         f"Message {turn}" for turn in range(5)
     ]
     assert len(said(memory)) == 10
+
+
+async def test_a_model_that_can_call_no_tools_is_refused_with_what_to_do(memory: Memory) -> None:
+    model = FakeListChatModel(responses=["Noted."])
+    made = create_agent(model, middleware=[MemoryMiddleware(memory)])
+    given: Any = {"messages": [HumanMessage("I moved to Porto.")]}
+    with pytest.raises(ConfigError, match=r"FakeListChatModel can call no tools .*MiddlewareSettings\(tools=\(\)\)"):
+        made.invoke(given, context={"user": "alice"})
+    with pytest.raises(ConfigError, match="can call no tools"):
+        await made.ainvoke(given, context={"user": "alice"})
+    bare = create_agent(model, middleware=[MemoryMiddleware(memory, settings=MiddlewareSettings(tools=()))])
+    assert bare.invoke(given, context={"user": "alice"})["messages"][-1].text == "Noted."
+
+
+def test_what_a_tool_of_a_model_leaves_undone_is_not_taken_for_that(memory: Memory) -> None:
+    class Unfinished(FakeListChatModel):
+        def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
+            raise NotImplementedError("to do")
+
+    made = create_agent(Unfinished(responses=["Noted."]), middleware=[MemoryMiddleware(memory)])
+    with pytest.raises(NotImplementedError, match="to do"):
+        made.invoke({"messages": [HumanMessage("Hi")]}, context={"user": "alice"})
