@@ -163,6 +163,12 @@ def test_every_argument_and_option_of_every_command_is_explained() -> None:
     assert unexplained == []
 
 
+def test_the_help_of_forget_says_what_it_leaves_and_what_takes_words_out(run: Runner) -> None:
+    shown = " ".join(run("forget", "--help").out.split())
+    assert "Their words stay in the history and in exports" in shown
+    assert "hexamem redact" in shown
+
+
 def test_without_a_command_help_is_shown(run: Runner) -> None:
     shown = run()
     assert shown.code == 0

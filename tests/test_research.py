@@ -181,6 +181,17 @@ def test_the_three_forms_hold_answer_passages_and_whole_pages(told: UserMemory) 
     assert pages.pages
 
 
+def test_each_passage_tells_at_which_rank_each_search_found_it(told: UserMemory) -> None:
+    found = told.research("Who broke his wrist?", 3)
+    for one in (*found.passages, *found.further):
+        assert one.why or one.lanes in (("beside",), ("page",))
+        assert {reason.name for reason in one.why} - {"late"} == set(one.lanes) - {"beside"} or one.lanes == ("page",)
+        assert all(reason.rank is not None and reason.rank >= 1 for reason in one.why)
+    assert found.further  # reasons outlast the pool, in which passages wait
+    [broken] = [one for one in found.passages if "broke his wrist" in one.text and one.kind == "step"]
+    assert "keyword #1" in broken.explain()
+
+
 def test_an_empty_memory_answers_that_it_holds_nothing(memory: Memory) -> None:
     found = memory.user("nobody").research("Where is my key?")
     assert (found.answerable, found.passages, found.degraded) == (False, (), ())
