@@ -182,7 +182,7 @@ def test_the_three_forms_hold_answer_passages_and_whole_pages(told: UserMemory) 
 
 
 def test_each_passage_tells_at_which_rank_each_search_found_it(told: UserMemory) -> None:
-    found = told.research("Who broke his wrist?", 3)
+    found = told.research("Who broke his wrist?", 2, passages=2)
     for one in (*found.passages, *found.further):
         assert one.why or one.lanes in (("beside",), ("page",))
         assert {reason.name for reason in one.why} - {"late"} == set(one.lanes) - {"beside"} or one.lanes == ("page",)
