@@ -1,8 +1,13 @@
-"""Forms of English verbs and nouns that no stemmer leads back: "bought" in an answer to "What did she buy?"."""
+"""Forms of words led back: by the stemmer of the index, and irregular ones by a list ("bought" to "What did she buy?")."""
 
 from __future__ import annotations
 
-__all__ = ["BASES"]
+from functools import cache
+from typing import Any
+
+from ...stores.lexical.records import make_stemmer
+
+__all__ = ["BASES", "word_stems"]
 
 _FORMS = """
 arise arose arisen; awake awoke awoken; bear bore borne; beat beaten; become became; begin began begun; bend bent;
@@ -28,3 +33,14 @@ wife wives; knife knives; half halves; shelf shelves; wolf wolves
 BASES = {form: words[0] for words in map(str.split, _FORMS.split(";")) for form in words[1:]}
 """Form → base, in lower case. Both a question and what it is compared with are led back, so that a form with two
 meanings ("left", "saw") still meets itself."""
+
+
+def word_stems(text: str) -> list[str]:
+    """The stems of a text's words, in order, as the index stems them; irregular forms stay what they are."""
+    found: list[str] = _stemmer().analyze(text)
+    return found
+
+
+@cache
+def _stemmer() -> Any:
+    return make_stemmer()

@@ -6,15 +6,12 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
-from functools import cache
 from itertools import pairwise
-from typing import Any
 
 from ...intent.dates.relative import find_dates
 from ...intent.references.cues import FUNCTION_WORDS
 from ...memory_types.local_time import in_utc
-from ...stores.lexical.records import make_stemmer
-from .irregular import BASES
+from .irregular import BASES, word_stems
 from .own_facts import asked_slots, possessed
 from .synonyms import others_for
 
@@ -224,11 +221,6 @@ def content_words(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-@cache
-def _stemmer() -> Any:
-    return make_stemmer()
-
-
 def stems(text: str) -> frozenset[str]:
     """The stems of a text's words, irregular forms led back to their base, and its pairs of Han characters.
 
@@ -237,7 +229,7 @@ def stems(text: str) -> frozenset[str]:
     """
     words = [one.casefold().replace("’", "'").removesuffix("'s") for one in _WORD.findall(text)]
     parts = [BASES.get(part, part) for word in words for part in word.split("-")]
-    found = set(_stemmer().analyze(" ".join(parts)))
+    found = set(word_stems(" ".join(parts)))
     for run in _HAN.findall(text):
         found.update(first + second for first, second in pairwise(run))
         found.update(run)

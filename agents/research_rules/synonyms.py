@@ -5,10 +5,9 @@ Rules compare words, so these few are all that they know; everything else needs 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 
-from ...stores.lexical.records import make_stemmer
+from .irregular import word_stems
 
 __all__ = ["others_for"]
 
@@ -51,13 +50,8 @@ def _groups() -> dict[str, tuple[str, ...]]:
     return {word: tuple(others) for word, others in found.items()}
 
 
-@cache
-def _stemmer() -> Callable[[str], list[str]]:
-    return make_stemmer().analyze  # type: ignore[no-any-return]
-
-
 def _key(word: str) -> str:
-    return "".join(_stemmer()(word.casefold()))
+    return "".join(word_stems(word.casefold()))
 
 
 def others_for(word: str) -> tuple[str, ...]:

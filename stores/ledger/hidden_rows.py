@@ -51,11 +51,7 @@ def drop_hidden(tx: Transaction, target: Target, target_id: str) -> None:
 
 def kept_name(tx: Transaction, label_id: str) -> str | None:
     """The name of a label that is put away; None where it has it."""
-    row = tx.first(
-        select(hidden.c.kept).where(
-            hidden.c.user_id == tx.user_id, hidden.c.target == "label", hidden.c.target_id == label_id
-        )
-    )
+    row = read_hidden(tx, "label", [label_id]).get(label_id)
     return None if row is None else str(row.kept)
 
 

@@ -230,9 +230,7 @@ _LABELS = select(labels, func.coalesce(scopes.c.gist, "").label("gist")).outerjo
 )
 
 _SOME_LABELS = Prepared(
-    _LABELS.where(  # built once: it costs more than the query
-        labels.c.user_id == bindparam("user"), labels.c.id.in_(bindparam("ids", expanding=True))
-    )
+    _LABELS.where(labels.c.user_id == bindparam("user"), labels.c.id.in_(bindparam("ids", expanding=True)))
 )
 
 
