@@ -99,7 +99,7 @@ _NEIGHBOURS = (0.6, 0.3)
 _LEARNED = Strategy(
     name="learned",
     signals={"dense": 1.0, "bm25": 1.0},
-    pool=80,
+    pool=60,
     learned=True,
     # A recall without hits is for the caller to ask for; the gate's weight for it is told all the same.
     operations={"threshold_filtering": False},

@@ -280,6 +280,7 @@ def test_vectors_are_float32_of_length_one_whatever_the_text(bundled: BundledEmb
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
     for text in odd:
         assert 0.0 <= bundled.known_share(text) <= 1.0
+        assert bundled.known_share(text) == bundled.coverage(text).share
         tokens, rows = bundled.token_vectors(text)
         assert rows.shape == (len(tokens), bundled.dimension)
 

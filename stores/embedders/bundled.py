@@ -12,7 +12,7 @@ import hashlib
 import json
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
 from importlib.resources.abc import Traversable
 from itertools import chain
@@ -133,6 +133,16 @@ class BundledEmbedder(Embedder):
                 unknown.setdefault(token.removeprefix(SPELLED))
         total += len(foreign)
         return Coverage(known=known, total=total, unknown=tuple(unknown)[: self.UNKNOWN_LIMIT])
+
+    def known_share(self, text: str) -> float:
+        latin = readable(text, MAX_CHARACTERS)
+        if has_foreign_run(latin):
+            return super().known_share(text)
+        # As `coverage` counts, without the tokens as text: every recall asks for this.
+        (pieces,) = self._data.pieces.of([latin])
+        known = sum(map(self._data.telling.__contains__, pieces))
+        total = known + pieces.count(self._unknown_id)
+        return known / total if total else 0.0
 
     def token_vectors(self, text: str) -> tuple[list[str], FloatArray]:
         """The tokens of `text` and their rows, for late interaction (ColBERT, Khattab and Zaharia 2020, section 3).
@@ -255,6 +265,16 @@ class _Data:
         self.unknown_id: int = unknown_id
         self._lexicons: dict[LexiconSettings, Lexicon] = {}
         self._lock = threading.Lock()
+
+    @cached_property
+    def telling(self) -> frozenset[int]:
+        """The word pieces that are more than punctuation."""
+        vocabulary = self.tokenizer.get_vocab()
+        return frozenset(
+            number
+            for token, number in vocabulary.items()
+            if number != self.unknown_id and token.removeprefix("##").isalnum()
+        )
 
     def lexicon(self, settings: LexiconSettings) -> Lexicon:
         """The rows for other scripts, read when a text first needs them."""

@@ -297,7 +297,6 @@ class LexicalStore:
     def _readable(self, user_key: str, k: int = 1) -> Any | None:
         if k < 1:
             raise InvalidInputError(f"k={k!r} must be at least 1.")
-        self._path(user_key)
         with self._guard:
             if self._closed:
                 raise StoreClosedError("The lexical store was closed before this call; open it again.")
