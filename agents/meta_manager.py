@@ -6,13 +6,13 @@ call.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from .. import lazy_re as re
 from ..memory_types import ItemKind
 from ..models import Budget, CallInput, Method, ModelReply, StructuredCall, StructuredResult, UsageMeter
 from ..prompts import Prompt, load_prompt

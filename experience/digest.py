@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
+from .. import lazy_re as re
 from ..memory_types.experience import Run, RunDigest, RunStep
 from ..models.tokens import count_tokens
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from .. import lazy_re as re
 from ..memory_types.experience import Experience
 from .settings import ExperienceSettings
 from .similarity import EmbedTexts, nearness

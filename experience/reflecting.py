@@ -8,12 +8,12 @@ from where this run stands. :mod:`hexamem.experience.reflecting_model` does the 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 from pydantic import Field
 
+from .. import lazy_re as re
 from ..memory_types.base import Record
 from ..memory_types.experience import AdvicePart, Run, RunStep
 from ..models.tokens import count_tokens

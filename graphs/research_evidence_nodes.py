@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from .. import lazy_re as re
 from ..agents.research_rules.integrating import NOT_HELD
 from ..agents.research_rules.question import Question
 from ..agents.research_rules.reflecting import coverage, reflect_by_rules

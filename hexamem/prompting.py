@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -10,6 +9,7 @@ from functools import lru_cache
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from . import lazy_re as re
 from .errors import ConfigError, HexamemError
 from .memory_types import CoreItem, Hit, MemoryItem, Recall, Where
 from .memory_types.times import read_zone

@@ -7,9 +7,9 @@ of phrases is that of :class:`~hexamem.intent.phrases.tokens.PhraseTable`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
+from .. import lazy_re as re
 from .phrases.tokens import PhraseTable, word_set
 
 __all__ = ["ATTRIBUTES", "EMAIL", "GAZETTEER", "THINGS", "entity_synonyms", "number_type"]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import unicodedata
 from dataclasses import dataclass
 
+from .. import lazy_re as re
 from ..memory_types.labels import LabelKind
 from .phrases.tokens import singular
 

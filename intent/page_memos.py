@@ -7,11 +7,11 @@ parts by the same measure. A header tells who spoke, when, about what, and what 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
+from .. import lazy_re as re
 from ..memory_types.local_time import in_zone
 from .dates.relative import find_dates
 from .page_sentences import CJK, OPENER, SENTENCE_WORDS, SPLIT, clipped, size_of, weigh

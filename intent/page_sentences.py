@@ -5,9 +5,10 @@ One pass over the words of a sentence, by sets; patterns only for scripts withou
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 from typing import NamedTuple
+
+from .. import lazy_re as re
 
 __all__ = ["CJK", "OPENER", "SENTENCE_WORDS", "SPLIT", "Worth", "clipped", "size_of", "weigh"]
 

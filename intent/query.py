@@ -7,12 +7,12 @@ Where a question names no label, those of the nearest snippets may vote (:func:`
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from .. import lazy_re as re
 from ..memory_types.labels import Label
 from .contract import Vectors
 from .query_identity import identified, means

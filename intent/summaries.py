@@ -7,9 +7,9 @@ the text of the last one and the new step alone, so a restart changes nothing.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 
+from .. import lazy_re as re
 from .phrases.analysis import Analysis, NounPhrase
 
 __all__ = ["Gist", "canonical_summary", "readable_gist", "updated_gist"]

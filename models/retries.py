@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import email.utils
 import math
-import re
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Literal
 
 import tenacity
 
+from .. import lazy_re as re
 from ..errors import ConfigError
 
 __all__ = ["Failure", "RetryPolicy", "classify", "without_secrets"]

@@ -7,8 +7,9 @@ A question that joins nothing has no parts. A second round asks with the names t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
+
+from .. import lazy_re as re
 
 __all__ = ["MOST_PARTS", "bridge_question", "parts_of"]
 

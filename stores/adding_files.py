@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
@@ -11,6 +10,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import insert, select
 
+from .. import lazy_re as re
 from ..memory_types import ResourceItem, VaultItem, utc_now
 from ..memory_types.files import AddedFile, ReadFile
 from .changing import add_item

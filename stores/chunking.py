@@ -8,10 +8,10 @@ a row.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from .. import lazy_re as re
 from ..memory_types import MemoryItem, ResourceItem
 from .secrets import find_references
 

@@ -17,7 +17,7 @@ NOT_PACKAGES = {"tests", "notebooks", "benchmarks", "docs", "scripts", "build", 
 
 # Who may import whom: each package only from those before it.
 LAYERS = [
-    {"errors", "config"},
+    {"errors", "config", "lazy_re"},
     {"memory_types"},
     {"models", "stores"},
     {"intent"},

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,6 +18,7 @@ from langgraph.types import Command, interrupt
 from langsmith import tracing_context
 from pydantic import PrivateAttr
 
+from .. import lazy_re as re
 from ..aligning import MEMORY_TOOLS
 from ..errors import ConfigError, HexamemError, InvalidInputError, NotFoundError
 from ..memory_types import Sensitivity, VaultItem

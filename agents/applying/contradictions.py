@@ -8,11 +8,11 @@ depend on the order of arrival.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from ... import lazy_re as re
 from ...memory_types import MemoryItem, Source
 from .likeness import telling_words
 

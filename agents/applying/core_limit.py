@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
+from ... import lazy_re as re
 from ...stores.secrets import find_references
 
 __all__ = ["Fitted", "fit_into"]

@@ -6,7 +6,6 @@ model. So nothing is believed of a quote but its place in a step.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from datetime import datetime
 from difflib import SequenceMatcher
 from typing import Any
 
+from ... import lazy_re as re
 from ...memory_types import Source, Step
 from ...memory_types.proposals import Proposal
 from ...stores.ledger import whole_words

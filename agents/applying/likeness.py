@@ -6,13 +6,13 @@ negations must agree, and embeddings only ever confirm what the words suggest: c
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from ... import lazy_re as re
 from ...intent.phrases.tokens import singular
 from ...stores.lexical.tokens import tokenize_document
 

@@ -6,9 +6,9 @@ keeps its data in, is called; who leads it. Of two values of such an attribute t
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
+from ... import lazy_re as re
 from ...intent.phrases.abbreviations import is_abbreviation_stop
 
 __all__ = ["Stated", "stated_by"]

@@ -5,11 +5,11 @@ Models give fields that do not exist, dates without a zone or a day, lists as te
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, get_args
 
+from ... import lazy_re as re
 from ...errors import InvalidInputError
 from ...intent.phrases.abbreviations import is_abbreviation_stop
 from ...memory_types import (

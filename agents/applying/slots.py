@@ -9,11 +9,11 @@ a value that is not known to exclude others excludes none.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from ... import lazy_re as re
 from .likeness import telling_words
 from .predicates import stated_by
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 
+from ... import lazy_re as re
 from ...intent.contract import LabeledStep
 from ...intent.references.cues import FUNCTION_WORDS, words
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 
+from ... import lazy_re as re
 from ...intent.label_names import fold_name, refusal
 from ...intent.scopes.numbers import parse_goal_name
 from ...memory_types.labels import Label

@@ -7,13 +7,13 @@ still does not hold is left out, operation by operation.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from ... import lazy_re as re
 from ...errors import InvalidInputError
 from ...memory_types import ItemKind, MemoryItem
 from ...memory_types.proposals import Evidence, Proposal

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
+from ... import lazy_re as re
 from ...intent.dates.relative import find_dates
 from ...intent.page_sentences import size_of, weigh
 from ...memory_types.local_time import in_zone

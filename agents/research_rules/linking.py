@@ -7,10 +7,10 @@ the question. Reflection asks for what the chain has reached and nobody has sear
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ... import lazy_re as re
 from ...intent.page_sentences import SPLIT
 from ...memory_types.research import Passage
 

@@ -7,8 +7,7 @@ question of the user about that slot is answered by it. Where the question is ab
 
 from __future__ import annotations
 
-import re
-
+from ... import lazy_re as re
 from ...memory_types.research import Passage
 from ..applying.slots import slot_name
 from ..managers.rules.words import ANIMALS, ANIMALS_ZH, CHILDREN, FEMALE, KIN_ZH, MALE, PARTNERS

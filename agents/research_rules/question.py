@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from itertools import pairwise
 
+from ... import lazy_re as re
 from ...intent.dates.relative import find_dates
 from ...intent.references.cues import FUNCTION_WORDS
 from ...memory_types.local_time import in_utc

@@ -6,10 +6,10 @@ name that the best passages share leads from one of them to the next.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 
+from ... import lazy_re as re
 from ...intent.references.cues import FUNCTION_WORDS
 from ...memory_types.research import Passage, Reflection
 from .linking import follow_links, identifiers

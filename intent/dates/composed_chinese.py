@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from datetime import timedelta
 
 from dateutil.relativedelta import relativedelta
 
+from ... import lazy_re as re
 from .composing import LEAVE, SIGN, Composed, Composition, one_day, with_year
 from .spans import Anchor, DateSpan, shift, week_start
 from .words_chinese import NUM, WEEK, chinese_number, simplified

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from datetime import date, timedelta
 
+from ... import lazy_re as re
 from .composing import LEAVE, SIGN, Composed, Composition, one_day, with_year
 from .holidays import ENGLISH_HOLIDAYS
 from .numbers_english import COUNT, number

@@ -6,11 +6,11 @@ out. What such a form names is one date, or none: "a few days after Easter" is n
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
+from ... import lazy_re as re
 from .spans import Anchor, DateSpan, Precision
 
 __all__ = ["LEAVE", "SIGN", "Composed", "Composition", "Meant", "compose", "one_day", "with_year"]

@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-import re
 from datetime import date, timedelta
 
 from dateutil.relativedelta import relativedelta
 
+from ... import lazy_re as re
 from .holidays import CHINESE_HOLIDAYS, holiday_near
 from .spans import Anchor, Form, Read, Reader, chosen_day, day_in_month, month_span, one_day, shift, week_start
 from .words_chinese import NUM, RELATIVE_YEAR, WEEK, YEARS, chinese_number, year_of

@@ -6,11 +6,11 @@ the other side "in a week or two", "Black Friday", "over the last month", "more 
 
 from __future__ import annotations
 
-import re
 from datetime import date, timedelta
 
 from dateutil.relativedelta import relativedelta
 
+from ... import lazy_re as re
 from .holidays import ENGLISH_HOLIDAYS, holiday_near, holiday_of
 from .numbers_english import COUNT, ORDINAL, number, ordinal
 from .spans import Anchor, Form, Read, Reader, chosen_day, day_of_year, month_span, one_day, week_start, weekday_near

@@ -11,9 +11,9 @@ languages, and dateutil does the months and Easter. What may be read in two ways
 
 from __future__ import annotations
 
-import re
 from datetime import date, datetime, tzinfo
 
+from ... import lazy_re as re
 from .composed_chinese import COMPOSED_CHINESE
 from .composed_english import COMPOSED_ENGLISH
 from .composing import compose

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, tzinfo
 from typing import Literal
 
 from dateutil.relativedelta import relativedelta
+
+from ... import lazy_re as re
 
 __all__ = [
     "Anchor",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from datetime import date, time, timedelta
 
 from dateutil.relativedelta import relativedelta
 
+from ... import lazy_re as re
 from .numbers_english import COUNT, number
 from .spans import Anchor, Form, Read, Reader, day_in_month, day_of_year, month_span, shift, week_start, weekday_near
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
+from ... import lazy_re as re
 from ..contract import StepView
 from ..phrases.tokens import CLAUSE, END, NUMBER, PhraseTable, Tokens, as_phrases, word_set
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from ... import lazy_re as re
 
 __all__ = ["introduces_self", "states_fact"]
 

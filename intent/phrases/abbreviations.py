@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from ... import lazy_re as re
 from .tokens import word_set
 
 __all__ = ["is_abbreviation_stop"]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from ... import lazy_re as re
 from ..references.cues import CHINESE_CUTS, CHINESE_KINDS, words
 from .mentions import NounPhrase, PhraseRole
 

@@ -6,9 +6,9 @@ names, titles and plain objects; what it does not find is simply never an antece
 
 from __future__ import annotations
 
-import re
 from itertools import accumulate
 
+from ... import lazy_re as re
 from ..references.cues import (
     BOTH,
     FEMALE,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
+
+from ... import lazy_re as re
 
 __all__ = ["HAS_CJK", "ListItem", "NounPhrase", "PhraseRole", "TimeMention", "find_items", "find_times", "mask"]
 

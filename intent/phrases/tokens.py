@@ -6,11 +6,12 @@ alternation would try its branches at every character.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, TypeVar
+
+from ... import lazy_re as re
 
 __all__ = [
     "CLAUSE",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ... import lazy_re as re
 from ..phrases.analysis import Analysis, NounPhrase
 from .cues import words
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from ... import lazy_re as re
 from .antecedents import Found, Source, display
 from .cues import FUNCTION_WORDS, words
 

@@ -5,7 +5,7 @@ What comes before the turn speaks of the goal that is left, so its references ar
 
 from __future__ import annotations
 
-import re
+from ... import lazy_re as re
 
 __all__ = ["turning_point"]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from ... import lazy_re as re
 from ..phrases.analysis import Analysis, NounPhrase
 from .antecedents import Found, Source, put
 from .pleonastic import CLAUSE_END

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 
+from ... import lazy_re as re
 from ..phrases.analysis import Analysis, NounPhrase
 from .antecedents import COUNTS, PLACES, VAGUE, Found, Source, put
 from .cues import FUNCTION_WORDS, KINDS, NEVER_NAMES, OBJECT_KINDS, VERBS, words

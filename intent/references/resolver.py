@@ -8,11 +8,11 @@ each replacement is recorded with the step it came from.
 
 from __future__ import annotations
 
-import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from ... import lazy_re as re
 from ..contract import LabeledStep, StepView
 from ..phrases.analysis import Analysis, analyse, mask
 from .antecedents import Found, Source

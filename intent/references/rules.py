@@ -5,9 +5,9 @@ Every rule returns nothing unless one candidate stands clearly out; see ``corefe
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from ... import lazy_re as re
 from ..phrases.analysis import Analysis
 from .antecedents import PLACES, VAGUE, Found, Source, cased, display, opening
 from .cues import FUNCTION_WORDS, KINDS, NEVER_NAMES, OBJECT_KINDS, VERBS, WIDER

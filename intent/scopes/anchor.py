@@ -6,10 +6,10 @@ known with other company, it is another trip.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container
 from dataclasses import dataclass
 
+from ... import lazy_re as re
 from .cues import Cues
 from .named import place_name
 from .numbers import Goal

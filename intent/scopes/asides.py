@@ -7,8 +7,7 @@ being planned, it must moreover be told as a matter of one's own.
 
 from __future__ import annotations
 
-import re
-
+from ... import lazy_re as re
 from ..entity_patterns import GAZETTEER
 from ..phrases.tokens import tokenize, word_set
 from ..references.cues import PERSON_NOUNS

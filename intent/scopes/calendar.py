@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime
 
+from ... import lazy_re as re
 from ..summaries import Gist
 from .cues import Cues
 from .itinerary import Stay, day_name, month_day, read_stays, weekday_of

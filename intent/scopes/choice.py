@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 
+from ... import lazy_re as re
 from .anchor import Anchor, company_after, find_trip, find_trip_by_company, likened, open_trip, read_anchor
 from .cues import SWITCH, Cues
 from .days import calendar_day

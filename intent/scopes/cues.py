@@ -7,9 +7,9 @@ A mention is a switch by where it stands and what leads to it: "Now for day 3" a
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
+from ... import lazy_re as re
 from .numbers import Goal, find_goals
 from .text import Words
 

@@ -6,10 +6,10 @@ person's word sets such a day where it leads to it or asks about it; an answer o
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import datetime
 
+from ... import lazy_re as re
 from .anchor import company_after
 from .calendar import aligned, day_of, set_dates, tell_day
 from .cues import SWITCH, Cues

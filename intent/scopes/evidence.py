@@ -8,10 +8,10 @@ and without the words that sentences begin with, so that what a text names count
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ... import lazy_re as re
 from .cues import Cues
 from .identity import IDENTIFIER, PAIR, Features, Identities, fresh_names
 from .numbers import Goal

@@ -6,9 +6,9 @@ told at once, the words around each tell it from the others ("orlando w the kids
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
+from ... import lazy_re as re
 from .calendar import key_of
 from .cues import Cues
 from .registry import Key, Registry, Scope

@@ -8,10 +8,10 @@ form (a name tells more than a word) and by its rarity among introductions (inve
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from math import log
 
+from ... import lazy_re as re
 from .numbers import MONTHS
 from .text import STOP, same_length_lower, stem
 

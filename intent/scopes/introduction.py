@@ -8,9 +8,9 @@ later process reads again what the scope is called by.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Set as AbstractSet
 
+from ... import lazy_re as re
 from ..summaries import Gist
 from .anchor import company_of
 from .identity import GENERIC, IDENTIFIER, Features, read_features

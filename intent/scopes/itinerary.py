@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
+from ... import lazy_re as re
 from .named import place_name
 from .numbers import MONTHS, WEEKDAYS, Goal, day_of_year, month_of
 from .places_chinese import chinese_place

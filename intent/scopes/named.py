@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Literal
 
+from ... import lazy_re as re
 from .numbers import MONTHS, WEEKDAYS, Goal
 from .places_chinese import chinese_place
 from .text import Words, same_length_lower

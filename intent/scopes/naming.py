@@ -7,9 +7,9 @@ characters.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from ... import lazy_re as re
 from ..phrases.analysis import NounPhrase, analyse
 from ..references.cues import KINDS, NEVER_NAMES, PERSON_NOUNS, VERBS, words
 from .text import STOP, same_length_lower

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
+from ... import lazy_re as re
 from .text import Words
 
 __all__ = ["MONTHS", "WEEKDAYS", "Goal", "day_of_year", "find_goals", "month_of", "parse_goal_name"]

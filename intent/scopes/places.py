@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
+
+from ... import lazy_re as re
 
 __all__ = ["OTHER_TRIP", "country_words"]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ... import lazy_re as re
 from ...memory_types.labels import Label
 from .identity import Identities
 from .named import WORK_WORDS, name_tokens

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
+
+from ... import lazy_re as re
 
 __all__ = [
     "AMOUNT",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ... import lazy_re as re
 from .anchor import company_after
 from .cues import SWITCH, Cues, judge_goals
 from .named import NamedGoal, find_named

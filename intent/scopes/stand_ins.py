@@ -7,10 +7,10 @@ left to name it by, it gets the name of its kind, in Chinese where its name was 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from functools import cache
 
+from ... import lazy_re as re
 from ...memory_types.labels import LabelKind
 from ..entities import entity_seeds
 from ..events.labeler import event_seeds

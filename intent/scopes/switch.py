@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from datetime import datetime
 
+from ... import lazy_re as re
 from .calendar import aligned, learn_dates, settle_days, spread_year
 from .cues import SWITCH, Cues
 from .itinerary import month_day

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
+
+from ... import lazy_re as re
 
 __all__ = ["NAME", "READ", "STOP", "Words", "read_words", "same_length_lower", "stem"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
@@ -10,6 +9,7 @@ from datetime import UTC, date, datetime, tzinfo
 import numpy as np
 import numpy.typing as npt
 
+from ... import lazy_re as re
 from ...intent.dates.relative import find_dates
 from ...stores.embedders import Embedder
 from ...stores.embedders.base import FloatArray

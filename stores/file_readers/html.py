@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
+from ... import lazy_re as re
 from ...errors import InvalidInputError
 from ...memory_types.files import Section
 from .text import markdown_sections

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 import logging
-import re
 
+from ... import lazy_re as re
 from ...errors import InvalidInputError
 from ...memory_types.files import Section
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +10,7 @@ from sqlalchemy import BigInteger, Text
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator
 
+from ... import lazy_re as re
 from ...memory_types.times import from_micros, to_micros
 
 __all__ = ["IdText", "JsonText", "LosslessText", "Micros", "decode_text", "encode_text"]

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 import random
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -22,6 +21,7 @@ from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, delete, func, insert, or_, select, tuple_, update
 
+from ... import lazy_re as re
 from ...errors import InvalidInputError, NotFoundError
 from ...memory_types.base import Record, new_id, utc_now
 from ...memory_types.times import to_micros

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 
 from sqlalchemy import select, update
 
+from ... import lazy_re as re
 from ..vocabulary import Vocabulary
 from .hidden_names import free_name, named_by_people
 from .hidden_rows import drop_hidden, kept_names

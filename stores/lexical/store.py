@@ -8,7 +8,6 @@ boolean query of constant scores over label ids.
 from __future__ import annotations
 
 import math
-import re
 import shutil
 import threading
 from collections import OrderedDict
@@ -21,6 +20,7 @@ from typing import Any
 import tantivy
 from tantivy import Query
 
+from ... import lazy_re as re
 from ...errors import CorruptFileError, InvalidInputError, MissingUserError, StoreClosedError
 from ..disk import sync_folder
 from .files import file_damage, is_initialized, leftover_files, read_segments, storage_errors

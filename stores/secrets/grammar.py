@@ -6,10 +6,10 @@ is a constant for each cue it meets.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
+from ... import lazy_re as re
 from .spans import TextForms
 
 __all__ = [

@@ -6,9 +6,9 @@ how plainly the name ("API key", ``X_TOKEN``) and the link say what it is.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from ... import lazy_re as re
 from .captions import describe
 from .grammar import Link, find_link, left_words, occurrences, read_value
 from .names import identifier_bounds

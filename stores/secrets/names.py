@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from ... import lazy_re as re
 from .grammar import CJK
 from .spans import TextForms
 

@@ -7,10 +7,10 @@ little room for chance; numbers without a check digit only where their name stan
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from ... import lazy_re as re
 from .captions import describe
 from .checksums import (
     aba_is_valid,

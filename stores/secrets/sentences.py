@@ -6,9 +6,9 @@ like a secret by itself: after "password:" a plain last word is enough, after "p
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from ... import lazy_re as re
 from .captions import describe
 from .grammar import CJK, Link, Value, ends_clause, find_link, followed_by_unit, left_words, occurrences, read_value
 from .names import identifier_bounds, identifier_suffix

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -23,6 +22,7 @@ from detect_secrets.plugins.slack import SlackDetector
 from detect_secrets.plugins.square_oauth import SquareOAuthDetector
 from detect_secrets.plugins.telegram_token import TelegramBotTokenDetector
 
+from ... import lazy_re as re
 from .checksums import base58check_is_valid
 from .grammar import occurrences
 from .spans import Candidate, Sensitivity, TextForms

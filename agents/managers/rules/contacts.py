@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import tzinfo
@@ -11,6 +10,7 @@ from importlib import resources
 
 import phonenumbers
 
+from .... import lazy_re as re
 from ....memory_types.items import Sensitivity
 from .people import KIN_PATTERN, KIN_ZH_PATTERN
 from .words import CAPITALISED_NOT_NAMES, HAN, NAME

@@ -5,13 +5,13 @@ Such words say nothing to keep of the wrong day: they put right what was said of
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 from itertools import pairwise
 from typing import Any
 
+from .... import lazy_re as re
 from ....intent.dates.spans import DateSpan
 from ....memory_types import EpisodicItem
 from .english_grammar import verb_s

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from itertools import pairwise
 
+from .... import lazy_re as re
 from ....intent.dates.relative import find_dates
 from ...contract import HeardStep
 from .sentences import Clause, Reading

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from datetime import tzinfo
 
+from .... import lazy_re as re
 from ....memory_types.proposals import Evidence
 from ....memory_types.step import Step
 from .dated_lines import dated_lines

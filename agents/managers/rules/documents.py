@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
+from .... import lazy_re as re
 from ....memory_types.step import Step
 
 __all__ = ["Document", "attached_documents", "pasted_document"]

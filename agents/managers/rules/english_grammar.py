@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from .... import lazy_re as re
 from .sentences import Clause
 from .words import HAN, NAME
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
@@ -57,7 +56,7 @@ def called_off(sentence: Sentence, said_at: datetime, zone: tzinfo) -> Event:
         summary=text,
         when=None,
         event_type="cancellation",
-        topics=content_words(re.sub(OFF, " ", clause.text)) - _NO_TOPICS,
+        topics=content_words(OFF.sub(" ", clause.text)) - _NO_TOPICS,
         change="off",
         confidence=0.75,
     )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
+from .... import lazy_re as re
 from ...contract import HeardStep
 from .denied_days import may_be_of
 from .event_changes import Event

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from .... import lazy_re as re
 from .people import KIN_PATTERN, KIN_ZH_PATTERN
 
 __all__ = [

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from .... import lazy_re as re
 from ....intent.dates.spans import DateSpan
 from ....memory_types.proposals import Evidence
 from ...contract import HeardStep

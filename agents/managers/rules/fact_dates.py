@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime, timedelta, tzinfo
 
+from .... import lazy_re as re
 from ....intent.dates.relative import find_dates
 from ....intent.dates.spans import DateSpan
 from ...contract import HeardStep

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from .... import lazy_re as re
 from .english_grammar import Fact
 from .family_chinese import chinese_family
 from .life_chinese import LIFE_RULES_ZH

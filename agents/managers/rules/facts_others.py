@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from .... import lazy_re as re
 from .others_chinese import chinese_others_facts
 from .people import KIN_PATTERN, People, Person, is_name
 from .sentences import Clause, Reading, Sentence

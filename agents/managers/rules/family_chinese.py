@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from .... import lazy_re as re
 from .english_grammar import Fact
 from .people import KIN_ZH_PATTERN, is_name
 from .sentences import Clause

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from .... import lazy_re as re
 from ....intent.phrases.tokens import word_set
 from .english_grammar import AGE_WORDS, Fact
 from .people import KIN_PATTERN, People, is_name

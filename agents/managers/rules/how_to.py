@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from .... import lazy_re as re
 from .sentences import MASK, Reading, Sentence
 
 __all__ = ["announces_how_to", "condition_steps", "kitchen_steps", "method_steps"]

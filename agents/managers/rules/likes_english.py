@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from .... import lazy_re as re
 from .english_grammar import ADV, LANGUAGES, LEAD_ONLY, PHRASE, POINTS, STOP, VAGUE, Fact, clean, rule_set, verb_s
 from .sentences import Clause
 
@@ -178,7 +178,7 @@ def _likes(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     )
     yield Fact(
         label="dislike" if shown == "Dislikes" else "preference",
-        value=f"{shown} {re.sub(_MY, 'their', what)}",
+        value=f"{shown} {_MY.sub('their', what)}",
         clause=clause,
         confidence=0.8,
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+
+from .... import lazy_re as re
 
 __all__ = ["missed_secrets"]
 

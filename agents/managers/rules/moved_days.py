@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from datetime import date, timedelta
 
+from .... import lazy_re as re
 from ....intent.dates.spans import DateSpan
 
 __all__ = ["NO_SUBJECT", "of_that_week"]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from .... import lazy_re as re
 from .people import KIN_ZH_PATTERN, ZH_NAME, People, Person, is_name
 from .sentences import Clause, Sentence
 from .told import Told

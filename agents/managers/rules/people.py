@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
+from .... import lazy_re as re
 from .words import CAPITALISED_NOT_NAMES, CHILDREN, FEMALE, HAN, KIN, KIN_ZH, MALE, NAME, PARTNERS, SURNAME_ZH
 
 __all__ = ["KIN_PATTERN", "KIN_ZH_PATTERN", "ZH_NAME", "People", "Person", "is_name"]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from .... import lazy_re as re
 from .english_grammar import ADV, AGE_WORDS, JOB_END, LANGUAGES, LEAD, NATIONS, PLACE, TAIL, Fact, clean, rule_set
 from .people import is_name
 from .sentences import Clause

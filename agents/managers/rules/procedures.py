@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
+from .... import lazy_re as re
 from .facts_english import is_answer_wish
 from .how_to import announces_how_to, condition_steps, kitchen_steps, method_steps
 from .sentences import MASK, Reading, Sentence
@@ -250,7 +250,7 @@ def _rule_end(sentence: Sentence) -> int:
 
 def _wished(text: str) -> bool:
     """Whether a sentence asks for something to be done each time: an imperative, or a rule from now on."""
-    rest = re.sub(_ALWAYS, "", text).strip(" ,")
+    rest = _ALWAYS.sub("", text).strip(" ,")
     if re.match(r"(?:let me know|have a|take care|keep (?:it up|up|going|me posted|on)|thank)", rest, re.IGNORECASE):
         return False
     if _IMPERATIVE.match(rest) or _NEVER_DO.search(text) or _EACH_TIME.search(text):

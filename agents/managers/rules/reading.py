@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 import weakref
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
+from .... import lazy_re as re
 from ...contract import Batch, HeardStep
 from .contact_findings import contact_findings
 from .denied_facts import denied_facts

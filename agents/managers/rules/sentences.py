@@ -7,9 +7,9 @@ stored is cut from the step itself.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 
+from .... import lazy_re as re
 from ....intent.dates.words_chinese import simplified
 from ....intent.phrases.abbreviations import is_abbreviation_stop
 from ....intent.phrases.tokens import word_set

@@ -6,9 +6,9 @@ that lasts and holds a number, a Latin name, a weekday or a place.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from .... import lazy_re as re
 from .people import KIN_ZH_PATTERN, People, is_name
 from .sentences import MASK, Clause, Sentence
 from .told import Told

@@ -7,8 +7,7 @@ name, a weekday, a place in the house. Opinions, moods, news of the day and requ
 
 from __future__ import annotations
 
-import re
-
+from .... import lazy_re as re
 from .english_grammar import JOB_END
 from .people import People, is_name
 from .sentences import MASK, Clause, Sentence

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-import re
 from itertools import takewhile
 
+from .... import lazy_re as re
 from .english_grammar import Fact
 from .sentences import Clause, Sentence
 

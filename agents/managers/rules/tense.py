@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from .... import lazy_re as re
 from ....intent.dates.spans import Prefer
 from .event_words import AGREED, DUE, FUTURE_ZH, NOT_PLANNED, PAST, PAST_ZH, PLANNED, SUBJECT_PAST
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
 from datetime import tzinfo
 
+from .... import lazy_re as re
 from ....intent.dates.relative import find_dates
 from ....memory_types.proposals import Evidence
 from ....memory_types.step import Step

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from .... import lazy_re as re
 from ....intent.phrases.tokens import word_set
 
 __all__ = [

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from .... import lazy_re as re
 from .english_grammar import ADV, JOB_END, LEAD, NATIONS, STOP, VAGUE, Fact, article, clean, rule_set, verb_s
 from .people import is_name
 from .sentences import Clause

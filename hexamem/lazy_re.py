@@ -1,0 +1,88 @@
+"""The standard ``re``, but a pattern is compiled when it is first used: ``from .. import lazy_re as re``.
+
+The rules hold over a thousand patterns, and one question or message uses a few of them. Compiled on import they cost
+each command of the shell more than its answer.
+"""
+
+from __future__ import annotations
+
+import re
+from re import (
+    ASCII,
+    DOTALL,
+    IGNORECASE,
+    MULTILINE,
+    UNICODE,
+    VERBOSE,
+    I,
+    M,
+    Match,
+    Pattern,
+    S,
+    escape,
+    findall,
+    finditer,
+    fullmatch,
+    match,
+    search,
+    split,
+    sub,
+    subn,
+)
+from typing import AnyStr, Generic, cast
+
+__all__ = [
+    "ASCII",
+    "DOTALL",
+    "IGNORECASE",
+    "MULTILINE",
+    "UNICODE",
+    "VERBOSE",
+    "I",
+    "LazyPattern",
+    "M",
+    "Match",
+    "Pattern",
+    "S",
+    "compile",
+    "escape",
+    "findall",
+    "finditer",
+    "fullmatch",
+    "match",
+    "search",
+    "split",
+    "sub",
+    "subn",
+]
+
+_TAKEN = ("search", "match", "fullmatch", "split", "findall", "finditer", "sub", "subn", "flags", "groups", "groupindex")
+
+
+def compile(pattern: AnyStr, flags: int = 0) -> Pattern[AnyStr]:  # noqa: A001 - as in the module it stands for
+    """As :func:`re.compile`, but a mistake in the pattern is raised at its first use.
+
+    What is returned has all methods and attributes of a compiled pattern, and is as fast once used. Call its methods: the
+    functions of a module, such as ``re.search``, take text or what ``re.compile`` itself made.
+    """
+    return cast("Pattern[AnyStr]", LazyPattern(pattern, flags))
+
+
+class LazyPattern(Generic[AnyStr]):
+    """A pattern that is compiled when one of its methods is first asked for. ``pattern`` is its text, at no cost."""
+
+    __slots__ = ("_flags", "pattern", *_TAKEN)
+
+    def __init__(self, pattern: AnyStr, flags: int) -> None:
+        self.pattern, self._flags = pattern, flags
+
+    def __getattr__(self, name: str) -> object:  # only for what no slot holds yet
+        if name not in _TAKEN:
+            raise AttributeError(f"a pattern has no attribute {name!r}")
+        compiled = re.compile(self.pattern, self._flags)
+        for one in _TAKEN:
+            setattr(self, one, getattr(compiled, one))
+        return getattr(compiled, name)
+
+    def __repr__(self) -> str:
+        return f"lazy_re.compile({self.pattern!r}, {self._flags!r})"
