@@ -13,7 +13,6 @@ Names are loaded when first used, so importing this costs nothing.
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -52,6 +51,8 @@ if TYPE_CHECKING:
     from .tools.memory_tools import memory_tools
     from .tools.vault_middleware import VaultMiddleware
     from .user import UserMemory
+
+    __version__: str
 
 _HOME = {
     "AttemptResult": ".experience.exploring",
@@ -117,17 +118,23 @@ __all__ = [
     "research_graph",
 ]
 
-try:
-    __version__ = version("hexamem")
-except PackageNotFoundError:  # run from a checkout that is not installed
-    __version__ = "0"
-
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return _version()
     if name not in __all__:
         raise AttributeError(f"module 'hexamem' has no attribute {name!r}")
     return getattr(import_module(_HOME.get(name, ".memory_types"), __name__), name)
 
 
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("hexamem")
+    except PackageNotFoundError:  # run from a checkout that is not installed
+        return "0"
+
+
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted([*globals(), "__version__", *__all__])

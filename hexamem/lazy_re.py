@@ -29,7 +29,10 @@ from re import (
     sub,
     subn,
 )
-from typing import AnyStr, Generic, cast
+from typing import TYPE_CHECKING, AnyStr, Generic, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = [
     "ASCII",
@@ -56,11 +59,27 @@ __all__ = [
     "subn",
 ]
 
-_TAKEN = ("search", "match", "fullmatch", "split", "findall", "finditer", "sub", "subn", "flags", "groups", "groupindex")
+_TAKEN = (
+    "search",
+    "match",
+    "fullmatch",
+    "split",
+    "findall",
+    "finditer",
+    "sub",
+    "subn",
+    "flags",
+    "groups",
+    "groupindex",
+)
 
 
-def compile(pattern: AnyStr, flags: int = 0) -> Pattern[AnyStr]:  # noqa: A001 - as in the module it stands for
+def compile(pattern: AnyStr | Callable[[], AnyStr], flags: int = 0) -> Pattern[AnyStr]:  # noqa: A001 - as in `re`
     """As :func:`re.compile`, but a mistake in the pattern is raised at its first use.
+
+    Args:
+        pattern: its text, or what makes it, which is then called once, when the pattern or its text is first asked for.
+        flags: as those of ``re``.
 
     What is returned has all methods and attributes of a compiled pattern, and is as fast once used. Call its methods: the
     functions of a module, such as ``re.search``, take text or what ``re.compile`` itself made.
@@ -69,14 +88,22 @@ def compile(pattern: AnyStr, flags: int = 0) -> Pattern[AnyStr]:  # noqa: A001 -
 
 
 class LazyPattern(Generic[AnyStr]):
-    """A pattern that is compiled when one of its methods is first asked for. ``pattern`` is its text, at no cost."""
+    """A pattern that is compiled when one of its methods is first asked for, not when its text, ``pattern``, is."""
 
-    __slots__ = ("_flags", "pattern", *_TAKEN)
+    __slots__ = ("_flags", "_make", "pattern", *_TAKEN)
+    pattern: AnyStr
 
-    def __init__(self, pattern: AnyStr, flags: int) -> None:
-        self.pattern, self._flags = pattern, flags
+    def __init__(self, pattern: AnyStr | Callable[[], AnyStr], flags: int) -> None:
+        self._flags = flags
+        if callable(pattern):
+            self._make = pattern
+        else:
+            self.pattern = pattern
 
     def __getattr__(self, name: str) -> object:  # only for what no slot holds yet
+        if name == "pattern":
+            self.pattern = self._make()
+            return self.pattern
         if name not in _TAKEN:
             raise AttributeError(f"a pattern has no attribute {name!r}")
         compiled = re.compile(self.pattern, self._flags)

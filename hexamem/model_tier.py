@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from .agents.labelling.refining import KIND, LabelRefining, RefiningSettings
 from .background import JobContext, JobOutcome
 from .config import Settings
 from .errors import ConfigError
@@ -17,6 +16,7 @@ from .stores.ledger import Ledger, Transaction
 if TYPE_CHECKING:
     from .agents.full_recall import FullRecall
     from .agents.labelling.query_labeler import ModelQueryLabeler
+    from .agents.labelling.refining import LabelRefining
     from .models import Models
 
 __all__ = ["ModelTier", "check_models"]
@@ -77,6 +77,8 @@ class ModelTier:
         model = models.of(_AGENT) if models else None
         if model is None or embed is None or settings.labels not in ("model", "uncertain"):
             return
+        from .agents.labelling.refining import LabelRefining, RefiningSettings
+
         self.refining = LabelRefining(
             ledger,
             model,
@@ -95,7 +97,11 @@ class ModelTier:
     @property
     def handler(self) -> tuple[str, Callable[[JobContext], JobOutcome]] | None:
         """The kind of jobs that it does, and who does them."""
-        return (KIND, self._run) if self.refining is not None else None
+        if self.refining is None:
+            return None
+        from .agents.labelling.refining import KIND
+
+        return KIND, self._run
 
     def queue(self, tx: Transaction, step_ids: Sequence[str]) -> None:
         """Queue what follows from steps that rules have just labelled, in the same transaction."""

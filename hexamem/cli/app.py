@@ -17,7 +17,6 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from .. import __version__
 from ..errors import HexamemError
 from . import (
     ask,
@@ -133,6 +132,8 @@ def _build() -> typer.Typer:
 
 def _show_version(wanted: bool) -> None:
     if wanted:
+        from .. import __version__
+
         output.write_text(f"{NAME} {__version__}")
         raise typer.Exit()
 

@@ -16,8 +16,6 @@ import typer
 from rich.text import Text
 
 from ..errors import CorruptFileError, InvalidInputError
-from ..memory_types.messages import read_messages
-from ..memory_types.times import read_zone
 from . import output
 from .session import Session, User, Zone
 from .values import ask_passphrase
@@ -88,6 +86,8 @@ def ingest(
 
     A line with an id is stored once, however often the file is read; one without is stored each time.
     """
+    from ..memory_types.times import read_zone
+
     read_zone(timezone or "UTC")  # a wrong one is no fault of the file's lines
     found = _read(file, format, thread, skip_bad, timezone or "UTC")
     with session.user(user, timezone) as memory:
@@ -155,6 +155,7 @@ def _read(file: Path, format: Format, thread: str | None, skip_bad: bool, timezo
 
 def _read_lines(file: Path, thread: str | None, skip_bad: bool, timezone: str) -> _Conversation:
     from ..evals.jsonl import read_records
+    from ..memory_types.messages import read_messages
     from ..stores.ledger import check_name
 
     def problem(record: dict[str, Any]) -> str | None:
@@ -216,6 +217,8 @@ def _read_data_set(file: Path, format: str, thread: str | None, skip_bad: bool) 
 
 def _repeats(memory: UserMemory, messages: list[tuple[str, dict[str, Any]]], timezone: str | None) -> list[str]:
     """What to say of messages without an id that stand in their thread already: they are stored once more."""
+    from ..memory_types.messages import read_messages
+
     bare: dict[str, list[dict[str, Any]]] = {}
     for thread, message in messages:
         if message.get("id") is None:

@@ -18,7 +18,6 @@ from rich.padding import Padding
 from rich.text import Text
 
 from ..errors import HomeNotWritableError
-from ..memory_types.local_time import in_zone
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -198,6 +197,8 @@ def shown_time(moment: datetime | None, zone: tzinfo = UTC) -> str:
     """``2025-03-04 20:12 UTC``, in another zone with its offset, ``2025-07-04 21:12 +01:00``; a dash where there is none."""
     if moment is None:
         return "–"
+    from ..memory_types.local_time import in_zone
+
     there = in_zone(moment, zone)
     told = f"{there:%Y-%m-%d %H:%M}"
     if zone is UTC or str(zone) in ("UTC", "Etc/UTC"):

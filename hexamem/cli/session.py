@@ -168,8 +168,6 @@ class Session:
         Args:
             create: whether a home that is not there is made; a command that only reads refuses it instead.
         """
-        from ..memory import Memory
-
         if self.folder.exists() and not self.folder.is_dir():
             raise HomeNotWritableError(f"--home {self.folder} is a file, not a folder: name the folder of a memory")
         new = not (self.folder / "ledger.sqlite3").exists()
@@ -178,6 +176,8 @@ class Session:
                 f"there is no memory at {self.folder}: store something there first (hexamem ingest FILE --user U), "
                 "or give another folder with --home"
             )
+        from ..memory import Memory
+
         with Memory.open(self.folder, embedder=self.embedder_spec, model=self.model, settings=self.settings) as memory:
             try:
                 yield memory

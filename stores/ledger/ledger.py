@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from sqlalchemy import URL, Connection, Engine, Insert, Row, Select, Table, bindparam, func, insert, select, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.pool import PoolProxiedConnection
 
 from ...errors import HomeInUseError, InvalidInputError, MissingUserError
@@ -139,6 +139,8 @@ class Transaction:
 def insert_or_skip(connection: Connection, table: Table, values: Mapping[str, Any]) -> Insert:
     """An insert that does nothing where a row of that key is there, waiting for whoever is just writing it."""
     if connection.dialect.name == "postgresql":
+        from sqlalchemy.dialects import postgresql  # not needed by a ledger in a file
+
         return postgresql.insert(table).values(**values).on_conflict_do_nothing()
     return sqlite.insert(table).values(**values).on_conflict_do_nothing()
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 
 from sqlalchemy import Connection, func, inspect, select, text
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import registry
 from sqlalchemy.engine import Engine
 from sqlalchemy.schema import CreateIndex, CreateTable
 
@@ -101,7 +101,7 @@ def migrate(engine: Engine, migrations: Mapping[int, Migration] = MIGRATIONS, ta
 @cache
 def _creating(dialect: str) -> tuple[str, ...]:
     """The statements that create all tables and indexes, put into words once: that takes longer than to run them."""
-    language = (postgresql if dialect == "postgresql" else sqlite).dialect()
+    language = registry.load(dialect)()
     made: list[CreateTable | CreateIndex] = []
     for table in metadata.sorted_tables:
         made.append(CreateTable(table))

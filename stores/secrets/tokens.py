@@ -10,17 +10,8 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterator
+from importlib import import_module
 from typing import NamedTuple
-
-from detect_secrets.plugins.discord import DiscordBotTokenDetector
-from detect_secrets.plugins.gitlab_token import GitLabTokenDetector
-from detect_secrets.plugins.jwt import JwtTokenDetector
-from detect_secrets.plugins.mailchimp import MailchimpDetector
-from detect_secrets.plugins.pypi_token import PypiTokenDetector
-from detect_secrets.plugins.sendgrid import SendGridDetector
-from detect_secrets.plugins.slack import SlackDetector
-from detect_secrets.plugins.square_oauth import SquareOAuthDetector
-from detect_secrets.plugins.telegram_token import TelegramBotTokenDetector
 
 from ... import lazy_re as re
 from .checksums import base58check_is_valid
@@ -56,8 +47,15 @@ def _format(
     return _Format(names, re.compile(rf"(?:{heads}){rest}"), caption, kind, sensitivity)
 
 
-def _union(plugin: type[object]) -> str:
-    return "|".join(f"(?:{pattern.pattern})" for pattern in plugin.denylist)  # type: ignore[attr-defined]
+def _of_plugin(module: str, plugin: str, before: str = "", after: str = "", flags: int = 0) -> re.Pattern[str]:
+    """The patterns of a plugin of detect-secrets as one. It is imported when a text first shows the sign of such a secret:
+    an HTTP client comes with it."""
+
+    def union() -> str:
+        found = getattr(import_module(f"detect_secrets.plugins.{module}"), plugin)
+        return before + "|".join(f"(?:{pattern.pattern})" for pattern in found.denylist) + after
+
+    return re.compile(union, flags)
 
 
 # In order: of two formats that match at one place the first wins.
@@ -86,12 +84,12 @@ _FORMATS: tuple[_Format, ...] = (
     _format("ghp_ gho_ ghu_ ghs_ ghr_", r"[A-Za-z0-9_]{36,255}", "GitHub token", "token"),
     _format("github_pat_", r"[A-Za-z0-9_]{36,255}", "GitHub fine-grained token", "token"),
     _format("glpat- gldt- glft- glsoat- glrt- GR1348941 glcbt- glimt- glptt- glagent- gloas-", r"", "GitLab token", "token")._replace(
-        pattern=re.compile(_union(GitLabTokenDetector))
+        pattern=_of_plugin("gitlab_token", "GitLabTokenDetector")
     ),
     _format("xoxa- xoxb- xoxp- xoxo- xoxs- xoxr- xoxe-", r"[A-Za-z0-9-]{20,250}", "Slack token", "token"),
     _format("xapp-", r"\d-[A-Za-z0-9-]{20,200}", "Slack app token", "token"),
     _format("https://hooks.slack.com/", r"", "Slack webhook", "webhook")._replace(
-        pattern=re.compile(_union(SlackDetector), re.IGNORECASE)
+        pattern=_of_plugin("slack", "SlackDetector", flags=re.IGNORECASE)
     ),
     _format(
         "https://discord.com/api/webhooks/ https://discordapp.com/api/webhooks/",
@@ -100,13 +98,13 @@ _FORMATS: tuple[_Format, ...] = (
     _format("sk_test_ rk_test_", r"[A-Za-z0-9]{10,250}", "Stripe test key", "api_key", "medium"),
     _format("whsec_", r"[A-Za-z0-9+/]{24,80}={0,2}", "Stripe webhook secret"),
     _format("sq0atp- sq0idp-", r"[A-Za-z0-9_-]{22,60}", "Square access token", "token"),
-    _format("sq0csp-", r"", "Square OAuth secret")._replace(pattern=re.compile(_union(SquareOAuthDetector))),
+    _format("sq0csp-", r"", "Square OAuth secret")._replace(pattern=_of_plugin("square_oauth", "SquareOAuthDetector")),
     _format("SK", r"[0-9a-f]{32}", "Twilio API key"),
-    _format("SG.", r"", "SendGrid API key")._replace(pattern=re.compile(_union(SendGridDetector))),
+    _format("SG.", r"", "SendGrid API key")._replace(pattern=_of_plugin("sendgrid", "SendGridDetector")),
     _format("xkeysib-", r"[0-9a-f]{64}-[A-Za-z0-9]{16}", "Brevo API key"),
     _format("key-", r"[0-9a-f]{32}", "Mailgun API key"),
     _format("npm_", r"[A-Za-z0-9]{36,60}", "npm token", "token"),
-    _format("pypi-AgE", r"", "PyPI token", "token")._replace(pattern=re.compile(_union(PypiTokenDetector))),
+    _format("pypi-AgE", r"", "PyPI token", "token")._replace(pattern=_of_plugin("pypi_token", "PypiTokenDetector")),
     _format("rubygems_", r"[0-9a-f]{48}", "RubyGems API key"),
     _format("dckr_pat_", r"[A-Za-z0-9_-]{20,60}", "Docker token", "token"),
     _format("dop_v1_ doo_v1_ dor_v1_", r"[0-9a-f]{64}", "DigitalOcean token", "token"),
@@ -140,9 +138,9 @@ _FORMATS: tuple[_Format, ...] = (
 )  # fmt: skip
 
 _JWT = re.compile(r"eyJ[A-Za-z0-9_-]{8,4000}\.[A-Za-z0-9_-]{8,16000}(?:\.[A-Za-z0-9_-]{0,4000})?")
-_DISCORD = re.compile(_union(DiscordBotTokenDetector))
-_TELEGRAM = re.compile(rf"(?<![\w-])(?:{_union(TelegramBotTokenDetector)})(?![\w-])")
-_MAILCHIMP = re.compile(rf"(?<![\w-])(?:{_union(MailchimpDetector)})(?![\w-])")
+_DISCORD = _of_plugin("discord", "DiscordBotTokenDetector")
+_TELEGRAM = _of_plugin("telegram_token", "TelegramBotTokenDetector", r"(?<![\w-])(?:", r")(?![\w-])")
+_MAILCHIMP = _of_plugin("mailchimp", "MailchimpDetector", r"(?<![\w-])(?:", r")(?![\w-])")
 _TERRAFORM = re.compile(r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_\-=]{60,70}")
 _AIRTABLE = re.compile(r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}")
 _WIF = re.compile(r"(?<![A-Za-z0-9])(?:5[HJK][1-9A-HJ-NP-Za-km-z]{49}|[KLc][1-9A-HJ-NP-Za-km-z]{51})(?![A-Za-z0-9])")
@@ -262,13 +260,19 @@ def _basic_is_valid(value: str) -> bool:
         return False
 
 
+def _is_jwt(token: str) -> bool:
+    from detect_secrets.plugins.jwt import JwtTokenDetector
+
+    return bool(JwtTokenDetector.is_formally_valid(".".join(token.split(".")[:2])))
+
+
 def _with_words(text: str, low: str) -> Iterator[Candidate]:
     """Formats without a prefix of their own, each looked for only when its sign is there."""
     if "eyJ" in text:
         for at in occurrences(text, ("eyJ",)):
             match = None if text[at - 1 : at].isalnum() and at else _JWT.match(text, at)
             # The signature may be cut off in a chat; header and payload must be JSON.
-            if match is not None and JwtTokenDetector.is_formally_valid(".".join(match[0].split(".")[:2])):
+            if match is not None and _is_jwt(match[0]):
                 yield _token(at, at + len(match[0].rstrip(".")), "JSON Web Token")
     for sign, pattern, caption, kind in (
         (".", _DISCORD, "Discord bot token", "token"),
