@@ -327,7 +327,7 @@ class UserExperience(AsyncExperience):
         found = [one for one in self.items(retired=True) if one.id == experience_id]
         if not found:
             raise NotFoundError(
-                f"no experience {experience_id!r} for user {self._user.name!r}; `hexamem experience list` shows it"
+                f"no experience {experience_id!r} for user {self._user.name!r}; `hexamem experience list` shows those there are"
             )
         return found[0]
 

@@ -35,7 +35,7 @@ from . import (
     upkeep,
     writing,
 )
-from .session import AsJson, Debug, EmbedderName, Home, LabelsBy, LearnsBy, ModelName, Session, shared
+from .session import AsJson, Debug, EmbedderName, Home, LabelsBy, LearnsBy, ModelName, Session, refuse_empty, shared
 
 __all__ = ["COMMANDS", "app", "run"]
 
@@ -99,6 +99,8 @@ class _Listing(TyperGroup):
     """A group of commands that lists where options stand in place of one: ``hexamem pages --user ann``."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if not args:
+            ctx.fail(f"Which of its commands? There are {', '.join(self.commands)}")
         if args and args[0].startswith("-") and args[0] not in ("-h", "--help") and "list" in self.commands:
             args = ["list", *args]
         return super().parse_args(ctx, args)
@@ -121,7 +123,6 @@ def _build() -> typer.Typer:
             group = typer.Typer(
                 help=_GROUPS[name],
                 cls=_Listing,
-                no_args_is_help=True,
                 context_settings={"help_option_names": ["-h", "--help"]},
             )
             for inner, one in command.items():
@@ -153,6 +154,7 @@ def _root(
     ] = False,
 ) -> None:
     """Hexamem: a memory that lasts. Begin with [bold]hexamem demo[/bold]."""
+    refuse_empty(ctx)
     ctx.obj.take(home=home, embedder=embedder, model=model, label_by=label_by, mode=mode, as_json=as_json, debug=debug)
     if ctx.invoked_subcommand is None:
         output.write_text(ctx.get_help() or "")
@@ -190,16 +192,32 @@ def _run(arguments: list[str], session: Session) -> int:
     except Exception as error:
         if not hasattr(error, "format_message"):  # what typer raises for wrong usage, under whichever name
             raise
-        return _refused(_usage(error), session)
+        return _refused(_usage(error, arguments), session)
     if code == INTERRUPTED:
         return _interrupted()
     return code if isinstance(code, int) else 0
 
 
-def _usage(error: Any) -> str:
+def _usage(error: Any, arguments: Sequence[str]) -> str:
+    """What is wrong with the words of a command, with the value, the option and the rule, and whose help tells more."""
     context = getattr(error, "ctx", None)
     message = " ".join(error.format_message().split()).rstrip(".")
-    return f"{message} (see `{context.command_path if context else NAME} --help`)"
+    if hasattr(error.__cause__, "errors"):  # typer checks values by pydantic, and leaves out which one it was
+        message = message.replace(": Value error, ", ": ")
+        given = repr(error.__cause__.errors(include_url=False)[0]["input"])
+        if given not in message:
+            place, _, rule = message.partition(": ")
+            message = f"{place}: {given}: {rule[:1].lower()}{rule[1:]}"
+    return f"{message} (see `{context.command_path if context else _path(arguments)} --help`)"
+
+
+def _path(arguments: Sequence[str]) -> str:
+    """The command that is meant, where the error does not tell."""
+    path, command = [NAME], _COMMAND
+    for word in arguments:
+        if word in getattr(command, "commands", {}):
+            path, command = [*path, word], command.commands[word]
+    return " ".join(path)
 
 
 def _refused(message: str, session: Session) -> int:

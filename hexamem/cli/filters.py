@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
+from ..errors import InvalidInputError
 from .values import metadata_filter
 
 if TYPE_CHECKING:
@@ -53,9 +54,18 @@ class Filters:
         """The conditions as a memory takes them; None where there are none.
 
         Raises:
+            InvalidInputError: for a time that cannot be read, naming the option.
             NotFoundError: for a label that the user does not have.
         """
         from ..labels import refuse_unknown
+        from ..memory_types.times import parse_time
+
+        times = {"--since": self.since, "--until": self.until, "--as-of": self.as_of, "--known-at": self.known_at}
+        for option, given in ((option, given) for option, given in times.items() if given is not None):
+            try:
+                parse_time(given, timezone=memory.timezone)
+            except InvalidInputError as error:
+                raise InvalidInputError(f"{option}: {error}") from None
 
         refuse_unknown(memory, self.label or (), of_items=self.of_items)
         given = {

@@ -24,8 +24,12 @@ def list_jobs(
     user: Annotated[str | None, typer.Option("--user", "-u", help="Whose jobs; everyone's when left out.")] = None,
 ) -> None:
     """List the jobs that are not done: waiting, running, deferred or parked, and why."""
-    with session.memory(create=False) as memory:
-        found = memory.jobs() if user is None else memory.user(user).jobs()
+    if user is None:
+        with session.memory(create=False) as memory:
+            found = memory.jobs()
+    else:
+        with session.reader(user) as one:
+            found = one.jobs()
     if session.as_json:
         return output.write_json(found)
     if not found:

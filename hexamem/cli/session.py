@@ -15,12 +15,12 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 
 from ..config import DEFAULT_HOME
-from ..errors import ConfigError, HomeNotWritableError, NotFoundError
+from ..errors import ConfigError, HomeNotWritableError, InvalidInputError, NotFoundError
 from . import output
 
 if TYPE_CHECKING:
@@ -41,11 +41,20 @@ __all__ = [
     "Session",
     "User",
     "Zone",
+    "refuse_empty",
     "shared",
     "zone_of",
 ]
 
 _PANEL = "Everywhere"
+
+
+def _folder(text: str) -> Path:
+    if not text.strip():  # what an unset variable of the shell leaves, and not the folder one happens to be in
+        raise typer.BadParameter(f"{text!r} names no folder; leave it out for {DEFAULT_HOME}")
+    return Path(text)
+
+
 User = Annotated[str, typer.Option("--user", "-u", help="Whose memory. There is no default: it never means everyone.")]
 Reason = Annotated[str, typer.Option("--reason", help="Why; it is kept in the history.")]
 Zone = Annotated[
@@ -58,7 +67,11 @@ Zone = Annotated[
 Home = Annotated[
     Path | None,
     typer.Option(
-        "--home", metavar="DIR", help=f"The memory's folder; {DEFAULT_HOME} by default.", rich_help_panel=_PANEL
+        "--home",
+        metavar="DIR",
+        parser=_folder,
+        help=f"The memory's folder; {DEFAULT_HOME} by default.",
+        rich_help_panel=_PANEL,
     ),
 ]
 EmbedderName = Annotated[
@@ -113,6 +126,21 @@ _COMMON: dict[str, Any] = {
 }
 
 
+def refuse_empty(ctx: typer.Context) -> None:
+    """Refuse an empty value of an option that may be left out: often an unset variable of the shell.
+
+    Raises:
+        InvalidInputError: naming the option.
+    """
+    for one in ctx.command.params:
+        if one.param_type_name != "option" or one.required or one.default is not None:
+            continue
+        given = ctx.params.get(str(one.name))
+        for value in given if isinstance(given, list | tuple) else [given]:
+            if isinstance(value, str) and not value.strip():
+                raise InvalidInputError(f"{one.opts[0]} {value!r} is empty: give it a value, or leave it out")
+
+
 @dataclass(slots=True)
 class Session:
     """The options that work everywhere, given before or after the command's name, and what they open."""
@@ -149,9 +177,11 @@ class Session:
         Raises:
             ConfigError: for a ``--label-by`` or ``--mode`` that there is not, or that needs a ``--model``.
         """
-        from ..config import Settings
+        from ..config import IngestMode, LabelTier, Settings
 
-        for option, how in (("--label-by", self.label_by), ("--mode", self.mode)):
+        for option, how, known in (("--label-by", self.label_by, LabelTier), ("--mode", self.mode, IngestMode)):
+            if how is not None and how not in get_args(known):
+                raise ConfigError(f"{option} {how!r}: use one of {', '.join(get_args(known))}")
             if how in _BY_MODEL and self.model is None:
                 raise ConfigError(f"{option} {how} needs a model: give --model, such as openai:gpt-5-mini, or rules")
         return Settings(
@@ -279,6 +309,7 @@ def shared(function: Callable[..., Any], *, without: tuple[str, ...] = ()) -> Ca
 
     def command(ctx: typer.Context, **values: Any) -> Any:
         session: Session = ctx.obj
+        refuse_empty(ctx)
         session.take(**{name: values.pop(name) for name in common})
         for name, group in groups.items():
             values[name] = group(**{one.name: values.pop(one.name) for one in fields(group)})

@@ -84,7 +84,7 @@ def reindex(
     user: Annotated[str | None, typer.Option("--user", "-u", help="Only this user; all when left out.")] = None,
 ) -> None:
     """Throw the indexes away and build them anew from the ledger."""
-    with session.memory() as memory:
+    with session.memory(create=False) as memory:
         names = memory.users()
         if user is not None and user not in names:
             raise NotFoundError(f"user {user!r} has stored nothing at {session.folder}; `hexamem users` lists who has")

@@ -93,6 +93,8 @@ def add(
 
 
 def _add_files(session: Session, user: str, timezone: str | None, paths: Sequence[Path], said: dict[str, Any]) -> None:
+    if not any(path.exists() for path in paths):  # a slip of the fingers begins no home
+        raise InvalidInputError(f"{paths[0]}: there is no such file")
     added: list[AddedFile] = []
     refused: list[str] = []
     with session.user(user, timezone) as memory:
