@@ -35,6 +35,7 @@ from . import (
     upkeep,
     writing,
 )
+from .examples import epilog
 from .session import AsJson, Debug, EmbedderName, Home, LabelsBy, LearnsBy, ModelName, Session, refuse_empty, shared
 
 __all__ = ["COMMANDS", "app", "run"]
@@ -118,7 +119,7 @@ def _build() -> typer.Typer:
     for panel, commands in COMMANDS.items():
         for name, command in commands.items():
             if not isinstance(command, Mapping):
-                built.command(name, rich_help_panel=panel)(command)
+                built.command(name, rich_help_panel=panel, epilog=epilog(name))(command)
                 continue
             group = typer.Typer(
                 help=_GROUPS[name],
@@ -126,7 +127,7 @@ def _build() -> typer.Typer:
                 context_settings={"help_option_names": ["-h", "--help"]},
             )
             for inner, one in command.items():
-                group.command(inner)(one)
+                group.command(inner, epilog=epilog(f"{name} {inner}"))(one)
             built.add_typer(group, name=name, rich_help_panel=panel)
     return built
 

@@ -41,7 +41,7 @@ def evaluate(
     ],
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="PATH...", exists=True, help="Files or folders; none for ruler and synthetic."),
+        typer.Argument(metavar="PATH", exists=True, help="Files or folders; none for ruler and synthetic."),
     ] = None,
     strategy: Annotated[
         list[str] | None,
@@ -223,7 +223,7 @@ def evaluate(
     if dataset is DataSet.synthetic:
         return _report(_measure_made_up(session, names, size, family, seed or 0, count, split, export), out)
     if not paths:
-        raise InvalidInputError(f"Missing argument 'PATH...': {dataset.value} is measured on files; name them")
+        raise InvalidInputError(f"Missing argument 'PATH': {dataset.value} is measured on files; name them")
     if dataset is DataSet.writepath:
         return _report_written(measure_write_path(session, paths), out)
     if dataset is DataSet.narrativeqa and not answers:

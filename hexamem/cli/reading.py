@@ -223,7 +223,7 @@ def history(
     session: Session,
     *,
     user: User,
-    record_id: Annotated[str | None, typer.Argument(metavar="[ID]", help="A step or item; all when left out.")] = None,
+    record_id: Annotated[str | None, typer.Argument(metavar="ID", help="A step or item; all when left out.")] = None,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the newest so many.")] = None,
     timezone: Zone = None,
 ) -> None:

@@ -135,10 +135,9 @@ def refuse_empty(ctx: typer.Context) -> None:
     for one in ctx.command.params:
         if one.param_type_name != "option" or one.required or one.default is not None:
             continue
-        given = ctx.params.get(str(one.name))
-        for value in given if isinstance(given, list | tuple) else [given]:
-            if isinstance(value, str) and not value.strip():
-                raise InvalidInputError(f"{one.opts[0]} {value!r} is empty: give it a value, or leave it out")
+        value = ctx.params.get(str(one.name))
+        if isinstance(value, str) and not value.strip():
+            raise InvalidInputError(f"{one.opts[0]} {value!r} is empty: give it a value, or leave it out")
 
 
 @dataclass(slots=True)
@@ -328,7 +327,10 @@ def shared(function: Callable[..., Any], *, without: tuple[str, ...] = ()) -> Ca
     ]
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {one.name: one.annotation for one in parameters}
-    command.__doc__ = function.__doc__
+    paragraphs = inspect.cleandoc(function.__doc__ or "").split("\n\n")
+    command.__doc__ = "\n\n".join(
+        " ".join(one.split()) for one in paragraphs
+    )  # as wide as the terminal, not as the code
     command.__name__ = function.__name__
     return command
 

@@ -29,7 +29,7 @@ def train(
     session: Session,
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[PATH]...", exists=True, help="Conversations with evidence: files or folders."),
+        typer.Argument(metavar="PATH", exists=True, help="Conversations with evidence: files or folders."),
     ] = None,
     feedback: Annotated[
         bool, typer.Option("--feedback", help="Learn from the feedback of one user instead, for that user alone.")
@@ -70,7 +70,7 @@ def train(
         return _learn_from_feedback(session, user, reset)
     if not paths and not (synthetic or medium):
         raise InvalidInputError(
-            "Missing argument 'PATH...': name conversations, or give --synthetic, or --feedback --user USER"
+            "Missing argument 'PATH': name conversations, or give --synthetic, or --feedback --user USER"
         )
     if out is None and not cross_validate:
         raise InvalidInputError(

@@ -35,7 +35,7 @@ def add(
     paths: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[FILE]...",
+            metavar="FILE",
             help="txt, md, html, csv, pdf or docx; a picture or recording; of any other its name and bytes alone.",
         ),
     ] = None,
@@ -59,10 +59,6 @@ def add(
     timezone: Zone = None,
 ) -> None:
     """Store files, or an item by options or as JSON.
-
-    hexamem add -u alice lease.pdf notes/trip.md
-
-    hexamem add -u alice --kind semantic --name "Mia's school" --summary "starts on 1 September"
 
     With FILE go --title, --tree-path or --root, --labels, --metadata, --no-keep-bytes and --reason.
     """
@@ -178,7 +174,7 @@ def edit(
     user: User,
     fields: Annotated[
         list[str] | None,
-        typer.Argument(metavar="FIELD=VALUE...", help="Such as summary='…'; a field that is a list once an entry."),
+        typer.Argument(metavar="FIELD=VALUE", help="Such as summary='…'; a field that is a list once an entry."),
     ] = None,
     secret_stdin: SecretFromStdin = False,
     reason: Reason = "",
@@ -213,7 +209,7 @@ def forget(
     *,
     user: User,
     step_ids: Annotated[
-        list[str] | None, typer.Argument(metavar="STEP...", help="Ids of steps, as `steps` shows them.")
+        list[str] | None, typer.Argument(metavar="STEP", help="Ids of steps, as `steps` shows them.")
     ] = None,
     thread: Annotated[str | None, typer.Option("--thread", help="All steps of this thread.")] = None,
     reason: Reason = "",
