@@ -201,7 +201,9 @@ def read_entries(lines: Iterable[bytes], place: str) -> list[dict[str, Any]]:
         total.update(text + b"\n")
         entries.append(entry)
     if ended is None and not entries:
-        raise CorruptFileError(f"{place}, line {number}: the file is empty; give one that an export wrote; nothing was imported")
+        raise CorruptFileError(
+            f"{place}, line {number}: the file is empty; give one that an export wrote; nothing was imported"
+        )
     if ended is None:
         raise CorruptFileError(f"{place}, line {number}: the file ends without a closing line; nothing was imported")
     if ended.get("lines") != len(entries) or ended.get("sha256") != total.hexdigest():
