@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 from collections.abc import Sequence
 
@@ -18,6 +19,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Args:
         arguments: the words after the program's name; those of the process when None.
     """
+    atexit.unregister(gc.freeze)
+    atexit.register(gc.freeze)  # Python's last look for garbage, in what the end of the process frees all the same
     usual = gc.get_threshold()
     gc.set_threshold(_COLLECT_AFTER, *usual[1:])
     try:
