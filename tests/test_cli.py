@@ -141,6 +141,30 @@ def test_help_loads_nothing_heavy() -> None:
     assert done.stderr == ""
 
 
+def loaded_by(*words: str | Path) -> set[str]:
+    """The packages that a command has loaded at its end."""
+    code = (
+        "import sys; from hexamem.cli import main; main(sys.argv[1:])\n"
+        "print('LOADED', *{name.split('.')[0] for name in sys.modules})"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, words)], capture_output=True, text=True, timeout=300, check=True
+    )
+    return set(done.stdout.splitlines()[-1].split()[1:])
+
+
+def test_a_recall_loads_no_graph_and_no_library_of_secrets(kept: Path) -> None:
+    loaded = loaded_by("recall", "Which school?", "--user", "alice", "--home", kept)
+    assert "chromadb" in loaded
+    heavy = {"langgraph", "langchain", "langchain_core", "langsmith", "detect_secrets", "requests", "phonenumbers"}
+    assert heavy & loaded == set()
+
+
+def test_a_home_that_is_not_there_is_refused_before_anything_is_loaded(home: Path) -> None:
+    loaded = loaded_by("recall", "Which school?", "--user", "alice", "--home", home)
+    assert loaded & {"chromadb", "sqlalchemy", "numpy", "tantivy"} == set()
+
+
 def test_help_names_every_command(run: Runner) -> None:
     from hexamem.cli.app import COMMANDS
 

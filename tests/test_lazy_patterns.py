@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -94,6 +96,22 @@ def lazy_in(value: object, depth: int = 4) -> Iterator[lazy_re.LazyPattern[str]]
     elif isinstance(value, dict | list | tuple) and depth:
         for one in (*value, *value.values()) if isinstance(value, dict) else value:
             yield from lazy_in(one, depth - 1)
+
+
+def test_opening_a_memory_compiles_hardly_any_pattern() -> None:
+    code = (
+        "import gc, hexamem.memory; from hexamem.lazy_re import LazyPattern\n"
+        "made = [one for one in gc.get_objects() if isinstance(one, LazyPattern)]\n"
+        "slot, used = LazyPattern.__dict__['search'], 0\n"
+        "for one in made:\n"
+        "    try: slot.__get__(one); used += 1\n"
+        "    except AttributeError: pass\n"
+        "print(len(made), used)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=True)
+    made, used = map(int, done.stdout.split())
+    assert made > 300
+    assert used < made / 20
 
 
 def test_every_lazy_pattern_is_sound() -> None:
