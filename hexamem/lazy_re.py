@@ -81,8 +81,8 @@ def compile(pattern: AnyStr | Callable[[], AnyStr], flags: int = 0) -> Pattern[A
         pattern: its text, or what makes it, which is then called once, when the pattern or its text is first asked for.
         flags: as those of ``re``.
 
-    What is returned has all methods and attributes of a compiled pattern, and is as fast once used. Call its methods: the
-    functions of a module, such as ``re.search``, take text or what ``re.compile`` itself made.
+    What is returned has all methods and attributes of a compiled pattern; once used, a call costs some 30 ns more. Call its
+    methods: the functions of the module, such as ``re.search``, take text or what ``re.compile`` itself made.
     """
     return cast("Pattern[AnyStr]", LazyPattern(pattern, flags))
 
@@ -92,6 +92,7 @@ class LazyPattern(Generic[AnyStr]):
 
     __slots__ = ("_flags", "_make", "pattern", *_TAKEN)
     pattern: AnyStr
+    _make: Callable[[], AnyStr]
 
     def __init__(self, pattern: AnyStr | Callable[[], AnyStr], flags: int) -> None:
         self._flags = flags
