@@ -214,7 +214,8 @@ def _usage(error: Any, arguments: Sequence[str]) -> str:
 
 def _path(arguments: Sequence[str]) -> str:
     """The command that is meant, where the error does not tell."""
-    path, command = [NAME], _COMMAND
+    path = [NAME]
+    command: Any = _COMMAND
     for word in arguments:
         if word in getattr(command, "commands", {}):
             path, command = [*path, word], command.commands[word]

@@ -61,9 +61,10 @@ class Filters:
         from ..memory_types.times import parse_time
 
         times = {"--since": self.since, "--until": self.until, "--as-of": self.as_of, "--known-at": self.known_at}
-        for option, given in ((option, given) for option, given in times.items() if given is not None):
+        for option, moment in times.items():
             try:
-                parse_time(given, timezone=memory.timezone)
+                if moment is not None:
+                    parse_time(moment, timezone=memory.timezone)
             except InvalidInputError as error:
                 raise InvalidInputError(f"{option}: {error}") from None
 
