@@ -316,7 +316,11 @@ def _managing(memory: Memory) -> Finding:
     if not memory.ingesting.on:
         return Finding(name="managers", detail=f"Settings.mode is off: nothing is learned from {waiting:,} steps")
     tier = memory.settings.mode
-    told = f"{waiting:,} steps wait to be read; flush reads them, and so does the background thread" if waiting else ""
+    told = (
+        f"{waiting:,} steps wait to be read: `hexamem flush` reads them, or a program that keeps the home open for a while"
+        if waiting
+        else ""
+    )
     return Finding(name="managers", detail=f"mode {tier}: {told or 'every step was read'}")
 
 

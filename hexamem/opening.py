@@ -43,7 +43,7 @@ def hold_home(folder: Path) -> FileLock:
     """The lock of a home folder, which is made where there is none and must be writable.
 
     Raises:
-        HomeInUseError: if another process holds it.
+        HomeInUseError: if another process holds it, or this one.
         HomeNotWritableError: if it cannot be made or written.
     """
     if folder.exists() and not folder.is_dir():
@@ -55,7 +55,7 @@ def hold_home(folder: Path) -> FileLock:
         lock.acquire()
     except Timeout:
         raise HomeInUseError(
-            f"the home {folder} is held by another process: close it there, or give another home"
+            f"the home {folder} is open already, here or in another process: close it there, or give another home"
         ) from None
     except OSError as error:
         raise HomeNotWritableError(

@@ -119,7 +119,8 @@ def _by_name(model: str, provider: str, base_url: str | None, api_key: str | Non
     elif provider == "openai" and not os.environ.get("OPENAI_API_KEY"):
         if not (base_url or os.environ.get("OPENAI_API_BASE") or os.environ.get("OPENAI_BASE_URL")):
             raise ConfigError(
-                f"The model {model!r} needs a key: set {key}, or give base_url=… for a server of your own, or pass api_key=…"
+                f"The model {model!r} needs a key: set {key}, or name a server of your own "
+                "(OPENAI_BASE_URL, or base_url=… in Python), or pass api_key=…"
             )
         settings["api_key"] = _NO_KEY
     # What the constructors raise may quote their arguments, the key among them: only the kind of error is passed on.

@@ -1092,6 +1092,35 @@ def test_reindex_of_an_unknown_user_is_refused(run: Runner, kept: Path) -> None:
     assert "carol" in run("reindex", "--user", "carol", "--home", kept).error
 
 
+def test_flush_learns_what_a_short_program_stored(run: Runner, home: Path) -> None:
+    from hexamem import Memory, Settings
+
+    with Memory.open(home, settings=Settings(background=False)) as memory:
+        memory.user("bob").remember("My boss is called Priya.")
+    assert "hexamem flush -u bob" in run("items", "--user", "bob", "--home", home).err
+    assert "hexamem flush" in run("doctor", "--home", home).out
+    assert run("flush", "--home", home, "--json").json == {"users": ["bob"], "left": []}
+    assert "Priya" in run("items", "--user", "bob", "--home", home).out
+
+
+def test_flush_of_an_unknown_user_is_refused(run: Runner, kept: Path) -> None:
+    assert "carol" in run("flush", "--user", "carol", "--home", kept).error
+
+
+def test_a_filter_by_a_thread_that_is_not_there_names_those_that_are(run: Runner, home: Path, chat: Path) -> None:
+    run("ingest", chat, "--user", "alice", "--home", home)
+    refused = run("recall", "school", "--user", "alice", "--home", home, "--thread", "nothere")
+    assert refused.code == 2
+    assert "'nothere'; there are" in refused.error
+
+
+def test_an_operation_that_is_not_there_is_named_with_its_option(run: Runner, kept: Path) -> None:
+    refused = run("recall", "school", "--user", "alice", "--home", kept, "--with", "foo")
+    assert refused.code == 2
+    assert "--with 'foo'" in refused.error
+    assert "multi_step" in refused.error
+
+
 def test_reembed_makes_every_vector_anew(run: Runner, home: Path, chat: Path) -> None:
     run("ingest", chat, "--user", "alice", "--home", home)
     done = run("reembed", "--embedder", "bundled", "--home", home, "--json")

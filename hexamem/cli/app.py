@@ -80,6 +80,7 @@ COMMANDS: Mapping[str, Mapping[str, Command | Mapping[str, Command]]] = {
     "Look after": {
         "doctor": shared(upkeep.doctor),
         "jobs": {name: shared(command) for name, command in jobs.COMMANDS.items()},
+        "flush": shared(upkeep.flush),
         "reindex": shared(upkeep.reindex),
         "reembed": shared(upkeep.reembed),
         "eval": shared(evaluation.evaluate, without=("as_json",)),

@@ -60,6 +60,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "jobs list": ("hexamem jobs list",),
     "jobs retry": ("hexamem jobs retry JOB -u alice",),
     "jobs drop": ("hexamem jobs drop JOB -u alice",),
+    "flush": ("hexamem flush", "hexamem flush -u alice"),
     "reindex": ("hexamem reindex -u alice",),
     "reembed": ("hexamem reembed --embedder bundled",),
     "eval": (

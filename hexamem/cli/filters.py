@@ -7,15 +7,37 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from ..errors import InvalidInputError
+from ..errors import InvalidInputError, NotFoundError
 from .values import metadata_filter
 
 if TYPE_CHECKING:
     from ..user import UserMemory
 
-__all__ = ["Filters", "ItemFilters", "Thread"]
+__all__ = ["Filters", "ItemFilters", "Thread", "refuse_unknown_thread"]
 
 Thread = Annotated[str | None, typer.Option("--thread", help="Only this thread.")]
+_NAMED = 8
+
+
+def refuse_unknown_thread(memory: UserMemory, thread: str | None) -> None:
+    """Refuse a thread of which the user has no step: a filter by it could only find nothing.
+
+    Raises:
+        NotFoundError: naming some that there are.
+    """
+    if thread is None:
+        return
+    from sqlalchemy import bindparam, select
+
+    from ..stores.ledger.schema import steps
+
+    own = select(steps.c.thread_id).where(steps.c.user_id == bindparam("user"))
+    with memory.memory.ledger.read(memory.name) as tx:
+        if tx.first(own.where(steps.c.thread_id == thread).limit(1), user=tx.user_id) is not None:
+            return
+        known = [row.thread_id for row in tx.all(own.distinct().limit(_NAMED + 1), user=tx.user_id)]
+    told = ", ".join(map(repr, sorted(known[:_NAMED]))) + (", …" if len(known) > _NAMED else "")
+    raise NotFoundError(f"user {memory.name!r} has no thread {thread!r}" + (f"; there are {told}" if told else ""))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +77,7 @@ class Filters:
 
         Raises:
             InvalidInputError: for a time that cannot be read, naming the option.
-            NotFoundError: for a label that the user does not have.
+            NotFoundError: for a label or thread that the user does not have.
         """
         from ..labels import refuse_unknown
         from ..memory_types.times import parse_time
@@ -69,6 +91,7 @@ class Filters:
                 raise InvalidInputError(f"{option}: {error}") from None
 
         refuse_unknown(memory, self.label or (), of_items=self.of_items)
+        refuse_unknown_thread(memory, self.thread)
         given = {
             "thread_id": self.thread,
             "agent_id": self.agent,

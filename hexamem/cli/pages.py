@@ -58,7 +58,7 @@ def search(
     *,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="What is asked.")],
     user: User,
-    k: Annotated[int, typer.Option("-k", min=1, help="How many pages.")] = 5,
+    k: Annotated[int, typer.Option("--k", "-k", min=1, help="How many pages.")] = 5,
     thread: Thread = None,
     scope: Scope = None,
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mimetypes
+import shlex
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -12,6 +13,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from ..errors import InvalidInputError
 from . import output
 from .filters import Filters, ItemFilters, Thread
 from .operations import operation_blocks
@@ -60,6 +62,9 @@ def recall(
     ] = None,
 ) -> None:
     """Find what a user's memory holds on a question."""
+    for option, names in (("--with", switch_on), ("--without", switch_off)):
+        if names:
+            _refuse_unknown_operations(option, names)
     with session.reader(user, timezone) as memory:
         found = memory.recall(
             query,
@@ -92,6 +97,14 @@ def recall(
     )
 
 
+def _refuse_unknown_operations(option: str, names: Iterable[str]) -> None:
+    from ..retrieval.operations import NAMES
+
+    for name in names:
+        if name not in NAMES:
+            raise InvalidInputError(f"{option} {name!r} is no operation of the learned ranking: {', '.join(NAMES)}")
+
+
 def _items_of(memory: UserMemory, found: Recall) -> dict[str, MemoryItem]:
     """The items among the hits: a hit has one time, and they tell which of theirs that is."""
     from ..stores.ledger import get_items
@@ -118,10 +131,12 @@ def items(
             superseded=superseded,
         )
         zone = zone_of(memory)
+        waits = not found and bool(memory.jobs())
     if session.as_json:
         return output.write_json(found)
     if not found:
-        return output.note(f"user {user!r} has no such items")
+        more = f"; what was stored last is not read yet: hexamem flush -u {shlex.quote(user)}" if waits else ""
+        return output.note(f"user {user!r} has no such items{more}")
     return output.write(*(block for item in found for block in output.item_block(item, zone=zone)))
 
 

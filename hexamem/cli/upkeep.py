@@ -1,4 +1,4 @@
-"""Commands that look after a home: doctor, reindex, reembed."""
+"""Commands that look after a home: doctor, flush, reindex, reembed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .session import Session
 if TYPE_CHECKING:
     from ..doctor import Finding
 
-__all__ = ["doctor", "reembed", "reindex"]
+__all__ = ["doctor", "flush", "reembed", "reindex"]
 
 _MARKS = {"ok": ("✓", "green"), "note": ("•", "yellow"), "wrong": ("✗", "bold red")}
 _SHOWN_USERS = 20
@@ -78,19 +78,43 @@ def _user_table(users: list[dict[str, Any]]) -> Table:
     return table
 
 
-def reindex(
-    session: Session,
-    *,
-    user: Annotated[str | None, typer.Option("--user", "-u", help="Only this user; all when left out.")] = None,
-) -> None:
+OneUser = Annotated[str | None, typer.Option("--user", "-u", help="Only this user; all when left out.")]
+
+
+def flush(session: Session, *, user: OneUser = None) -> int:
+    """Do now what waits: index, label and learn from what short programs stored. Exits 1 if something is left."""
+    with session.memory(create=False) as memory:
+        names = _chosen(session, memory.users(), user)
+        with output.progress_bar("learning", total=len(names)) as (progress, task):
+            left = []
+            for name in names:
+                if not memory.user(name).flush():
+                    left.append(name)
+                progress.advance(task)
+    if session.as_json:
+        output.write_json({"users": names, "left": left})
+    elif left:
+        output.note(
+            f"not all is done for {', '.join(map(repr, left))}: `hexamem jobs list` shows what is left, and why"
+        )
+    else:
+        output.write_text(f"nothing waits any more: {output.counted(len(names), 'user')}")
+    return 1 if left else 0
+
+
+def _chosen(session: Session, names: list[str], user: str | None) -> list[str]:
+    """All users, or one of them."""
+    if user is not None and user not in names:
+        raise NotFoundError(f"user {user!r} has stored nothing at {session.folder}; `hexamem users` lists who has")
+    return names if user is None else [user]
+
+
+def reindex(session: Session, *, user: OneUser = None) -> None:
     """Throw the indexes away and build them anew from the ledger."""
     with session.memory(create=False) as memory:
-        names = memory.users()
-        if user is not None and user not in names:
-            raise NotFoundError(f"user {user!r} has stored nothing at {session.folder}; `hexamem users` lists who has")
+        chosen = _chosen(session, memory.users(), user)
         with output.progress_bar("indexing") as (progress, task):
             written = memory.reindex(user, progress=lambda index, count: progress.advance(task, count))
-    chosen = [user] if user is not None else names
     if session.as_json:
         return output.write_json({"users": chosen, "records": written})
     return output.write_text(f"built the indexes of {output.counted(len(chosen), 'user')}: {written:,} records")
