@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 
-__all__ = ["in_utc", "in_zone"]
+__all__ = ["in_utc", "in_zone", "offset_minutes"]
 
 
 def in_zone(moment: datetime, zone: tzinfo) -> datetime:
@@ -21,3 +21,8 @@ def in_utc(moment: datetime) -> datetime:
         return moment.astimezone(UTC)
     except OverflowError:
         return (datetime.min if moment.year == 1 else datetime.max).replace(tzinfo=UTC)
+
+
+def offset_minutes(moment: datetime, zone: tzinfo) -> int:
+    """Minutes east of UTC at which a clock in the zone stands at the moment; seconds of an old offset are cut off."""
+    return int((in_zone(moment, zone).utcoffset() or timedelta()).total_seconds() / 60)

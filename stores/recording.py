@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, tzinfo
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -15,7 +15,9 @@ from sqlalchemy import select
 
 from ..memory_types import Media, Remembered, Source, Step, ToolCall, VaultItem, utc_now
 from ..memory_types.base import new_ids
+from ..memory_types.local_time import offset_minutes
 from ..memory_types.messages import MediaDraft, MessageDraft
+from ..memory_types.times import read_zone
 from .known_secrets import find_known
 from .ledger import (
     Arrival,
@@ -71,7 +73,8 @@ def record(
 ) -> Remembered:
     """Append messages to a thread: when this returns they are acknowledged.
 
-    A message whose id the thread holds already is not stored again. A message without a time gets the present one.
+    A message whose id the thread holds already is not stored again. A message without a time gets the present one, as a
+    clock in the user's timezone shows it.
     Names by which a host finds its things again (ids of thread, message, agent, tool call, file) are kept as they are.
 
     Secrets are found and files written before the transaction that stores the call: it holds up other writers for no
@@ -83,8 +86,10 @@ def record(
         ready: the kinds of job that put media into words here; media of another kind wait.
     """
 
+    zone = read_zone(timezone)
+
     def looked() -> _Call:
-        return _Call(user, drafts, thread_id, agent_id, metadata, cipher, find)
+        return _Call(user, drafts, thread_id, agent_id, metadata, cipher, find, zone)
 
     if _are_short(drafts) and not metadata:
         call = looked()
@@ -128,8 +133,10 @@ class _Call:
         metadata: Mapping[str, Any],
         cipher: Cipher,
         find: bool,
+        zone: tzinfo,
     ) -> None:
         self._user, self._drafts, self._cipher, self._find = user, drafts, cipher, find
+        self._offset = offset_minutes(utc_now(), zone)
         self._thread_id, self._agent_id, self._metadata = thread_id, agent_id, metadata
         self._kept: dict[str, tuple[str, SecretSpan]] = {}
         self._new: list[NewSecret] = []
@@ -173,7 +180,17 @@ class _Call:
                     )
                 continue
             degraded.extend(clean(draft.degraded))
-            step = _step(next(fresh), self._user, draft, clean, files, self._thread_id, self._agent_id, self._metadata)
+            step = _step(
+                next(fresh),
+                self._user,
+                draft,
+                clean,
+                files,
+                self._thread_id,
+                self._agent_id,
+                self._metadata,
+                self._offset,
+            )
             said[step.id] = step.content
             if draft.message_id is not None:
                 step_of[draft.message_id] = step.id
@@ -333,6 +350,7 @@ def _step(
     thread_id: str,
     agent_id: str | None,
     metadata: Mapping[str, Any],
+    offset: int,
 ) -> Step:
     moment, now = draft.occurred_at, utc_now()
     stored = [_without_secrets(one, clean) for one in draft.media]
@@ -362,7 +380,7 @@ def _step(
         message_id=draft.message_id,
         agent_id=agent_id,
         occurred_at=moment.utc if moment else now,
-        offset_minutes=moment.offset_minutes if moment else 0,
+        offset_minutes=moment.offset_minutes if moment else offset,
         created_at=now,
         status="active",
         metadata=clean({**metadata, **draft.metadata}),

@@ -7,6 +7,7 @@ import base64
 import hashlib
 import stat
 import threading
+from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -384,3 +385,11 @@ def test_a_memory_is_opened_used_and_closed_without_blocking_the_event_loop(tmp_
 def test_aopen_refuses_what_open_refuses(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="strategy"):
         asyncio.run(Memory.aopen(tmp_path / "home", settings=Settings(strategy="none")))
+
+
+def test_a_message_without_a_time_bears_the_users_clock(tmp_path: Path) -> None:
+    with Memory.open(tmp_path) as memory:
+        [step] = memory.user("alice", timezone="Asia/Kathmandu").remember("The kettle is on.").step_ids
+        assert memory.user("alice").get(step).offset_minutes == 5 * 60 + 45
+        [hit] = memory.user("alice").recall("kettle", k=1).hits
+        assert hit.occurred_at is not None and hit.occurred_at.utcoffset() == timedelta(hours=5, minutes=45)
