@@ -36,6 +36,7 @@ __all__ = ["MemoryAgentState", "MemoryMiddleware", "MiddlewareSettings"]
 
 _TOPIC = 2_000  # characters of what is talked about now
 _KEPT = 8_192
+_CHANGING = frozenset({"forget", "update_core"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,7 +89,8 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
 
     - ``before_agent`` recalls for the user's message, and stores what of the conversation the memory does not have
       yet, that message included: a model that fails loses nothing.
-    - ``before_model`` recalls again when a run has come to talk about something else (MIRIX's active retrieval, by embedding).
+    - ``before_model`` recalls again when a run has come to talk about something else (MIRIX's active retrieval, by
+      embedding), and when the model has forgotten a record or written core memory.
     - ``wrap_model_call`` puts what was recalled behind the system message, as delimited data. It never enters the
       history. Secrets in the messages are replaced by references.
     - ``after_agent`` stores the replies. It does not run after an error or while a run is interrupted; what is missing then
@@ -147,8 +149,10 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
         }
 
     def before_model(self, state: MemoryAgentState, runtime: Runtime[Any]) -> dict[str, Any] | None:
-        """Recall again when the topic has shifted."""
+        """Recall again when the topic has shifted, or a tool has changed what stands in the prompt."""
         topics = state.get("memory_topics") or []
+        if _changed_memory(state["messages"]):
+            return {"memory_text": self._recalled_anew(runtime, state, topics)}
         now = _talked_about(state["messages"])
         if self.settings.topic_shift is None or not now or not topics or len(topics) >= self.settings.recalls:
             return None
@@ -160,6 +164,15 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
         told = prompt_memory(user, found, self.settings.prompt, visible=visible)
         _say("recall", told.recall, told.degraded)
         return {"memory_text": told.text, "memory_topics": [*topics, now]}
+
+    def _recalled_anew(self, runtime: Runtime[Any], state: MemoryAgentState, topics: Sequence[str]) -> str:
+        """What memory says of the same topics by now: what was forgotten is not shown any more."""
+        user, _ = self._user(runtime)
+        visible = state.get("memory_visible") or []
+        found = [search_for_prompt(user, query, self.settings.prompt, len(visible)) for query in topics]
+        told = prompt_memory(user, found, self.settings.prompt, visible=visible)
+        _say("recall", told.recall, told.degraded)
+        return told.text
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
@@ -300,6 +313,16 @@ def _talked_about(messages: Sequence[AnyMessage]) -> str:
             said.append(str(one.text).strip())
             break  # the newest says what it is about now
     return " ".join(reversed(said))[-_TOPIC:]
+
+
+def _changed_memory(messages: Sequence[AnyMessage]) -> bool:
+    """Whether one of the tools just called changed what the prompt may show: forgot a record, or wrote core memory."""
+    for one in reversed(messages):
+        if one.type != "tool":
+            return False
+        if one.name in _CHANGING and one.status != "error":
+            return True
+    return False
 
 
 def _key(user: str, message: BaseMessage, secrets: int) -> bytes:

@@ -201,6 +201,61 @@ def test_what_was_learned_bears_the_time_at_which_it_was_said(memory: Memory) ->
     assert "[2024-01-05 10:00] (semantic) Mark" in model.prompts[0][0].text
 
 
+def test_all_times_in_a_prompt_are_of_the_users_clock(memory: Memory) -> None:
+    alice = memory.user("alice", timezone="Pacific/Kiritimati")
+    said_at = "2024-01-05T20:30:00+00:00"
+    [step] = alice.remember({"role": "user", "content": "Mark feeds Tomcat.", "timestamp": said_at}, "old").step_ids
+    alice.add({"kind": "semantic", "name": "Tomcat", "summary": "Tomcat eats tuna", "sources": [{"step_id": step}]})
+    made, model = agent(memory, ["Yes."])
+    made.invoke(ask("Who feeds Tomcat, and what does Tomcat eat?"), thread("later"), context=ALICE)
+    shown = model.prompts[0][0].text
+    assert "[2024-01-06 10:30] user: Mark feeds Tomcat." in shown
+    assert "[2024-01-06 10:30] (semantic) Tomcat eats tuna" in shown
+
+
+def test_an_item_is_shown_without_the_words_that_only_a_search_needs(memory: Memory) -> None:
+    alice = memory.user("alice", timezone="Europe/Berlin")
+    event = {
+        "kind": "episodic",
+        "summary": "Party at the zoo",
+        "occurred_at": "2024-03-01",
+        "event_type": "celebration",
+    }
+    alice.add(event)
+    alice.add({**event, "summary": "Cake for the party", "occurred_at": "2024-03-01T15:30", "actor": "Mark"})
+    alice.add({"kind": "semantic", "name": "Zoo", "summary": "The zoo allows a party of forty"})
+    made, model = agent(memory, ["Yes."])
+    made.invoke(ask("When is the party at the zoo?"), context=ALICE)
+    lines = model.prompts[0][0].text.splitlines()
+    assert "[2024-03-01] (episodic) Party at the zoo" in lines
+    assert "[2024-03-01 15:30] (episodic) Cake for the party (Mark)" in lines
+    assert [line.endswith("(semantic) The zoo allows a party of forty") for line in lines].count(True) == 1
+    assert "celebration" not in lines
+
+
+def test_what_was_said_at_once_stands_in_the_order_in_which_it_was_said(memory: Memory) -> None:
+    alice = memory.user("alice")
+    alice.remember([f"Step {word} of the valve check" for word in ("one", "two", "three", "four")], thread_id="old")
+    made, model = agent(memory, ["Yes."])
+    made.invoke(ask("What is step three of the valve check, and step two?"), thread("later"), context=ALICE)
+    assert re.findall(r"Step (\w+) of", model.prompts[0][0].text) == ["one", "two", "three", "four"]
+
+
+def test_what_the_model_has_forgotten_is_not_shown_to_it_again_in_the_same_run(memory: Memory) -> None:
+    alice = memory.user("alice")
+    [step] = alice.remember("Pieter wants to leave the clinic.", thread_id="old").step_ids
+    made, model = agent(memory, [calls("forget", ids=[step]), "Done."])
+    made.invoke(ask("Forget what I said about Pieter."), thread("later"), context=ALICE)
+    assert "Pieter wants to leave" in model.prompts[0][0].text
+    assert "Pieter wants to leave" not in model.prompts[1][0].text
+
+
+def test_core_memory_that_the_model_writes_stands_in_its_next_prompt(memory: Memory) -> None:
+    made, model = agent(memory, [calls("update_core", label="human", value="Speaks Basque."), "Done."])
+    made.invoke(ask("Note that I speak Basque."), context=ALICE)
+    assert "human: Speaks Basque." in model.prompts[1][0].text
+
+
 def test_a_core_block_says_its_label_once(memory: Memory) -> None:
     for label, value in (("partner", "Partner: Tom"), ("diet", "Is vegetarian")):
         memory.user("alice").add({"kind": "core", "label": label, "value": value})

@@ -17,6 +17,7 @@ from pydantic import BaseModel
 from ..errors import InvalidInputError, NotFoundError
 from ..memory_types import CoreItem, MemoryItem, ResourceItem, Step, VaultItem
 from ..memory_types.times import shown
+from ..prompting import hit_text
 from ..stores.ledger.steps import known_messages
 from ..stores.secrets import reference
 from .operation_forms import (
@@ -111,7 +112,7 @@ def _search(user: UserMemory, call: OperationCall, given: SearchInput) -> Search
             FoundRecord(
                 id=hit.id,
                 kind=hit.kind,
-                text=hit.text,
+                text=hit_text(hit),
                 when=_when(hit.occurred_at),
                 speaker=hit.speaker,
                 no_longer_believed=hit.superseded or None,
