@@ -211,6 +211,57 @@ def test_without_a_model_a_secret_is_shown_on_request_too(chat: Chat) -> None:
     assert shown.index("/reveal shows the secret here") < shown.index("Tr4mw4y-Blue")
 
 
+def test_what_the_model_forgot_comes_back_by_undo(chat: Chat, server: ScriptedServer) -> None:
+    chat("Pieter wants to leave the clinic.", options=("--thread", "one"))
+    forgetting: list[str] = []
+
+    def script(request: Request) -> Reply:
+        if not forgetting:
+            forgetting.append("search")
+            return Reply(tool="search_memory", content={"query": "Pieter"})
+        if forgetting == ["search"]:
+            forgetting.append("forget")
+            ids = list(dict.fromkeys(re.findall(r"(?:step|item)_\w+", str(request.messages[-1]["content"]))))
+            return Reply(tool="forget", content={"ids": ids})
+        return Reply(content="Done.", plain=True)
+
+    server.follow(script)
+    model = ("--model", "openai:scripted", "--thread", "two")
+    shown = chat("Forget what I told you of him.", "/memory Pieter", "/undo", "/memory Pieter", options=model)
+    assert "forgotten by the model; /undo brings it back" in shown
+    before, after = shown.split("Undone: op_")
+    assert "wants to leave" not in before.partition("Done.")[2]
+    assert "Pieter wants to leave the clinic." in after
+
+
+def test_a_model_is_not_shown_what_was_quoted_while_there_was_none(chat: Chat, server: ScriptedServer) -> None:
+    chat("Where does Mia go?", "/model openai:scripted", "And Tom?")
+    [request] = server.requests
+    assert "No model is set" not in request.text
+    assert [one["content"] for one in request.messages if one["role"] == "user"] == ["Where does Mia go?", "And Tom?"]
+
+
+def test_a_mode_that_costs_calls_learns_of_several_lines_in_one_call(chat: Chat, server: ScriptedServer) -> None:
+    replies = [Reply(content=f"Noted {number}.", plain=True) for number in range(3)]
+    server.follow([*replies, Reply(content="not JSON", plain=True)])
+    said = ("My dog is called Rex.", "We live in Porto.", "I work at Siemens.")
+    shown = chat(*said, options=("--model", "openai:scripted", "--mode", "single_call"))
+    learning = [one for one in server.requests if one.method != "function_calling"]
+    assert all(any(text in one.text for one in learning) for text in said)
+    assert all(sum(text in one.text for text in said) == 3 for one in learning)  # the call, and its repair
+    assert shown.index("Noted 2.") < shown.index("learned")
+
+
+def test_what_changes_of_an_item_is_told(chat: Chat, server: ScriptedServer) -> None:
+    values = ("Speaks Basque.", "Speaks Basque and Welsh.")
+    calls = [Reply(tool="update_core", content={"label": "human", "value": value}) for value in values]
+    done = Reply(content="Done.", plain=True)
+    server.follow([calls[0], done, calls[1], done])
+    shown = chat("Note Basque.", "And Welsh.", options=("--model", "openai:scripted"))
+    assert "learned core: human: Speaks Basque.\n" in shown
+    assert "changed core: human: Speaks Basque and Welsh." in shown
+
+
 def test_wrong_commands_say_what_is_wrong(chat: Chat) -> None:
     shown = chat("/nope", "/forget", "/forget 9", "/undo", "/model gpt", "/forget step_nope")
     for told in (

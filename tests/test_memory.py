@@ -392,4 +392,5 @@ def test_a_message_without_a_time_bears_the_users_clock(tmp_path: Path) -> None:
         [step] = memory.user("alice", timezone="Asia/Kathmandu").remember("The kettle is on.").step_ids
         assert memory.user("alice").get(step).offset_minutes == 5 * 60 + 45
         [hit] = memory.user("alice").recall("kettle", k=1).hits
-        assert hit.occurred_at is not None and hit.occurred_at.utcoffset() == timedelta(hours=5, minutes=45)
+        assert hit.occurred_at is not None
+        assert hit.occurred_at.utcoffset() == timedelta(hours=5, minutes=45)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -43,14 +44,25 @@ def chat(
     with session.user(user, timezone) as memory:
         talk = Chat(memory, thread, session.model)
         talk.greet()
+        asks = _asks_a_model_to_learn(memory)
         for line in _lines():
             if line.startswith("/"):
                 if not run_command(talk, line):
                     break
             else:
                 talk.say(line)
-            memory.flush()  # what was said is indexed and learned from before the next line
+            if not asks:
+                memory.flush()  # what was said is indexed and learned from before the next line
             talk.tell_learned()
+        if asks:
+            memory.flush()  # a call for the rest, where one after each line would cost as many calls as there are lines
+            talk.tell_learned()
+
+
+def _asks_a_model_to_learn(user: UserMemory) -> bool:
+    """Whether learning or labelling costs calls: then steps wait until they fill a batch, or a minute passes."""
+    memory = user.memory
+    return memory.ingesting.by_model or memory.settings.labels in ("model", "uncertain")
 
 
 def _lines() -> Iterator[str]:
@@ -78,7 +90,7 @@ class Chat:
         user: whose memory it is. thread: the conversation. model: the model's name; None without one.
         history: what was said, as the agent sees it.
         recall: what was recalled last, as JSON. numbered: ids that a command listed, by their numbers from 1.
-        undoable: the last operation of /forget.
+        undoable: the operations of the last /forget, or by which the model forgot something.
         secrets: ids of those to which the last reply refers.
         reveals_reply: whether the numbers of /reveal are those of these secrets: no command listed anything since.
     """
@@ -89,11 +101,11 @@ class Chat:
     history: list[BaseMessage] = field(default_factory=list)
     recall: dict[str, Any] = field(default_factory=dict)
     numbered: list[str] = field(default_factory=list)
-    undoable: str | None = None
+    undoable: tuple[str, ...] = ()
     secrets: list[str] = field(default_factory=list)
     reveals_reply: bool = False
     _graph: CompiledStateGraph[Any, Any, Any, Any] | None = None
-    _items: set[str] = field(default_factory=set)
+    _items: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.history = _last_messages(self.user, self.thread)
@@ -124,10 +136,14 @@ class Chat:
         """
         from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 
+        from ..aligning import NOT_STORED
         from ..stores.secrets import find_references
 
         assert self._graph is not None
-        given = [*self.history[-_KEPT:], HumanMessage(line)]
+        before = self.history[-_KEPT:]
+        if self.model:  # what was quoted while there was none is no way for a model to answer
+            before = [one for one in before if not one.additional_kwargs.get(NOT_STORED)]
+        given = [*before, HumanMessage(line)]
         stored: list[str] = []
         shown = False
         out: dict[str, Any] = {"messages": given}
@@ -149,8 +165,11 @@ class Chat:
         if shown:
             _write_part("\n")
         said = list(out["messages"])
-        forgot = any(one.type == "tool" and one.name == "forget" for one in said[len(given) :])
+        forgot = [one for one in said[len(given) :] if one.type == "tool" and one.name == "forget"]
         self.history = _last_messages(self.user, self.thread) if forgot else said
+        if done := [each for one in forgot for each in _undo_with(str(one.text))]:
+            self.undoable = tuple(done)
+            output.write(Text("forgotten by the model; /undo brings it back", style="dim"))
         replies = [one.text for one in said[len(given) :] if one.type == "ai"]
         self.secrets = [one.id for one in find_references("\n".join(map(str, replies)))]
         self.reveals_reply = bool(self.secrets)
@@ -180,15 +199,26 @@ class Chat:
 
     def know_items(self) -> None:
         """Take what memory holds now as known: what came back was not learned."""
-        self._items = {item.id for item in self.user.items()}
+        self._items = {item.id: item_line(item) for item in self.user.items()}
 
     def tell_learned(self) -> None:
-        """Show what was learned since the last time."""
-        items = self.user.items()
-        new: list[MemoryItem] = [item for item in items if item.id not in self._items]
-        self._items = {item.id for item in items}
-        for item in new:
-            output.write(Text(output.clean(f"learned {item.kind}: {item_line(item)[:110]}"), style="dim green"))
+        """Show what was learned, and what was changed, since the last time."""
+        before = self._items
+        for item in self.user.items():
+            line = item_line(item)
+            if before.get(item.id) != line:
+                did = "changed" if item.id in before else "learned"
+                output.write(Text(output.clean(f"{did} {item.kind}: {line[:110]}"), style="dim green"))
+        self.know_items()
+
+
+def _undo_with(told: str) -> list[str]:
+    """The operations that the tool forget says it made; none where it tells of an error."""
+    try:
+        answer = json.loads(told)
+    except ValueError:
+        return []
+    return [str(one) for one in answer.get("undo_with") or ()] if isinstance(answer, dict) else []
 
 
 def item_line(item: MemoryItem) -> str:

@@ -87,7 +87,7 @@ def _forget(chat: Chat, what: str) -> None:
     done = chat.user.forget([what]) if isinstance(record, Step) else chat.user.remove(what)
     gone = {record.message_id} if isinstance(record, Step) else set()
     chat.history = [one for one in chat.history if one.id is None or one.id not in gone]
-    chat.undoable = done.id
+    chat.undoable = (done.id,)
     output.write_text(
         f"Forgotten: {what}. /undo brings it back ({done.id}); `hexamem redact` takes words out for good."
     )
@@ -131,14 +131,14 @@ def _wanted(chat: Chat, what: str) -> list[str]:
 
 
 def _undo(chat: Chat, what: str) -> None:
-    """bring back what the last /forget took, or undo the operation ID"""
-    operation = what or chat.undoable
-    if not operation:
+    """bring back what /forget or the model forgot last, or undo the operation ID"""
+    operations = (what,) if what else chat.undoable
+    if not operations:
         raise InvalidInputError("/undo: nothing was forgotten in this conversation; give an operation's id")
-    done = chat.user.undo(operation)
-    chat.undoable = None
+    done = [one for operation in reversed(operations) for one in chat.user.undo(operation)]
+    chat.undoable = ()
     chat.know_items()
-    output.write_text(f"Undone: {operation} ({output.counted(len(done), 'operation')}).")
+    output.write_text(f"Undone: {', '.join(operations)} ({output.counted(len(done), 'operation')}).")
 
 
 def _research(chat: Chat, question: str) -> None:
