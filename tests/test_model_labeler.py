@@ -845,3 +845,19 @@ def test_the_prompts_render(task: LabelTask) -> None:
     assert "S1 Porto weekend: Two friends plan a weekend" in messages[1][1]
     rendered = load_prompt("query_intent").render(scopes="none", event_types="Ask", entity_types="none", question="?")
     assert "<question>\n?\n</question>" in rendered[-1][1]
+
+
+@pytest.mark.parametrize(
+    ("summary", "fits"),
+    [
+        ("Nora works four days from January 2027", True),
+        ("Nora works four days from 2027-01", True),
+        ("Nora works four days from 2027-01-04", True),
+        ("Nora works four days from January 2031", False),
+        ("Nora works four days from 2027-13", False),
+        ("Nora works 2027 days", False),
+    ],
+)
+def test_a_summary_may_tell_the_year_of_a_month_that_is_near(summary: str, fits: bool) -> None:
+    text = "From January I work four days a week."
+    assert summary_fits(text, summary, Wording([text, "Sun 2026-11-22"])) is fits

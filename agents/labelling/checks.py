@@ -27,7 +27,13 @@ _REPLACED = words(
 )
 
 
-_DAY = re.compile(r"\b(?P<year>[12]\d{3})-(?P<month>\d{2})-(?P<day>\d{2})\b")
+_DAY = re.compile(r"\b(?P<year>[12]\d{3})-(?P<month>\d{2})(?:-(?P<day>\d{2}))?\b(?!-)")
+_YEAR_OF_MONTH = re.compile(
+    r"\b(?P<said>(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
+    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?,?\s)(?P<year>[12]\d{3})\b",
+    re.IGNORECASE,
+)
+"""A month with its year, where the step says the month alone: "from January" becomes "from January 2027"."""
 
 
 class Wording:
@@ -105,12 +111,18 @@ def gist_fits(gist: str, known: Wording) -> bool:
 def _numbers_known(text: str, known: Wording) -> bool:
     """Whether a text holds no number that was not said, dates reckoned from what was said apart."""
 
-    def reckoned(match: re.Match[str]) -> str:
-        year = int(match["year"])
-        near = any(str(one) in known.numbers for one in (year - 1, year, year + 1))
-        return " " if near and 1 <= int(match["month"]) <= 12 and 1 <= int(match["day"]) <= 31 else match[0]
+    def near(year: int) -> bool:
+        return any(str(one) in known.numbers for one in (year - 1, year, year + 1))
 
-    return all(number in known.numbers for number in _NUMBER.findall(_DAY.sub(reckoned, text)))
+    def reckoned(match: re.Match[str]) -> str:
+        real = 1 <= int(match["month"]) <= 12 and 1 <= int(match["day"] or 1) <= 31
+        return " " if real and near(int(match["year"])) else match[0]
+
+    def of_month(match: re.Match[str]) -> str:
+        return match["said"] if near(int(match["year"])) else match[0]
+
+    left = _YEAR_OF_MONTH.sub(of_month, _DAY.sub(reckoned, text))
+    return all(number in known.numbers for number in _NUMBER.findall(left))
 
 
 def antecedents_of(step: LabeledStep, resolved: str, earlier: Iterable[LabeledStep]) -> tuple[str, ...]:
