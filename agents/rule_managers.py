@@ -8,10 +8,12 @@ from typing import Any
 
 from ..intent.dates.spans import DateSpan
 from ..memory_types import ITEM_KINDS, EpisodicItem, ItemKind, MemoryItem
+from ..memory_types.local_time import in_zone
 from ..memory_types.proposals import Proposal, ProposalKind
 from .contract import Batch, Instruction, Proposals
 from .managers.rules.denied_days import redated
 from .managers.rules.finding import Finding
+from .managers.rules.moved_days import days_moved
 from .managers.rules.reading import RuleReader
 from .managers.rules.words import content_words
 
@@ -61,7 +63,7 @@ class RuleManager:
             values["valid_from"] = finding.valid_from
         if finding.valid_to is not None:
             values["valid_to"] = finding.valid_to
-        operation, target = _aim(finding, nearest.values())
+        operation, target = _aim(finding, nearest.values(), zone)
         if operation != "add" and target is not None and not finding.slot and "slot" in target.metadata:
             values["metadata"] = {**metadata, "slot": target.metadata["slot"]}
         if operation == "update" and isinstance(target, EpisodicItem) and finding.denied and finding.when:
@@ -82,7 +84,7 @@ class RuleManager:
         )
 
 
-def _aim(finding: Finding, nearest: Iterable[MemoryItem]) -> tuple[ProposalKind, MemoryItem | None]:
+def _aim(finding: Finding, nearest: Iterable[MemoryItem], zone: tzinfo) -> tuple[ProposalKind, MemoryItem | None]:
     """The operation, and the item that it is for."""
     items = list(nearest)
     if finding.kind == "vault":
@@ -111,8 +113,16 @@ def _aim(finding: Finding, nearest: Iterable[MemoryItem]) -> tuple[ProposalKind,
         scored = [(len(finding.topics & content_words(item.text)), -position) for position, item in enumerate(items)]
         best = max(scored, default=(0, 0))
         if best[0]:
-            return ("update" if finding.corrects else "supersede"), items[-best[1]]
+            alike = [items[-position] for score, position in scored if score == best[0]]
+            days = days_moved(finding.evidence[-1].quote) if finding.reason == "moved" and finding.when else 0
+            told = [item for item in alike if days and finding.when and _apart(item, finding.when, zone) == days]
+            return ("update" if finding.corrects else "supersede"), (told or alike)[0]
     return "add", None
+
+
+def _apart(item: MemoryItem, when: DateSpan, zone: tzinfo) -> int | None:
+    """How many days lie between an event and a day; None for what is no event."""
+    return abs((when.day - in_zone(item.occurred_at, zone).date()).days) if isinstance(item, EpisodicItem) else None
 
 
 def _main_text(finding: Finding) -> str:

@@ -70,6 +70,12 @@ def summaries(kind: str, *turns: Turn, before: Sequence[Turn] = ()) -> list[str]
         ("Please always answer in French.", ["Please always answer in French"]),
         ("I always take a window seat.", ["Always takes a window seat"]),
         ("Call me Kit.", ["Wants to be called Kit"]),
+        ("I'm Anna Miller.", ["Anna Miller"]),
+        ("I'm Diego Ferrer, a structural engineer at Brandt in Lyon.",
+         ["Diego Ferrer", "Is a structural engineer", "Works at Brandt"]),
+        ("I'm Lead Developer at Brandt.", []),
+        ("I prefer short answers without lists, and you can call me Noor, everybody does.",
+         ["I prefer short answers without lists", "Wants to be called Noor"]),
         ("我叫李想，住在厦门，对花生过敏。", ["李想", "住在厦门", "对花生过敏"]),
         ("我女朋友叫苏晴。", ["女朋友：苏晴"]),
         ("我們家養了一隻金毛叫大福。", ["养了金毛，叫大福"]),
@@ -606,3 +612,42 @@ def test_a_beginning_within_several_days_is_told_in_the_language_of_the_text(tex
 def test_a_year_in_a_chinese_text_is_told_in_chinese() -> None:
     assert core("我2019年搬到了杭州。") == ["住在杭州（自2019年）"]
     assert core("I moved to Oslo in 2019.") == ["Lives in Oslo (since 2019)"]
+
+
+def test_shifts_that_are_worked_move_nothing() -> None:
+    assert summaries("episodic", "My wife Ines works night shifts until March.") == []
+
+
+def test_a_trip_that_shifts_by_a_day_takes_the_place_of_the_one_that_lies_so_far_away() -> None:
+    told = "I'm flying to Oslo on 8 June to inspect a bridge, back on the 11th."
+    shift = "Oslo has shifted by a day: I fly on the 9th of June and come back on the 12th."
+    known = [item_from({**one.values, "kind": one.kind, "user": "u"}) for one in proposed(batch(told))]
+    assert len(known) == 2
+    [moved] = [one for one in proposed(batch(shift), list(reversed(known))) if one.kind != "core"]
+    flight = next(item for item in known if "flying" in item.text)
+    assert (moved.kind, moved.operation, moved.target) == ("episodic", "supersede", flight.id)
+
+
+def test_a_fact_put_right_by_another_day_of_the_week_is_told_once() -> None:
+    turns = (
+        "Mia's cello lesson is on Wednesdays.",
+        "Small correction: Mia's cello lesson is on Fridays, not on Wednesdays.",
+    )
+    assert summaries("semantic", *turns) == ["Mia's cello lesson is on Fridays"]
+
+
+def test_what_a_question_names_is_told_with_the_day_that_follows_it() -> None:
+    [told] = summaries(
+        "episodic", "What could I bake for Mia's birthday party? It's on 12 June and eight children come."
+    )
+    assert told.startswith("It's on 2025-06-12")
+    assert "birthday party" in told
+
+
+def test_steps_are_told_without_the_words_that_lead_to_them() -> None:
+    text = (
+        "This is how we close the clinic at night: first count the animals, then lock the cabinet, then set the alarm, "
+        "and last hang the key in the box."
+    )
+    [told] = [one for one in proposed(batch(text)) if one.kind == "procedural"]
+    assert told.values["steps"] == ("count the animals", "lock the cabinet", "set the alarm", "hang the key in the box")

@@ -10,7 +10,7 @@ from .denied_days import may_be_of
 from .event_changes import Event
 from .events import find_events
 from .finding import Finding, quote_of
-from .moved_days import NO_SUBJECT, of_that_week
+from .moved_days import NO_SUBJECT, days_moved, of_that_week
 from .sentences import Reading
 from .so_far import SoFar, hidden
 from .words import content_words
@@ -198,7 +198,14 @@ class EventFindings:
         scored = [(len(each.topics & event.topics), position) for position, each in enumerate(known)]
         best = max(scored, default=(0, 0))
         if best[0]:
-            return known[best[1]]
+            alike = [known[position] for score, position in scored if score == best[0]]
+            days = days_moved(event.summary) if event.change == "moved" and event.when else 0
+            told = [
+                each
+                for each in alike
+                if days and each.when and event.when and abs((event.when.day - each.when.day).days) == days
+            ]
+            return (told or alike)[-1]
         slip = event.change == "slip"
         # Topics in Chinese are pairs of characters: their number says little.
         bare = len(event.topics) <= (3 if slip else 2) or (slip and not event.said.isascii())

@@ -112,8 +112,9 @@ SLIP_START = re.compile(
     re.IGNORECASE,
 )
 MOVED = re.compile(
-    r"\b(?:moved|moves|moving|postponed|pushed|put back|rescheduled|shifted|shifts|brought forward"
-    r"|delayed|changed|put off|slipped|slips|switched)\b[^.]{0,40}\b(?:to|until|till|from)\b"
+    r"\b(?:moved|moves|moving|postponed|pushed|put back|rescheduled|shifted"
+    r"|(?<!night )(?<!day )(?<!late )(?<!early )(?<!morning )(?<!evening )(?<!weekend )(?<!work )(?<!works )(?<!double )shifts"
+    r"|brought forward|delayed|changed|put off|slipped|slips|switched)\b[^.]{0,40}\b(?:to|until|till|from)\b"
     r"|(?:reschedule|move|postpone|push)d?\s?到"
     r"|\bis now (?:on\b|at\b|\w+day\b)|\bnow (?:on|at)\b|(?:推迟?|改|延期?|挪|提前|换|顺延|调)到|改(?:成|为|期)",
     re.IGNORECASE,
@@ -171,7 +172,8 @@ MOST = 12
 WEEK_NEXT = re.compile(r"\s(?:of\s)?(?:next week|the week after|after next)\b", re.IGNORECASE)
 """After a weekday: one of another week than the next such day."""
 PLAN_CHANGED = re.compile(
-    r"\b(?:change of plans?|plans? (?:has |have )?changed|new plan|pushed (?:back )?by|moved by|put back by|brought forward by)\b"
+    r"\b(?:change of plans?|plans? (?:has |have )?changed|new plan|pushed (?:back )?by|moved by|put (?:back|off) by"
+    r"|(?:shifted|slipped|delayed|postponed|brought forward) by)\b"
     r"|计划(?:有)?变|改计划|计划改",
     re.IGNORECASE,
 )

@@ -294,11 +294,14 @@ def _event(
             (
                 s
                 for s in reversed(reading.sentences)
-                if s.end <= sentence.start and sentence.start - s.end < 4 and s.holds
+                if s.end <= sentence.start and sentence.start - s.end < 4 and (s.holds or s.asked)
             ),
             None,
         )
-        if earlier is not None:
+        if earlier is not None and earlier.asked:
+            # "What shall I bake for the party? It's on Sunday": what is on Sunday stands in the question.
+            summary, topics, personal = f"{text} — {earlier.raw.strip()}", topics | content_words(earlier.raw), True
+        elif earlier is not None:
             # "It comes on Thursday": what comes was said in the sentence before.
             start, text = earlier.start, reading.raw[earlier.start : end]
             summary, topics, personal = text, topics | content_words(earlier.raw), True

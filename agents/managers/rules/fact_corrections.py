@@ -24,7 +24,7 @@ _LEAD = re.compile(r"^(?:on|by|in|from|since|until|till)\s+", re.IGNORECASE)
 _NOT_BUT = re.compile(
     rf"不是\s?(?P<old>{NAME}|[\u4e00-\u9fff]{{2,4}}?)\s?[，,]?\s?(?:而)?是\s?(?P<new>{NAME}"
     rf"|[\u4e00-\u9fff]{{2,3}}?)(?=\s|[，。！]|$|过|对|在|不|才)"
-    rf"|(?P<new2>{NAME}),?\snot\s(?P<old2>{NAME})|\bnot\s(?P<old3>{NAME}),?\s(?:but|it's|it\swas"
+    rf"|(?P<new2>{NAME}),?\snot\s(?:(?:on|in|at|from)\s)?(?P<old2>{NAME})|\bnot\s(?P<old3>{NAME}),?\s(?:but|it's|it\swas"
     rf"|I\smeant)\s(?P<new3>{NAME})"
 )
 _SLIP = re.compile(

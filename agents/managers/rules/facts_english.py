@@ -89,6 +89,9 @@ def english_facts(reading: Reading, people: People, *, household: bool = False) 
         wish = _answer_wish(sentence.text, sentence.clauses) if wishes else None
         if wish:
             yield wish
+            for clause in sentence.clauses:
+                if clause.holds and _CALL_ME.match(clause.text):
+                    yield from _facts_of(clause)
             continue
         previous = ""
         yield from _names(sentence.text, sentence.clauses)
@@ -99,10 +102,15 @@ def english_facts(reading: Reading, people: People, *, household: bool = False) 
                 continue
             spoken = _with_subject(clause, previous)
             previous = spoken.text
-            words = words_of(spoken.text)
-            for needed, pattern, make in _ALL_RULES:
-                if not words.isdisjoint(needed) and (match := pattern.search(spoken.text)):
-                    yield from make(match, spoken)
+            yield from _facts_of(spoken)
+
+
+def _facts_of(clause: Clause) -> Iterator[Fact]:
+    """What the rules read off one clause."""
+    words = words_of(clause.text)
+    for needed, pattern, make in _ALL_RULES:
+        if not words.isdisjoint(needed) and (match := pattern.search(clause.text)):
+            yield from make(match, clause)
 
 
 _DROPPED = re.compile(
@@ -210,6 +218,10 @@ _IN_LANGUAGE = re.compile(
 )
 
 
+_CALL_ME = re.compile(rf"(?i:^(?:and\s|but\s|so\s|also\s|please\s|(?:you\s)(?:can|may)\s)*call me\s){NAME}(?=$|\W)")
+"""A clause that says how to address the user: a fact of its own beside how to answer."""
+
+
 def _answer_wish(text: str, clauses: tuple[Clause, ...]) -> Fact | None:
     if not is_answer_wish(text):
         return None
@@ -219,7 +231,9 @@ def _answer_wish(text: str, clauses: tuple[Clause, ...]) -> Fact | None:
         return None
     # The sentence from the first clause that asks for it, without what is told besides.
     first = next((c for c in clauses if _STANDING.search(c.text) or _ANSWER_WORDS.search(c.text)), clauses[0])
-    last = [c for c in clauses if c.start >= first.start][-1]
+    meant = [c for c in clauses if c.start >= first.start]
+    called = next((number for number, c in enumerate(meant) if number and _CALL_ME.match(c.text)), len(meant))
+    last = meant[:called][-1]
     wish = text[first.start - clauses[0].start : last.end - clauses[0].start].strip(" ,;:.!")
     return Fact(
         label="answers",

@@ -76,6 +76,12 @@ _SAID = re.compile(
     r"|saying|telling|asking|kidding|joking)\b",
     re.IGNORECASE,
 )
+_SHIFTED = re.compile(
+    r"^(?:'s|\s(?:has|have|had|was|is))\s(?:been\s|just\s|now\s)*"
+    r"(?:shifted|moved|slipped|postponed|delayed|put (?:back|off)|pushed(?: back)?|brought forward)\sby\b",
+    re.IGNORECASE,
+)
+"""What has only changed its day: an event, and no fact."""
 _EMPTY = re.compile(
     r"^(?:'s|\s(?:is|are))\s(?:\w+ly\s|so\s|very\s|really\s|a bit\s|quite\s|all\s|not\s"
     r"|just\s)*(?:fine|great|good|ok|okay|well|here|there|lovely|nice|happy|sad|right|wrong|back"
@@ -326,6 +332,7 @@ def _english(clause: Clause, people: People, place: str, thing: str, *, first: b
         not _VERB.match(rest)
         or _SAID.match(rest)
         or _EMPTY.match(rest)
+        or _SHIFTED.match(rest)
         or len(rest.split()) < 2
         or len(rest) > 240
         or (_PASSED.search(rest) and not re.search(r"'s|\sis\s|\shas\s", rest[:6]))

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from .... import lazy_re as re
 from ....intent.dates.spans import DateSpan
 
-__all__ = ["NO_SUBJECT", "of_that_week"]
+__all__ = ["NO_SUBJECT", "days_moved", "of_that_week"]
 
 NO_SUBJECT = re.compile(
     r"^(?:\W|it|that|this|she|he|they|i|we|s|ve|has|have|had|been|just|now|actually|sorry|oh|is|was|got|so|and|but|they)*"
@@ -20,6 +20,19 @@ NO_SUBJECT = re.compile(
 _BARE_WEEKDAY = re.compile(
     r"(?:on\s)?(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:周|星期|礼拜)[一二三四五六日天]", re.IGNORECASE
 )
+
+
+_BY = re.compile(r"\bby\s(?P<count>an?|one|two|three|four|five|six|\d{1,2})\s(?P<unit>day|week)s?\b", re.IGNORECASE)
+_COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
+
+
+def days_moved(said: str) -> int:
+    """By how many days words say that something moves, either way: "by a week"; 0 where they do not."""
+    match = _BY.search(said)
+    if match is None:
+        return 0
+    count = match["count"].lower()
+    return (_COUNTS.get(count) or int(count)) * (7 if match["unit"].lower() == "week" else 1)
 
 
 def of_that_week(when: DateSpan, earlier: DateSpan, today: date, *, slip: bool = False) -> DateSpan:

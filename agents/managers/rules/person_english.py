@@ -28,6 +28,18 @@ _ORGANISATION = re.compile(
 )
 
 
+_OFFICE = re.compile(
+    r"(?:Lead|Senior|Junior|Head|Chief|Staff|Principal|Assistant|Associate|Deputy|Vice|Executive|Managing|General|Technical"
+    r"|Software|Hardware|Data|Web|Mobile|Product|Project|Programme?|Team|Front\w*|Back\w*|Full|Quality|QA|Test|Sales|Marketing"
+    r"|Finance|Financial|Account|Accounts|Customer|Client|Office|Human|HR|IT|Cloud|Security|Network|Systems?|Machine|Research"
+    r"|Creative|Art|Graphic|Interior|Content|Community|Operations|Regional|Area|Store|Shift|Site|Civil|Electrical|Mechanical"
+    r"|Structural|Chemical|Clinical|Registered|Dental|Veterinary|Primary|Secondary|Science|Yoga|Personal|Fitness|Night|Bus"
+    r"|Train|Truck|Taxi|Fire|Police|Flight|Freelance|Certified|Licensed|Trainee|Apprentice|Student|Wedding|Event|Events|UX|UI"
+    r"|Business|Investment|Legal|Tax|Supply|Warehouse|Delivery|Visiting)\s\w"
+)
+"""A job in capitals, "Lead Developer", and not a name such as "Anna Miller"."""
+
+
 @_rule(
     "name names go im am here called named its is",
     rf"(?i:\bmy\s(?:full\s|first\s|real\s)?name(?:'s|\sis))\s(?P<name>{NAME}){TAIL}"
@@ -41,7 +53,7 @@ def _name(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     if (
         is_name(name)
         and not NATIONS.match(name)
-        and not (match["am"] and (name.isupper() or (JOB_END.search(name) and " " in name)))
+        and not (match["am"] and (name.isupper() or (JOB_END.search(name) and _OFFICE.match(name))))
     ):
         yield Fact(
             label="name",

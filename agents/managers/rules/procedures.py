@@ -21,7 +21,8 @@ _VERBS = (
     r"|screw|unscrew|tighten|loosen|replace|reset|reboot|flush|clean|wipe|spray|feed|water|lock"
     r"|unlock|bring|get|use|find|give|ask|tell|email|e-mail|approve|submit|attach|tag|drop|delete"
     r"|enable|disable|verify|test|back up|unpack|apply|rub|do|keep|keep|draw|mark|drill|sand|paint"
-    r"|glue|top up|squeeze|trim|bleed|ping|tidy|tick|book|release|commit|schedule|ship|touch|share|reply|forward|order|buy|change|iron)"
+    r"|glue|top up|squeeze|trim|bleed|ping|tidy|tick|book|release|commit|schedule|ship|touch|share|reply|forward|order|buy|change|iron"
+    r"|count|hang)"
 )
 _NUMBERED = re.compile(
     r"^[ \t]*(?:(?:step\s?)?\d{1,2}[.):、．]|第[一二三四五六七八九十]{1,2}步[:：,，]?"
@@ -98,6 +99,7 @@ _SPLIT = re.compile(
     r"|and)\s+(?=(?:you\s)?[a-z]+\b)|(?<=[\u4e00-\u9fff])(?=然后|接着|最后|再(?!次|见|说|也))",
     re.IGNORECASE,
 )
+_ORDINAL = re.compile(rf"^(?:first(?:ly)?|last(?:ly)?|finally|next),?\s(?:of all,?\s)?(?={_VERBS}\b)", re.IGNORECASE)
 _CUE_ALONE = re.compile(
     r"from now on|in future|going forward|remember|note|please|记住|注意|切记|以后|今后|每次", re.IGNORECASE
 )
@@ -311,13 +313,14 @@ def _steps(raw: str) -> tuple[str, ...]:
     raw = raw.strip()
     body = re.sub(
         r"^(?:then\s|so\s|and\s)?(?:remember\s)?(?:for (?:every|each|the next)[^:]{2,60}"
-        r"|.{0,60}\b(?:steps|routine|how|this|做法|流程|步骤)[^:：]{0,20}|(?:to|when|before|after"
+        r"|.{0,60}\b(?:steps|routine|how|this|做法|流程|步骤)[^:：]{0,20}"
+        r"|(?:(?:this|that|it)(?:'s|\sis)|here(?:'s|\sis))\show\s[^:：]{3,80}|(?:to|when|before|after"
         r"|if)\s[^:：,]{3,60})[:：]\s*",
         "",
         raw,
         flags=re.IGNORECASE,
     )
-    parts = [part.strip(" ,;，；.") for part in _SPLIT.split(body)]
+    parts = [_ORDINAL.sub("", part.strip(" ,;，；.")) for part in _SPLIT.split(body)]
     return tuple(part for part in parts if len(part) > 1 and not _CUE_ALONE.fullmatch(part))[:40]
 
 

@@ -64,7 +64,7 @@ _NOT_LABEL = re.compile(
     r"(?i:^(?:timestamp|time|date|id|version|status|error|note|reminder|question|ps|p\.s|update|edit|subject|from|to|date|re|cc|fwd|step|context|fyi|tip|warning|also"
     r"|ok|yes|no|so|and|but|mr|ms|mrs|miss|.*\b(?:steps|routine|recipe|rules?|list|plan|options?)|first|second"
     r"|then|quick|example|e\.g|i\.e|translation|answer|q|a|todo|thing is|the thing is"
-    r"|bad news|good news|correction|result|tl;dr|hi|hello|hey|plan|verdict|short answer|deal|main thing|basically"
+    r"|bad news|good news|(?:\w+\s)?correction|result|tl;dr|hi|hello|hey|plan|verdict|short answer|deal|main thing|basically"
     r"|.*(?:\b|'s )(?:i|we|you|it|is|are|was|done|ready|over|finished|starting|with|let's|\w+ing|please|me|this"
     r"|that|these|remember|save|write)\b.*)$)"
 )
