@@ -63,6 +63,8 @@ def summaries(kind: str, *turns: Turn, before: Sequence[Turn] = ()) -> list[str]
         ("My name is Tomasz Kowalski and I'm a structural engineer at Brandt.",
          ["Tomasz Kowalski", "Is a structural engineer", "Works at Brandt"]),
         ("I live near Lyon these days.", ["Lives near Lyon"]),
+        ("For now we still live in the flat on Mill Lane in Leeds.", ["Lives in Leeds"]),
+        ("I live in a small house near Lyon.", ["Lives near Lyon"]),
         ("I'm lactose intolerant and I don't like mushrooms.", ["Is lactose intolerant", "Dislikes mushrooms"]),
         ("I'm vegetarian and allergic to walnuts.", ["Is vegetarian", "Is allergic to walnuts"]),
         ("We adopted a greyhound named Comet.", ["Has a greyhound called Comet"]),

@@ -87,11 +87,18 @@ def _title(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     )
 
 
+_IN_ROOMS = (
+    r"(?:(?i:in\s(?:an?|the|our|my)\s(?:[a-z-]+\s){0,2}(?:flat|house|apartment|studio|cottage|bungalow|farmhouse|room|place)\s)"
+    rf"(?:(?i:on|off)\s(?i:the\s)?{NAME}\s)?)?"
+)
+"""In what one lives, before where: "in the flat on Mill Lane in Leeds"."""
+
+
 @_rule(
     "live lived living reside based settled",
-    rf"{LEAD}(?i:(?:I|we)(?:'m|'re|\sam|\sare|'ve been"
+    rf"{LEAD}(?i:(?:(?:for now|these days|at the moment|for the time being|right now),?\s)?(?:I|we)(?:'m|'re|\sam|\sare|'ve been"
     rf"|\shave been|'ve|\shave)?\s{ADV}(?:live|lived(?=\s\w+\s[^,]{{2,40}}\s(?:since|for|all)\b)|living|reside"
-    rf"|based|settled)\s(?:\w+\s)?(?P<prep>in|at|near|outside)\s(?:the\s|a\s\w+\s(?:called\s)?)?){PLACE}",
+    rf"|based|settled)\s(?:\w+\s)?){_IN_ROOMS}(?i:(?P<prep>in|at|near|outside)\s(?:the\s|a\s\w+\s(?:called\s)?)?){PLACE}",
 )
 def _home(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     place = match["place"]
