@@ -115,8 +115,8 @@ def _aim(finding: Finding, nearest: Iterable[MemoryItem], zone: tzinfo) -> tuple
         if best[0]:
             alike = [items[-position] for score, position in scored if score == best[0]]
             days = days_moved(finding.evidence[-1].quote) if finding.reason == "moved" and finding.when else 0
-            told = [item for item in alike if days and finding.when and _apart(item, finding.when, zone) == days]
-            return ("update" if finding.corrects else "supersede"), (told or alike)[0]
+            so_far = [item for item in alike if days and finding.when and _apart(item, finding.when, zone) == days]
+            return ("update" if finding.corrects else "supersede"), (so_far or alike)[0]
     return "add", None
 
 
