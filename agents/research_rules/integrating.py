@@ -12,6 +12,7 @@ from ...intent.page_sentences import size_of, weigh
 from ...memory_types.local_time import in_zone
 from ...memory_types.research import Claim, Passage
 from ..applying.slots import slot_name
+from .chinese_evidence import carried_by, standing_of
 from .linking import Chain, follow_links, identifiers
 from .own_facts import states_slot
 from .question import CODE, Question, Stems, holds
@@ -76,7 +77,7 @@ def integrate_by_rules(
     reader = reader or TextReader()
     read = reader.stems
     chain = follow_links(identifiers(question.bare), passages)
-    scored = _sentences(question, passages[:_READ], chain, reader)
+    scored = (_chinese_sentences if question.chinese else _sentences)(question, passages[:_READ], chain, reader)
     best = frozenset().union(*(read(part) for one in passages[: 2 * _FEW] for part in (one.speaker or "", one.text)))
     weights = {word: _CODE_WEIGHT if CODE.fullmatch(word) else 1.0 for word in question.words}
     held = sum(weight for word, weight in weights.items() if holds(question, best, word, read))
@@ -88,8 +89,11 @@ def integrate_by_rules(
     theirs = _speaks_of(question, passages, read)
     if noted and theirs:
         return _of_own_facts(question, noted, scored, zone, number, read)
-    unheld = unheld or not theirs
-    if not scored or (not question.judges and (unheld or _said_by_another(question, passages, read))):
+    if question.chinese:
+        unheld = not standing_of(question, passages, reader).enough
+    else:
+        unheld = unheld or _said_by_another(question, passages, read)
+    if not scored or (not question.judges and (unheld or not theirs)):
         return Integrated((), NOT_HELD, False)
     chosen: list[_Sentence] = []
     most = _MANY if question.many or any(one.hops for one in chain.links) else _FEW
@@ -202,6 +206,18 @@ def _sentences(question: Question, passages: Sequence[Passage], chain: Chain, re
                 best = _Sentence(one, bare, score, held, inside, (one.id, bare) in linked)
         if best is not None:
             found.append(best)
+    return sorted(found, key=lambda each: (-each.score, each.passage.id))
+
+
+def _chinese_sentences(
+    question: Question, passages: Sequence[Passage], chain: Chain, reader: TextReader
+) -> list[_Sentence]:
+    linked = {(one.passage.id, one.text) for one in chain.links}
+    found = []
+    for one in carried_by(question, passages, reader):
+        link = (one.passage.id, one.text) in linked
+        score = one.score + (_LINKED if link else 0.0)
+        found.append(_Sentence(one.passage, one.text, score, reader.stems(one.text), one.inside, link))
     return sorted(found, key=lambda each: (-each.score, each.passage.id))
 
 

@@ -11,6 +11,7 @@ from ... import lazy_re as re
 from ...intent.dates.relative import find_dates
 from ...intent.references.cues import FUNCTION_WORDS
 from ...memory_types.local_time import in_utc
+from .chinese_words import given_name, is_chinese, question_words
 from .irregular import BASES, word_stems
 from .own_facts import asked_slots, possessed
 from .synonyms import others_for
@@ -112,6 +113,7 @@ class Question:
         since, until: the time it names, if it does.
         slots: the slots of core items that answer it, where the user plainly asks about themselves.
         whose: family and animals of the user without whom nothing answers it; none where the question has parts.
+        chinese: whether it is read as Chinese.
     """
 
     text: str
@@ -127,6 +129,7 @@ class Question:
     until: datetime | None = None
     slots: tuple[str, ...] = ()
     whose: tuple[str, ...] = ()
+    chinese: bool = False
 
 
 def read_question(text: str, speakers: Collection[str], now: datetime, zone: tzinfo) -> Question:
@@ -149,7 +152,8 @@ def read_question(text: str, speakers: Collection[str], now: datetime, zone: tzi
         if any(character.isdigit() for character in one.text):
             plain = f"{plain[: one.start]} {plain[one.end :]}"
     bare = _without(plain, asked)
-    words = content_words(bare)
+    chinese = is_chinese(bare)
+    words = _chinese_words(bare) if chinese else content_words(bare)
     named: list[str] = list(_QUOTED.findall(text))
     named += [
         match.group()
@@ -175,6 +179,7 @@ def read_question(text: str, speakers: Collection[str], now: datetime, zone: tzi
         until=until,
         slots=asked_slots(text) if len(parts) < 2 else (),
         whose=possessed(text) if len(parts) < 2 else (),
+        chinese=chinese,
     )
 
 
@@ -193,12 +198,12 @@ def _named(text: str, speakers: Collection[str]) -> list[str]:
 
 
 def _in_han(name: str, text: str) -> bool:
-    return _HAN.fullmatch(name) is not None and name in text
+    return _HAN.fullmatch(name) is not None and (name in text or (given_name(name) or name) in text)
 
 
 def _without(text: str, names: Sequence[str]) -> str:
     for name in sorted(names, key=len, reverse=True):
-        for form in dict.fromkeys((name, name.split()[0])):
+        for form in dict.fromkeys((name, given_name(name) or name.split()[0])):
             mark = re.escape(form)
             pattern = mark if _HAN.fullmatch(form) else rf"\b{mark}(?:['’]s)?\b"
             text = re.sub(pattern, " ", text, flags=re.IGNORECASE)
@@ -219,6 +224,12 @@ def content_words(text: str) -> tuple[str, ...]:
         if low not in FUNCTION_WORDS and low not in _ASKING and (len(low) > 1 or low.isdigit()):
             found.setdefault(word if word[0].isupper() else low)
     return tuple(found)
+
+
+def _chinese_words(text: str) -> tuple[str, ...]:
+    """Those of Han runs as the lexicon divides them, and those of other scripts."""
+    others = content_words(_HAN.sub(" ", text))
+    return tuple(dict.fromkeys((*others, *question_words(text))))
 
 
 def stems(text: str) -> frozenset[str]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, cached_property
 
 from ...retrieval.evidence import WeighedSentence, weighed_sentences
+from .chinese_words import ChineseWords
 from .question import Stems, stems
 
 __all__ = ["TextReader"]
@@ -17,8 +18,13 @@ class TextReader:
     Attributes:
         stems: as :func:`~.question.stems`.
         sentences: as :func:`~hexamem.retrieval.evidence.weighed_sentences`.
+        chinese: compares Chinese words; made when first asked for, since it reads the lexicon.
     """
 
     def __init__(self) -> None:
         self.stems: Stems = cache(stems)
         self.sentences: Callable[[str], list[WeighedSentence]] = cache(weighed_sentences)
+
+    @cached_property
+    def chinese(self) -> ChineseWords:
+        return ChineseWords()

@@ -32,7 +32,7 @@ from .lexicon import Lexicon, LexiconSettings
 from .segmentation import SPELLED, has_foreign_run
 from .token_bags import TokenBag, joined_bags, token_bag
 
-__all__ = ["MAX_CHARACTERS", "BundledEmbedder"]
+__all__ = ["MAX_CHARACTERS", "BundledEmbedder", "shipped_lexicon"]
 
 MAX_CHARACTERS = 65_536
 """Text beyond this many characters is not read: the mean of some 15,000 word pieces hardly moves any more."""
@@ -310,6 +310,11 @@ class _Data:
 def _shipped() -> _Data:
     """The package's own files, read once a process: opening a second memory costs nothing for them."""
     return _Data(resources.files(__package__).joinpath("bundled"))
+
+
+def shipped_lexicon() -> Lexicon:
+    """The package's own lexicon of other scripts, whichever embedder a memory uses; read once a process."""
+    return _shipped().lexicon(LexiconSettings())
 
 
 def _chunks(texts: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
