@@ -179,3 +179,9 @@ def test_every_quote_of_a_chinese_answer_stands_in_the_step_that_it_cites(told: 
     assert found.evidence
     for one in found.evidence:
         assert one.quote in told.get(one.step_ids[0]).index_text  # type: ignore[union-attr]
+
+
+def test_the_reply_is_quoted_rather_than_the_question_that_it_answers(told: UserMemory) -> None:
+    found = told.research("许嘉宁的合唱团有多少个学生？")
+    quotes = [one.quote for one in found.evidence]
+    assert any("四十六个" in quote for quote in quotes)

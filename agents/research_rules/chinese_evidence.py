@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import pairwise
 from typing import NamedTuple
@@ -28,7 +28,7 @@ _BESIDE = 0.8
 """What a word counts that the passage before holds."""
 _UNSURE, _USER = 0.5, frozenset(("user",))
 _FIRST, _BEST, _SHORT = 14, 6, 60
-_NEAR, _RANK, _LESS = 0.6, 1.0, 0.4
+_NEAR, _RANK, _LESS = 0.6, 1.0, 0.2
 """What the score of a sentence gains by the passage around it and by rank, and loses as a question."""
 _OF = re.compile(r"^\s*的([\u3400-\u9fff]+)")
 _JOB = re.compile(
@@ -130,7 +130,7 @@ def _theirs(question: Question, one: Passage, speaker: str | None) -> float:
     asks = not own and _ASKS.search(one.text) is not None
     if speaker in question.speakers:
         return _UNSURE if asks and not told else float(own or not told)
-    return 1.0 if told else _UNSURE if asks else 0.0
+    return 1.0 if told and not own else _UNSURE if asks or told else 0.0
 
 
 def _weights(question: Question, reader: TextReader) -> list[float]:
@@ -211,7 +211,7 @@ def carried_by(question: Question, passages: Sequence[Passage], reader: TextRead
     before = _before(passages)
     said = _speakers(passages)
     asked = {one.id: held for one, held in zip(passages, every, strict=True)}
-    found: list[Carried] = []
+    found: dict[str, Carried] = {}
     for rank, (one, around) in enumerate(zip(passages, every, strict=True)):
         prior = asked.get(before[one.id].id) if one.id in before else None
         beside = [max(here, _BESIDE * there) for here, there in zip(around, prior, strict=True)] if prior else around
@@ -227,5 +227,13 @@ def carried_by(question: Question, passages: Sequence[Passage], reader: TextRead
             if best is None or score > best.score:
                 best = Carried(one, bare, score, inside)
         if best is not None:
-            found.append(best)
-    return sorted(found, key=lambda each: (-each.score, each.passage.id))
+            found[one.id] = best
+    for (
+        reply,
+        question_before,
+    ) in before.items():  # who asks what is asked here holds its words, the reply what it wants
+        here, there = found.get(reply), found.get(question_before.id)
+        if here is not None and there is not None and there.score > here.score:
+            found[reply] = replace(here, score=there.score)
+            found[question_before.id] = replace(there, score=here.score)
+    return sorted(found.values(), key=lambda each: (-each.score, each.passage.id))
