@@ -109,7 +109,7 @@ def test_a_question_in_another_language_with_a_chinese_name_in_it_is_not_chinese
     ],
 )
 def test_another_word_that_says_as_much_holds_a_word(word: str, text: str) -> None:
-    assert ChineseWords().holds((word,), text) == [1.0]
+    assert ChineseWords().holds((word,), text) == (1.0,)
 
 
 @pytest.mark.parametrize(

@@ -141,7 +141,7 @@ def _weights(question: Question, reader: TextReader) -> list[float]:
 
 def _held(question: Question, text: str, reader: TextReader) -> list[float]:
     """How far a text holds each word of a question; what says it otherwise counts beside most of the other words."""
-    held = reader.chinese.holds(question.words, text)
+    held = list(reader.chinese.holds(question.words, text))
     otherwise = [at for at, one in enumerate(question.words) if one in _SAID_OTHERWISE]
     if otherwise:
         rest = [one for at, one in enumerate(held) if at not in otherwise]

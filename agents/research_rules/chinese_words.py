@@ -8,7 +8,6 @@ language at large; and words with the same English glosses lie close together (è
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -105,7 +104,8 @@ class ChineseWords:
         self._lexicon = shipped_lexicon()
         self._rows: dict[str, FloatArray] = {}
         self._divided: dict[str, tuple[str, ...]] = {}
-        self._held: dict[tuple[str, str], float] = {}
+        self._held: dict[tuple[tuple[str, ...], str], tuple[float, ...]] = {}
+        self._alike: dict[tuple[str, ...], dict[str, list[float]]] = {}
 
     def weight(self, word: str) -> float:
         """How much a word says, from its rarity; a word of another script as much as a rare one."""
@@ -121,37 +121,46 @@ class ChineseWords:
             found = self._divided[text] = divide(text)
         return found
 
-    def holds(self, asked: Sequence[str], text: str) -> list[float]:
+    def holds(self, asked: tuple[str, ...], text: str) -> tuple[float, ...]:
         """How far a text holds each of some words, from 0 to 1: as it stands, by another word, or by one of its kind."""
-        tokens = self.divided(text)
-        whole, latin = "".join(tokens), text.casefold()
-        known = frozenset(tokens)
-        return [self._holds(word, known, whole, latin) for word in asked]
+        held = self._held.get((asked, text))
+        if held is None:
+            tokens = frozenset(self.divided(text))
+            whole, plain = "".join(self.divided(text)), text.casefold()
+            near = self._near(asked, tokens)
+            held = self._held[asked, text] = tuple(
+                max(one, _as_it_stands(word, tokens, whole, plain)) for word, one in zip(asked, near, strict=True)
+            )
+        return held
 
-    def _holds(self, word: str, tokens: frozenset[str], whole: str, latin: str) -> float:
-        if word in tokens or (len(word) > 1 and word in whole) or word.casefold() in latin:
-            if word in tokens or len(word) > 1:
-                return 1.0
-            return _PART_COUNTS
-        if len(word) == 2 and re.search(f"{word[0]}{_PARTED}{word[1]}", whole):
-            return 1.0
-        best = _PART_COUNTS if word in whole else 0.0
-        for token in tokens:
-            best = max(best, self._alike(word, token))
-        return best
+    def _near(self, asked: tuple[str, ...], tokens: frozenset[str]) -> list[float]:
+        """How far the likest of some tokens says each of some words."""
+        known = self._alike.setdefault(asked, {})
+        new = sorted(token for token in tokens if token not in known)
+        told = [token for token in new if token not in _FUNCTION and self._lexicon.knows(token)]
+        known.update((token, []) for token in new)
+        if told and asked:
+            likeness = (
+                unit_rows(self._lexicon.rows(told, self._rows)) @ unit_rows(self._lexicon.rows(asked, self._rows)).T
+            )
+            for token, row in zip(told, likeness.tolist(), strict=True):
+                values = [self._counts(word, token, one) for word, one in zip(asked, row, strict=True)]
+                known[token] = values if any(values) else []
+        rows = [known[token] for token in tokens if known[token]]
+        return [max(column) for column in zip(*rows, strict=True)] if rows else [0.0] * len(asked)
 
-    def _alike(self, word: str, token: str) -> float:
-        key = (word, token)
-        found = self._held.get(key)
-        if found is None:
-            found = self._held[key] = self._compared(word, token)
-        return found
-
-    def _compared(self, word: str, token: str) -> float:
-        if not (self._lexicon.knows(word) and self._lexicon.knows(token)) or token in _FUNCTION:
+    def _counts(self, word: str, token: str, likeness: float) -> float:
+        if likeness < _NEAR or not self._lexicon.knows(word):
             return 0.0
         if word[0] != token[0] and (_COUSINS.match(word) or _COUSINS.match(token)):  # another side of the family
             return 0.0
-        one, other = unit_rows(self._lexicon.rows([word, token], self._rows))
-        likeness = float(one @ other)
-        return 1.0 if likeness >= _SAME else _NEAR_COUNTS if likeness >= _NEAR else 0.0
+        return 1.0 if likeness >= _SAME else _NEAR_COUNTS
+
+
+def _as_it_stands(word: str, tokens: frozenset[str], whole: str, plain: str) -> float:
+    if word in tokens:
+        return 1.0
+    if word in whole or word.casefold() in plain:
+        return 1.0 if len(word) > 1 else _PART_COUNTS
+    parted = len(word) == 2 and re.search(f"{re.escape(word[0])}{_PARTED}{re.escape(word[1])}", whole) is not None
+    return float(parted)
