@@ -6,13 +6,13 @@ told with 你 is therefore said of them, and a passage that answers another is r
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import pairwise
 from typing import NamedTuple
 
+from ... import lazy_re as re
 from ...intent.references.cues import words
 from ...memory_types.research import Passage
 from .chinese_words import divide, question_words

@@ -7,14 +7,17 @@ language at large; and words with the same English glosses lie close together (è
 
 from __future__ import annotations
 
-import re
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ... import lazy_re as re
 from ...intent.references.cues import words
 from ...stores.embedders.base import FloatArray
-from ...stores.embedders.bundled import shipped_lexicon
 from ...stores.embedders.late_interaction import unit_rows
+
+if TYPE_CHECKING:
+    from ...stores.embedders.lexicon import Lexicon
 
 __all__ = ["HAN", "ChineseWords", "divide", "given_name", "is_chinese", "question_words"]
 
@@ -77,9 +80,15 @@ def given_name(name: str) -> str | None:
     return name[1:] if len(name) == 3 and name[:2] not in _COMPOUND else None
 
 
+def _lexicon() -> Lexicon:
+    from ...stores.embedders.bundled import shipped_lexicon  # its data are read only for what is Chinese
+
+    return shipped_lexicon()
+
+
 def divide(text: str) -> tuple[str, ...]:
     """The words of a text's Han runs, in order; traditional characters become simplified."""
-    return tuple(shipped_lexicon().segmenter.split(text).tokens)
+    return tuple(_lexicon().segmenter.split(text).tokens)
 
 
 def question_words(text: str) -> tuple[str, ...]:
@@ -101,7 +110,7 @@ class ChineseWords:
     """Weighs and compares words, and remembers what it read as long as it lives: that of one run at most."""
 
     def __init__(self) -> None:
-        self._lexicon = shipped_lexicon()
+        self._lexicon = _lexicon()
         self._rows: dict[str, FloatArray] = {}
         self._divided: dict[str, tuple[str, ...]] = {}
         self._held: dict[tuple[tuple[str, ...], str], tuple[float, ...]] = {}
