@@ -6,7 +6,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
@@ -44,7 +44,7 @@ from .stores import privacy
 from .stores.embedders import Embedder, open_embedder
 from .stores.homes import home_id
 from .stores.known_secrets import replace_known
-from .stores.ledger import Ledger, check_name
+from .stores.ledger import Ledger, Transaction, check_name
 from .stores.ledger import jobs as job_queue
 from .stores.ledger.jobs import Job
 from .stores.lexical import LexicalStore
@@ -119,6 +119,7 @@ class Memory(AsyncMemory):
             self._query_intent,
             weights=settings.weights,
             folder=home / "ranking",
+            stated=_stated_facts,
         )
         self.projector.let_go = self.drop_kept
         self._users: dict[str, UserMemory] = {}
@@ -460,3 +461,10 @@ class Memory(AsyncMemory):
         self.notices.append(line)
         self.noticed.append((user, line))
         _log.warning(line)
+
+
+def _stated_facts(tx: Transaction, question: str, found: Callable[[], Sequence[str]], everybody: bool) -> Sequence[str]:
+    """As :func:`~hexamem.agents.asked_facts.stated_facts`, which is loaded with the first question."""
+    from .agents.asked_facts import stated_facts
+
+    return stated_facts(tx, question, found, everybody)

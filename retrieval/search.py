@@ -25,6 +25,7 @@ from ..stores.projections import holds_documents
 from ..stores.vector_cache import embed_texts
 from ..stores.vectors import VectorStore
 from ..stores.working_set import WorkingSet
+from .asking_replies import put_behind
 from .feedback_learning import FeedbackExample
 from .fusion import Candidate, Ranking, add_ranking, best, fuse, spread
 from .gates import OperationGate
@@ -39,9 +40,15 @@ from .permit import Permit, Request
 from .ranker import Ranker
 from .ranking_weights import load_weights, shipped_weights
 from .run import Run
+from .stated_facts import StatedFacts, best_items, put_first
 from .strategies import FALLBACK, LabelWeights, Strategy, strategy_named
 
 __all__ = ["Found", "Searcher"]
+
+_SMALL = 64
+"""A memory of up to so many steps is small: all of its items are candidates."""
+_NEAR = 64
+"""Among so many of the best items the fact is looked for that is asked of somebody else than the user."""
 
 _WIDEN = 4
 """How much wider than its pool a signal looks before its hits are filtered."""
@@ -73,6 +80,7 @@ class Searcher:
     Args:
         weights: file with the weights of the learned ranking; None takes those that ship for the embedder.
         folder: where what the learned ranking needs of steps is kept from one process to the next; None for nowhere.
+        stated: finds the items that state what a question plainly asks for, which a learned ranking puts first.
 
     Attributes:
         kept: what is kept in memory between recalls.
@@ -87,9 +95,10 @@ class Searcher:
         intent: QueryIntent | None = None,
         weights: str | os.PathLike[str] | None = None,
         folder: Path | None = None,
+        stated: StatedFacts | None = None,
     ) -> None:
         self._ledger, self._vectors, self._lexical, self._embedder = ledger, vectors, lexical, embedder
-        self._intent, self._weights_file = intent, weights
+        self._intent, self._weights_file, self._stated = intent, weights, stated
         self.kept = Kept(embedder)
         self._signals: dict[str, Callable[[Run, int], Ranking]] = {"dense": self._dense, "bm25": self._bm25}
         self._learned = LearnedSearch(
@@ -176,6 +185,7 @@ class Searcher:
         run.notes.update(weights)
         if "temporal_ordering" in weights:  # what it adds is the share of this signal
             run.notes["time"] = f"temporal_ordering, {weights['temporal_ordering']}"
+        self._settle(run, ranked.candidates, steps)
         hits = hits_of(run, ranked.candidates, strategy, self._lexical, self.kept)
         return Found(
             hits=hits,
@@ -186,6 +196,19 @@ class Searcher:
             reasons=opened.reasons,
             searches=len(searched),
         )
+
+    def _settle(self, run: Run, candidates: dict[str, Candidate], steps: WorkingSet) -> None:
+        """What rules know of the order, where the present is asked for: facts that are asked for stand first, and in a
+        small memory replies that only ask behind what they reply to."""
+        request = run.request
+        if request.as_of is not None or request.known_at is not None:
+            return
+        small = len(steps) <= _SMALL
+        if small:
+            put_behind(run.tx, candidates, steps, request.k)
+        if self._stated is not None and (request.kinds is None or request.kinds != {"step"}):
+            ids = self._stated(run.tx, request.query, partial(best_items, candidates, _NEAR), small)
+            put_first(candidates, [one for one in ids if one in run.permit.among(ids)])
 
     def _further(
         self, user: str, request: Request, questions: Sequence[str], steps: WorkingSet

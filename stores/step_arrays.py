@@ -102,6 +102,10 @@ class StepArrays:
         """How many steps each session has."""
         return self._session_size.values
 
+    def role_of(self, row: int) -> str:
+        """The role of who spoke in a row."""
+        return ROLES[int(self._role.values[row])]
+
     def vectors(self, rows: npt.NDArray[np.integer]) -> FloatArray:
         """The vectors of rows, float32 ``(n, dimension)``."""
         found = np.take(self._vectors.values, rows, axis=0).astype(np.float32)

@@ -96,9 +96,10 @@ _IN_ROOMS = (
 
 @_rule(
     "live lived living reside based settled",
-    rf"{LEAD}(?i:(?:(?:for now|these days|at the moment|for the time being|right now),?\s)?(?:I|we)(?:'m|'re|\sam|\sare|'ve been"
-    rf"|\shave been|'ve|\shave)?\s{ADV}(?:live|lived(?=\s\w+\s[^,]{{2,40}}\s(?:since|for|all)\b)|living|reside"
-    rf"|based|settled)\s(?:\w+\s)?){_IN_ROOMS}(?i:(?P<prep>in|at|near|outside)\s(?:the\s|a\s\w+\s(?:called\s)?)?){PLACE}",
+    rf"{LEAD}(?i:(?:(?:for now|these days|at the moment|for the time being|right now),?\s)?(?:I|we)"
+    rf"(?:(?:'ve|\shave)\s{ADV}lived(?=\s\w+\s[^,]{{2,40}}\sfor\b)|(?:'m|'re|\sam|\sare|'ve been"
+    rf"|\shave been|'ve|\shave)?\s{ADV}(?:live|lived(?=\s\w+\s[^,]{{2,40}}\s(?:since|all)\b)|living|reside"
+    rf"|based|settled))\s(?:\w+\s)?){_IN_ROOMS}(?i:(?P<prep>in|at|near|outside)\s(?:the\s|a\s\w+\s(?:called\s)?)?){PLACE}",
 )
 def _home(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     place = match["place"]
@@ -140,6 +141,7 @@ def _moved(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule("now", rf"(?i:^(?:and\s)?(?:I|we)(?:'m|'re|\sam|\sare)\s(?:now\s)?in\s){PLACE}\s(?i:now)\b")
+@_rule("now", rf"(?i:^(?:and\s|but\s|so\s)*now\s(?:I|we)(?:'m|'re|\sam|\sare)\s(?:living\s)?in\s){PLACE}[.!]?$")
 def _in_now(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     if is_name(match["place"]):
         yield Fact(

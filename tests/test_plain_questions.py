@@ -1,0 +1,167 @@
+"""Plain questions in memories of a few messages: what was said stands above what was asked back, and noted facts first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from hexamem import Memory, Settings, UserMemory
+from hexamem.agents.asked_facts import AskedFact, read_asked
+from hexamem.memory_types import Hit
+from hexamem.retrieval.asking_replies import only_asks
+
+TALKS = {
+    "nurse": ["I moved to Porto last week, I work as a nurse", "Nice, how is Porto?"],
+    "office": [
+        "I just started at Siemens as a data engineer",
+        "Congratulations! What is Siemens like?",
+        "Good so far. My boss is called Greta.",
+        "Is Greta nice?",
+    ],
+    "moved": [
+        "I live in Madrid",
+        "Madrid is great! What do you do there?",
+        "I teach maths at a high school. We moved to Bilbao in April actually.",
+        "How do you find Bilbao compared with Madrid?",
+    ],
+    "parents": [
+        "My mum lives in Cork",
+        "How often do you get to see your mum in Cork?",
+        "Twice a year. My dad lives in Perth.",
+        "Perth is far away! Where does he live there?",
+    ],
+    "sister": ["My sister Ana works as a nurse", "Lovely! What does she do there?"],
+    "friend": ["Ana moved to Porto last week", "Where does she live now then? Nice, how is Porto?"],
+    "wife": ["My wife Carla is a dentist.", "Does Carla enjoy being a dentist?"],
+    "hangzhou": ["我上周搬到了杭州，在医院当护士", "杭州怎么样？你现在住哪里？"],
+    "flat": ["Paul bought a flat in Ghent", "Great, how big is the flat in Ghent? Where does he live now?"],
+}
+
+
+@pytest.fixture(scope="module")
+def users(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, UserMemory]]:
+    """A user for each talk; user and assistant take turns."""
+    with Memory.open(tmp_path_factory.mktemp("plain"), settings=Settings(background=False)) as memory:
+        found = {}
+        for name, said in TALKS.items():
+            found[name] = memory.user(name)
+            found[name].remember(
+                [
+                    {"role": ("user", "assistant")[at % 2], "content": text, "timestamp": f"2025-05-12T09:{at:02}:00Z"}
+                    for at, text in enumerate(said)
+                ]
+            )
+            found[name].flush()
+        yield found
+
+
+@pytest.mark.parametrize(
+    ("who", "question", "first"),
+    [
+        ("nurse", "Where do I live?", "home\nLives in Porto"),
+        ("nurse", "What do I do for a living?", "job\nWorks as a nurse"),
+        ("nurse", "What's my job?", "job\nWorks as a nurse"),
+        ("nurse", "Where does she live now?", "home\nLives in Porto"),
+        ("office", "Where do I work?", "employer\nWorks at Siemens"),
+        ("office", "What is my job title?", "job\nWorks as a data engineer"),
+        ("moved", "Where do I live?", "home\nLives in Bilbao"),
+        ("parents", "Where does my mother live?", "mum\nThe user's mum lives in Cork"),
+        ("parents", "Where does my dad live?", "dad\nThe user's dad lives in Perth"),
+        ("parents", "Where does he live?", "dad\nThe user's dad lives in Perth"),
+        ("parents", "Where does she live?", "mum\nThe user's mum lives in Cork"),
+        ("sister", "What does my sister do?", "Ana\nAna (sister) works as a nurse"),
+        ("sister", "What does Ana do for work?", "Ana\nAna (sister) works as a nurse"),
+        ("sister", "What is her job?", "Ana\nAna (sister) works as a nurse"),
+        ("wife", "What is my wife called?", "partner\nWife: Carla"),
+        ("wife", "What's my wife's job?", "Carla\nCarla (wife) is a dentist"),
+        ("hangzhou", "我住在哪里？", "home\n住在杭州"),
+    ],
+)
+def test_the_noted_fact_that_a_question_plainly_asks_for_stands_first(
+    users: dict[str, UserMemory], who: str, question: str, first: str
+) -> None:
+    found = users[who].recall(question)
+    assert found.hits[0].text.startswith(first)
+    assert "stated" in {one.name for one in found.hits[0].why}
+    assert [one.score for one in found.hits] == sorted((one.score for one in found.hits), reverse=True)
+
+
+@pytest.mark.parametrize("who", TALKS)
+@pytest.mark.parametrize(
+    "question", ["Where does she live now?", "Where does he live?", "Where do I live?", "What's new?"]
+)
+def test_a_reply_that_only_asks_stands_behind_what_it_replies_to(
+    users: dict[str, UserMemory], who: str, question: str
+) -> None:
+    texts = [one.text for one in users[who].recall(question, k=20).hits]
+    for said, reply in zip(TALKS[who][::2], TALKS[who][1::2], strict=True):
+        if only_asks(reply):
+            assert texts.index(said) < texts.index(reply)
+
+
+def test_of_two_women_a_pronoun_tells_nothing(users: dict[str, UserMemory]) -> None:
+    both = users["sister"].memory.user("both")
+    both.remember(["My mum lives in Cork", "My sister lives in Perth"])
+    both.flush()
+    assert not any(_stated(one) for one in both.recall("Where does she live?").hits)
+    assert _stated(both.recall("Where does my sister live?").hits[0])
+
+
+@pytest.mark.parametrize(
+    "question", ["Where did I live before?", "Who lives in Porto?", "Where will I live next year?"]
+)
+def test_a_question_of_another_time_or_thing_is_ranked_as_ever(users: dict[str, UserMemory], question: str) -> None:
+    assert not any(_stated(one) for one in users["nurse"].recall(question).hits)
+
+
+def test_filters_and_times_hold_for_facts_that_stand_first(users: dict[str, UserMemory]) -> None:
+    moved = users["moved"]
+    assert {one.kind for one in moved.recall("Where do I live?", kinds="step").hits} == {"step"}
+    assert not any(_stated(one) for one in moved.recall("Where do I live?", as_of="2025-05-12T09:01:00Z").hits)
+    assert not any(_stated(one) for one in moved.recall("Where do I live?", kinds="episodic").hits)
+
+
+def test_other_strategies_are_left_as_they_are(users: dict[str, UserMemory]) -> None:
+    for strategy in ("rrf", "dense", "bm25", "label_density"):
+        assert not any(_stated(one) for one in users["office"].recall("Where do I work?", strategy=strategy).hits)
+
+
+def _stated(hit: Hit) -> bool:
+    return any(one.name == "stated" for one in hit.why)
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("Where does my sister live?", AskedFact(("home_city", "address", "country"), "my sister")),
+        ("where does Ana work now?", AskedFact(("employer",), "Ana")),
+        ("How old is Leo?", AskedFact(("age",), "Leo")),
+        ("When is her birthday?", AskedFact(("birthday",), "her")),
+        ("What is Carla's job?", AskedFact(("job_title", "employer"), "Carla")),
+        ("Where do we live?", AskedFact(("home_city", "address", "country"))),
+        ("Where does Ana usually go on holiday?", None),
+        ("What did my sister do yesterday?", None),
+        ("Where does my sister want to live?", None),
+        ("Is Ana a nurse?", None),
+    ],
+)
+def test_what_is_asked_for_is_read_from_plain_questions_alone(question: str, asked: AskedFact | None) -> None:
+    assert read_asked(question) == asked
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("Nice, how is Porto?", True),
+        ("That's lovely! How is Porto?", True),
+        ("好的。杭州怎么样？", True),
+        ("Porto is in Portugal. How is it?", False),
+        ("Rex is a great name!", False),
+        ("Got it: 4 pm! Anything else?", False),
+        ("Thanks!", False),
+        ("", False),
+    ],
+)
+def test_a_message_only_asks_where_nothing_in_it_says_anything(text: str, asks: bool) -> None:
+    assert only_asks(text) is asks
