@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from ..stores.documents import searchable
 from ..stores.ledger import Transaction
 from ..stores.ledger.pages import change_pages, get_pages
+from ..stores.secrets import tell_references
 from .labelling.checks import Wording, gist_fits, one_line
 from .labelling.schemas import PageNote
 from .page_slots import PageSlot
@@ -38,7 +38,7 @@ def kept_notes(
         own = by_handle.get(note.page.strip())
         if own is None or own.page_id in found:
             continue
-        header, memo = (searchable(one_line(restore(text or ""))) for text in (note.header, note.memo))
+        header, memo = (tell_references(one_line(restore(text or ""))) for text in (note.header, note.memo))
         if memo and (len(memo) > _LONGEST_MEMO or not gist_fits(memo, known)):
             memo = ""
         if header and (len(header) > _LONGEST_HEADER or not gist_fits(header, known)):

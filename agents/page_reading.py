@@ -9,6 +9,7 @@ from ..stores.documents import searchable
 from ..stores.ledger import Transaction
 from ..stores.ledger.labels import read_labels
 from ..stores.ledger.pages import PageStep
+from ..stores.secrets import tell_references
 from ..stores.vocabulary import Vocabulary
 
 __all__ = ["LabelNames", "meant_by", "said"]
@@ -48,7 +49,7 @@ def said(step: PageStep, names: LabelNames) -> SaidStep:
     return SaidStep(
         speaker=" ".join(searchable(step.speaker).split())[:40],
         role=step.role,
-        text=searchable(text) if "{{" in text else text,
+        text=tell_references(text) if "{{" in text else text,
         occurred_at=step.occurred_at,
         acts=names.acts(step.event_ids),
     )

@@ -9,9 +9,9 @@ from typing import Any
 
 from ..memory_types import new_id
 from ..memory_types.local_time import in_zone
-from ..stores.documents import searchable
 from ..stores.ledger import Transaction
 from ..stores.ledger.pages import get_pages, page_steps, pages_holding
+from ..stores.secrets import tell_references
 from .research_filter import EvidenceFilter
 from .research_reading import candidates, passages_of
 
@@ -96,7 +96,8 @@ def _page_texts(tx: Transaction, page_ids: Sequence[str], zone: tzinfo, filters:
             continue
         lines = [rows[page_id].header] if rows[page_id].header and len(said) == len(every) else []
         lines += [
-            f"[{in_zone(one.occurred_at, zone):%Y-%m-%d %H:%M}] {one.speaker}: {searchable(one.text)}" for one in said
+            f"[{in_zone(one.occurred_at, zone):%Y-%m-%d %H:%M}] {one.speaker}: {tell_references(one.text)}"
+            for one in said
         ]
         found.append("\n".join(lines))
     return found

@@ -11,11 +11,11 @@ from ..agents.research_rules.planning import MAIN_NEED
 from ..agents.research_rules.question import Question
 from ..memory_types import MemoryItem
 from ..retrieval.evidence import Need, Ranked, RankedNeed, ReadBags, ReadSpeakers, ReadWorths, Reason, rank_evidence
-from ..stores.documents import searchable
 from ..stores.embedders import Embedder
 from ..stores.ledger import Transaction, event_time, has_own_time
 from ..stores.ledger.pages import PageRow, get_pages, page_steps
 from ..stores.ledger.said_steps import SaidStep, last_said, said_steps
+from ..stores.secrets import tell_references
 from .research_filter import EvidenceFilter
 from .research_state import LaneFound, ResearchSettings
 
@@ -196,7 +196,7 @@ def _of_step(step: SaidStep, one: Ranked, number: int) -> dict[str, Any]:
     return {
         "id": step.id,
         "kind": "step",
-        "text": searchable(step.text),
+        "text": tell_references(step.text),
         "speaker": step.speaker,
         "occurred_at": step.occurred_at.isoformat(),
         "thread_id": step.thread_id,
@@ -214,7 +214,7 @@ def _of_item(item: MemoryItem, one: Ranked, number: int, said: Mapping[str, date
     return {
         "id": item.id,
         "kind": item.kind,
-        "text": searchable(item.text),
+        "text": tell_references(item.text),
         "occurred_at": moment.isoformat(),
         "score": round(one.score, 6),
         "lanes": list(one.lanes),
@@ -238,8 +238,8 @@ def _whole_pages(
             continue
         row: PageRow = rows[page_id]
         header = row.header if len(said) == len(every) else ""  # it tells of the whole page
-        lines = [f"{one.speaker}: {searchable(one.text)}" for one in said]
-        parts[page_id] = tuple((one.id, searchable(one.text)) for one in said)
+        lines = [f"{one.speaker}: {tell_references(one.text)}" for one in said]
+        parts[page_id] = tuple((one.id, tell_references(one.text)) for one in said)
         found.append(
             {
                 "id": page_id,

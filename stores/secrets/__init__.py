@@ -8,7 +8,7 @@ from .captions import caption_is_safe
 from .cipher import Cipher, key_id_of, seal, unseal
 from .detection import find_secrets, replace_secrets
 from .keys import KEY_FILE_NAME, KEY_VARIABLE, VaultKey, load_key, new_key
-from .references import VaultReference, clean_caption, find_references, reference, restore_references
+from .references import VaultReference, clean_caption, find_references, reference, restore_references, tell_references
 from .spans import SecretSpan, Sensitivity
 
 __all__ = [
@@ -30,5 +30,6 @@ __all__ = [
     "replace_secrets",
     "restore_references",
     "seal",
+    "tell_references",
     "unseal",
 ]

@@ -19,12 +19,14 @@ __all__ = [
     "find_references",
     "reference",
     "restore_references",
+    "tell_references",
 ]
 
 MAX_CAPTION_LENGTH = 120
 
 _ID = re.compile(r"[A-Za-z0-9_.:-]{1,80}")
 _REFERENCE = re.compile(r"\{\{vault:([A-Za-z0-9_.:-]{1,80})\|([^{}|\r\n]{0,200})\}\}")
+_OF_THE = re.compile(r"([\w -]{2,30}) of the ([\w'’-]+(?: [\w'’-]+){0,2})")
 _UNSAFE = str.maketrans({"{": "(", "}": ")", "|": "/"})
 _BLANKS = re.compile(r"[\s\x00-\x1f\x7f\u2028\u2029]+")
 
@@ -73,3 +75,17 @@ def restore_references(text: str, plaintexts: Mapping[str, str]) -> str:
     if "{{vault:" not in text:
         return text
     return _REFERENCE.sub(lambda m: plaintexts.get(m[1], m[0]), text)
+
+
+def tell_references(text: str) -> str:
+    """The text as people read it: of each reference ``[secret: …]`` with its caption in the order of a sentence.
+
+    "My wifi password is {{vault:s1|password of the wifi}}." becomes "My wifi password is [secret: wifi password]."
+    """
+    if "{{vault:" not in text:
+        return text
+    return _REFERENCE.sub(lambda m: f"[secret: {_OF_THE.sub(_turned, m[2]) or 'hidden'}]", text)
+
+
+def _turned(match: re.Match[str]) -> str:
+    return f"{match[2]} {match[1]}" if match.end() == len(match.string) and not match.start() else match[0]
