@@ -217,6 +217,33 @@ def test_what_one_is_down_for_lies_ahead_and_what_one_did_lies_behind(text: str,
     assert one.values["occurred_at"].date().isoformat() == day
 
 
+@pytest.mark.parametrize(
+    ("text", "day", "summary"),
+    [
+        ("I booked the flights on 3 January.", "2025-01-03", "I booked the flights on 2025-01-03"),
+        ("I booked the flights on 3 December.", "2024-12-03", "I booked the flights on 2024-12-03"),
+        ("My wife booked a hotel in Rome on 3 July.", "2024-07-03", "My wife booked a hotel in Rome on 2024-07-03"),
+        ("I booked the flights on Friday.", "2025-02-28", "I booked the flights on 2025-02-28"),
+        ("I booked the flights for 3 July.", "2025-07-03", "I booked the flights for 2025-07-03"),
+        ("I ordered a cake for 5 June.", "2025-06-05", "I ordered a cake for 2025-06-05"),
+        (
+            "We booked a table on 3 January for 12 April.",
+            "2025-04-12",
+            "We booked a table on 2025-01-03 for 2025-04-12",
+        ),
+        ("I booked a haircut on 3 April.", "2025-04-03", "I booked a haircut on 2025-04-03"),
+        ("I have booked the vet on 3 April.", "2025-04-03", "I have booked the vet on 2025-04-03"),
+        ("The flights are booked on 3 April.", "2025-04-03", "The flights are booked on 2025-04-03"),
+        ("我7月3日订了机票。", "2024-07-03", "我2024-07-03订了机票"),
+        ("我订了7月3日的机票。", "2025-07-03", "我订了2025-07-03的机票"),
+    ],
+)
+def test_booking_is_done_on_the_last_such_day_and_for_the_next(text: str, day: str, summary: str) -> None:
+    (one,) = [each for each in proposed(batch(text)) if each.kind == "episodic"]
+    assert one.values["occurred_at"].date().isoformat() == day
+    assert one.values["summary"] == summary
+
+
 def test_a_slip_replaces_the_event_of_the_same_batch() -> None:
     turns: list[Turn] = [
         "I have the dentist on Monday at half three.",

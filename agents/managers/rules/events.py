@@ -41,7 +41,7 @@ from .event_words import (
     WEEK_NEXT,
 )
 from .sentences import MASK, Clause, Reading, Sentence
-from .tense import tense
+from .tense import done_on, tense
 from .words import NAME, content_words
 
 __all__ = ["find_events"]
@@ -162,10 +162,14 @@ def _of_sentence(
             if len(inside) == 1 or CHANGED_ZH.search(reading.raw[: inside[-1].start]) or MOVED.search(clause.text)
             else inside[0]
         )
+        raw = reading.raw[clause.start : clause.end]
+        if len(inside) > 1 and span is inside[0] and (done := done_on(raw)) and span.start - clause.start in done:
+            span = inside[1]  # what was booked is for another day than that on which it was booked
         if MOVED.search(clause.text) and not PERSON_MOVED.search(clause.text):
             change = "moved"
-        prefer: Prefer = "future" if change == "moved" else tense(_around(sentence, number), reading.has_han)
-        resolved = find_dates(reading.raw[clause.start : clause.end], said_at, zone, prefer=prefer)
+        at = span.start - clause.start if raw.startswith(clause.text[:40]) else None
+        prefer: Prefer = "future" if change == "moved" else tense(_around(sentence, number), reading.has_han, at)
+        resolved = find_dates(raw, said_at, zone, prefer=prefer)
         exact = next((each for each in resolved if each.start + clause.start == span.start), None)
         if exact is None:
             continue
@@ -346,7 +350,11 @@ def _event(
             else f"{lead}{iso}"
         )
         summary = text[:at] + shown + summary[at + len(when.text) :]
-    for other in reversed(find_dates(summary, said_at, zone, prefer=prefer)):
+    others = find_dates(summary, said_at, zone, prefer=prefer)
+    if (done := done_on(summary)) is not None:
+        past = {one.start: one for one in find_dates(summary, said_at, zone, prefer="past") if one.start in done}
+        others = tuple(past.get(one.start, one) for one in others)
+    for other in reversed(others):
         if (
             other.precision == "day"
             and other.iso.split(" ")[0] not in (iso, other.text)

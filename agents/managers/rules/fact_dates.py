@@ -26,7 +26,8 @@ _NEW_LIFE = re.compile(
     re.IGNORECASE,
 )
 _AGE_OR_TRIP = re.compile(
-    r"岁|出差|旅游|旅行|度假|\b(?:years old|turned|turning|business|trip|holiday|vacation|conference|visiting|visit|going|flying|travell?ing)\b",
+    r"岁|出差|旅游|旅行|度假|\b(?:years old|turned|turning|business|trip|holiday|vacation|conference|visiting"
+    r"|visit|going|flying|travell?ing)\b",
     re.IGNORECASE,
 )
 _FAR = timedelta(days=200)
