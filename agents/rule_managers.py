@@ -11,7 +11,7 @@ from ..memory_types import ITEM_KINDS, EpisodicItem, ItemKind, MemoryItem
 from ..memory_types.local_time import in_zone
 from ..memory_types.proposals import Proposal, ProposalKind
 from .contract import Batch, Instruction, Proposals
-from .managers.rules.denied_days import redated
+from .managers.rules.denied_days import may_be_day, redated
 from .managers.rules.finding import Finding
 from .managers.rules.moved_days import days_moved
 from .managers.rules.reading import RuleReader
@@ -44,11 +44,13 @@ class RuleManager:
         wanted = frozenset(instruction.step_ids)
         active = {key: item for key, item in nearest.items() if item.status == "active" and item.kind == self.kind}
         here = frozenset(heard.step.id for heard in batch.steps)
-        proposals = [
-            self._proposal(finding, active, here, batch.zone)
+        findings = [
+            finding
             for finding in self._reader.findings(batch)
             if finding.kind == self.kind and (not wanted or any(e.step_id in wanted for e in finding.evidence))
         ]
+        made = [(finding, self._proposal(finding, active, here, batch.zone)) for finding in findings]
+        proposals = [one for finding, one in made if one.target is not None or not finding.known]
         return Proposals(proposals=tuple(proposals))
 
     def _proposal(
@@ -102,6 +104,9 @@ def _aim(finding: Finding, nearest: Iterable[MemoryItem], zone: tzinfo) -> tuple
         return ("update" if finding.corrects else "supersede"), held
     if same is not None:
         return "noop", same
+    if finding.denied is not None and finding.reason == "called off" and not finding.slot:
+        ended = [one for one in items if isinstance(one, EpisodicItem) and _was_on(one, finding, zone)]
+        return ("supersede", ended[0]) if ended else ("add", None)
     if finding.denied is not None:
         about = [item for item in items if finding.topics & content_words(item.text)]
         known: tuple[tuple[DateSpan | None, ProposalKind], ...] = ((finding.when, "noop"), (finding.denied, "update"))
@@ -123,6 +128,17 @@ def _aim(finding: Finding, nearest: Iterable[MemoryItem], zone: tzinfo) -> tuple
 def _apart(item: MemoryItem, when: DateSpan, zone: tzinfo) -> int | None:
     """How many days lie between an event and a day; None for what is no event."""
     return abs((when.day - in_zone(item.occurred_at, zone).date()).days) if isinstance(item, EpisodicItem) else None
+
+
+def _was_on(item: EpisodicItem, finding: Finding, zone: tzinfo) -> bool:
+    """Whether an event was told of the day that is denied, and is not called off yet."""
+    day = item.occurred_at.astimezone(zone).date()
+    return (
+        finding.denied is not None
+        and item.event_type != "cancellation"
+        and may_be_day(finding.denied, day)
+        and bool(finding.topics & content_words(item.text))
+    )
 
 
 def _main_text(finding: Finding) -> str:

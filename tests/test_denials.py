@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
+from hexamem import Memory, Settings
 from hexamem.memory_types import EpisodicItem, SemanticItem
 
 from .test_rule_managers import batch, proposed, summaries
@@ -113,6 +115,78 @@ def test_a_fact_that_is_denied_is_put_right_and_the_denial_is_none(turns: Sequen
 
 def test_what_is_denied_and_told_in_other_terms_is_kept() -> None:
     assert summaries("semantic", "My sister isn't vegan, she lives in Cork.")[0] == "My sister isn't vegan"
+
+
+@pytest.mark.parametrize(
+    ("turns", "expected"),
+    [
+        (["I have the dentist on Tuesday at 10.", "No, the dentist isn't on Tuesday after all."],
+         ["The dentist isn't on 2025-03-11 after all (not so: I have the dentist on 2025-03-11 at 10 (2025-03-11 10:00))"]),
+        (["My flight is on 3 June.", "Turns out the flight is not on 3 June."],
+         ["Turns out the flight is not on 2025-06-03 (not so: My flight is on 2025-06-03)"]),
+        (["Dinner with Sam is on Friday.", "We're not having dinner with Sam on Friday after all."],
+         ["We're not having dinner with Sam on 2025-03-07 after all (not so: Dinner with Sam is on 2025-03-07)"]),
+        (["我周五看牙医。", "牙医不是周五。"], ["牙医不是2025-03-07 (not so: 我2025-03-07看牙医)"]),
+    ],
+)  # fmt: skip
+def test_an_event_is_marked_as_not_so_where_its_day_is_denied_and_no_other_told(
+    turns: Sequence[str], expected: list[str]
+) -> None:
+    first, last = (one for one in proposed(batch(*turns)) if one.kind == "episodic")
+    assert [last.values["summary"]] == expected
+    assert last.values["event_type"] == "cancellation"
+    assert last.values["metadata"]["slot"] == first.values["metadata"]["slot"]
+
+
+@pytest.mark.parametrize(
+    ("text", "aim"),
+    [
+        ("The talk isn't on 4 April after all.", [("supersede", TALK.id)]),
+        ("The talk isn't on the 4th.", [("supersede", TALK.id)]),
+        ("The talk isn't on Monday any more.", []),
+        ("The concert isn't on 4 April.", []),
+        ("We're not going for a swim on 4 April after all.", [("add", None)]),
+        ("The talk isn't on 4 April, is it?", []),
+    ],
+)
+def test_a_denial_ends_the_event_of_that_day_that_was_learned_long_before_and_no_other(
+    text: str, aim: list[tuple[str, str | None]]
+) -> None:
+    found = [one for one in proposed(batch(text), [TALK]) if one.kind == "episodic"]
+    assert [(one.operation, one.target) for one in found] == aim
+
+
+def test_a_denial_said_again_ends_nothing_twice() -> None:
+    ended = TALK.changed(event_type="cancellation", summary="The talk isn't on 2025-04-04 after all")
+    found = proposed(batch("As I said, the talk isn't on 4 April."), [ended])
+    assert {one.operation for one in found} <= {"noop"}
+
+
+def test_a_denial_keeps_the_event_in_the_history(tmp_path: Path) -> None:
+    with Memory.open(tmp_path, settings=Settings(background=False)) as memory:
+        user = memory.user("ann")
+        user.remember(
+            [{"role": "user", "content": "I have the dentist on Tuesday at 10.", "timestamp": "2025-03-05T09:00Z"}]
+        )
+        user.flush()
+        (told,) = user.items("episodic")
+        user.remember(
+            [
+                {
+                    "role": "user",
+                    "content": "No, the dentist isn't on Tuesday after all",
+                    "timestamp": "2025-03-06T09:00Z",
+                }
+            ]
+        )
+        user.flush()
+        (now,) = user.items("episodic")
+        assert now.summary.startswith("The dentist isn't on 2025-03-11 after all (not so: ")
+        former = user.get(told.id)
+        assert (former.status, former.superseded_by) == ("superseded", now.id)
+        assert user.recall("When is the dentist?", as_of="2025-03-05T12:00Z", kinds="episodic").hits[0].id == told.id
+        first = user.recall("When is the dentist?", kinds="episodic").hits[0]
+        assert first.id == now.id
 
 
 def test_a_denied_fact_puts_an_item_right_that_was_learned_long_before() -> None:

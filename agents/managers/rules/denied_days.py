@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import tzinfo
+from datetime import date, tzinfo
 from itertools import pairwise
 from typing import Any
 
@@ -17,7 +17,7 @@ from ....memory_types import EpisodicItem
 from .english_grammar import verb_s
 from .sentences import Sentence
 
-__all__ = ["Denial", "denials", "denied_after", "goes_on", "may_be_of", "redated"]
+__all__ = ["Denial", "denials", "denied_after", "goes_on", "may_be_day", "may_be_of", "redated"]
 
 _TO_DAY = r"(?:(?:on|for|at|in|by)\s)?(?:the\s)?$"
 _DENIES = re.compile(
@@ -33,8 +33,15 @@ _DENIES_DOING = re.compile(
     re.IGNORECASE,
 )
 """So too "I'm not working on Friday" is said; it denies a day only where another is told for the same."""
+_DENIES_MORE = re.compile(
+    r"(?P<be>\b(?:is|are|was|were|am)|(?<=\w)['’](?:s|re|m))(?:n['’]?t|\snot)\s"
+    rf"(?P<part>[a-z]+ing\s(?:(?!(?:on|until|till|before|but)\b)[\w’'-]+\s){{1,6}}){_TO_DAY}",
+    re.IGNORECASE,
+)
+"""And "we're not having dinner with Sam on Friday", where it says of itself that this was otherwise before."""
 _DENIES_ZH = re.compile(r"(?P<zh>(?:并)?不是(?P<at>在)?|不在|不定在|没有?定在)\s?$")
 _POSITIVE_ZH = {"不在": "在", "不定在": "定在", "没定在": "定在", "没有定在": "定在"}
+_NO_MORE = re.compile(r"\b(?:after\sall|any\s?more|any\slonger)\b|又不|不再|不.{1,12}了", re.IGNORECASE)
 _GOES_ON = re.compile(
     r"(?:\W|\b(?:no|but|rather|instead|actually|it|that|this|they|he|she|is|are|was|were|will|be|s|re|ll|now|in fact|on|for|at|in|by"
     r"|the|starts?|begins?|opens?|leaves?|arrives?|happens?|takes? place)\b|而是|应该是|它是|是|在|定在|而|应该)*",
@@ -57,6 +64,7 @@ class Denial:
         start: where the words begin that say what is not on it.
         subject: of what it is denied. said: the same as a statement, up to the day.
         sure: whether it denies the day even if no other one follows.
+        ends: whether it says of itself that this was otherwise before: "we're not flying on Friday after all".
     """
 
     wrong: DateSpan
@@ -64,6 +72,7 @@ class Denial:
     subject: str
     said: str
     sure: bool = True
+    ends: bool = False
 
 
 def denials(sentence: Sentence, spans: Sequence[DateSpan]) -> list[Denial]:
@@ -74,11 +83,16 @@ def denials(sentence: Sentence, spans: Sequence[DateSpan]) -> list[Denial]:
         if clause is None:
             continue
         head = sentence.text[clause.start - sentence.start : span.start - sentence.start]
+        ends = _NO_MORE.search(sentence.text) is not None
         match = (sure := _DENIES.search(head) or _DENIES_ZH.search(head)) or _DENIES_DOING.search(head)
+        if match is None and ends:
+            match = _DENIES_MORE.search(head)
         if match is not None:
             subject = sentence.raw[clause.start - sentence.start :][: match.start()].strip()
             said = _positive(subject, match)
-            found.append(Denial(wrong=span, start=clause.start, subject=subject, said=said, sure=sure is not None))
+            found.append(
+                Denial(wrong=span, start=clause.start, subject=subject, said=said, sure=sure is not None, ends=ends)
+            )
     return found
 
 
@@ -116,14 +130,19 @@ def denied_after(sentence: Sentence, spans: Sequence[DateSpan]) -> tuple[DateSpa
 
 def may_be_of(denied: DateSpan, known: DateSpan) -> bool:
     """Whether a day that is denied is the one that was told: a bare weekday or "the 4th" may be that of any week or month."""
-    if denied.day == known.day:
+    return may_be_day(denied, known.day)
+
+
+def may_be_day(denied: DateSpan, known: date) -> bool:
+    """As :func:`may_be_of`, of a day by itself."""
+    if denied.day == known:
         return True
     words = denied.text.strip()
     if _WEEKDAY.fullmatch(words):
-        return denied.day.weekday() == known.day.weekday()
+        return denied.day.weekday() == known.weekday()
     if _OF_MONTH.fullmatch(words):
-        return denied.day.day == known.day.day
-    return not denied.told and (denied.day.month, denied.day.day) == (known.day.month, known.day.day)
+        return denied.day.day == known.day
+    return not denied.told and (denied.day.month, denied.day.day) == (known.month, known.day)
 
 
 def redated(item: EpisodicItem, wrong: DateSpan, right: DateSpan, zone: tzinfo) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from .sentences import Reading, Sentence
 from .tense import tense
 from .words import content_words
 
-__all__ = ["Event", "called_off", "put_right"]
+__all__ = ["Event", "called_off", "not_so", "put_right"]
 
 _NO_TOPICS = frozenset({"afraid", "cancelled", "naturally", "unfortunately", "sadly", "again", "取消", "消了"})
 
@@ -27,7 +27,7 @@ class Event:
         topics: folded words that tell what it is about.
         said: the clause that tells it.
         change: ``""``, ``slip`` (the date said before was wrong), ``moved`` or ``off``.
-        denied: the day on which it is said not to be.
+        denied: the day on which it is said not to be. sure: whether what denies it is no event by itself.
     """
 
     start: int
@@ -41,6 +41,7 @@ class Event:
     actor: str = "user"
     said: str = ""
     denied: DateSpan | None = None
+    sure: bool = True
 
 
 def called_off(sentence: Sentence, said_at: datetime, zone: tzinfo) -> Event:
@@ -59,6 +60,28 @@ def called_off(sentence: Sentence, said_at: datetime, zone: tzinfo) -> Event:
         topics=content_words(OFF.sub(" ", clause.text)) - _NO_TOPICS,
         change="off",
         confidence=0.75,
+    )
+
+
+def not_so(sentence: Sentence, denial: Denial) -> Event:
+    """What is not on the day that was told, where no other day is: "the dentist isn't on Tuesday after all"."""
+    clause = next(one for one in sentence.clauses if one.start == denial.start)
+    text, wrong = clause.raw, denial.wrong
+    at = wrong.start - clause.start
+    if text[at : at + len(wrong.text)] == wrong.text:
+        lead = re.match(r"on\s", wrong.text, re.IGNORECASE)
+        text = f"{text[:at]}{lead[0] if lead else ''}{wrong.iso.split(' ')[0]}{text[at + len(wrong.text) :]}"
+    text = LEAD.sub("", text).strip()
+    return Event(
+        start=clause.start,
+        end=clause.end,
+        summary=text[:1].upper() + text[1:400],
+        when=None,
+        event_type="cancellation",
+        topics=content_words(denial.said if denial.said.isascii() else denial.subject) - _NO_TOPICS,
+        change="off",
+        denied=wrong,
+        sure=denial.sure,
     )
 
 

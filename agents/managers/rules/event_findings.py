@@ -118,7 +118,8 @@ class EventFindings:
             return None  # "it" is nothing that is known to be on that day
         if not event.change:
             return replace(plain, denied=event.denied)
-        earlier = earlier or self._meant(event, here)
+        ended = event.change == "off" and event.denied is not None
+        earlier = earlier or (None if ended else self._meant(event, here))
         if earlier is not None and earlier.when is not None and event.when is not None:
             event = replace(
                 event,
@@ -132,8 +133,9 @@ class EventFindings:
         if event.change == "off":
             if earlier is None:
                 # Known to the managers, perhaps, from before these steps.
-                return replace(plain, slot="", reason="called off", topics=event.topics) if event.topics else None
-            summary = f"{event.summary} (called off: {earlier.values['summary']})"
+                off = replace(plain, slot="", reason="called off", topics=event.topics, denied=event.denied)
+                return replace(off, known=ended and event.sure) if event.topics else None
+            summary = f"{event.summary} ({'not so' if ended else 'called off'}: {earlier.values['summary']})"
             return replace(
                 plain,
                 values={**values, "summary": hidden(summary, contacts)[:500], "event_type": "cancellation"},

@@ -10,7 +10,7 @@ from datetime import datetime, tzinfo
 from ....intent.dates.relative import find_dates
 from ....intent.dates.spans import DateSpan, Prefer
 from .denied_days import Denial, denials, denied_after, goes_on
-from .event_changes import Event, called_off, put_right
+from .event_changes import Event, called_off, not_so, put_right
 from .event_words import (
     ANY_SUCH_DAY,
     ASKS_WHEN,
@@ -92,6 +92,7 @@ def find_events(reading: Reading, said_at: datetime, zone: tzinfo, *, before: st
         if inside:
             change = "moved" if replanned else "slip" if slipped else ""
             denied = denials(sentence, inside)
+            righted: list[DateSpan] = []
             denial = denied[-1] if denied else denial
             wrong = [one.wrong for one in denied if one.sure]
             right = next(
@@ -101,9 +102,17 @@ def find_events(reading: Reading, said_at: datetime, zone: tzinfo, *, before: st
                 event = put_right(reading, sentence, denial, right, said_at, zone, change)
                 found += [event] if event else []
                 wrong += [denial.wrong, right]
+                righted = [denial.wrong]
                 denial = None
             elif not denied or not denied[-1].sure:
                 denial = None
+            ended = [
+                one
+                for one in denied
+                if (one.sure or one.ends) and one.wrong not in righted and dated[-1].start <= one.wrong.start
+            ]
+            wrong += [one.wrong for one in ended]
+            found += [not_so(sentence, one) for one in ended]
             inside = [span for span in inside if span not in wrong]
             after = denied_after(sentence, inside)
             told = _of_sentence(

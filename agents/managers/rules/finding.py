@@ -31,6 +31,7 @@ class Finding:
         replaces: the words of the item that was wrong, where it was said before the batch.
         redated: whether ``valid_from`` itself is put right.
         denied: the day of which an event was told wrongly, perhaps before these steps.
+        known: whether it says something only of what is known already, and nothing by itself.
         former: whether it only says what was replaced: known from the steps before, not to be stored again.
     """
 
@@ -52,6 +53,7 @@ class Finding:
     former: bool = False
     redated: bool = False
     denied: DateSpan | None = None
+    known: bool = False
 
 
 def day_start(day: date, zone: tzinfo) -> datetime:
