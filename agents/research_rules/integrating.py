@@ -31,6 +31,11 @@ _LEAST = 0.34
 """Share of the question's words that the best passages must hold for an answer."""
 _OTHERS = 0.3
 """How many more of them somebody else's words may hold than those of whom the question asks about."""
+_TELLING = 0.5
+"""Where a sentence holds so large a share of the question's words, those that hold none of them are left out,
+but for the best."""
+_BESIDE = 0.5
+"""Of the best sentence's score: what scores less is left out."""
 _NUMBER = re.compile(
     r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|dozen|once|twice|both)\b|[一二两三四五六七八九十]",
     re.I,
@@ -100,6 +105,7 @@ def integrate_by_rules(
     if question.many and chain.links:
         chosen = [_Sentence(one.passage, one.text, 0.0, read(one.text)) for one in chain.links[:_CHAIN]]
         scored = [one for one in scored if not one.linked and one.inside]
+    to_the_point = {id(one) for one in _to_the_point(question, scored)}
     for one in scored:
         if len(chosen) >= most:
             break
@@ -107,10 +113,24 @@ def integrate_by_rules(
         if twin is not None:
             if one.passage.kind == "step":  # as it was said, rather than as it was noted
                 chosen[twin] = one
-        elif not any(_alike(one, other) for other in chosen):
+        elif id(one) in to_the_point and not any(_alike(one, other) for other in chosen):
             chosen.append(one)
     claims = tuple(sorted((_claim(one.passage, one.text, zone, number) for one in chosen), key=_when))
     return Integrated(claims, joined(claims, zone), True)
+
+
+def _to_the_point(question: Question, scored: Sequence[_Sentence]) -> list[_Sentence]:
+    """The sentences that have to do with the question, best first: there is always a third-best one.
+
+    What an assistant asks back is no answer. Of a question that several places may answer, a lower score is no reason to
+    leave a sentence out.
+    """
+    asked = [one.passage.speaker == "assistant" and one.text.rstrip().endswith(("?", "？")) for one in scored]
+    told = [one for one, asks in zip(scored, asked, strict=True) if not asks] or list(scored)
+    if max((one.inside for one in told), default=0.0) >= _TELLING:
+        told = [one for one in told if one.inside or one.linked or one is told[0]]
+    least = 0.0 if question.many else _BESIDE * max((one.score for one in told), default=0.0)
+    return [one for one in told if one.score >= least or one.linked]
 
 
 def _of_own_facts(
