@@ -1182,8 +1182,6 @@ def test_the_first_weekday_of_a_range_does_not_date_its_end() -> None:
         ("What can I give my dad for his 60th birthday?", "60th birthday"),
         ("We're moving house on the 14th.", "House"),
         ("The baby wakes up every two hours.", "Baby"),
-        ("Can you recommend a good series to watch tonight?", "Series"),
-        ("下周要去动物园。", "动物园"),
         ("My house keys are on the kitchen table.", "House keys"),
         ("The F chord takes me an hour to learn.", "Chord"),
         ("女儿的游泳课改到周四了。", "游泳课"),

@@ -50,8 +50,6 @@ _PLAIN_TALK = words(
     "once twice somewhere anywhere everywhere nowhere"
 )
 _UNTOLD = frozenset({"time", "amount", "abstract", "address"})
-_PRAISE = words("good great nice best better lovely decent proper cool perfect favourite favorite own")
-"""What a name does not begin with: a good recipe is a recipe."""
 _MEALS = words("breakfast brunch lunch dinner supper picnic barbecue")
 _NO_HEADS = (_PLAIN_TALK | NEVER_NAMES) - _MEALS
 """No name ends with one: no person is called "Dinner", a topic is."""
@@ -59,7 +57,7 @@ _NO_TAILS = STOP | _PLAIN_TALK
 _EMPTY = STOP | _NO_HEADS
 _CJK = re.compile(r"[\u4e00-\u9fff]+")
 _CUT = re.compile(
-    r"一家|一个|一只|一座|一间|一下|下个月|上个月|这个|那个|每天|今天|明天|昨天|[下上本这]?(?:周|星期)[一二三四五六日天末]|[下上本这](?:周|星期|礼拜)|早上|上午|中午|下午|晚上|"
+    r"一家|一个|一只|一座|一间|一下|下个月|上个月|这个|那个|每天|今天|明天|昨天|[下上本这]?(?:周|星期)[一二三四五六日天末]|早上|上午|中午|下午|晚上|"
     r"我们|你们|他们|她们|你好|您好|大家|可以|打算|请记住|记住|怎么办|怎么样|怎么|什么|多久|多少|哪里|哪儿|为什么|帮我|顺便|对了|刚刚|最近|"
     r"发黄|改到|改成|贴在|住在|搬到|需要|应该|有点|可能|比较|方便|希望|谢谢|好的|已经|还是|或者|以及|因为|所以|但是|如果|那边|这边|楼上|"
     r"[我你您他她它的了吗呢吧啊呀是在有要想去到会能把被对给和跟与也都就还不很太最更刚叫请让说问看带做等从将吃喝住学写买]|上(?=$)|里(?=$)"
@@ -127,8 +125,6 @@ def _of_phrase(phrase: NounPhrase, sentence: str, late: float) -> Iterator[tuple
             return
     if len("".join(parts)) < 2:  # "the F chord"
         return
-    while len(parts) > 1 and parts[0] in _PRAISE:
-        parts.pop(0)
     lowers = [part.lower() for part in parts]
     if phrase.kind in _UNTOLD or not parts or len(parts) > _MOST_WORDS or lowers[-1] in _NO_HEADS:
         return
