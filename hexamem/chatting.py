@@ -20,7 +20,7 @@ from .middleware import MemoryMiddleware, MiddlewareSettings
 from .models.chat_models import open_chat_model
 from .scoping import ScopeResolver, resolve_scope
 from .stores.ledger import get_steps
-from .stores.secrets import find_references
+from .stores.secrets import find_references, tell_references
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -152,8 +152,8 @@ def _reply(user: UserMemory, found: Research | str | None) -> str:
         when = f"{one.occurred_at:%Y-%m-%d}, " if one.occurred_at else ""
         text = " ".join(one.text.split())
         for step_id in one.step_ids:
-            for caption, reference in references.get(step_id, ()):
-                text = text.replace(caption, reference, 1)
+            for words, reference in references.get(step_id, ()):
+                text = text.replace(words, reference, 1)
         lines.append(f"- “{text}” ({when}{one.speaker or 'learned'})")
     return "\n".join([told, *lines, _NO_MODEL])
 
@@ -168,11 +168,13 @@ class _Said(NamedTuple):
 
 
 def _references(user: UserMemory, said: Sequence[_Said]) -> dict[str, list[tuple[str, str]]]:
-    """Step → the caption of each secret in it, as which research shows it, and the whole reference."""
+    """Step → the words in which research tells each secret in it, and the whole reference."""
     with user.memory.ledger.read(user.name) as tx:
         steps = get_steps(tx, {step_id for one in said for step_id in one.step_ids})
     return {
-        step.id: [(one.caption, step.content[one.start : one.end]) for one in find_references(step.content)]
+        step.id: [
+            (tell_references(put := step.content[one.start : one.end]), put) for one in find_references(step.content)
+        ]
         for step in steps.values()
     }
 
@@ -215,6 +217,7 @@ def _as_recall(found: Research | str | None) -> dict[str, Any]:
     if not isinstance(found, Research):
         return {}
     claims = {one.passage_id: one for one in found.evidence}
+    nearest = [one.id for one in found.passages if one.kind == "step" and _says(one.text, found)][:_NEAR]
     return {
         "id": found.id,
         "query": found.question,
@@ -232,6 +235,6 @@ def _as_recall(found: Research | str | None) -> dict[str, Any]:
                 "why": one.explain(),
             }
             for one in found.passages
-            if one.id in claims
+            if one.id in claims or one.id in nearest
         ],
     }
