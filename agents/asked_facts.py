@@ -6,11 +6,11 @@ and whose it is, is answered by the item that holds its present value, however f
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from .. import lazy_re as re
 from ..memory_types import MemoryItem, utc_now
 from ..stores.ledger import Transaction, get_items, read_items
 from .applying.slots import slot_name, slot_of

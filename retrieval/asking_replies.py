@@ -6,9 +6,9 @@ four, what echoes the words of the question may stand first.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
+from .. import lazy_re as re
 from ..stores.ledger import Transaction
 from ..stores.ledger.said_steps import index_texts
 from ..stores.working_set import WorkingSet

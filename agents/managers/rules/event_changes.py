@@ -69,8 +69,8 @@ def not_so(sentence: Sentence, denial: Denial) -> Event:
     text, wrong = clause.raw, denial.wrong
     at = wrong.start - clause.start
     if text[at : at + len(wrong.text)] == wrong.text:
-        lead = re.match(r"on\s", wrong.text, re.IGNORECASE)
-        text = f"{text[:at]}{lead[0] if lead else ''}{wrong.iso.split(' ')[0]}{text[at + len(wrong.text) :]}"
+        lead = wrong.text[:3] if wrong.text[:3].lower() == "on " else ""
+        text = f"{text[:at]}{lead}{wrong.iso.split(' ')[0]}{text[at + len(wrong.text) :]}"
     text = LEAD.sub("", text).strip()
     return Event(
         start=clause.start,
