@@ -1178,12 +1178,27 @@ def test_the_first_weekday_of_a_range_does_not_date_its_end() -> None:
         ("The dishwasher makes a terrible noise.", "Dishwasher"),
         ("I'm writing about Ida's school play.", "Ida's school play"),
         ("My boss wants the annual report by Friday.", "Annual report by Friday"),
+        ("What should I cook for dinner on Saturday? Six people are coming.", "Dinner"),
+        ("What can I give my dad for his 60th birthday?", "60th birthday"),
+        ("We're moving house on the 14th.", "House"),
+        ("The baby wakes up every two hours.", "Baby"),
+        ("Can you recommend a good series to watch tonight?", "Series"),
+        ("下周要去动物园。", "动物园"),
+        ("My house keys are on the kitchen table.", "House keys"),
+        ("The F chord takes me an hour to learn.", "Chord"),
         ("女儿的游泳课改到周四了。", "游泳课"),
         ("我爸爸对海鲜过敏,请记住。", "海鲜过敏"),
     ],
 )
 def test_a_topic_is_named_by_a_phrase_that_was_said(text: str, name: str) -> None:
     assert topic_name(text) == (name, False)
+
+
+@pytest.mark.parametrize(
+    "text", ["He also barks at night.", "Twice a week.", "Somebody told everyone!", "She never sleeps.", "On the 14th."]
+)
+def test_what_somebody_does_and_words_of_any_talk_name_no_topic(text: str) -> None:
+    assert topic_name(text)[1]
 
 
 @given(st.text(max_size=200))

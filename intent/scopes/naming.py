@@ -26,7 +26,17 @@ _STATE = re.compile(
     r"(?P<what>[a-z-]{4,} (?:to|of|with|about) (?:the |a )?[a-z-]{3,}|in [a-z-]{4,})\b(?! [A-Z])"
 )
 _OWNED = re.compile(r"\b[A-Z][a-z]+['’]s (?:[a-z-]{3,} )?[a-z-]{3,}\b")
-_WORD = re.compile(r"[^\W\d_][\w’'&-]*")
+_WORD = re.compile(r"(?<!\w)[^\W\d_][\w’'&-]*")
+_ORDINAL = re.compile(r"\d+")
+_DOES = re.compile(
+    r"\b(?:I|we|you|he|she|it|they|who|that|which)\s(?:(?:also|always|never|often|still|just|only|really|sometimes|usually|even)\s)?$",
+    re.I,
+)
+"""What stands before a verb: "he also barks at night"."""
+_ON = re.compile(
+    r"\s+(?:up|down|out|off|on|at|in|over|away|back|through|every|all|my|our|his|her|the|me|us|him|it|too|so|like)\b"
+)
+"""What stands behind a verb in "the baby wakes up", and seldom behind a plural."""
 _GREETING = re.compile(
     r"^\W*(?:hi|hey|hello|thanks|thank you|welcome|good (?:morning|evening|afternoon))\b[^.!?]{0,20}[,.!?]", re.I
 )
@@ -35,15 +45,21 @@ _PLAIN_TALK = words(
     "way thing things stuff lot bit time day days week month year today tomorrow yesterday morning evening night one ones idea "
     "answer "
     "question problem called guess lately user assistant "
-    "half dozen twenty thirty forty fifty hundred remember please tell know think hope learning trying"
+    "half dozen twenty thirty forty fifty hundred remember please tell know think hope learning trying "
+    "people persons guys everyone everybody someone somebody anyone anybody nobody "
+    "once twice somewhere anywhere everywhere nowhere"
 )
 _UNTOLD = frozenset({"time", "amount", "abstract", "address"})
-_NO_HEADS = _PLAIN_TALK | NEVER_NAMES
+_PRAISE = words("good great nice best better lovely decent proper cool perfect favourite favorite own")
+"""What a name does not begin with: a good recipe is a recipe."""
+_MEALS = words("breakfast brunch lunch dinner supper picnic barbecue")
+_NO_HEADS = (_PLAIN_TALK | NEVER_NAMES) - _MEALS
+"""No name ends with one: no person is called "Dinner", a topic is."""
 _NO_TAILS = STOP | _PLAIN_TALK
 _EMPTY = STOP | _NO_HEADS
 _CJK = re.compile(r"[\u4e00-\u9fff]+")
 _CUT = re.compile(
-    r"一家|一个|一只|一座|一间|一下|下个月|上个月|这个|那个|每天|今天|明天|昨天|[下上本这]?(?:周|星期)[一二三四五六日天末]|早上|上午|中午|下午|晚上|"
+    r"一家|一个|一只|一座|一间|一下|下个月|上个月|这个|那个|每天|今天|明天|昨天|[下上本这]?(?:周|星期)[一二三四五六日天末]|[下上本这](?:周|星期|礼拜)|早上|上午|中午|下午|晚上|"
     r"我们|你们|他们|她们|你好|您好|大家|可以|打算|请记住|记住|怎么办|怎么样|怎么|什么|多久|多少|哪里|哪儿|为什么|帮我|顺便|对了|刚刚|最近|"
     r"发黄|改到|改成|贴在|住在|搬到|需要|应该|有点|可能|比较|方便|希望|谢谢|好的|已经|还是|或者|以及|因为|所以|但是|如果|那边|这边|楼上|"
     r"[我你您他她它的了吗呢吧啊呀是在有要想去到会能把被对给和跟与也都就还不很太最更刚叫请让说问看带做等从将吃喝住学写买]|上(?=$)|里(?=$)"
@@ -98,6 +114,21 @@ def _of_phrase(phrase: NounPhrase, sentence: str, late: float) -> Iterator[tuple
         tail = f" {parts.pop()}{tail}"
     if len(parts) > 1 and parts[-1].endswith("s") and KINDS.get(parts[-2].lower()) and parts[-1].lower() not in KINDS:
         parts.pop()  # "the washing machine leaks": a verb
+    elif (
+        len(parts) > 1
+        and phrase.role == "subject"
+        and _is_verb(parts[-1], tail)
+        and not parts[-2].lower().endswith("s")
+    ):
+        parts.pop()  # "the baby wakes up"
+    if parts[0].lower() in ("st", "nd", "rd", "th") and (number := _ORDINAL.fullmatch(phrase.determiner)):
+        parts[0] = number[0] + parts[0]  # "his 60th birthday"
+        if len(parts) == 1:
+            return
+    if len("".join(parts)) < 2:  # "the F chord"
+        return
+    while len(parts) > 1 and parts[0] in _PRAISE:
+        parts.pop(0)
     lowers = [part.lower() for part in parts]
     if phrase.kind in _UNTOLD or not parts or len(parts) > _MOST_WORDS or lowers[-1] in _NO_HEADS:
         return
@@ -123,15 +154,26 @@ def _bare(sentence: str, late: float) -> Iterator[tuple[float, str]]:
     for match in [*_WORD.finditer(sentence), None]:
         low = same_length_lower(match[0]).replace("’", "'") if match else ""
         joined = match is not None and sentence[end : match.start()].strip() == ""
-        if match is None or _empty(low) or not joined:
+        does = (
+            match is not None and not run and match[0].islower() and _DOES.search(sentence[: match.start()]) is not None
+        )
+        if match is None or does or _empty(low) or not joined:
+            if len(run) > 1 and _is_verb(run[-1], sentence[end:]) and not run[-2].endswith("s"):
+                run.pop()
             if run:
                 yield 0.6 + 0.3 * min(len(run), 3) - late, " ".join(run[:3])
             run = []
-            if match is not None and not _empty(low):
+            if match is not None and not does and not _empty(low):
                 run = [match[0]]
         else:
             run.append(match[0])
         end = match.end() if match else end
+
+
+def _is_verb(word: str, tail: str) -> bool:
+    """Whether the last word of what was read as a noun phrase tells what its noun does."""
+    low = word.lower()
+    return low.endswith("s") and not low.endswith("ss") and low not in KINDS and _ON.match(tail) is not None
 
 
 def _empty(low: str) -> bool:
