@@ -16,6 +16,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph import StateGraph
 
+from ..config import settings_of
 from ..errors import HexamemError
 from ..experience.reflecting import Reflection
 from ..experience.settings import ExperienceSettings
@@ -93,8 +94,10 @@ def reflect_or(
     :func:`~hexamem.experience.trouble.trouble_in`.
     """
 
+    chosen = settings_of(settings, ExperienceSettings, "reflect_or: settings")
+
     def route(state: Mapping[str, Any]) -> str:
-        return then if trouble_of(state, settings) is None else reflect
+        return then if trouble_of(state, chosen) is None else reflect
 
     return route
 
@@ -111,6 +114,8 @@ def reflection_node(
         HexamemError: (the node) where no run is recorded.
     """
 
+    chosen = settings_of(settings, ExperienceSettings, "reflection_node: settings")
+
     def reflect(state: Mapping[str, Any], config: RunnableConfig) -> dict[str, Any]:
         recorder = run if run is not None else run_in(config)
         if recorder is None:
@@ -118,7 +123,7 @@ def reflection_node(
                 "reflection finds no run that is recorded: invoke the graph with "
                 "config={'callbacks': [user.experience.callback()]}, or give reflection_node(run)"
             )
-        trouble = trouble_of(state, settings)
+        trouble = trouble_of(state, chosen)
         return reflected(recorder, trouble)
 
     return reflect

@@ -16,6 +16,7 @@ from langchain.agents.middleware.types import ModelRequest, ModelResponse
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.config import get_config
 
+from ..config import settings_of
 from ..errors import HexamemError
 from ..experience.settings import ExperienceSettings
 from .experience import MARK, reflected, run_in, trouble_of, turns_in
@@ -38,6 +39,7 @@ class ExperienceMiddleware(AgentMiddleware[Any, Any]):
         settings: when there is trouble.
 
     Raises:
+        ConfigError: for settings that are none.
         HexamemError: (at a model call) where no run is recorded.
     """
 
@@ -50,7 +52,8 @@ class ExperienceMiddleware(AgentMiddleware[Any, Any]):
         settings: ExperienceSettings | None = None,
     ) -> None:
         super().__init__()
-        self._advise, self._reflect, self._before, self._settings = advise, reflect, before_tools, settings
+        self._advise, self._reflect, self._before = advise, reflect, before_tools
+        self._settings = settings_of(settings, ExperienceSettings, "ExperienceMiddleware: settings")
 
     def before_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         """In trouble: reflection. After the failure of a tool: what was learned about it."""

@@ -12,11 +12,13 @@ Messages without words (calls of tools and their results) are compared only at t
 message is compared by its digest with the reference that stands in its place. In doubt a message is stored twice rather
 than lost. Not stored are system messages, summaries that LangChain's middleware marks, and what the memory itself gave (the
 traffic of its tools, evidence shown in place of an answer): they would come back as what the user said.
+
+A host's thread belongs to those who speak in it. Where one thread is used under several users, each memory takes only the
+turns that were begun under its own user. Messages are told apart by their ids for this.
 """
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,9 +32,10 @@ from .memory_types.messages import MessageDraft, read_messages
 from .stores.ledger import Transaction
 from .stores.ledger.prepared import Prepared
 from .stores.ledger.schema import steps
+from .stores.ledger.shared_threads import held_by_others
 from .stores.ledger.steps import chunks
 from .stores.ledger.vault import count_secrets, known_secrets
-from .stores.secrets import find_references
+from .stores.secrets import find_references, hidden_words
 
 if TYPE_CHECKING:
     from .memory import Memory
@@ -58,6 +61,7 @@ NOT_STORED = "hexamem_shown"
 """A mark in a message's ``additional_kwargs``: it only shows what memory holds, and is not stored again."""
 
 _LOCKS = 64
+_REPLIES = frozenset(("ai", "assistant", "tool"))  # what belongs to the turn of the message before it
 _OF_THREAD = (steps.c.user_id == bindparam("user")) & (steps.c.thread_id == bindparam("thread"))
 _KNOWN = Prepared(
     select(steps.c.message_id, steps.c.id, steps.c.turn).where(
@@ -80,7 +84,8 @@ class Caught:
     Attributes:
         visible: ids of all steps of the thread that stand in the history, new ones included.
         stored: the receipt of what was new; None where nothing was. messages: what was new.
-        degraded: messages that could not be read, one line each; what ``stored`` has to say is not repeated.
+        degraded: messages that could not be read, one line each, and how many are another user's; what ``stored`` has to
+            say is not repeated.
         secrets: how many the user's vault held before.
     """
 
@@ -210,8 +215,46 @@ class _Alignment:
             kept = {id(one) for one in readable}
             rest = self._after_words([one for one in said if one.step is not None or id(one) in kept])
         self.known = [one.step for one in said if one.step is not None]
-        self.new = [one.message for one in rest if one.step is None]
+        new = [one for one in rest if one.step is None]
+        others = self._of_others(said, new)
+        self.new = [one.message for one in new if id(one) not in others]
+        if others:
+            self.degraded.append(
+                f"{len(others)} of the messages in thread {self.thread_id!r} were said under another user and are not "
+                "stored for this one: give each user's conversations thread ids of their own"
+            )
         return self
+
+    # ------------------------------------------------------------------ of others
+
+    def _of_others(self, said: Sequence[_Said], new: Sequence[_Said]) -> set[int]:
+        """Which of the new messages stand in turns that were begun under another user.
+
+        Nothing is looked up for a turn of this user, nor for the last message: it is what was just said.
+        """
+        if not new or (len(new) == 1 and new[0] is said[-1] and _kind_of(new[0].message) not in _REPLIES):
+            return set()
+        fresh = {id(one) for one in new}
+        first = next(index for index, one in enumerate(said) if id(one) in fresh)
+        while first and _kind_of(said[first].message) in _REPLIES:
+            first -= 1
+        turns: list[list[_Said]] = []
+        for one in said[first:]:
+            kind = _kind_of(one.message)
+            if kind == "system":
+                continue
+            if not turns or kind not in _REPLIES:
+                turns.append([])
+            turns[-1].append(one)
+        heads: dict[str, str] = {}
+        of_head: dict[str, list[_Said]] = {}
+        for turn in turns:
+            head = turn[0]
+            if head.message_id and head.draft is not None and head is not said[-1] and id(head) in fresh:
+                heads[head.message_id] = head.draft.text
+                of_head[head.message_id] = turn
+        others = held_by_others(self.tx, self.thread_id, heads) if heads else ()
+        return {id(one) for head_id in others for one in of_head[head_id] if id(one) in fresh}
 
     # ------------------------------------------------------------------ by ids
 
@@ -290,19 +333,15 @@ class _Alignment:
         references = find_references(content)
         if not references:
             return False
-        pattern, end = "", 0
-        for one in references:
-            pattern += re.escape(content[end : one.start]) + "(.+?)"
-            end = one.end
-        found = re.fullmatch(pattern + re.escape(content[end:]), text, re.DOTALL)
+        found = hidden_words(text, content)
         if found is None:
             return False
         cipher = self.user.memory.cipher
-        digests = {words: cipher.digest(words, context=self.user.name).hex() for words in found.groups()}
+        digests = {words: cipher.digest(words, context=self.user.name).hex() for words in found}
         ids = known_secrets(self.tx, set(digests.values()))
         return all(
             words == content[one.start : one.end] or ids.get(digests[words]) == one.id
-            for words, one in zip(found.groups(), references, strict=True)
+            for words, one in zip(found, references, strict=True)
         )
 
     # ------------------------------------------------------------------ reading
@@ -347,6 +386,13 @@ class _Alignment:
 def _id_of(message: Any) -> str | None:
     found = message.get("id") if isinstance(message, Mapping) else getattr(message, "id", None)
     return found if isinstance(found, str) and found else None
+
+
+def _kind_of(message: Any) -> object:
+    """What the host calls a message: "human", "ai", …; None of a form that is not known here."""
+    if isinstance(message, Mapping):
+        return message.get("role") or message.get("type")
+    return getattr(message, "type", None)
 
 
 def _is_empty(message: Any) -> bool:

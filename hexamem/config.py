@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from .errors import ConfigError
 
-__all__ = ["DEFAULT_HOME", "IngestMode", "LabelTier", "MemoTier", "ModelMethod", "QueryTier", "Settings"]
+__all__ = ["DEFAULT_HOME", "IngestMode", "LabelTier", "MemoTier", "ModelMethod", "QueryTier", "Settings", "settings_of"]
+_S = TypeVar("_S")
 
 DEFAULT_HOME = "~/.hexamem"
 LabelTier = Literal["rules", "model", "uncertain", "off"]
@@ -183,6 +184,24 @@ class Settings:
         below = self.label_below
         if isinstance(below, bool) or not isinstance(below, int | float) or not 0 <= below <= 1:
             raise ConfigError(f"Settings.label_below = {below!r}: give a number from 0 to 1")
+
+
+def settings_of(given: _S | None, kind: type[_S], where: str) -> _S:
+    """Settings as they were given, or with every default for None.
+
+    Args:
+        kind: their class.
+        where: who was given them, for the message.
+
+    Raises:
+        ConfigError: for anything else, such as a mapping.
+    """
+    if given is None:
+        return kind()
+    if not isinstance(given, kind):
+        hint = f"(**{given!r})" if isinstance(given, dict) else "(…)"
+        raise ConfigError(f"{where} = {given!r} is of type {type(given).__name__}: give {kind.__name__}{hint}")
+    return given
 
 
 def _is_zone(name: object) -> bool:

@@ -18,7 +18,7 @@ from filelock import FileLock
 from .async_twins import AsyncMemory
 from .background import BackgroundWorker, JobContext, JobHandlers, JobOutcome, JobRunner
 from .calls import Calls, public
-from .config import DEFAULT_HOME, Settings
+from .config import DEFAULT_HOME, Settings, settings_of
 from .distilling import Distilling
 from .errors import ConfigError, EmbedderMismatchError, HexamemError
 from .files import MediaReader, MediaReaders
@@ -195,7 +195,7 @@ class Memory(AsyncMemory):
             SecretKeyError: if the vault's key is not usable.
             CorruptFileError: if the ledger is damaged or was written by a later version.
         """
-        settings = settings or Settings()
+        settings = settings_of(settings, Settings, "Memory.open: settings")
         if settings.strategy not in STRATEGIES:
             raise ConfigError(f"Settings.strategy = {settings.strategy!r}: use one of {', '.join(STRATEGIES)}")
         chat_models = Models.open(model, models, base_url=base_url)

@@ -19,6 +19,7 @@ from langchain_core.messages import AnyMessage, BaseMessage, SystemMessage
 from langgraph.config import get_config, get_stream_writer
 
 from .aligning import MEMORY_TOOLS, Caught, catch_up_thread
+from .config import settings_of
 from .errors import ConfigError
 from .hiding import redact_messages
 from .prompting import PromptSettings, prompt_memory, search_for_prompt
@@ -62,6 +63,7 @@ class MiddlewareSettings:
     metadata: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
+        settings_of(self.prompt, PromptSettings, "MiddlewareSettings.prompt")
         if self.topic_shift is not None and not -1 <= self.topic_shift <= 1:
             raise ConfigError(
                 f"MiddlewareSettings.topic_shift = {self.topic_shift!r}: give a number from -1 to 1, or None"
@@ -110,7 +112,7 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
 
     Raises:
         MissingUserError: from a run that names no user; the message says what to pass.
-        ConfigError: from a run whose model can call no tools, unless ``settings.tools`` is empty.
+        ConfigError: for settings that are none; from a run whose model can call no tools, unless ``settings.tools`` is empty.
     """
 
     state_schema = MemoryAgentState
@@ -119,7 +121,7 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
         self, memory: Memory, *, settings: MiddlewareSettings | None = None, scope: ScopeResolver | None = None
     ) -> None:
         super().__init__()
-        self.settings = settings or MiddlewareSettings()
+        self.settings = settings_of(settings, MiddlewareSettings, "MemoryMiddleware: settings")
         self._memory, self._scope = memory, scope
         self.tools = memory_tools(memory, names=self.settings.tools, scope=scope)
         self._clean: OrderedDict[bytes, None] = OrderedDict()  # digests of messages seen to hold no secret

@@ -10,6 +10,7 @@ from langgraph.config import get_config
 from langgraph.runtime import get_runtime
 
 from .aligning import catch_up_thread
+from .config import settings_of
 from .errors import ConfigError
 from .graphs.ingest import ingest_graph as build_ingest_graph
 from .graphs.memory_graph import HistoryContext, MemoryParts, build_ingest_door, build_memory_graph, build_scoped
@@ -57,9 +58,11 @@ def memory_graph(
             background thread, in the run that fills a batch.
 
     Raises:
+        ConfigError: for settings that are none, or an unknown ``manage``.
         MissingUserError: from a run that names no user; the message says what to pass.
     """
-    return build_memory_graph(_parts(memory, "memory_graph", settings or PromptSettings(), scope, manage))
+    chosen = settings_of(settings, PromptSettings, "memory_graph: settings")
+    return build_memory_graph(_parts(memory, "memory_graph", chosen, scope, manage))
 
 
 def ingest_graph(

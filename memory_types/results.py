@@ -90,14 +90,21 @@ class Hit(Record):
     def explain(self) -> str:
         """The reasons in one line: ``dense #2 (0.61) 45% · bm25 #1 (7.3) 55%``.
 
-        Where the score is no sum of positive shares (the learned ranking), what each adds or takes: ``fused +0.33``.
+        Where the score is no sum of positive shares (the learned ranking), what each adds or takes: ``fused +0.33``. A
+        signal of which nothing can be told is left out: the learned ranking compares, and of a single record tells no
+        shares.
         """
         parts = []
         percent = self.score > 0 and all(signal.share >= 0 for signal in self.why)
-        for signal in self.why:
+        for signal in self._telling():
             share = f" {signal.share / self.score:.0%}" if percent else f" {signal.share:+.2f}" if signal.share else ""
             parts.append(signal.explain(share))
         return " · ".join(parts)
+
+    def _telling(self) -> tuple[Signal, ...]:
+        """The signals with a figure or a note; all where none has any."""
+        told = tuple(one for one in self.why if one.share or one.note or one.rank is not None or one.value is not None)
+        return told or self.why
 
 
 class RankingOperation(Record):

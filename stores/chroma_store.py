@@ -32,7 +32,7 @@ from langgraph.store.base import (
 from ..errors import EmbedderMismatchError, InvalidInputError
 from ..memory_types import new_id
 from .embedders import Embedder, open_embedder
-from .store_filters import meets, namespace_matches
+from .store_filters import check_conditions, meets, namespace_matches
 from .store_rows import (
     Write,
     as_item,
@@ -156,7 +156,8 @@ class ChromaStore(BaseStore):
         """Do operations: reads see what was there before; of several writes to one key the last counts.
 
         Raises:
-            InvalidInputError: for a value that is no JSON; nothing of the batch is written.
+            InvalidInputError: for a value that is no JSON, an unknown operator of a filter, or a negative limit or offset;
+                nothing of the batch is written.
         """
         listed = list(ops)
         writes = {(op.namespace, op.key): op for op in listed if isinstance(op, PutOp)}
@@ -277,7 +278,11 @@ class ChromaStore(BaseStore):
         return as_item(row)
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
-        wanted = max(op.offset, 0) + max(op.limit, 0)
+        check_conditions(op.filter)
+        for name, value in (("limit", op.limit), ("offset", op.offset)):
+            if value < 0:
+                raise InvalidInputError(f"{name} = {value} of a search: give 0 or more")
+        wanted = op.offset + op.limit
         if op.query and self._embedder is not None:
             found = self._nearest(op, wanted)
             if len(found) < wanted:  # the rest has no text that is indexed

@@ -10,7 +10,7 @@ from ..errors import InvalidInputError
 if TYPE_CHECKING:
     from langgraph.store.base import MatchCondition
 
-__all__ = ["meets", "namespace_matches"]
+__all__ = ["check_conditions", "meets", "namespace_matches"]
 
 _ORDERED: dict[str, Callable[[float, float], bool]] = {
     "$gt": lambda held, wanted: held > wanted,
@@ -18,6 +18,21 @@ _ORDERED: dict[str, Callable[[float, float], bool]] = {
     "$lt": lambda held, wanted: held < wanted,
     "$lte": lambda held, wanted: held <= wanted,
 }
+
+
+def check_conditions(conditions: Mapping[str, Any] | None) -> None:
+    """See that every operator of a filter is one, whether or not a value is there to be compared.
+
+    Raises:
+        InvalidInputError: for another operator.
+    """
+    for wanted in (conditions or {}).values():
+        if isinstance(wanted, Mapping):
+            operators = [str(key) for key in wanted if str(key).startswith("$")]
+            for name in wanted if operators else ():
+                _check_operator(str(name))
+            if not operators:
+                check_conditions(wanted)
 
 
 def meets(value: Mapping[str, Any], conditions: Mapping[str, Any]) -> bool:
@@ -46,12 +61,16 @@ def _operator(held: Any, name: str, operand: Any) -> bool:
         return bool(held == operand)
     if name == "$ne":
         return bool(held != operand)
-    if name not in _ORDERED:
-        raise InvalidInputError(f"{name} is no operator of a filter; use one of $eq, $ne, {', '.join(_ORDERED)}")
+    _check_operator(name)
     try:
         return _ORDERED[name](float(held), float(operand))
     except (TypeError, ValueError):  # what is no number lies in no range
         return False
+
+
+def _check_operator(name: str) -> None:
+    if name not in ("$eq", "$ne") and name not in _ORDERED:
+        raise InvalidInputError(f"{name} is no operator of a filter; use one of $eq, $ne, {', '.join(_ORDERED)}")
 
 
 def namespace_matches(condition: MatchCondition, namespace: tuple[str, ...]) -> bool:

@@ -295,3 +295,84 @@ async def test_the_served_graphs_share_the_memory_at_home(tmp_path: Path, monkey
     assert await served.memory() is await served.memory()
     served._served._memory.close()
     assert (tmp_path / ".hexamem" / "ledger.sqlite3").exists()
+
+
+def test_what_was_put_right_is_answered_as_it_is_believed_now(chat: Chat) -> None:
+    shown = chat("My sister Lea is coming on Friday.", "Actually, she's coming on Sunday.", "When is Lea coming?")
+    answer = shown[shown.index("From memory:") :]
+    assert "“Lea (sister) is coming on Sunday”" in answer
+    assert "Friday" not in answer
+
+
+def test_what_is_superseded_is_shown_only_where_the_past_is_asked_for(chat: Chat) -> None:
+    told = ("I live in Bristol.", "We moved to Bath on Saturday.")
+    now = chat(*told, "Where do I live?").partition("From memory:")[2]
+    assert "Bath" in now
+    assert "Bristol" not in now
+    assert "“I live in Bristol.”" in chat("Where did I live before?").partition("From memory:")[2]
+
+
+def test_a_changed_fact_leaves_what_else_was_said_with_it(chat: Chat) -> None:
+    shown = chat(
+        "My sister Lea is coming on Friday with her dog Max.",
+        "Actually, she's coming on Sunday.",
+        "What is the name of the dog that is coming with Lea?",
+    )
+    assert "Max" in shown[shown.index("From memory:") :]
+
+
+@pytest.mark.parametrize("said", ["Thanks!", "Ok", "好的", "Great, thank you so much", "👍", "Really?"])
+def test_thanks_are_noted_and_not_answered_with_memory(memory: Memory, said: str) -> None:
+    user = memory.user("alice")
+    user.remember("I have a beagle called Toast.")
+    user.flush()
+    out = chat_graph(memory, False).invoke({"messages": [HumanMessage(said)]}, context=ALICE)
+    assert out["messages"][-1].text.startswith("Your message is stored.")
+    assert "Toast" not in out["messages"][-1].text
+    assert [step.content for step in user.steps()][-1] == said
+
+
+def test_a_statement_is_stored_and_a_few_words_are_looked_for(memory: Memory) -> None:
+    user = memory.user("alice")
+    user.remember("I have a beagle called Toast.")
+    user.flush()
+    graph = chat_graph(memory, False)
+    for said, answered in (("I walked the beagle today.", False), ("beagle", True), ("tell me about the beagle", True)):
+        reply = graph.invoke({"messages": [HumanMessage(said)]}, context=ALICE)["messages"][-1].text
+        assert ("“I have a beagle called Toast.”" in reply) is answered
+
+
+def test_that_no_model_is_set_is_said_once_a_session(chat: Chat) -> None:
+    for _ in range(2):
+        assert chat("I like figs.", "What do I like?", "Thanks!").count("(No model is set") == 1
+
+
+def test_that_no_model_is_set_is_said_once_a_thread(memory: Memory) -> None:
+    graph = chat_graph(memory, False, checkpointer=InMemorySaver())
+    for name in ("one", "two"):
+        thread: Any = {"configurable": {"thread_id": name}}
+        for line in ("I like figs.", "What do I like?", "Thanks!"):
+            out = graph.invoke({"messages": [HumanMessage(line)]}, thread, context=ALICE)
+        assert sum("(No model is set" in one.text for one in out["messages"]) == 1
+
+
+def test_what_was_asked_before_is_no_evidence(chat: Chat) -> None:
+    shown = chat("The dentist is on 4 May at 9.", "When is the dentist?", "When is my dentist appointment?")
+    answer = shown[shown.rindex("recalled") :]
+    assert "recalled 1" in answer
+    assert "“When" not in answer
+    assert "“The dentist is on 4 May at 9.”" in answer
+
+
+def test_an_animal_is_meant_by_its_kind(chat: Chat) -> None:
+    shown = chat("My sister Lea is coming on Friday.", "I have a beagle called Toast.", "What's my dog's name?")
+    answer = shown[shown.index("From memory:") :]
+    assert "Toast" in answer
+    assert "Lea" not in answer
+
+
+def test_numbers_of_forget_end_with_the_next_message_and_the_words_are_shown(chat: Chat) -> None:
+    shown = chat("I like figs.", "/memory figs", "My PIN is 4711.", "/forget 1", "/memory figs", "/forget 1")
+    assert "/forget 1: the last list since your message has 0 entries" in shown
+    assert re.search(r"Forgotten: step_\S+ “I like figs\.”", shown)
+    assert shown.count("Forgotten:") == 1

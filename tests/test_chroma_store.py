@@ -214,6 +214,21 @@ def test_a_value_that_is_no_json_is_refused_and_nothing_of_its_batch_is_written(
     assert store.get(USER, "good") is None
 
 
+def test_an_unknown_operator_is_refused_where_nothing_is_compared_too(store: ChromaStore) -> None:
+    for where in ({"n": {"$in": [1]}}, {"meta": {"n": {"$in": [1]}}}, {"n": {"$eq": 1, "in": [1]}}):
+        with pytest.raises(InvalidInputError, match="is no operator of a filter"):
+            store.search(("nothing", "here"), filter=where)
+    assert store.search(("nothing", "here"), filter={"meta": {"n": {"$gte": 1}}}) == []
+
+
+def test_a_negative_limit_or_offset_is_refused_and_nothing_of_its_batch_is_written(store: ChromaStore) -> None:
+    for page in ({"limit": -1}, {"offset": -1}):
+        with pytest.raises(InvalidInputError, match=f"{next(iter(page))} = -1"):
+            store.batch([PutOp(USER, "good", {"n": 1}), SearchOp(USER, **page)])
+    assert store.get(USER, "good") is None
+    assert store.search(USER, limit=0) == []
+
+
 def test_another_embedder_is_refused(tmp_path: Path) -> None:
     ChromaStore(tmp_path / "store").close()
     with pytest.raises(EmbedderMismatchError, match="collection"):

@@ -618,6 +618,25 @@ def test_a_step_is_no_kind_of_item(run: Runner, kept: Path) -> None:
     assert "kinds = ['step']" in run("items", "--user", "alice", "--kind", "step", "--home", kept).error
 
 
+def test_what_was_true_then_is_not_marked_as_superseded(run: Runner, home: Path) -> None:
+    said = home.parent / "said.jsonl"
+    lines = [("2026-03-02T09:00:00Z", "I live in Bristol."), ("2026-06-02T09:00:00Z", "I live in Bath now.")]
+    said.write_text(
+        "".join(json.dumps({"role": "user", "timestamp": at, "content": text, "id": at}) + "\n" for at, text in lines)
+    )
+    run("ingest", said, "--user", "alice", "--home", home)
+    where = ("--user", "alice", "--home", home)
+    then = run("items", "--kind", "core", "--as-of", "2026-04-01", *where).out
+    assert "Lives in Bristol" in then
+    assert "until 2026-06-02" in then
+    assert "superseded" not in then
+    recalled = run("recall", "Where do I live?", "--kind", "core", "--as-of", "2026-04-01", *where).out
+    assert "Lives in Bristol" in recalled
+    assert "superseded" not in recalled
+    now = run("items", "--kind", "core", "--superseded", *where).out
+    assert "superseded" in now
+
+
 def test_times_are_shown_in_the_users_zone_and_items_by_when_they_hold(run: Runner, home: Path) -> None:
     where = ("--user", "alice", "--home", home)
     zone = ("--timezone", "Europe/London")

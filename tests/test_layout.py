@@ -49,6 +49,7 @@ LAYERS = [
         "distilling",
         "opening",
         "aligning",
+        "chat_replies",
         "hiding",
         "prompting",
         "scoping",

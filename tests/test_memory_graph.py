@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -175,6 +176,11 @@ def test_a_context_without_a_user_fails_and_says_what_to_pass(memory: Memory, bu
     with pytest.raises(MissingUserError, match=r"context=\{'user': 'alice'\}"):
         build(memory).invoke({"messages": [HumanMessage("x")], "question": "x"}, context=context)
     assert memory.users() == []
+
+
+def test_settings_that_are_a_mapping_are_refused_when_the_graph_is_built(memory: Memory) -> None:
+    with pytest.raises(ConfigError, match=re.escape("give PromptSettings(**{'k': 3})")):
+        memory_graph(memory, settings={"k": 3})  # type: ignore[arg-type]
 
 
 def test_a_resolver_takes_the_place_of_the_context(memory: Memory) -> None:

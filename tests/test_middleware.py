@@ -17,9 +17,17 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
-from hexamem import Memory, MemoryMiddleware, MiddlewareSettings, PromptSettings, memory_tools
+from hexamem import (
+    ExperienceMiddleware,
+    Memory,
+    MemoryMiddleware,
+    MiddlewareSettings,
+    PromptSettings,
+    memory_tools,
+)
 from hexamem.aligning import MEMORY_TOOLS
 from hexamem.errors import ConfigError, MissingUserError
+from hexamem.graphs.experience import reflection_node
 
 from .scripted_chat import Reply, ScriptedChat, calls
 
@@ -269,6 +277,20 @@ def test_a_run_without_a_user_fails_and_says_what_to_pass(memory: Memory) -> Non
     with pytest.raises(MissingUserError, match=r"context=\{'user': 'alice'\}"):
         made.invoke(ask("Hello"))
     assert model.prompts == []
+
+
+def test_settings_that_are_a_mapping_are_refused_at_construction(memory: Memory) -> None:
+    wrong: Any = {"k": 3}
+    for build in (
+        lambda: MemoryMiddleware(memory, settings=wrong),
+        lambda: MiddlewareSettings(prompt=wrong),
+        lambda: ExperienceMiddleware(settings=wrong),
+        lambda: reflection_node(settings=wrong),
+        lambda: Memory.open(memory.home / "other", settings=wrong),
+    ):
+        with pytest.raises(ConfigError, match=r"(?:settings|prompt) = \{'k': 3\} is of type dict: give \w*Settings"):
+            build()
+    assert not (memory.home / "other").exists()
 
 
 def test_a_resolver_tells_the_user(memory: Memory) -> None:

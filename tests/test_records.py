@@ -147,6 +147,13 @@ def test_reasons_are_percent_of_a_sum_and_else_what_each_adds_or_takes() -> None
     assert hit(-0.1, 0.2, -0.3).explain() == "s0 +0.20 · s1 -0.30"
 
 
+def test_a_signal_of_which_nothing_can_be_told_is_no_reason_to_show() -> None:
+    signals = (Signal(name="dense", rank=1, value=0.35), Signal(name="words"), Signal(name="labels", note="names Flat"))
+    hit = Hit(id="step_x", kind="step", text="t", score=0.0, why=signals)
+    assert hit.explain() == "dense #1 (0.35) · labels, names Flat"
+    assert Hit(id="step_x", kind="step", text="t", score=0.0, why=signals[1:2]).explain() == "words"
+
+
 def test_a_page_holds_at_least_one_step() -> None:
     with pytest.raises(InvalidInputError, match="step_ids"):
         Page.parse({"user": "u", "thread_id": "t", "step_ids": [], "started_at": MOMENT, "ended_at": MOMENT})

@@ -12,6 +12,7 @@ from ...intent.page_sentences import size_of, weigh
 from ...memory_types.local_time import in_zone
 from ...memory_types.research import Claim, Passage
 from ..applying.slots import slot_name
+from .asking import only_asks
 from .chinese_evidence import carried_by, standing_of
 from .linking import Chain, follow_links, identifiers
 from .own_facts import states_slot
@@ -81,6 +82,7 @@ def integrate_by_rules(
     """
     reader = reader or TextReader()
     read = reader.stems
+    passages = [one for one in passages if not _asked_before(question, one, reader)]
     chain = follow_links(identifiers(question.bare), passages)
     scored = (_chinese_sentences if question.chinese else _sentences)(question, passages[:_READ], chain, reader)
     best = frozenset().union(*(read(part) for one in passages[: 2 * _FEW] for part in (one.speaker or "", one.text)))
@@ -117,6 +119,14 @@ def integrate_by_rules(
             chosen.append(one)
     claims = tuple(sorted((_claim(one.passage, one.text, zone, number) for one in chosen), key=_when))
     return Integrated(claims, joined(claims, zone), True)
+
+
+def _asked_before(question: Question, passage: Passage, reader: TextReader) -> bool:
+    """Whether a message asked this before, and said nothing else."""
+    if passage.kind != "step":
+        return False
+    sentences = reader.sentences(passage.text)
+    return bool(sentences) and all(only_asks(question, bare, reader.stems) for bare, _, _ in sentences)
 
 
 def _to_the_point(question: Question, scored: Sequence[_Sentence]) -> list[_Sentence]:
@@ -216,6 +226,8 @@ def _sentences(question: Question, passages: Sequence[Passage], chain: Chain, re
         near = sum(weight for word, weight in zip(asked, rarity, strict=True) if word <= around) / whole
         best: _Sentence | None = None
         for bare, worth, has_day in reader.sentences(one.text):
+            if one.kind == "step" and only_asks(question, bare, read):
+                continue
             held = read(bare)
             inside = sum(weight for word, weight in zip(asked, rarity, strict=True) if word <= held) / whole
             score = inside + 0.4 * near + 0.15 * worth + 0.6 / (1 + rank) ** 0.5

@@ -12,7 +12,7 @@ from ...memory_types.research import Passage
 from ..applying.slots import slot_name
 from ..managers.rules.words import ANIMALS, ANIMALS_ZH, CHILDREN, FEMALE, KIN_ZH, MALE, PARTNERS
 
-__all__ = ["asked_slots", "possessed", "states_slot"]
+__all__ = ["asked_slots", "asks_of_past", "possessed", "states_slot"]
 
 _PAST = re.compile(
     r"\b(?:did|was|were|used to|before|previous(?:ly)?|former(?:ly)?|original(?:ly)?|last|first|old(?=\s+(?:home|job|flat|house)))\b"
@@ -77,6 +77,11 @@ def asked_slots(text: str) -> tuple[str, ...]:
         return ()
     said = slot_name(label["label"] or label["han"])
     return tuple(dict.fromkeys((said, "employer"))) if said == "job_title" else (said,) if said else ()
+
+
+def asks_of_past(text: str) -> bool:
+    """Whether a question is of what was, rather than of what is."""
+    return _PAST.search(text) is not None
 
 
 def states_slot(passage: Passage, slots: tuple[str, ...]) -> bool:

@@ -89,7 +89,8 @@ class Chat:
     Attributes:
         user: whose memory it is. thread: the conversation. model: the model's name; None without one.
         history: what was said, as the agent sees it.
-        recall: what was recalled last, as JSON. numbered: ids that a command listed, by their numbers from 1.
+        recall: what was recalled last, as JSON. numbered: ids that a command listed since the last message, by their numbers
+            from 1.
         undoable: the operations of the last /forget, or by which the model forgot something.
         secrets: ids of those to which the last reply refers.
         reveals_reply: whether the numbers of /reveal are those of these secrets: no command listed anything since.
@@ -140,6 +141,7 @@ class Chat:
         from ..stores.secrets import find_references
 
         assert self._graph is not None
+        self.show_list([])  # a number no longer stands for what was listed before
         before = self.history[-_KEPT:]
         if self.model:  # what was quoted while there was none is no way for a model to answer
             before = [one for one in before if not one.additional_kwargs.get(NOT_STORED)]
@@ -194,7 +196,7 @@ class Chat:
             output.note(f"note: {line}")
 
     def show_list(self, ids: list[str]) -> None:
-        """Let numbers stand for these records, which a command lists."""
+        """Let numbers stand for these records, which a command lists, until the next message."""
         self.numbered, self.reveals_reply = ids, False
 
     def know_items(self) -> None:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["COMMANDS", "run_command"]
 
+_SHOWN = 110  # characters of what was forgotten
+
 
 def run_command(chat: Chat, line: str) -> bool:
     """Run one line that begins with a slash; whether the conversation goes on. What is wrong with it is said."""
@@ -79,27 +81,31 @@ def _why(chat: Chat, rest: str) -> None:
 
 
 def _forget(chat: Chat, what: str) -> None:
-    """N or ID: forget a record that /why or /memory listed, or any by its id; history keeps its words, for /undo"""
+    """N or ID: forget a record that /why or /memory just listed, or any by its id; history keeps its words, for /undo"""
     if not what:
-        raise InvalidInputError("/forget needs a number of the last list, or an id")
+        raise InvalidInputError("/forget needs a number of a list that /why or /memory just gave, or an id")
+    from .chat import item_line
+
     what = _listed(chat, what, "/forget")
     record = chat.user.get(what)
     done = chat.user.forget([what]) if isinstance(record, Step) else chat.user.remove(what)
     gone = {record.message_id} if isinstance(record, Step) else set()
     chat.history = [one for one in chat.history if one.id is None or one.id not in gone]
     chat.undoable = (done.id,)
+    words = " ".join(record.content.split()) if isinstance(record, Step) else item_line(record)
     output.write_text(
-        f"Forgotten: {what}. /undo brings it back ({done.id}); `hexamem redact` takes words out for good."
+        output.clean(f"Forgotten: {what} “{words if len(words) <= _SHOWN else f'{words[: _SHOWN - 1]}…'}”\n")
+        + f"/undo brings it back ({done.id}); `hexamem redact` takes words out for good."
     )
 
 
 def _listed(chat: Chat, what: str, command: str) -> str:
-    """The id that a number of the last list stands for; what is no number is an id already."""
+    """The id that a number of the list since the last message stands for; what is no number is an id already."""
     if not what.isdigit():
         return what
     if not 1 <= int(what) <= len(chat.numbered):
         raise InvalidInputError(
-            f"{command} {what}: the last list has {len(chat.numbered)} entries; /why or /memory lists"
+            f"{command} {what}: the last list since your message has {len(chat.numbered)} entries; /why or /memory lists"
         )
     return chat.numbered[int(what) - 1]
 

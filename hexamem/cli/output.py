@@ -229,9 +229,12 @@ def body(text: str, style: str = "") -> Padding:
 
 
 def hit_block(
-    number: int, hit: Hit, *, why: bool = False, zone: tzinfo = UTC, item: MemoryItem | None = None
+    number: int, hit: Hit, *, why: bool = False, zone: tzinfo = UTC, item: MemoryItem | None = None, then: bool = False
 ) -> list[RenderableType]:
-    """One hit of a recall; of an ``item`` its times are told as such, where it has any, or was said nowhere."""
+    """One hit of a recall; of an ``item`` its times are told as such, where it has any, or was said nowhere.
+
+    ``then`` is as in :func:`item_block`.
+    """
     said = item is None or (hit.sources and item.valid_from is None and item.valid_to is None)
     first = head(
         (f"{number:>2}", "bold"),
@@ -239,7 +242,7 @@ def hit_block(
         (shown_time(hit.occurred_at, zone) if said or item is None else item_time(item, zone), "green"),
         (hit.speaker or "", "magenta"),
         (f"[{hit.thread_id}]" if hit.thread_id else "", "dim"),
-        ("superseded", "yellow") if hit.superseded else None,
+        ("superseded", "yellow") if hit.superseded and not then else None,
         (hit.id, "dim"),
     )
     reasons = [body(f"why: {hit.explain()}", "dim"), *_labels_line(hit)] if why else []
@@ -289,13 +292,16 @@ def labels_block(found: LabeledSnippet | None) -> list[RenderableType]:
 _LABELLED_BY = {"rules": "rules", "model": "a model", "user": "a person"}
 
 
-def item_block(item: MemoryItem, *, full: bool = False, zone: tzinfo = UTC) -> list[RenderableType]:
-    """One item: what its kind says, by field, and where it comes from; with ``full`` every field that says something."""
+def item_block(item: MemoryItem, *, full: bool = False, zone: tzinfo = UTC, then: bool = False) -> list[RenderableType]:
+    """One item: what its kind says, by field, and where it comes from; with ``full`` every field that says something.
+
+    Where it is told for a time at which it was true (``then``), that it is superseded now is not: only when it ended.
+    """
     first = head(
         (item.id, "bold"),
         (item.kind, "cyan"),
         (item_time(item, zone), "green"),
-        ("" if item.status == "active" else item.status, "yellow"),
+        ("" if item.status == "active" or then else item.status, "yellow"),
         (" ".join(f"#{label}" for label in item.labels), "magenta"),
     )
     own = item.payload

@@ -86,7 +86,8 @@ def recall(
     if text or token_budget is not None:
         return output.write_text(found.text)
     for number, hit in enumerate(found.hits, 1):
-        output.write(*output.hit_block(number, hit, why=why, zone=zone, item=learned.get(hit.id)))
+        then = filters.as_of is not None
+        output.write(*output.hit_block(number, hit, why=why, zone=zone, item=learned.get(hit.id), then=then))
     if why and found.operations:
         output.write(Text("operations"), *(output.body(one.explain(), "dim") for one in found.operations), Text(""))
     return output.write(
@@ -137,7 +138,9 @@ def items(
     if not found:
         more = f"; what was stored last is not read yet: hexamem flush -u {shlex.quote(user)}" if waits else ""
         return output.note(f"user {user!r} has no such items{more}")
-    return output.write(*(block for item in found for block in output.item_block(item, zone=zone)))
+    return output.write(
+        *(block for item in found for block in output.item_block(item, zone=zone, then=filters.as_of is not None))
+    )
 
 
 def show(

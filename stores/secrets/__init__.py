@@ -8,7 +8,15 @@ from .captions import caption_is_safe
 from .cipher import Cipher, key_id_of, seal, unseal
 from .detection import find_secrets, replace_secrets
 from .keys import KEY_FILE_NAME, KEY_VARIABLE, VaultKey, load_key, new_key
-from .references import VaultReference, clean_caption, find_references, reference, restore_references, tell_references
+from .references import (
+    VaultReference,
+    clean_caption,
+    find_references,
+    hidden_words,
+    reference,
+    restore_references,
+    tell_references,
+)
 from .spans import SecretSpan, Sensitivity
 
 __all__ = [
@@ -23,6 +31,7 @@ __all__ = [
     "clean_caption",
     "find_references",
     "find_secrets",
+    "hidden_words",
     "key_id_of",
     "load_key",
     "new_key",

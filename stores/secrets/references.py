@@ -17,6 +17,7 @@ __all__ = [
     "VaultReference",
     "clean_caption",
     "find_references",
+    "hidden_words",
     "reference",
     "restore_references",
     "tell_references",
@@ -65,6 +66,23 @@ def find_references(text: str) -> tuple[VaultReference, ...]:
     if "{{vault:" not in text:
         return ()
     return tuple(VaultReference(start=m.start(), end=m.end(), id=m[1], caption=m[2]) for m in _REFERENCE.finditer(text))
+
+
+def hidden_words(text: str, referring: str) -> tuple[str, ...] | None:
+    """What stands in a text where another has references; None where they differ in anything else.
+
+    Args:
+        text: without references, or with some of them.
+        referring: the text with a reference in place of each secret.
+    """
+    if text == referring:
+        return tuple(referring[one.start : one.end] for one in find_references(referring))
+    pattern, end = "", 0
+    for one in find_references(referring):
+        pattern += re.escape(referring[end : one.start]) + "(.+?)"
+        end = one.end
+    found = re.fullmatch(pattern + re.escape(referring[end:]), text, re.DOTALL) if end else None
+    return found.groups() if found is not None else None
 
 
 def restore_references(text: str, plaintexts: Mapping[str, str]) -> str:

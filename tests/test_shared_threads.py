@@ -1,0 +1,150 @@
+"""One thread of a host under several users: each memory takes only the turns of its own user."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage, HumanMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START, MessagesState, StateGraph
+from sqlalchemy import event
+
+from hexamem import Memory, MemoryMiddleware, ingest_graph, memory_graph
+
+from .scripted_chat import ScriptedChat
+
+KIM: Any = {"user": "kim"}
+LEE: Any = {"user": "lee"}
+THREAD: Any = {"configurable": {"thread_id": "room"}}
+
+
+class State(MessagesState, total=False):
+    memory: str
+    memory_report: dict[str, Any]
+
+
+def reply(state: State) -> dict[str, Any]:
+    return {"messages": [AIMessage(f"You said: {state['messages'][-1].text}")]}
+
+
+def graph_of(memory: Memory, save: bool = True) -> Any:
+    builder = StateGraph(State)
+    builder.add_node("memory", memory_graph(memory, manage="now"))
+    builder.add_node("agent", reply)
+    builder.add_edge(START, "memory")
+    builder.add_edge("memory", "agent")
+    if save:
+        builder.add_node("memory_save", ingest_graph(memory))
+        builder.add_edge("agent", "memory_save")
+        builder.add_edge("memory_save", END)
+    return builder.compile(checkpointer=InMemorySaver())
+
+
+def agent_of(memory: Memory) -> Any:
+    model = ScriptedChat(lambda messages: f"You said: {messages[-1].text}")
+    return create_agent(model, middleware=[MemoryMiddleware(memory)], checkpointer=InMemorySaver())
+
+
+def said(memory: Memory, user: str) -> list[str]:
+    return [step.content for step in memory.user(user).steps()]
+
+
+def ask(text: str) -> Any:
+    return {"messages": [HumanMessage(text)]}
+
+
+@pytest.mark.parametrize("build", [graph_of, agent_of])
+def test_each_user_of_a_shared_thread_keeps_their_own_turns(memory: Memory, build: Any) -> None:
+    host = build(memory)
+    for context, text in (
+        (KIM, "My salary is 5,000 euros."),
+        (LEE, "Hi there"),
+        (KIM, "I live in Porto."),
+        (LEE, "I live in Ghent."),
+    ):
+        host.invoke(ask(text), THREAD, context=context)
+    for user, texts in (
+        ("kim", ("My salary is 5,000 euros.", "I live in Porto.")),
+        ("lee", ("Hi there", "I live in Ghent.")),
+    ):
+        assert said(memory, user) == [line for text in texts for line in (text, f"You said: {text}")]
+        memory.user(user).flush()
+    learned = [item.text for item in memory.user("lee").items()]
+    assert any("Ghent" in text for text in learned)
+    assert not any("salary" in text or "Porto" in text for text in learned)
+
+
+def test_without_a_node_behind_the_agent_each_turn_goes_to_who_began_it(memory: Memory) -> None:
+    graph = graph_of(memory, save=False)
+    graph.invoke(ask("My salary is 5,000 euros."), THREAD, context=KIM)
+    graph.invoke(ask("Hi there"), THREAD, context=LEE)
+    graph.invoke(ask("And now?"), THREAD, context=KIM)
+    assert said(memory, "kim") == ["My salary is 5,000 euros.", "You said: My salary is 5,000 euros.", "And now?"]
+    assert said(memory, "lee") == ["Hi there"]
+
+
+def test_a_run_says_that_messages_are_anothers_and_not_whose(memory: Memory) -> None:
+    graph = graph_of(memory)
+    graph.invoke(ask("My salary is 5,000 euros."), THREAD, context=KIM)
+    out = graph.invoke(ask("Hi there"), THREAD, context=LEE)
+    (told,) = out["memory_report"]["degraded"]
+    assert "2 of the messages in thread 'room'" in told
+    assert "thread ids of their own" in told
+    assert "kim" not in told
+    assert "salary" not in told
+
+
+def test_a_secret_of_another_is_known_by_what_stands_around_it(memory: Memory) -> None:
+    graph = graph_of(memory)
+    graph.invoke(ask("My PIN is 4711, keep it."), THREAD, context=KIM)
+    graph.invoke(ask("Hi there"), THREAD, context=LEE)
+    assert said(memory, "lee") == ["Hi there", "You said: Hi there"]
+
+
+def test_what_another_forgot_does_not_come_back_in_this_memory(memory: Memory) -> None:
+    graph = graph_of(memory)
+    graph.invoke(ask("My salary is 5,000 euros."), THREAD, context=KIM)
+    memory.user("kim").forget(thread_id="room")
+    graph.invoke(ask("Hi there"), THREAD, context=LEE)
+    assert said(memory, "lee") == ["Hi there", "You said: Hi there"]
+
+
+def history(*turns: tuple[str, str]) -> list[HumanMessage | AIMessage]:
+    return [
+        message
+        for name, text in turns
+        for message in (HumanMessage(text, id=name), AIMessage(f"Noted: {text}", id=f"{name}-reply"))
+    ]
+
+
+def ingest(memory: Memory, messages: Any, context: Any) -> dict[str, Any]:
+    saved: dict[str, Any] = ingest_graph(memory).invoke({"messages": messages}, THREAD, context=context)["memory_saved"]
+    return saved
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("m1", "Hello"),  # counted within the conversation: says nothing about anybody else's
+        ("message-0000000001", "I live in Ghent."),  # as long as a unique one, but other words
+    ],
+)
+def test_ids_that_two_hosts_threads_share_by_chance_lose_nothing(memory: Memory, name: str, text: str) -> None:
+    ingest(memory, history((name, "Hello")), KIM)
+    saved = ingest(memory, history((name, text)), LEE)
+    assert said(memory, "lee") == [text, f"Noted: {text}"]
+    assert not saved["degraded"]
+
+
+def test_a_thread_of_one_user_asks_nothing_of_others(memory: Memory) -> None:
+    made = agent_of(memory)
+    heard: list[str] = []
+    event.listen(memory.ledger.engine, "before_cursor_execute", lambda *given: heard.append(given[2]))
+    for text in ("I live in Ghent.", "I like figs.", "What do I like?"):
+        made.invoke(ask(text), THREAD, context=LEE)
+    assert len(heard) > 10
+    assert not [one for one in heard if "FROM steps" in one and "SELECT users.id" in one]
+    made.invoke(ask("Hi"), THREAD, context=KIM)
+    assert [one for one in heard if "FROM steps" in one and "SELECT users.id" in one]
