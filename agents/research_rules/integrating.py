@@ -82,9 +82,12 @@ def integrate_by_rules(
     """
     reader = reader or TextReader()
     read = reader.stems
-    passages = [one for one in passages if not _asked_before(question, one, reader)]
+    asked = [one for one in passages if _asked_before(question, one, reader)]
+    if not question.chinese:  # a Chinese reply is read with what it replies to
+        passages = [one for one in passages if one not in asked]
     chain = follow_links(identifiers(question.bare), passages)
     scored = (_chinese_sentences if question.chinese else _sentences)(question, passages[:_READ], chain, reader)
+    scored = [one for one in scored if one.passage not in asked]
     best = frozenset().union(*(read(part) for one in passages[: 2 * _FEW] for part in (one.speaker or "", one.text)))
     weights = {word: _CODE_WEIGHT if CODE.fullmatch(word) else 1.0 for word in question.words}
     held = sum(weight for word, weight in weights.items() if holds(question, best, word, read))
@@ -107,7 +110,8 @@ def integrate_by_rules(
     if question.many and chain.links:
         chosen = [_Sentence(one.passage, one.text, 0.0, read(one.text)) for one in chain.links[:_CHAIN]]
         scored = [one for one in scored if not one.linked and one.inside]
-    to_the_point = {id(one) for one in _to_the_point(question, scored)}
+    # Chinese sentences are weighed against the question's words already.
+    to_the_point = {id(one) for one in (scored if question.chinese else _to_the_point(question, scored))}
     for one in scored:
         if len(chosen) >= most:
             break
