@@ -33,7 +33,7 @@ def test_a_reference_reads_as_a_part_of_its_sentence(text: str, told: str) -> No
     ("said", "question", "secret", "answer"),
     [
         ("My wifi password is hunter2xyz.", "What is my wifi password?", "hunter2xyz", "[secret: wifi password]."),
-        ("Our alarm code is 9931.", "What is our alarm code?", "9931", "[secret: alarm access code]."),
+        ("Our alarm code is 9931-7746.", "What is our alarm code?", "9931-7746", "[secret: alarm access code]."),
     ],
 )
 def test_an_answer_by_rules_says_that_a_secret_is_kept_and_never_which(
