@@ -9,13 +9,15 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from .. import lazy_re as re
+from .phrases.sentence_splitting import SentenceSplitter
 
 __all__ = ["CJK", "OPENER", "SENTENCE_WORDS", "SPLIT", "Worth", "clipped", "size_of", "weigh"]
 
 SENTENCE_WORDS = 30
 """Words of a sentence in a memo, at most."""
 
-SPLIT = re.compile(r"(?<=[.!?…])[\"”'’)]*\s+(?=\S)|(?<=[。！？；])|\n+")
+SPLIT = SentenceSplitter(re.compile(r"(?<=[.!?…])[\"”'’)]*\s+(?=\S)|(?<=[。！？；])|\n+"))
+"""Where pages, research and answers cut what was said into sentences."""
 CJK = re.compile(r"[\u3400-\u9fff]")
 _WORD = re.compile(r"[^\W_]+(?:['’][a-z]+)?")
 _TITLE = re.compile(r"\"[^\"\n]{2,60}\"|“[^”\n]{2,60}”|[《「『][^》」』\n]{1,40}[》」』]")

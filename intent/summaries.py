@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 
 from .. import lazy_re as re
 from .phrases.analysis import Analysis, NounPhrase
+from .phrases.sentence_splitting import SentenceSplitter
 
 __all__ = ["Gist", "canonical_summary", "readable_gist", "updated_gist"]
 
-_SENTENCE = re.compile(r"(?<=[.!?。！？])[\"”'’)]*\s+|(?<=[。！？])|\n+")
+_SENTENCE = SentenceSplitter(re.compile(r"(?<=[.!?。！？])[\"”'’)]*\s+|(?<=[。！？])|\n+"))
 _CJK = re.compile(r"[\u4e00-\u9fff]")
 _VALUE = re.compile(
     r"[$€£¥]\s?\d[\d,.]*\d?(?:\s?(?:k|m|bn)\b)?(?:\s+(?:a|an|per|each)(?:\s+(?:night|person|day|week|month"

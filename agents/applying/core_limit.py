@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ... import lazy_re as re
+from ...intent.phrases.sentence_splitting import SentenceSplitter
 from ...stores.secrets import find_references
 
 __all__ = ["Fitted", "fit_into"]
 
-_UNIT = re.compile(r"[^\n]*?(?:[.!?](?=\s)|[。！？；]|\n|$)", re.DOTALL)
+_UNITS = SentenceSplitter(re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])"))
 
 
 class Fitted(NamedTuple):
@@ -37,7 +38,7 @@ def fit_into(value: str, limit: int) -> Fitted:
     units: list[tuple[str, str]] = []  # what joins it to the one before, its text
     for line in lines:
         glue = "\n"
-        for unit in (match.group().strip() for match in _UNIT.finditer(line)):
+        for unit in (part.strip() for part in _UNITS.split(line)):
             key = unit.casefold().strip(" .!?。！？；;,，-*•")
             if not key or key in seen:
                 continue
