@@ -9,6 +9,7 @@ from .english_grammar import Fact
 from .family_chinese import chinese_family
 from .life_chinese import LIFE_RULES_ZH
 from .people import KIN_ZH_PATTERN, People
+from .reported_speech import own_words
 from .sentences import Clause, Reading
 from .ways_chinese import WAYS_RULES_ZH
 from .words import NAME
@@ -42,7 +43,7 @@ _IN_LANGUAGE = re.compile(
 
 def chinese_facts(reading: Reading, people: People) -> Iterator[Fact]:
     """The core facts that a reading holds in Chinese, or in Chinese mixed with English."""
-    for sentence in reading.sentences:
+    for sentence in map(own_words, reading.sentences):
         if not sentence.holds or not sentence.clauses:
             continue
         yield from chinese_family(sentence.text, sentence.raw, sentence.clauses)

@@ -12,6 +12,7 @@ from .further_english import FURTHER_RULES
 from .likes_english import LIKES_RULES
 from .people import People, is_name
 from .person_english import PERSON_RULES
+from .reported_speech import own_words
 from .sentences import Clause, Reading, words_of
 from .words import NAME
 from .work_english import WORK_RULES
@@ -74,7 +75,7 @@ def english_facts(reading: Reading, people: People, *, household: bool = False) 
     """
     family, wishes = not reading.words.isdisjoint(FAMILY_WORDS), not reading.words.isdisjoint(_WISH_WORDS)
     naming, before = not reading.words.isdisjoint(_NAMING), ""
-    for sentence in reading.sentences:
+    for sentence in map(own_words, reading.sentences):
         if naming and sentence.clauses:
             if sentence.holds:
                 yield from named_next(before, sentence.text, sentence.clauses)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from .... import lazy_re as re
 from .others_chinese import chinese_others_facts
 from .people import KIN_PATTERN, People, Person, is_name
+from .reported_speech import own_words
 from .sentences import Clause, Reading, Sentence
 from .stated_chinese import chinese_statements
 from .stated_english import continues_statement, labelled_statement, stated_whole, statement
@@ -151,6 +152,7 @@ def others_facts(reading: Reading, people: People, thing: str = "") -> Iterator[
             people.read(sentence.text, reading.has_han)
         if not sentence.holds:
             continue
+        sentence = own_words(sentence)  # noqa: PLW2901 - what they think of the user is no fact about them
         meant = _MEANS.match(sentence.text)
         if (
             meant

@@ -7,18 +7,20 @@ stored is cut from the step itself.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
 
 from .... import lazy_re as re
 from ....intent.dates.words_chinese import simplified
 from ....intent.phrases.abbreviations import is_abbreviation_stop
 from ....intent.phrases.tokens import word_set
+from .reported_speech import covered, is_taken_back, may_report, reported
+from .sentence_parts import MASK, Clause, Sentence
 
 __all__ = ["LONGEST", "MASK", "Clause", "Reading", "Sentence", "read_text", "words_of"]
 
 LONGEST = 6_000
 """Characters of a text that are analysed; all of a document is kept."""
-MASK = "\ue000"
 _MOST_SENTENCES = 120
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _MASKED = re.compile(
@@ -110,6 +112,8 @@ _CAN_YOU_BELIEVE = re.compile(
 """Wonder at something true: "Can you imagine, I won the raffle!"."""
 
 
+_TELLING = re.compile(r"\b(?:said|told|claimed|wrote|say|tell)\b|说|告诉|讲", re.IGNORECASE)
+
 _MORE_SIMPLIFIED = str.maketrans(
     "當鳥貓過對話職業師產經員醫護開關門號碼電簡體繁練習語養雞魚園醬薑蔥鹽鄰車樓層兒媽爸歲讀寫聽說賣買錢飯麵湯飲鍋燉煙藥針費課業賽籃遊戲廣場點鐘鎖"
     "鑰鄉鎮縣區號棟單幫記週後會議擔屬負責換轉離辭歡愛討厭煩習慣運動劃畫設計編輯編雜誌導護執務國際學雙親戚結訂婚孫舊壞紅綠藍黃頭腦腸蟹蝦參險貸",
@@ -117,42 +121,6 @@ _MORE_SIMPLIFIED = str.maketrans(
     "钥乡镇县区号栋单帮记周后会议担属负责换转离辞欢爱讨厌烦习惯运动划画设计编辑编杂志导护执务国际学双亲戚结订婚孙旧坏红绿蓝黄头脑肠蟹虾参险贷",
 )
 """Characters that the words of the rules are written in, beyond those of dates."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Clause:
-    """Part of a sentence: characters ``start`` to ``end`` of the step's text.
-
-    Attributes:
-        text: as rules read it, masked and simplified. raw: as it was said.
-        holds: whether it tells something as a fact: neither asked nor supposed nor doubted.
-        sentence: number of its sentence.
-    """
-
-    start: int
-    end: int
-    text: str
-    raw: str
-    holds: bool
-    sentence: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sentence:
-    """A sentence and its clauses; ``asked`` and ``supposed`` say what it is instead of a report."""
-
-    start: int
-    end: int
-    text: str
-    raw: str
-    asked: bool
-    supposed: bool
-    clauses: tuple[Clause, ...]
-
-    @property
-    def holds(self) -> bool:
-        """Whether it reports something."""
-        return not self.asked and not self.supposed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,7 +176,12 @@ def read_text(step_id: str, text: str, skipped: tuple[tuple[int, int], ...] = ()
         plain = simplified(plain).translate(_MORE_SIMPLIFIED)
         plain = _ASCII_MARK.sub(lambda mark: _CHINESE_MARKS[mark[0]], plain)
     words = words_of(plain)
-    may = (has_han, not words.isdisjoint(_SUPPOSED_WORDS), not words.isdisjoint(_DOUBTED_WORDS))
+    may = (
+        has_han,
+        not words.isdisjoint(_SUPPOSED_WORDS),
+        not words.isdisjoint(_DOUBTED_WORDS),
+        may_report(words, plain, has_han),
+    )
     aside = has_han or not words.isdisjoint(_ASIDE_WORDS)
     sentences: list[Sentence] = []
     start = 0
@@ -243,6 +216,7 @@ def _add(
     has_han: bool,
     may_suppose: bool,
     may_doubt: bool,
+    may_quote: bool,
 ) -> None:
     while start < end and (plain[start].isspace() or plain[start] in "-*•·"):
         start += 1
@@ -261,6 +235,11 @@ def _add(
     if not supposed and sentences and sentences[-1].supposed:
         supposed = bool(_GOES_ON.search(text))
     number = len(sentences)
+    under = reported(text, has_han) if may_quote else []
+    denied = [one for one in under if one.denied]
+    text = covered(text, denied)
+    if may_quote and sentences and is_taken_back(text):
+        _take_back(sentences)
     clauses: list[Clause] = []
     begin = 0
     for match in [*_CLAUSE.finditer(text), None]:
@@ -269,6 +248,7 @@ def _add(
         if part:
             at = start + text.index(part, begin)
             doubted = (may_doubt and bool(_DOUBTED.search(part))) or (has_han and bool(_DOUBTED_ZH.search(part)))
+            doubted = doubted or any(one.start < at + len(part) - start and one.end > at - start for one in denied)
             clauses.append(
                 Clause(
                     start=at,
@@ -283,6 +263,21 @@ def _add(
             begin = match.end()
     sentences.append(
         Sentence(
-            start=start, end=end, text=text, raw=raw[start:end], asked=asked, supposed=supposed, clauses=tuple(clauses)
+            start=start,
+            end=end,
+            text=text,
+            raw=raw[start:end],
+            asked=asked,
+            supposed=supposed,
+            clauses=tuple(clauses),
+            of_others=tuple((one.start, one.end) for one in under if not one.denied),
         )
     )
+
+
+def _take_back(sentences: list[Sentence]) -> None:
+    """Nothing holds of a sentence that tells what was told, where the next one says that it was a lie."""
+    last = sentences[-1]
+    if _TELLING.search(last.text):
+        clauses = tuple(replace(clause, holds=False) for clause in last.clauses)
+        sentences[-1] = replace(last, clauses=clauses)
