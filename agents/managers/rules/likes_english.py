@@ -15,7 +15,7 @@ LIKES_RULES, _rule = rule_set()
 _MY = re.compile(r"\bmy\b")
 
 _DIETS = (
-    r"vegetarian|vegan|pescatarian|pescetarian|teetotal|teetotaller|coeliac|celiac"
+    r"vegetarian|vegan|pescatarian|pescetarian|flexitarian|fruitarian|teetotal|coeliac|celiac"
     r"|lactose[- ]intolerant|gluten[- ]intolerant|diabetic|kosher|halal"
 )
 
@@ -28,13 +28,14 @@ _JOKED = re.compile(
 
 
 @_rule(
-    "vegetarian vegan pescatarian pescetarian teetotal teetotaller coeliac celiac lactose gluten diabetic kosher halal",
-    rf"(?i:\b(?:as\sa|I'm|I\sam|I've been|I've become|I\s(?:just\s|recently\s)?turned|I\swent"
-    rf"|I'm now|me being)\s{ADV}(?:(?:a|an)\s)?(?:\w+ly\s)?(?P<diet>{_DIETS})\b)",
+    "vegetarian vegan pescatarian pescetarian flexitarian fruitarian teetotal teetotaller teetotaler coeliac celiac lactose gluten diabetic kosher halal",
+    rf"(?i:\b(?:as\sa|I'm|I\sam|I've\s(?:always\s)?been|I've become|I became|I\s(?:just\s|recently\s)?turned|I\swent"
+    rf"|I'm now|me being)\s{ADV}(?:(?:a|an)\s)?(?:\w+ly\s)?(?P<diet>teetotall?er|{_DIETS})\b)",
 )
 def _diet(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     if not re.search(r"\bnot\b|n't", match[0]):
-        yield Fact(label="diet", value=f"Is {match['diet'].lower()}", clause=clause, starts=True)
+        diet = re.sub("teetotall?er", "teetotal", match["diet"].lower())
+        yield Fact(label="diet", value=f"Is {diet}", clause=clause, starts=True)
 
 
 @_rule(

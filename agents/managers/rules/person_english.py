@@ -5,8 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .... import lazy_re as re
-from .english_grammar import ADV, AGE_WORDS, JOB_END, LANGUAGES, LEAD, NATIONS, PLACE, TAIL, Fact, clean, rule_set
+from .english_grammar import (
+    ADV,
+    AGE_WORDS,
+    JOB_END,
+    LANGUAGES,
+    LEAD,
+    NATIONS,
+    PLACE,
+    TAIL,
+    Fact,
+    article,
+    clean,
+    rule_set,
+)
 from .people import is_name
+from .roles_english import BELIEF, FAMILY_ROLE
 from .sentences import Clause
 from .words import NAME
 
@@ -17,7 +31,7 @@ PERSON_RULES, _rule = rule_set()
 _TRAITS = (
     r"left[- ]handed|right[- ]handed|ambidextrous|colou?r[- ]?blind|dyslexic|deaf|hard of hearing"
     r"|blind|short[- ]sighted|autistic|asthmatic|epileptic|an? (?:only child|early riser|night owl"
-    r"|morning person|introvert|extrovert|vegetarian|vegan|pescatarian|diabetic|coeliac|celiac)"
+    r"|morning person|introvert|extrovert|(?:non-?)?smoker)"
 )
 
 
@@ -253,12 +267,23 @@ def _state(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
-    "widow widower single grandmother grandfather mum mom dad mother father",
-    r"(?i:\bI(?:'m|\sam)\sa\s(?P<what>widow(?:er)?|single\s(?:mum|mom|dad|parent|mother|father)"
-    r"|grandmother|grandfather|(?:mum|mom|dad|mother|father)\sof\s\w+)\b)",
+    "im am ive have became ill will",
+    rf"{LEAD}(?i:I(?:'m|\sam|'ve\sbecome|\sbecame|'ll\sbe|\swill\sbe)\s{ADV}(?:going\sto\sbe\s|about\sto\sbecome\s)?(?:an?|the)\s(?:proud\s|happy\s|new\s"
+    rf"|first-time\s)?(?P<what>(?:single\s)?{FAMILY_ROLE}(?:\sof\s[\w-]+(?:\s(?:girls|boys|kids|children|daughters|sons))?)?)(?=$|,|\s(?:now|again|and|but"
+    r"|at\slast|soon|in|for|since|too|by)\b))",
 )
 def _relation(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
-    yield Fact(label="family", value=f"Is a {match['what']}", clause=clause)
+    if re.search(r"\b(?:going|about)\sto\s|'ll\s|\swill\s", match[0], re.IGNORECASE):
+        return  # not yet
+    yield Fact(label="family", value=f"Is {article(match['what'].lower())}", clause=clause)
+
+
+@_rule(
+    "im am ive have became",
+    rf"{LEAD}(?i:I(?:'m|\sam|'ve\sbecome|\sbecame)\s{ADV}an?\s(?:\w+\s)?)(?P<what>(?i:{BELIEF}))(?=$|,|\s(?i:now|and|but|by|since|who|like)\b)",
+)
+def _belief(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    yield Fact(label="belief", value=f"Is {article(match['what'])}", clause=clause)
 
 
 @_rule(
@@ -284,8 +309,7 @@ def _lives_with(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 @_rule(
     "handed ambidextrous blind colour color colourblind colorblind lefthanded righthanded dyslexic deaf hard short"
-    " autistic asthmatic epileptic child riser owl person introvert extrovert vegetarian vegan pescatarian diabetic"
-    " coeliac celiac",
+    " autistic asthmatic epileptic child riser owl person introvert extrovert smoker nonsmoker non",
     rf"(?i:\b(?:I'm|I\sam|I've always been)\s(?P<trait>(?:{_TRAITS})(?:\sin\smy\s\w+\s\w+)?)\b)",
 )
 def _trait(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
@@ -308,11 +332,14 @@ def _health(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 @_rule(
     "im am",
     rf"{LEAD}(?i:I'm|I\sam)\s(?i:half\s"
-    rf"|originally\s)?(?P<nation>[A-Z][a-z]+(?:\sAfrican)?)(?=$|,|\s(?:and|but|by|so|living)\b)",
+    rf"|originally\s|an?\s)?(?P<nation>[A-Z][a-z]+(?:\sAfrican)?)(?=$|,|\s(?:and|but|by|so|living|now|since)\b)",
 )
 def _nation(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    believes = re.fullmatch(BELIEF, match["nation"], re.IGNORECASE) is not None
+    if believes and re.search(r"\san?\s", match[0], re.IGNORECASE):
+        return  # told as what is believed
     if NATIONS.match(match["nation"]) and match["nation"] != "Christian":
-        yield Fact(label="origin", value=f"Is {match['nation']}", clause=clause)
+        yield Fact(label="belief" if believes else "origin", value=f"Is {match['nation']}", clause=clause)
 
 
 @_rule(

@@ -5,27 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .... import lazy_re as re
-from .english_grammar import ADV, JOB_END, LEAD, NATIONS, STOP, VAGUE, Fact, article, clean, rule_set, verb_s
+from .english_grammar import ADV, LEAD, STOP, VAGUE, Fact, article, clean, rule_set, verb_s
 from .people import is_name
+from .roles_english import is_occupation
 from .sentences import Clause
 from .words import NAME
 
 __all__ = ["WORK_RULES"]
 
 WORK_RULES, _rule = rule_set()
-
-_NOT_JOBS = re.compile(
-    r"\b(?:beginner|customer|member|lover|owner|drinker|eater|smoker|sleeper|starter|winner|loser"
-    r"|believer|supporter|user|reader|runner|swimmer"
-    r"|walker|fighter|monster|stranger|foreigner|newcomer|commuter|homeowner|parent|person|man"
-    r"|woman|human|widow|widower|vegetarian|pedestrian"
-    r"|bit|fan|mother|father|brother|sister|early riser|riser|morning|night owl|better|worse"
-    r"|former|other|number|matter|longer|older|younger|never|ever"
-    r"|water|paper|summer|winter|dinner|hater|better person|goner|sucker|perfectionist|pessimist"
-    r"|optimist|introvert|extrovert|patient|student driver)\Z",
-    re.IGNORECASE,
-)
-
 
 _EMPLOYER = (
     rf"(?P<org>{NAME}(?:\s(?:hospital|university|college|school|museum|library|clinic|bank)\b)?|(?i:(?:an?|the)\s(?:small\s|big\s|local\s|large\s"
@@ -114,20 +102,7 @@ def _works_as(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 )
 def _am_job(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     job = _job_value(match["job"])
-    if job.lower() in (
-        "student",
-        "phd student",
-        "pensioner",
-        "stay-at-home mum",
-        "stay-at-home dad",
-        "housewife",
-        "freelancer",
-    ) or (
-        JOB_END.search(job)
-        and not _NOT_JOBS.search(job)
-        and not NATIONS.match(job)
-        and not re.search(r"\b(?:such|same|huge|total|complete|real|terrible|bad|big)\b", job)
-    ):
+    if is_occupation(job):
         yield Fact(
             label="job",
             value=f"Is {article(job)}",
@@ -209,7 +184,7 @@ def _left(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     r"|at|in|on|last|this|yesterday|from|since|of|as)\b)",
 )
 def _promoted(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
-    if JOB_END.search(match["job"]) and not _NOT_JOBS.search(match["job"]):
+    if is_occupation(match["job"]):
         yield Fact(
             label="job",
             value=f"Works as {article(_job_value(match['job']))}",
