@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from hexamem.agents.managers.rules.genitives import is_genitive
 from hexamem.agents.managers.rules.roles_english import is_occupation
 
 from .test_rule_managers import core, summaries
@@ -56,3 +57,104 @@ def test_other_roles_are_no_occupations(role: str) -> None:
 
 def test_who_is_to_be_a_father_is_none_yet() -> None:
     assert core("I'm going to be a father.") == []
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "'s surgery went well", "'s car broke down", "'s hip hurts", "'s flight lands at 5", "'s parents live in Lyon",
+        "'s new job starts in May", "'s two kids are ill", "'s birthday party was fun", "'s dog barked", "'s operation",
+        "'s car is a Volvo",
+    ],
+)  # fmt: skip
+def test_what_belongs_to_somebody_is_a_genitive(rest: str) -> None:
+    assert is_genitive(rest)
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "'s pregnant", "'s deaf in one ear", "'s a retired plumber", "'s moved to Oslo", "'s been to Rome", "'s got a Volvo",
+        "'s tired and went to bed", "'s really good at chess", "'s left-handed", "'s Polish", "'s 91 and lives in Porto",
+        "'s afraid of dogs", "'s working at Lidl", "'s in hospital", "'s vegan", " is ill",
+    ],
+)  # fmt: skip
+def test_what_somebody_is_or_has_done_is_no_genitive(rest: str) -> None:
+    assert not is_genitive(rest)
+
+
+@pytest.mark.parametrize("text", ["Mum's surgery went well.", "Dad's car broke down.", "Nan's hip hurts."])
+def test_how_something_of_a_relative_went_is_not_what_they_are(text: str) -> None:
+    assert not any(" is " in summary for summary in summaries("semantic", text))
+
+
+@pytest.mark.parametrize(
+    ("text", "summary"),
+    [
+        ("My sister's flight lands at 5 on Fridays.", "The user's sister's flight lands at 5 on Fridays"),
+        ("My wife's parents live in Lyon.", "The user's wife's parents live in Lyon"),
+        ("My sister's left-handed.", "The user's sister is left-handed"),
+        ("My dentist is Dr. Osei.", "Dr. Osei is the user's dentist"),
+    ],
+)
+def test_what_is_told_of_relatives_keeps_its_sense(text: str, summary: str) -> None:
+    assert summary in summaries("semantic", text)
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("I live in Ghent and work as a nurse.", {"Lives in Ghent", "Works as a nurse"}),
+        ("I work as a nurse and live in Ghent.", {"Lives in Ghent", "Works as a nurse"}),
+        ("I live in Ghent, work as a nurse and play the violin.",
+         {"Lives in Ghent", "Works as a nurse", "Plays violin"}),
+        ("I'm 34 and live in Ghent.", {"Is 34 years old", "Lives in Ghent"}),
+        ("I'm a nurse and a Methodist.", {"Is a nurse", "Is a Methodist"}),
+        ("I love cooking and have a cat called Tom.", {"Loves cooking", "Has a cat called Tom"}),
+        ("I have a son called Leo and a daughter called Mia.", {"Son: Leo", "Daughter: Mia"}),
+        ("My son Leo and daughter Mia are at school.", {"Son: Leo", "Daughter: Mia"}),
+        ("Our cats Miso and Tofu are asleep.", {"Has a cat called Miso", "Has a cat called Tofu"}),
+        ("We adopted three kittens: Ada, Bo and Cleo.",
+         {"Has a kitten called Ada", "Has a kitten called Bo", "Has a kitten called Cleo"}),
+        ("I'm a nurse at the children's hospital in Malmö.",
+         {"Is a nurse", "Works at the children's hospital in Malmö"}),
+        ("I work in a bakery.", {"Works at a bakery"}),
+        ("I moved in with Freja in Lund.", {"Lives in Lund"}),
+        ("We moved into a new flat in Lund.", {"Lives in Lund"}),
+        ("我最喜欢的水果是芒果。", {"最喜欢的水果：芒果"}),
+        ("我最爱喝的茶是龙井。", {"最喜欢的茶：龙井"}),
+        ("我养了两只猫，豆包和年糕。", {"养了猫，叫豆包", "养了猫，叫年糕"}),
+        ("我有一个儿子叫乐乐和一个女儿叫米娅。", {"儿子：乐乐", "女儿：米娅"}),
+    ],
+)  # fmt: skip
+def test_facts_told_side_by_side_are_all_kept(text: str, values: set[str]) -> None:
+    assert set(core(text)) == values
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I want to live in Ghent and work as a nurse.",
+        "I'm going to move to Ghent and work at Shell.",
+        "I know people who live in Ghent and work at Shell.",
+        "My sister has a son called Leo and a daughter called Mia.",
+        "My sister has two cats, Miso and Tofu.",
+        "The neighbours live upstairs and have a dog called Rex.",
+        "I joined a gym in Leeds.",
+        "I work in an office.",
+        "我妹妹养了两只猫，豆包和年糕。",
+    ],
+)
+def test_what_is_wished_or_told_of_others_beside_it_is_no_fact(text: str) -> None:
+    assert core(text) == []
+
+
+def test_an_age_is_told_apart_from_what_stays_true_a_year_on() -> None:
+    assert summaries("semantic", "My gran is 91 and lives in Porto.") == [
+        "The user's gran is 91",
+        "The user's gran lives in Porto",
+    ]
+    assert summaries("semantic", "My grandmother Alma lives in Porto and is 91.") == [
+        "Alma (grandmother) lives in Porto",
+        "Alma (grandmother) is 91",
+    ]

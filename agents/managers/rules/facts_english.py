@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from .... import lazy_re as re
 from ....intent.phrases.tokens import word_set
+from .coordinated_english import coordinated
 from .english_grammar import LANGUAGES, Fact
 from .family_english import FAMILY_WORDS, english_family, named_next
 from .further_english import FURTHER_RULES
@@ -103,7 +104,8 @@ def english_facts(reading: Reading, people: People, *, household: bool = False) 
                 continue
             spoken = _with_subject(clause, previous)
             previous = spoken.text
-            yield from _facts_of(spoken)
+            for part in coordinated(spoken):
+                yield from _facts_of(part)
 
 
 def _facts_of(clause: Clause) -> Iterator[Fact]:

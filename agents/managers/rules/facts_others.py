@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .... import lazy_re as re
+from .genitives import is_genitive
 from .others_chinese import chinese_others_facts
 from .people import KIN_PATTERN, People, Person, is_name
 from .reported_speech import own_words
@@ -12,6 +13,7 @@ from .sentences import Clause, Reading, Sentence
 from .stated_chinese import chinese_statements
 from .stated_english import continues_statement, labelled_statement, stated_whole, statement
 from .told import Told
+from .told_apart import told_apart
 from .told_in_passing import told_in_passing
 from .words import NAME
 
@@ -47,7 +49,8 @@ _THING = re.compile(
     rf"|mobile|phone|number|birthday|address|age|password|favou?rite|wedding|appointment|meeting"
     rf"|flight|party|trip|idea|thing|point|problem|question|plan|weather|way|tree|other|same|only"
     rf"|best|worst|last|next|first|one|rest|early|late|good|bad|truth"
-    rf"|fact|kids|children|boys|girls|house|flat|apartment|place|home)\b)(?:[\w&'./-]+\s){{0,3}}?[\w&'./-]+)(?P<rest>(?:'s|\s(?i:is|are|runs?|uses?|has|have"
+    rf"|fact|kids|children|boys|girls|house|flat|apartment|place|home)\b)(?:[\w&'./-]+\s){{0,3}}?[\w&'./-]+)(?P<rest>(?:'s"
+    rf"|\s(?i:is|are|runs?|uses?|has|have"
     rf"|opens?|closes?|costs?|lives?|needs?|takes?|starts?|ends?|expires?|belongs?|listens?|sits?"
     rf"|hosts?|stores?|serves?|contains?|handles?"
     rf"|holds?|supports?|requires?|only|always|never)\b).*)$"
@@ -70,6 +73,12 @@ _VERB = re.compile(
     r"|deals?|covers?|approves?|reports?))\b",
     re.IGNORECASE,
 )
+_LASTS = re.compile(
+    r"\s(?:is|are|has|have|lives?|works?|plays?|runs?|keeps?|needs?|owns?|costs?|starts?|ends?|opens?|closes?|lands?|leaves?"
+    r"|speaks?|teaches|studies)\s",
+    re.IGNORECASE,
+)
+"""In a clause about something of somebody: that it tells what lasts, and not how something went."""
 _SAID = re.compile(
     r"^(?:\s(?:just|always|never|also|still|keeps|once|recently))*\s?(?:'s\s)?(?:says?|said|told"
     r"|tells?|thinks?|thought|asks?|asked|wonders?|shouted|yelled|joked?s?|claims?|swears?"
@@ -175,8 +184,7 @@ def others_facts(reading: Reading, people: People, thing: str = "") -> Iterator[
             if whole:
                 yield whole
             for clause in () if whole else sentence.clauses:
-                if clause.holds:
-                    tailed = _with_tail(clause, sentence)
+                for tailed in told_apart(_with_tail(clause, sentence)) if clause.holds else ():
                     told = _english(tailed, people, place, thing, first=clause.start == sentence.start) or statement(
                         tailed, sentence, people
                     )
@@ -262,13 +270,14 @@ def _english(clause: Clause, people: People, place: str, thing: str, *, first: b
                 start=clause.start,
                 end=clause.end,
             )
-        if re.match(rf"'s\s(?:name|birthday)\b|\s(?:is|are)(?:\scalled)?\s{NAME}\W*$", rest):
-            return _introduced(person, rest, clause)
+        if titled := re.match(
+            rf"'s\s(?:name|birthday)\b|\s(?:is|are)(?:\scalled)?\s(?P<title>(?:(?:Dr|Prof|Mr|Mrs|Ms|Miss|Rev)\.?\s)+)?{NAME}\W*$",
+            rest,
+        ):
+            return _introduced(person, titled["title"] or "", clause)
     elif match := _BARE_KIN.match(text):
         person = people.add(match["kin"].casefold(), "")
         rest = match["rest"]
-        if rest.startswith("'s") and re.match(r"'s\s(?:\w+\s){1,4}?(?:is|was|are|were)\b", rest):
-            return None
     elif match := _PRONOUN.match(text):
         person = people.meant(match["who"])
         rest = match["rest"]
@@ -328,7 +337,7 @@ def _english(clause: Clause, people: People, place: str, thing: str, *, first: b
     else:
         return None
     people.mention(person)
-    if not person.relation and _OPINION.search(rest):
+    if (not person.relation and _OPINION.search(rest)) or (is_genitive(rest) and not _LASTS.search(rest)):
         return None
     if (
         not _VERB.match(rest)
@@ -348,11 +357,14 @@ def _english(clause: Clause, people: People, place: str, thing: str, *, first: b
     return Told(name=person.title, summary=f"{person.shown}{_full(raw_rest)}", start=clause.start, end=clause.end)
 
 
-def _introduced(person: Person, rest: str, clause: Clause) -> Told | None:
+def _introduced(person: Person, title: str, clause: Clause) -> Told | None:
     if person.close or not person.name:
         return None
     return Told(
-        name=person.name, summary=f"{person.name} is the user's {person.relation}", start=clause.start, end=clause.end
+        name=person.name,
+        summary=f"{title}{person.name} is the user's {person.relation}",
+        start=clause.start,
+        end=clause.end,
     )
 
 
@@ -363,9 +375,9 @@ def _raw_rest(clause: Clause, match: re.Match[str]) -> str:
 
 def _full(rest: str) -> str:
     """``'s coeliac`` → `` is coeliac``; a perfect tense keeps its have."""
-    if re.match(r"['’]s\s(?:\w+\s){1,4}?(?:is|was|are|were|has|had)\b", rest):
-        return rest  # a genitive
-    short = re.match(r"['’]s\s(?P<next>\w+)", rest)
+    if is_genitive(rest):
+        return rest
+    short = re.match(r"['’]s\s(?P<next>[\w-]+)", rest)
     if not short:
         return rest
     has = bool(

@@ -27,6 +27,13 @@ _PET = re.compile(
     rf"|起名叫?)\s?(?P<name>[{HAN}]{{1,4}}?(?=[，。、；\s]|$|今年|了)|{NAME})"
 )
 
+_PETS = re.compile(
+    rf"(?:我|咱)们?家?(?:里)?(?:还|现在|一共|又)?(?:养|有|领养)了?(?P<count>[两二三四五六几\d])[只条个](?:[{HAN}]{{0,3}}?)(?P<animal>{ANIMALS_ZH})[，：,:\s]*"
+    rf"(?:名字)?(?:分别)?(?:叫做?|是)?\s?(?P<names>(?:[{HAN}]{{1,4}}?|{NAME})(?:[、，](?:[{HAN}]{{1,4}}?|{NAME}))*(?:和|跟"
+    rf"|、)(?:[{HAN}]{{1,4}}|{NAME}))(?=[，。！；]|$)"
+)
+"""Several of one kind: 养了两只猫，豆包和年糕."""
+
 
 def chinese_family(text: str, raw: str, clauses: tuple[Clause, ...]) -> Iterator[Fact]:
     """The partner, children and pets that a sentence names; ``raw`` is it in the characters it was written in."""
@@ -68,6 +75,14 @@ def chinese_family(text: str, raw: str, clauses: tuple[Clause, ...]) -> Iterator
         for match in re.finditer(rf"一[只条个]叫做?(?P<name>[{HAN}]{{1,4}}?(?=[，。、；\s和的]|$)|{NAME})", text):
             pet = raw[match.start("name") : match.end("name")]
             yield Fact(label="pet", value=f"养的宠物叫{pet}", stated=pet, clause=whole, slot=f"pet.{pet.lower()}")
+    for match in _PETS.finditer(text):
+        if re.search(
+            rf"{KIN_ZH_PATTERN}家?(?:的|有|养)|他|她|你|邻居", match[0][: match.start("names") - match.start()]
+        ):
+            continue
+        animal = raw[match.start("animal") : match.end("animal")]
+        for name in re.split("[、，和跟]", raw[match.start("names") : match.end("names")]):
+            yield Fact(label="pet", value=f"养了{animal}，叫{name}", clause=whole, slot=f"pet.{name.lower()}")
     for match in _PET.finditer(text):
         name = raw[match.start("name") : match.end("name")]
         before = text[: match.start()]

@@ -34,6 +34,15 @@ _ASIDE = re.compile(
 )
 
 
+_ONE_NAME = r"(?:[A-Z][\w'-]+(?:\s[A-Z][\w'-]+)?)"
+_SON_OR_DAUGHTER = {"son": "Son", "boy": "Son", "daughter": "Daughter", "girl": "Daughter"}
+_AND_CHILD = re.compile(
+    rf",?\s(?i:and|plus)\s(?i:(?:my|our|an?)\s(?:[\w-]+\s)?)?(?P<kin>(?i:son|daughter|stepson"
+    rf"|stepdaughter))(?:,?\s(?i:called|named))?,?\s(?P<name>{NAME})"
+)
+"""The second of two: "my son Leo and daughter Mia"."""
+
+
 _CHILD_INTRO = re.compile(
     r"\b(?P<word>girls?|boys?|kids?|children|sons?|daughters?|twins|child|baby|toddler)\b", re.IGNORECASE
 )
@@ -46,8 +55,8 @@ _CHILD_AGE = re.compile(
 
 
 _CHILD_LIST = re.compile(
-    rf"(?i:\b(?:girls?|boys?|kids?|children|sons?|daughters?|twins|child|baby)\b(?:,|:|\scalled"
-    rf"|\snamed|\s-|\s(?:in|on)\s[\w ]{{3,15}},)?)\s(?P<names>{NAME}(?:,\s{NAME})*(?:,?\sand\s{NAME})?)"
+    rf"(?i:\b(?P<word>girls?|boys?|kids?|children|sons?|daughters?|twins|child|baby)\b(?:,|:|,?\scalled"
+    rf"|,?\snamed|\s-|\s(?=\()|\s(?:in|on)\s[\w ]{{3,15}},)?)\s(?P<names>{NAME}(?:,\s{NAME})*(?:,?\sand\s{NAME})?)"
 )
 
 
@@ -64,6 +73,18 @@ _PET = re.compile(
 )
 
 
+_PETS = re.compile(
+    rf"\b{_ANIMAL_WORD}s?\b(?P<mark>,?\s(?:both\s)?(?:called|named)|,|:|\s[-–]"
+    rf"|)\s\(?(?P<names>{_ONE_NAME}(?:,\s{_ONE_NAME})*,?\sand\s{_ONE_NAME})"
+)
+"""Several of one kind: "two cats, Miso and Tofu"."""
+
+
+_OTHERS_HAVE = re.compile(
+    rf"(?i:\b(?:my|our|his|her|their|the)\s(?:\w+\s)?{KIN_PATTERN}(?:'s)?\b)(?:\s{NAME})?\s(?:has|have|got|adopted|owns|keeps)\b"
+)
+
+
 _PET_IS = re.compile(
     rf"(?P<name>{NAME})(?:'s|\s(?i:is))\s(?i:my|our)\s(?i:\w+\s)?{_ANIMAL_WORD}\b"
     rf"|(?i:\b(?:walk|walking|feed|feeding|take|taking)\s(?:the|my|our)\s(?P<beast>dog|cat|puppy|kitten|rabbit)),\s(?P<walked>{NAME})"
@@ -75,6 +96,12 @@ _PET_OWNED = re.compile(
     r"|adopted)?|we\s(?:\w+\s){0,2}(?:have|got|adopted|own|bought|rescued)|we've(?:\sgot"
     r"|\sadopted)?|adopted|rescued)\b|^(?:and\s|oh\s|also\s)*an?\s|^plus\s",
     re.IGNORECASE,
+)
+
+
+_I_DO = re.compile(r"(?:(?:and|but|so|well|oh)[\s,]+)*(?:I|we)\b", re.IGNORECASE)
+_AND_HAVE = re.compile(
+    r"\band\s(?:also\s|now\s)?(?:have|got|adopted|own|bought|rescued)\s(?:[\w-]+\s){0,3}$", re.IGNORECASE
 )
 
 
@@ -111,6 +138,21 @@ def named_next(before: str, text: str, clauses: tuple[Clause, ...]) -> Iterator[
             yield Fact(
                 label="child", value=f"{shown}: {name}", stated=name, clause=clause, slot=f"child.{name.lower()}"
             )
+
+
+def _listed(text: str) -> Iterator[re.Match[str]]:
+    """The lists of children, the first and those that follow it at once: "a son called Leo and a daughter called Mia"."""
+    end = -1
+    for match in _CHILD_LIST.finditer(text):
+        if end >= 0 and not _NEXT_CHILD.fullmatch(text[end : match.start()]):
+            return
+        yield match
+        end = match.end()
+
+
+_NEXT_CHILD = re.compile(
+    r"\)?(?:,\s|,?\s(?:and|plus)\s)(?:(?:an?|one|two|three|another|our|my)\s)?(?:[\w-]+\s){0,2}", re.IGNORECASE
+)
 
 
 def english_family(text: str, clauses: tuple[Clause, ...], people: People, household: bool) -> Iterator[Fact]:
@@ -169,11 +211,36 @@ def english_family(text: str, clauses: tuple[Clause, ...], people: People, house
                     slot=f"child.{match['name'].lower()}",
                 )
         if re.search(r"\b(?:my|our|have|had|we've|i've|got)\b", lowered[: intro.end()]):
-            listed = _CHILD_LIST.search(text)
-            for name in re.split(r",\s|\sand\s|,\sand\s", listed["names"]) if listed else ():
-                if is_name(name) and not name.endswith("'s") and name not in done and len(name.split()) <= 2:
-                    done.add(name)
-                    yield Fact(label="child", value=f"Child: {name}", clause=whole, slot=f"child.{name.lower()}")
+            for listed in () if _OTHERS_HAVE.search(text[: intro.start()]) else _listed(text):
+                for name in re.split(r",\s|\sand\s|,\sand\s", listed["names"]):
+                    if is_name(name) and not name.endswith("'s") and name not in done and len(name.split()) <= 2:
+                        done.add(name)
+                        word = _SON_OR_DAUGHTER.get(listed["word"].lower().removesuffix("s"), "Child")
+                        yield Fact(label="child", value=f"{word}: {name}", clause=whole, slot=f"child.{name.lower()}")
+    if done:
+        for match in _AND_CHILD.finditer(text):
+            kin, name = match["kin"].lower(), match["name"]
+            if is_name(name) and name not in done and any(text[: match.start()].endswith(one) for one in done):
+                done.add(name)
+                yield Fact(
+                    label="child", value=f"{kin.capitalize()}: {name}", clause=whole, slot=f"child.{name.lower()}"
+                )
+    for match in _PETS.finditer(text):
+        before = text[: match.start()]
+        names = re.split(r",\s(?:and\s)?|\sand\s", match["names"])
+        if (
+            not all(map(is_name, names))
+            or not (_PET_OWNED.search(before[-60:]) or household)
+            or _OTHERS_HAVE.search(before)
+        ):
+            continue
+        if not match["mark"] and not re.search(r"(?i:\b(?:my|our)\s(?:[\w-]+\s){0,2}$)", before):
+            continue
+        animal = match["animal"].lower()
+        for name in names:
+            if name not in done:
+                done.add(name)
+                yield Fact(label="pet", value=f"Has a {animal} called {name}", clause=whole, slot=f"pet.{name.lower()}")
     for match in _PET_IS.finditer(text):
         name = match["name"] or match["walked"]
         animal = (match["animal"] or match["beast"]).lower()
@@ -191,7 +258,7 @@ def english_family(text: str, clauses: tuple[Clause, ...], people: People, house
             or (match["own"] and not re.search(r"(?i:\b(?:my|our)\s(?:\w+\s){0,2}$)", before))
         ):
             continue
-        if owned is None and not household:
+        if owned is None and not household and not (_I_DO.match(text) and _AND_HAVE.search(before)):
             continue
         if re.search(
             rf"(?i:\b(?:my|our)\s(?:\w+\s)?{KIN_PATTERN})(?:\s{NAME})?\s(?:has|have|got|adopted|owns)\b", before

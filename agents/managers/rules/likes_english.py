@@ -28,7 +28,8 @@ _JOKED = re.compile(
 
 
 @_rule(
-    "vegetarian vegan pescatarian pescetarian flexitarian fruitarian teetotal teetotaller teetotaler coeliac celiac lactose gluten diabetic kosher halal",
+    "vegetarian vegan pescatarian pescetarian flexitarian fruitarian teetotal teetotaller"
+    " teetotaler coeliac celiac lactose gluten diabetic kosher halal",
     rf"(?i:\b(?:as\sa|I'm|I\sam|I've\s(?:always\s)?been|I've become|I became|I\s(?:just\s|recently\s)?turned|I\swent"
     rf"|I'm now|me being)\s{ADV}(?:(?:a|an)\s)?(?:\w+ly\s)?(?P<diet>teetotall?er|{_DIETS})\b)",
 )

@@ -131,7 +131,10 @@ def _home(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 @_rule(
     "moved relocated emigrated",
     rf"{LEAD}(?i:(?:I|we)(?:'ve|\shave)?\s{ADV}(?:moved|relocated|emigrated)(?:\s(?:house|flat"
-    rf"|back|over|here|out|down|up))*\s(?:from\s[^,.]{{2,30}}?\s)?(?:to|into)\s(?:the\s)?){PLACE}",
+    rf"|back|over|here|out|down|up))*\s(?:from\s[^,.]{{2,30}}?\s)?(?:(?:to|into)\s(?:the\s)?"
+    rf"|in\s(?:together\s|with\s(?:(?:my|our|an?|the|some)\s)?[\w'’ -]{{1,30}}?\s)?(?:in|near|outside)\s"
+    rf"|(?:to|into|in\sto)\s(?:an?|our|my|the)\s(?:[\w-]+\s){{0,2}}(?:flat|house|apartment|place|home|cottage|studio|room"
+    rf"|bungalow|loft)\s(?:in|near|outside)\s)){PLACE}",
 )
 def _moved(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     if _ORGANISATION.search(match["place"]):
@@ -229,7 +232,7 @@ def _age(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 @_rule(
     "birthday birthdays born",
     r"(?i:\bmy\sbirthday(?:'s|\sis)\s(?:on\s)?)(?P<when>[^\ue000,.;:!?()]{3,25})"
-    r"|(?i:\bI\swas\sborn\s(?:on|in)\s)(?P<born>(?:the\s)?[\w ]*\d[\w ]*)",
+    r"|(?i:\bI\swas\sborn\s(?:on|in)\s)(?P<born>(?:the\s)?(?:(?!\sand\s)[\w ])*\d(?:(?!\sand\s)[\w ])*)",
 )
 def _birthday(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     when = clean(match["when"] or match["born"])
@@ -268,8 +271,10 @@ def _state(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 @_rule(
     "im am ive have became ill will",
-    rf"{LEAD}(?i:I(?:'m|\sam|'ve\sbecome|\sbecame|'ll\sbe|\swill\sbe)\s{ADV}(?:going\sto\sbe\s|about\sto\sbecome\s)?(?:an?|the)\s(?:proud\s|happy\s|new\s"
-    rf"|first-time\s)?(?P<what>(?:single\s)?{FAMILY_ROLE}(?:\sof\s[\w-]+(?:\s(?:girls|boys|kids|children|daughters|sons))?)?)(?=$|,|\s(?:now|again|and|but"
+    rf"{LEAD}(?i:I(?:'m|\sam|'ve\sbecome|\sbecame|'ll\sbe|\swill\sbe)\s{ADV}(?:going\sto\sbe\s|about\sto\sbecome\s)?(?:an?"
+    rf"|the)\s(?:proud\s|happy\s|new\s"
+    rf"|first-time\s)?(?P<what>(?:single\s)?{FAMILY_ROLE}(?:\sof\s[\w-]+(?:\s(?:girls|boys|kids|children|daughters"
+    rf"|sons))?)?)(?=$|,|\s(?:now|again|and|but"
     r"|at\slast|soon|in|for|since|too|by)\b))",
 )
 def _relation(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
@@ -280,7 +285,8 @@ def _relation(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 @_rule(
     "im am ive have became",
-    rf"{LEAD}(?i:I(?:'m|\sam|'ve\sbecome|\sbecame)\s{ADV}an?\s(?:\w+\s)?)(?P<what>(?i:{BELIEF}))(?=$|,|\s(?i:now|and|but|by|since|who|like)\b)",
+    rf"{LEAD}(?i:I(?:'m|\sam|'ve\sbecome|\sbecame)\s{ADV}an?\s(?:\w+\s)?)(?P<what>(?i:{BELIEF}))(?=$|,|\s(?i:now|and|but|by"
+    rf"|since|who|like)\b)",
 )
 def _belief(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     yield Fact(label="belief", value=f"Is {article(match['what'])}", clause=clause)

@@ -76,7 +76,8 @@ _AS_SAID = re.compile(r"^\W*(?:just\s)?(?:as|like)\b", re.IGNORECASE)
 _NOT_SO = re.compile(
     r"(?i:\b(?:it|that)(?:(?:'s|\sis|\swas)(?:n't|\snot|\snever)|\sain't|\swasn't|\sisn't)\s(?:\w+ly\s)?"
     r"(?:true|the case|right|correct|a fact|like)"
-    r"|\b(?:it|that)(?:'s|\sis|\swas)\s(?:just\s|simply\s|all\s|only\s)?(?:an?\s)?(?:\w+\s)?(?:lie|myth|rumou?r|misunderstanding|fib|joke|false|untrue"
+    r"|\b(?:it|that)(?:'s|\sis|\swas)\s(?:just\s|simply\s|all\s|only\s)?(?:an?\s)?(?:\w+\s)?(?:lie|myth|rumou?r"
+    r"|misunderstanding|fib|joke|false|untrue"
     r"|wrong|nonsense|rubbish)|(?:^|[,;]\s)not|\bthe (?:lie|rumou?r|myth|claim|idea)|\b(?:lied|lying|fibbed|fib)(?:\sto\s\w+)?)"
     rf"(?i:\s(?:that|about\show))?\s(?={_OF_SELF})"
 )

@@ -18,18 +18,25 @@ _KIN = sorted((KIN & PARTNERS - {"partner"}) | (KIN & CHILDREN) | word_set(
     " gran granny nan grandma grandpa grandad granddad bride groom"
 ), key=len, reverse=True)  # fmt: skip
 FAMILY_ROLE = (
-    rf"(?:(?:great[- ])?(?:grand|step|god|foster[- ]|half[- ]|birth[- ]|adoptive\s)?(?:{'|'.join(_KIN)}|parent|child|son|daughter)(?:[- ]in[- ]law|[- ]to[- ]be)?"
+    rf"(?:(?:great[- ])?(?:grand|step|god|foster[- ]|half[- ]|birth[- ]|adoptive\s)?(?:{'|'.join(_KIN)}|parent|child|son"
+    rf"|daughter)(?:[- ]in[- ]law|[- ]to[- ]be)?"
     r"|only child|middle child|widow(?:er)?|orphan|newlywed|divorcee|bachelor|spinster)"
 )
 """A place in a family, without what belongs to a job ("foster carer", "mother's help")."""
 BELIEF = (
-    r"(?:buddhist|christian|muslim|hindu|jew|sikh|jain|taoist|daoist|shintoist|confucian|catholic|protestant|anglican|lutheran|calvinist|methodist"
-    r"|baptist|presbyterian|pentecostalist|evangelical|adventist|quaker|mormon|unitarian|episcopalian|zoroastrian|pagan|wiccan|atheist|theist|deist"
-    r"|agnostic|secularist|humanist|believer|convert|churchgoer|feminist|pacifist|socialist|communist|marxist|anarchist|capitalist|libertarian"
+    r"(?:buddhist|christian|muslim|hindu|jew|sikh|jain|taoist|daoist|shintoist|confucian|catholic|protestant|anglican"
+    r"|lutheran|calvinist|methodist"
+    r"|baptist|presbyterian|pentecostalist|evangelical|adventist|quaker|mormon|unitarian|episcopalian|zoroastrian|pagan"
+    r"|wiccan|atheist|theist|deist"
+    r"|agnostic|secularist|humanist|believer|convert|churchgoer|feminist|pacifist|socialist|communist|marxist|anarchist"
+    r"|capitalist|libertarian"
     r"|liberal|conservative|republican|democrat|monarchist|royalist|nationalist|environmentalist|stoic|existentialist|nihilist|materialist)"
 )
 """What a person believes, in small letters."""
-_DIET = r"(?:\w+tarian|\w*vegan|(?:tee|non-?)\w*total(?:l?er)?|(?:non-?)?(?:drinker|smoker|eater|vaper)|omnivore|carnivore|coeliac|celiac|diabetic)"
+_DIET = (
+    r"(?:\w+tarian|\w*vegan|(?:tee|non-?)\w*total(?:l?er)?"
+    r"|(?:non-?)?(?:drinker|smoker|eater|vaper)|omnivore|carnivore|coeliac|celiac|diabetic)"
+)
 _JOBS_TARIAN = re.compile(r"(?:sani|parliamen|humani)tarian\Z", re.IGNORECASE)
 _STATE = word_set(
     "beginner customer member lover owner sleeper starter winner loser supporter user reader runner swimmer walker fighter monster stranger"
@@ -40,16 +47,21 @@ _STATE = word_set(
     " survivor donor recipient applicant participant claimant defendant respondent debtor creditor descendant ancestor finalist entrant"
     " contestant competitor contender gamer golfer skier surfer jogger hiker climber rower camper caravanner knitter cyclist"
     " motorist biker angler birdwatcher birder hobbyist hoarder worrier overthinker thinker dreamer learner listener spender saver"
-    " traveller traveler backpacker tourist visitor holidaymaker shopper talker joker giver quitter procrastinator minimalist maximalist idealist"
-    " realist cynic egoist egotist narcissist masochist romanticist nudist naturist stutterer stammerer insomniac hypochondriac arachnophobe"
+    " traveller traveler backpacker tourist visitor holidaymaker shopper talker joker giver quitter procrastinator"
+    " minimalist maximalist idealist"
+    " realist cynic egoist egotist narcissist masochist romanticist nudist naturist stutterer stammerer insomniac"
+    " hypochondriac arachnophobe"
     " sufferer addict alcoholic aquarian sagittarian capricorn gemini virgo libra scorpio aries taurus leo pisces cancer"
     " left-hander right-hander lefthander righthander twitcher grown-up adult latecomer follower admirer"
     " subscriber beneficiary teammate housemate flatmate roommate neighbour neighbor friend"
 )
 _OF_HOBBY = re.compile(
-    r"^(?:very\s|really\s|fairly\s|rather\s|such\s|an?\s)*(?:keen|avid|amateur|hobby|passionate|enthusiastic|recreational|aspiring|wannabe|budding"
-    r"|good|great|terrible|decent|lousy|hopeless|bad|better|worse|quick|slow|light|heavy|deep|fast|picky|fussy|lifelong|recovering|devout|lapsed"
-    r"|born-again|staunch|big|huge|total|complete|real|same|such|first-time|nervous|cautious|careful|weekend|competitive|serial|chronic|secret|frequent)\s",
+    r"^(?:very\s|really\s|fairly\s|rather\s|such\s|an?\s)*(?:keen|avid|amateur|hobby|passionate|enthusiastic|recreational"
+    r"|aspiring|wannabe|budding"
+    r"|good|great|terrible|decent|lousy|hopeless|bad|better|worse|quick|slow|light|heavy|deep|fast|picky|fussy|lifelong"
+    r"|recovering|devout|lapsed"
+    r"|born-again|staunch|big|huge|total|complete|real|same|such|first-time|nervous|cautious|careful|weekend|competitive"
+    r"|serial|chronic|secret|frequent)\s",
     re.IGNORECASE,
 )
 """What is said of a hobby or a temper, and seldom of work: "a keen gardener", "a heavy sleeper", "a good cook"."""
@@ -60,9 +72,12 @@ _DEMONYM = re.compile(
     r"(?:[A-Z]\w+(?:er|ian|an|man|woman)|New\s(?:Yorker|Zealander)|[A-Z]\w+\s(?:American|Canadian|African|Islander|Australian))\Z"
 )
 _JOB_STEM = re.compile(
-    r"(?:ician|librarian|veterinarian|historian|guardian|custodian|comedian|each|engine|manag|offic|design|develop|driv|work|writ|law|train|bak|butch|plumb"
-    r"|carpent|farm|garden|paint|photograph|programm|research|lectur|produc|sing|danc|bank|brok|clean|build|weld|min|dress|barb|pott|weav|report|publish"
-    r"|plann|buy|trad|deal|keep|mak|fight|car|wait|advis|interpret|examin|lead|own|found|treasur|minist|soldi|preach|test|organis|organiz|consult|steward"
+    r"(?:ician|librarian|veterinarian|historian|guardian|custodian|comedian|each|engine|manag|offic|design|develop|driv|work"
+    r"|writ|law|train|bak|butch|plumb"
+    r"|carpent|farm|garden|paint|photograph|programm|research|lectur|produc|sing|danc|bank|brok|clean|build|weld|min|dress"
+    r"|barb|pott|weav|report|publish"
+    r"|plann|buy|trad|deal|keep|mak|fight|car|wait|advis|interpret|examin|lead|own|found|treasur|minist|soldi|preach|test"
+    r"|organis|organiz|consult|steward"
     r"|chair|bar|post|fire|police|crafts|sales|fore|draughts|camera|fisher|milk|trades|repair|handy)(?:er|ian|man|woman)?\Z",
     re.IGNORECASE,
 )

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from .chinese_grammar import NOT_WHAT, SELF_ZH, WHAT_ZH, raw_group, speaks_alone
 from .english_grammar import Fact, rule_set
 from .people import KIN_ZH_PATTERN
-from .sentences import Clause
+from .sentence_parts import MASK, Clause
 from .words import HAN
 
 __all__ = ["WAYS_RULES_ZH"]
@@ -68,6 +68,25 @@ def _diet(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 @_rule(
     "",
+    rf"我(?:们家?)?(?:个人|自己|一直|从小)*(?:最|特别|超)(?:喜欢|爱|钟爱|偏爱)(?:吃|喝|看|听|玩|读|去|穿)?的(?P<thing>[{HAN}A-Za-z]{{1,8}}?)(?:一直|还|就|现在|肯定"
+    rf"|永远)*(?:是|叫|要数|非)"
+    rf"(?!什么|哪|谁)(?P<what>[^，。！？；{MASK}]{{1,20}}?)(?:了|啦|呢|莫属)?(?=$|[，。！；])",
+)
+def _favourite(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    thing, what = raw_group(match, "thing", clause), raw_group(match, "what", clause)
+    if re.match(r"[人事]$|时候|部分|一[个天次]|地方在", thing) or NOT_WHAT.match(what):
+        return
+    yield Fact(
+        label=f"最喜欢的{thing}",
+        value=f"最喜欢的{thing}：{what}",
+        stated=what,
+        clause=clause,
+        slot=f"favourite.{thing}",
+    )
+
+
+@_rule(
+    "",
     rf"^(?P<lead>.{{0,10}}?)(?P<verb>喜欢|最爱|爱吃|爱喝|爱看|爱听|偏爱|讨厌"
     rf"|不喜欢|受不了|不爱|最怕|怕|热爱|喜欢上了|迷上了?|爱)\s?{WHAT_ZH}(?=$|[，。！])",
 )
@@ -78,6 +97,7 @@ def _likes(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
         not speaks_alone(lead)
         or ("我" not in lead and match["verb"] in ("爱", "怕"))
         or NOT_WHAT.match(what)
+        or re.search("的[^的]{1,8}是", what)
         or (len(what) < 2 and not what.isascii())
     ):
         return

@@ -15,15 +15,36 @@ __all__ = ["WORK_RULES"]
 
 WORK_RULES, _rule = rule_set()
 
+_INSTITUTION = (
+    r"(?:company|firm|clinic|hospital|school|university|college|nursery|kindergarten|start-?up|agency|bank|lab|laboratory"
+    r"|studio|shop|store|supermarket"
+    r"|restaurant|caf[eé]|bar|pub|practice|surgery|bakery|charity|council|library|factory|museum|theatre|hotel|office"
+    r"|ministry|police station|fire station"
+    r"|garage|farm|brewery|pharmacy|salon|gym|airport|port|newspaper|magazine|court|prison|zoo|church|care home|nursing home"
+    r"|post office|town hall)"
+)
 _EMPLOYER = (
-    rf"(?P<org>{NAME}(?:\s(?:hospital|university|college|school|museum|library|clinic|bank)\b)?|(?i:(?:an?|the)\s(?:small\s|big\s|local\s|large\s"
-    rf"|new\s)?[\w-]+(?:\s[\w-]+)?\s?(?:company|firm|clinic|hospital|school|university|start-?up"
-    rf"|agency|bank|lab|studio|shop|restaurant|practice|bakery|charity|council|library|factory"
-    rf"|museum|hotel|law firm|office)))"
+    rf"(?P<org>{NAME}(?:\s(?:hospital|university|college|school|museum|library|clinic|bank)\b)?|(?i:(?:an?|the)\s(?:[\w'-]+\s){{0,3}}?"
+    rf"{_INSTITUTION})\b(?:\s(?:in|of)\s{NAME})?)"
 )
 
 
 _JOB = r"(?P<job>(?:[\w/&+-]+\s){0,4}?[\w/&+-]+)"
+
+
+_NO_PLACE = re.compile(r"(?:an?|the)\s(?:office|company|firm|shop|store|bar|port|court|farm)\Z", re.IGNORECASE)
+_NO_STAFF = re.compile(r"(?:student|volunteer|patient|regular|guest|member)\Z", re.IGNORECASE)
+
+
+def _is_employer(org: str, job: str = "") -> bool:
+    """Whether it is a name, or a kind of place that says where: "a small bakery", "the children's hospital in Malmö".
+
+    Args:
+        job: what the user is there; a student of "the university" does not work at it.
+    """
+    if re.match(r"(?:an?|the)\s", org, re.IGNORECASE):
+        return _NO_PLACE.match(org) is None and _NO_STAFF.search(job) is None
+    return is_name(org)
 
 
 def _job_value(job: str) -> str:
@@ -36,12 +57,19 @@ def _job_value(job: str) -> str:
     rf"|'ll)?\s{ADV}(?P<verb>work|working|worked|start|starting|started|join|joining|joined"
     rf"|employed|got a job|got a new job|took a job|accepted a job|accepted an offer)(?:\s(?:over"
     rf"|part[- ]time|full[- ]time|nights|remotely|new|out|there|here|on \w+))*\s(?:at|for|with|from"
-    rf"|by|in)?\s?(?:the\s)?){_EMPLOYER}(?:\s(?i:as)\s(?i:an?\s|the\s|their\s)?{_JOB}(?=$|\s(?i:and"
+    rf"|by|in)?\s?(?:the\s(?=(?-i:[A-Z])))?){_EMPLOYER}(?:\s(?i:as)\s(?i:an?\s|the\s|their\s)?{_JOB}(?=$|\s(?i:and"
     rf"|since|for|from|on|in|at|but|next|this|last|until)\b))?",
 )
 def _works_at(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     org, verb = match["org"], match["verb"].lower()
-    if verb == "worked" or org == "St" or not is_name(org) or re.match(r"(?i:in|at)\s(?:January|February)", org):
+    if (
+        org[0] in "aAtT"
+        and " " in org
+        and not is_name(org)
+        and (verb.startswith(("start", "join")) or " with " in match[0])
+    ):
+        return  # a gym that one joins is no employer
+    if verb == "worked" or org == "St" or not _is_employer(org) or re.match(r"(?i:in|at)\s(?:January|February)", org):
         return
     if re.search(rf"\bin\s{re.escape(org)}", clause.text) and org[0].isupper() and verb in ("work", "working"):
         yield Fact(label="work", value=f"Works in {org}", clause=clause, starts=True, confidence=0.75)
@@ -70,7 +98,7 @@ def _works_at(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     rf"{LEAD}(?i:I(?:'m|'ve been|\sam|\shave been|'ve|\shave)?\s{ADV}(?:work|working|worked|start|starting"
     rf"|started)(?:\s(?:part[- ]time|full[- ]time|now|on \w+|nights|days|weekends"
     rf"|shifts|freelance|remotely))*\sas\s(?:an?\s|the\s)?){_JOB}(?=$"
-    rf"|\s(?i:and|since|for|from|on|in|at|but|with|until|here)\b)(?:\s(?i:at|for|with)\s(?i:the\s)?{_EMPLOYER})?",
+    rf"|\s(?i:and|since|for|from|on|in|at|but|with|until|here)\b)(?:\s(?i:at|for|with)\s(?i:the\s(?=[A-Z]))?{_EMPLOYER})?",
 )
 def _works_as(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     if "worked" in match[0].lower():
@@ -83,7 +111,7 @@ def _works_as(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
         slot="job_title",
         starts="start" in match[0].lower(),
     )
-    if match["org"] and is_name(match["org"]):
+    if match["org"] and _is_employer(match["org"], match["job"]):
         yield Fact(
             label="employer",
             value=f"Works at {match['org']}",
@@ -98,7 +126,7 @@ def _works_as(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     "im am ill be",
     rf"{LEAD}(?i:(?:(?:from|as of|starting|since)\s[\w ]{{3,20}}?\s)?I(?:'m|\sam"
     rf"|'ll be|\swill be)\s{ADV}(?:an?|the)\s){_JOB}(?=$|\s(?i:and|by|for|from|in|at|with|on"
-    rf"|but|who|now|there|here|these days)\b)(?:\s(?i:at|for|with)\s(?i:the\s)?{_EMPLOYER})?",
+    rf"|but|who|now|there|here|these days)\b)(?:\s(?i:at|for|with)\s(?i:the\s(?=[A-Z]))?{_EMPLOYER})?",
 )
 def _am_job(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     job = _job_value(match["job"])
@@ -111,7 +139,7 @@ def _am_job(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
             slot="job_title",
             starts=bool(re.search(r"'ll|will|from|since|now", match[0])),
         )
-        if match["org"] and is_name(match["org"]):
+        if match["org"] and _is_employer(match["org"], match["job"]):
             yield Fact(
                 label="employer",
                 value=f"Works at {match['org']}",
@@ -125,10 +153,10 @@ def _am_job(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 @_rule(
     "do teach run manage lead own",
     rf"{LEAD}(?i:I\s{ADV}(?:do|teach|run|manage|lead"
-    rf"|own))\s(?P<what>[^\ue000,.;:!?()]{{3,45}}?)\s(?i:at|for)\s(?i:the\s)?{_EMPLOYER}",
+    rf"|own))\s(?P<what>[^\ue000,.;:!?()]{{3,45}}?)\s(?i:at|for)\s(?i:the\s(?=[A-Z]))?{_EMPLOYER}",
 )
 def _does_at(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
-    if is_name(match["org"]):
+    if _is_employer(match["org"]):
         yield Fact(
             label="employer", value=f"Works at {match['org']}", stated=match["org"], clause=clause, slot="employer"
         )
@@ -262,7 +290,7 @@ def _field(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     rf"(?i:\bI(?:'ve|\shave)?\s(?:just\s|recently\s|finally\s)?(?:started|got|landed|accepted|took"
     rf"|begun|have)\s(?:an?\s|my\s)(?:new\s)?(?:job|role|position|post)\sas\s(?:an?\s|the\s"
     rf"|their\s)?){_JOB}(?=$|\s(?i:at|with|for|in|last|this|on|and)\b)(?:\s(?i:at|with"
-    rf"|for)\s(?i:the\s)?{_EMPLOYER})?",
+    rf"|for)\s(?i:the\s(?=[A-Z]))?{_EMPLOYER})?",
 )
 def _new_job(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     yield Fact(
@@ -273,7 +301,7 @@ def _new_job(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
         slot="job_title",
         starts=True,
     )
-    if match["org"] and is_name(match["org"]):
+    if match["org"] and _is_employer(match["org"], match["job"]):
         yield Fact(
             label="employer",
             value=f"Works at {match['org']}",
