@@ -52,6 +52,9 @@ _VERB = re.compile(
     rf"\b(?P<verb>(?i:{_SAYING}|{_THINKING}))\b(?P<whom>{_WHOM}){_WHERE}"
     r"(?P<mark>\s?[:,]\s|\s)(?i:(?:that|how|about\show)\s)?(?=\S)",
 )
+_OWN_INNER = re.compile(_OF_SELF)
+_YET = re.compile(r"\byet\b", re.IGNORECASE)
+_NEAR = 200  # characters on either side of a verb that are read
 _HELPERS = word_set(
     "always never still just also really all both often sometimes usually keep keeps kept once even only probably have has had do does"
     " did don't doesn't didn't haven't hasn't hadn't will would wouldn't won't not ever to be am is are was were isn't aren't wasn't"
@@ -191,8 +194,8 @@ def _english(text: str) -> Iterator[Reported]:
 def _judged(text: str, match: re.Match[str]) -> bool | None:
     """Whether what follows a verb of saying or thinking is denied, or the word of others; None where it is the user's own."""
     verb, whom = match["verb"].casefold(), match["whom"].strip().casefold().removeprefix("to ")
-    own_inner = re.match(_OF_SELF, text[match.end() :]) is not None
-    begins = re.split(r"[,;:–—]\s|\s(?:and|but|because|so)\s", text[: match.start()])[-1]
+    own_inner = _OWN_INNER.match(text, match.end()) is not None
+    begins = re.split(r"[,;:–—]\s|\s(?:and|but|because|so)\s", text[max(0, match.start() - _NEAR) : match.start()])[-1]
     words = re.findall(r"[^\W\d_][\w'-]*", begins)
     rest, helpers = list(words), set[str]()
     while rest and rest[-1].casefold() in _HELPERS:
@@ -210,13 +213,15 @@ def _judged(text: str, match: re.Match[str]) -> bool | None:
     if nobody:
         return True
     if subject.split("'")[0] in ("I", "we", "We", "Im"):
-        if _LIED_BEFORE.search(text[: match.start()]) or (_LYING.match(verb) and not negated):
+        if _LIED_BEFORE.search(text, max(0, match.start() - _NEAR), match.start()) or (
+            _LYING.match(verb) and not negated
+        ):
             return True
         if negated and said and not _LYING.match(verb):
-            return None if re.search(r"\byet\b", text[match.start() :]) else True
+            return None if _YET.search(text, match.start(), match.start() + _NEAR) else True
         if negated:
             return False if own_inner else None
-        if said and _LIE.search(text, _end(text, match.end())):
+        if said and _LIE.search(text, end := _end(text, match.end()), end + _NEAR):
             return True
         return None
     if not subject:
@@ -224,7 +229,7 @@ def _judged(text: str, match: re.Match[str]) -> bool | None:
             return False if own_inner else None
         if verb in _SUPPOSE and not begins.strip():
             return False if own_inner else None
-        if _LIED_BEFORE.search(text[: match.start()]):
+        if _LIED_BEFORE.search(text, max(0, match.start() - _NEAR), match.start()):
             return True
         return None
     if (
