@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from ... import lazy_re as re
 from .abbreviations import is_abbreviation_stop
 
 __all__ = ["SentenceSplitter"]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
+from .... import lazy_re as re
 from .english_grammar import LEAD
 from .sentence_parts import Clause
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 
+from .... import lazy_re as re
 from ....intent.phrases.tokens import word_set
 from .words import ANIMALS, KIN
 

@@ -7,11 +7,11 @@ whoever tells the user some news ("she told me I got the job"). What the user sa
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
+from .... import lazy_re as re
 from ....intent.phrases.tokens import word_set
 from .people import KIN_ZH_PATTERN
 from .sentence_parts import MASK, Clause, Sentence

@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-import re
-
+from .... import lazy_re as re
 from ....intent.phrases.tokens import word_set
 from .english_grammar import JOB_END, NATIONS
 from .words import CHILDREN, KIN, PARTNERS

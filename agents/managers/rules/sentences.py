@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-
 from .... import lazy_re as re
 from ....intent.dates.words_chinese import simplified
 from ....intent.phrases.abbreviations import is_abbreviation_stop
