@@ -55,6 +55,10 @@ def test_other_roles_are_no_occupations(role: str) -> None:
     assert not is_occupation(role)
 
 
+def test_a_diet_before_a_trade_is_no_diet_of_the_user() -> None:
+    assert core("I'm a vegan chef.") == ["Is a vegan chef"]
+
+
 def test_who_is_to_be_a_father_is_none_yet() -> None:
     assert core("I'm going to be a father.") == []
 

@@ -120,7 +120,7 @@ def is_abbreviation_stop(text: str, at: int) -> bool:
 def _is_name(following: str) -> bool:
     """Whether a text begins with a capitalised word that opens no sentence."""
     first = _FIRST_WORD.match(following)
-    return bool(first) and first[1][0].isupper() and first[1].casefold().replace("’", "'") not in _OPENS_ENGLISH
+    return first is not None and first[1][0].isupper() and first[1].casefold().replace("’", "'") not in _OPENS_ENGLISH
 
 
 def _is_initial(text: str, at: int, following: str) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from .... import lazy_re as re
 from .english_grammar import ADV, LANGUAGES, LEAD_ONLY, PHRASE, POINTS, STOP, VAGUE, Fact, clean, rule_set, verb_s
+from .roles_english import is_occupation
 from .sentences import Clause
 
 __all__ = ["LIKES_RULES"]
@@ -20,6 +21,7 @@ _DIETS = (
 )
 
 
+_NO_NOUN = ("after", "ever", "over", "rather", "whenever", "however", "altogether", "together")
 _JOKED = re.compile(
     r"\b(?:mornings?|mondays?|work|meetings?|people|exercise|drama|nonsense|small talk|effort"
     r"|housework|money|commitment|fun|bad \w+)\b",
@@ -34,6 +36,9 @@ _JOKED = re.compile(
     rf"|I'm now|me being)\s{ADV}(?:(?:a|an)\s)?(?:\w+ly\s)?(?P<diet>teetotall?er|{_DIETS})\b)",
 )
 def _diet(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    after = re.match(r"\s([a-z]+)", clause.text[match.end() :])
+    if after and re.search(r"\san?\s", match[0]) and is_occupation(after[1]) and after[1] not in _NO_NOUN:
+        return  # "a vegan chef"
     if not re.search(r"\bnot\b|n't", match[0]):
         diet = re.sub("teetotall?er", "teetotal", match["diet"].lower())
         yield Fact(label="diet", value=f"Is {diet}", clause=clause, starts=True)

@@ -29,7 +29,7 @@ _EMPLOYER = (
 )
 
 
-_JOB = r"(?P<job>(?:[\w/&+-]+\s){0,4}?[\w/&+-]+)"
+_JOB = r"(?P<job>(?:[\w/&+'-]+\s){0,4}?[\w/&+-]+)"
 
 
 _NO_PLACE = re.compile(r"(?:an?|the)\s(?:office|company|firm|shop|store|bar|port|court|farm)\Z", re.IGNORECASE)
