@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,78 @@ def test_what_a_step_names_itself_is_not_looked_for_elsewhere() -> None:
 def test_a_person_is_named_by_who_speaks_of_them() -> None:
     assert resolved("Ben: My sister plays chess.", "Lia: Is she good?").text == "Is Ben's sister good?"
     assert resolved("Ben: My sister plays chess.", "Ben: I hope she wins.").text == "I hope my sister wins."
+
+
+BOSS = "Ann: My boss Henrik wants the report."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Marcus broke his left wrist when he was skateboarding.",
+        "Otto broke his wrist.",
+        "Marcus, who lives next door, broke his wrist.",
+        "At the gym, Pieter hurt his back.",
+        "Did you hear? Anders lost his job.",
+        "The plumber left his tools.",
+        "The goalie hurt his knee.",
+        "An electrician came and he fixed the lamp.",
+        "Someone left his tools.",
+        "Everybody brought his own lunch.",
+        "Leo's birthday is soon, he will be seven.",
+        "Lucas' birthday is soon, he will be seven.",
+    ],
+)
+def test_whoever_the_sentence_names_comes_before_a_person_of_earlier_steps(text: str) -> None:
+    assert resolved(BOSS, f"Ann: {text}").text == text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("He wants it by Friday.", "Henrik wants it by Friday."),
+        ("Unfortunately he is ill.", "Unfortunately Henrik is ill."),
+        ("Did anyone see him?", "Did anyone see Henrik?"),
+        ("Invite him to the party.", "Invite Henrik to the party."),
+        ("The report is for him.", "The report is for Henrik."),
+        ("Friday works for him.", "Friday works for Henrik."),
+        ("Did you call him yesterday?", "Did you call Henrik yesterday?"),
+    ],
+)
+def test_a_sentence_that_names_nobody_else_still_means_the_person_spoken_of(text: str, expected: str) -> None:
+    assert resolved(BOSS, f"Ann: {text}").text == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We adopted a greyhound yesterday. We named her Pickle.",
+        "I bought a boat. I called her Nightingale.",
+        "We got a parrot. She talks a lot.",
+        "I met a violinist. She is nice.",
+    ],
+)
+def test_what_was_just_got_or_named_comes_before_a_person_of_earlier_steps(text: str) -> None:
+    assert resolved("Ann: My sister Beth got a job at a bakery.", f"Ann: {text}").text == text
+
+
+def test_somebody_spoken_of_days_ago_is_meant_only_by_a_sentence_that_opens_with_the_pronoun() -> None:
+    def days_later(text: str) -> str:
+        earlier, later = talk(BOSS, f"Ann: {text}")
+        later = replace(later, occurred_at=later.occurred_at + timedelta(days=3))
+        return Resolver().resolve(later, [earlier]).text
+
+    assert days_later("He wants it by Friday.") == "Henrik wants it by Friday."
+    assert days_later("We fixed his car.") == "We fixed his car."
+
+
+@pytest.mark.parametrize("text", ["马克说他不来了", "有人把他的包落下了", "水管工忘了他的工具", "医生说他没事"])
+def test_in_chinese_too_whoever_the_sentence_names_comes_first(text: str) -> None:
+    assert resolved("小明: 我的老板李明要报告。", f"小明: {text}").text == text
+
+
+def test_in_chinese_a_sentence_that_names_nobody_means_the_person_spoken_of() -> None:
+    assert resolved("小明: 我妹妹小红考上了大学。", "小明: 我问她了").text == "我问小红了"
 
 
 def test_a_bare_answer_gets_its_question_behind_it() -> None:

@@ -25,6 +25,8 @@ class Source:
     """Name in lower case → its kind, where another step told it."""
     near: bool = True
     """Whether it was said just now, rather than before much else was said in its thread."""
+    lately: bool = True
+    """Whether it was said within a day of the step that refers."""
 
 
 @dataclass(frozen=True, slots=True)

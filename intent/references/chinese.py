@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ... import lazy_re as re
 from ..phrases.analysis import Analysis, NounPhrase
 from .antecedents import Found, Source
+from .nearer import chinese_nearer
 from .options import by_degree, by_words, option_at
 from .people import best_person
 
@@ -69,6 +70,8 @@ def chinese_reference(
     own_before = [phrase for phrase in own.phrases if phrase.end <= start]
     if match["he"]:
         if any(phrase.kind == "person" for phrase in own_before) or not _opens(text[:start]):
+            return None
+        if chinese_nearer(text, start):
             return None
         found = best_person(sources, "f" if match["he"] == "她" else "m", speaker)
         return _found(found, start, end)

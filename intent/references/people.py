@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ... import lazy_re as re
 from ..phrases.analysis import Analysis, NounPhrase
 from .antecedents import Found, Source, put
+from .nearer import continues, names_it, nearer
 from .pleonastic import CLAUSE_END
 
 __all__ = ["best_person", "resolve_person"]
@@ -72,26 +73,32 @@ def _addresses(phrase: NounPhrase, speakers: set[str]) -> bool:
 def resolve_person(
     match: re.Match[str], text: str, own: Analysis, sources: Sequence[Source], speaker: str, word: str
 ) -> Found | None:
-    """What "he", "him", "his", "she" or "her" stands for, where the step itself has named nobody before."""
+    """What "he", "him", "his", "she" or "her" stands for, where the step itself has named nobody before.
+
+    Somebody who was spoken of on another day is meant only where the sentence opens with the pronoun.
+    """
     start, end = match.span()
     gender = "m" if word in ("he", "him", "his") else "f"
-    if any(phrase.kind in ("person", "animal") for phrase in own.phrases if phrase.start < start):
+    if nearer(text, start, end, own, word):
         return None
-    if any(p.name and not p.kind and p.start < start for p in own.phrases):
-        return None  # an unknown name may be a person's
     if re.search(r"[\"“][^\"”]{0,200}$", text[:start]) and "“" in text[:start]:
         return None
     best = best_person(sources, gender, speaker)
-    if best is None:
+    if best is None or (best[0].name and names_it(text, start, end)):
         return None
+    source = next(source for source in sources if source.id == best[1])
+    if not source.lately and not continues(text, start):
+        return None  # said on another day: only of a sentence that goes on about them
     possessive = word == "his" or (
         word == "her" and re.match(r"\s+[a-z]", text[end:]) is not None and not CLAUSE_END.match(text, end)
     )
     if (
         word == "her"
         and possessive
-        and re.match(r"\s+(?:\w+ly|to|that|the|a|an|my|your|our|how|what|when|if|so|more|very|some)\b", text[end:])
+        and re.match(
+            r"\s+(?:\w+ly|yesterday|today|tomorrow|tonight|last|next|this|again|back|once|twice|later|soon|about|after|before|to|that|the|a|an|my|your|our|how|what|when|if|so|more|very|some)\b",
+            text[end:],
+        )
     ):
         possessive = False
-    source = next(source for source in sources if source.id == best[1])
     return put((best[0], source, best[2]), text, start, end, possessive=possessive, speaker=speaker)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
 from ... import lazy_re as re
 from ..contract import LabeledStep, StepView
@@ -52,6 +53,7 @@ _STATES = re.compile(
 )
 _MAX_SPANS = 8
 _NEAR = 6  # turns of a thread within which what was said is still at hand
+_LATELY = timedelta(hours=24)
 _MAX_ANSWER_WORDS = 7
 _MAX_QUESTION_WORDS = 18
 
@@ -166,7 +168,8 @@ class Resolver:
             analysis = self.analysis(view.id, text)
             kinds.update(analysis.named_kinds)
             near = view.thread_id != step.thread_id or step.turn - view.turn <= _NEAR
-            sources.append(Source(view.id, view.speaker, weight, analysis, text, kinds, near))
+            lately = abs(step.occurred_at - view.occurred_at) <= _LATELY
+            sources.append(Source(view.id, view.speaker, weight, analysis, text, kinds, near, lately))
         return sources
 
     def _elliptic(

@@ -69,9 +69,16 @@ class Person:
         return self.relation in PARTNERS or self.relation in CHILDREN
 
 
+_TITLE_ALONE = re.compile(r"(?:Dr|Mr|Mrs|Ms|Miss|Prof|Professor|Sir|Madam|Rev|Fr|Sgt|Capt)\.?\Z", re.IGNORECASE)
+
+
 def is_name(word: str) -> bool:
-    """Whether a capitalised word may be a name: no weekday, month, pronoun or opening word."""
-    return bool(word) and word.split(maxsplit=1)[0].casefold().split("'")[0] not in CAPITALISED_NOT_NAMES
+    """Whether a capitalised word may be a name: no weekday, month, pronoun or opening word, and no bare title."""
+    return (
+        bool(word)
+        and not _TITLE_ALONE.match(word)
+        and word.split(maxsplit=1)[0].casefold().split("'")[0] not in CAPITALISED_NOT_NAMES
+    )
 
 
 def _gender(relation: str) -> str:
