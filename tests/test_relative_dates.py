@@ -102,6 +102,74 @@ def test_days_count_in_the_users_timezone() -> None:
     assert found.iso == "2025-04-08"
 
 
+IN_MAY = datetime(2026, 5, 3, 9, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("in May", "2026-05-01", "2026-05-31"),
+        ("this May", "2026-05-01", "2026-05-31"),
+        ("next May", "2027-05-01", "2027-05-31"),
+        ("at the end of May", "2026-05-31", "2026-05-31"),
+        ("the end of June", "2026-06-30", "2026-06-30"),
+        ("the end of February", "2027-02-28", "2027-02-28"),
+        ("the end of May last year", "2025-05-31", "2025-05-31"),
+        ("in mid-May", "2026-05-11", "2026-05-20"),
+        ("late in May", "2026-05-21", "2026-05-31"),
+        ("later in May", "2026-05-04", "2026-05-31"),
+        ("at the beginning of June", "2026-06-01", "2026-06-10"),
+        ("in the middle of the month", "2026-05-11", "2026-05-20"),
+        ("early next month", "2026-06-01", "2026-06-10"),
+        ("in the second half of June", "2026-06-16", "2026-06-30"),
+        ("early April", "2027-04-01", "2027-04-10"),
+        ("我五月去罗马", "2026-05-01", "2026-05-31"),
+        ("五月底", "2026-05-31", "2026-05-31"),
+        ("5月末", "2026-05-31", "2026-05-31"),
+        ("五月中旬", "2026-05-11", "2026-05-20"),
+        ("六月初", "2026-06-01", "2026-06-10"),
+        ("去年五月下旬", "2025-05-21", "2025-05-31"),
+        ("下个月初", "2026-06-01", "2026-06-10"),
+        ("月中", "2026-05-11", "2026-05-20"),
+    ],
+)
+def test_a_month_named_within_it_and_a_part_of_a_month_are_those_to_come(text: str, first: str, last: str) -> None:
+    found = resolve_date(text, IN_MAY, DUBLIN, prefer="future")
+    assert found is not None
+    assert (found.day.isoformat(), found.last_day.isoformat()) == (first, last)
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("in May", "2026-05-01"),
+        ("at the end of May", "2025-05-31"),
+        ("mid May", "2025-05-11"),
+        ("五月底", "2025-05-31"),
+    ],
+)
+def test_of_a_report_the_part_of_a_month_is_the_last_one_there_was(text: str, first: str) -> None:
+    found = resolve_date(text, IN_MAY, DUBLIN, prefer="past")
+    assert found is not None
+    assert found.day.isoformat() == first
+
+
+def test_a_month_that_is_almost_over_is_not_what_one_plans_for_by_its_name() -> None:
+    found = resolve_date("in May", IN_MAY.replace(day=29), DUBLIN, prefer="future")
+    assert found is not None
+    assert found.iso == "2027-05"
+
+
+@pytest.mark.parametrize("text", ["六月中国队来了", "二月末尾"])
+def test_a_sign_that_begins_another_word_is_no_part_of_a_month(text: str) -> None:
+    assert resolve_date(text, IN_MAY, SHANGHAI, prefer="future").text.endswith("月")  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("text", ["每月初", "每个月中旬", "三个月中"])
+def test_part_of_every_month_is_no_date(text: str) -> None:
+    assert resolve_date(text, IN_MAY, SHANGHAI) is None
+
+
 @pytest.mark.parametrize("text", ["on Fridays", "every Monday", "每周三", "I may march on", "31 June", "2号线", "3/4"])
 def test_recurrences_and_what_is_no_date_give_none(text: str) -> None:
     assert resolved(text) == ""

@@ -19,6 +19,7 @@ from .composed_english import COMPOSED_ENGLISH
 from .composing import compose
 from .further_chinese import FURTHER_CHINESE
 from .further_english import FURTHER_ENGLISH
+from .month_parts import PARTS_CHINESE, PARTS_ENGLISH
 from .spans import Anchor, DateSpan, Form, Prefer
 from .words_chinese import CHINESE_FORMS, chinese_clock, simplified
 from .words_english import ENGLISH_FORMS, english_clock
@@ -52,11 +53,11 @@ def find_dates(text: str, said_at: datetime, zone: tzinfo, *, prefer: Prefer = "
     found: list[DateSpan] = []
     taken: list[tuple[int, int]] = []
     plain = text if text.isascii() else text.translate(_PLAIN_LETTERS)
-    _read(text, plain, FURTHER_ENGLISH + ENGLISH_FORMS, anchor, found, taken)
+    _read(text, plain, FURTHER_ENGLISH + PARTS_ENGLISH + ENGLISH_FORMS, anchor, found, taken)
     han = _HAN.search(text) is not None
     if han:
         plain = simplified(plain)
-        _read(text, plain, FURTHER_CHINESE + CHINESE_FORMS, anchor, found, taken)
+        _read(text, plain, FURTHER_CHINESE + PARTS_CHINESE + CHINESE_FORMS, anchor, found, taken)
     found.sort(key=lambda span: span.start)
     found = compose(text, plain, found, anchor, COMPOSED_ENGLISH)
     if han:

@@ -22,6 +22,7 @@ __all__ = [
     "chosen_day",
     "day_in_month",
     "day_of_year",
+    "month_meant",
     "month_span",
     "one_day",
     "shift",
@@ -32,6 +33,7 @@ __all__ = [
 Prefer = Literal["past", "future", "near"]
 """Which of several days is meant where the words leave it open: that of a report, of a plan, or the nearest one."""
 Precision = Literal["day", "week", "month", "season", "year"]
+_ALMOST_OVER = 7  # days
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 
 
@@ -201,6 +203,25 @@ def day_in_month(anchor: Anchor, day: int) -> date:
             return found
         month = month + relativedelta(months=step)
     raise ValueError(f"no month around has a day {day}")
+
+
+def month_meant(anchor: Anchor, month: int, first: int = 1, last: int = 31) -> tuple[date, date]:
+    """The days ``first`` to ``last`` of a month that is named alone, in the year that is meant; ``last`` is cut to the month.
+
+    Named within itself it is that of this year, unless what is meant of it lies on the other side. A whole month that
+    is almost over is no longer what one plans for by its name.
+    """
+    found = [month_span(anchor.today.year + step, month) for step in (-1, 0, 1)]
+    found = [(start.replace(day=first), start.replace(day=min(last, end.day))) for start, end in found]
+    if anchor.prefer == "past":
+        return max(each for each in found if each[0] <= anchor.today)
+    if anchor.prefer == "future":
+        spare = timedelta(days=_ALMOST_OVER if (first, last) == (1, 31) else 0)
+        return min(each for each in found if each[1] - spare >= anchor.today)
+    if anchor.today.month == month:
+        return found[1]
+    year = day_of_year(anchor, month, 1).year
+    return next(each for each in found if each[0].year == year)
 
 
 def month_span(year: int, month: int) -> tuple[date, date]:

@@ -7,7 +7,7 @@ from datetime import date, time, timedelta
 from dateutil.relativedelta import relativedelta
 
 from ... import lazy_re as re
-from .spans import Anchor, Form, Read, Reader, day_in_month, day_of_year, month_span, shift, week_start
+from .spans import Anchor, Form, Read, Reader, day_in_month, day_of_year, month_meant, month_span, shift, week_start
 
 __all__ = [
     "CHINESE_FORMS",
@@ -171,7 +171,7 @@ def _month(match: re.Match[str], anchor: Anchor) -> Read:
         return *month_span(anchor.today.year + RELATIVE_YEAR[year], month), "month", True
     if year:
         return *month_span(year_of(year), month), "month", True
-    return *month_span(day_of_year(anchor, month, 1).year, month), "month", False
+    return *month_meant(anchor, month), "month", False
 
 
 def _year(match: re.Match[str], anchor: Anchor) -> Read:

@@ -8,7 +8,19 @@ from dateutil.relativedelta import relativedelta
 
 from ... import lazy_re as re
 from .numbers_english import COUNT, number
-from .spans import Anchor, Form, Read, Reader, day_in_month, day_of_year, month_span, shift, week_start, weekday_near
+from .spans import (
+    Anchor,
+    Form,
+    Read,
+    Reader,
+    day_in_month,
+    day_of_year,
+    month_meant,
+    month_span,
+    shift,
+    week_start,
+    weekday_near,
+)
 
 __all__ = ["ENGLISH_FORMS", "FULL_WEEKDAY", "MONTH", "MONTHS", "english_clock", "month_number", "weekday_number"]
 
@@ -178,11 +190,14 @@ def _month_alone(match: re.Match[str], anchor: Anchor) -> Read:
     month, year, which = month_number(match["month"]), match["year"], (match["which"] or "").lower()
     if year:
         return *month_span(int(year), month), "month", True
-    prefer = "past" if which == "last" else "future" if which == "next" else anchor.prefer
-    step = day_of_year(Anchor(today=anchor.today, prefer=prefer), month, 1)
-    if which in ("last", "next") and (step.year, month) == (anchor.today.year, anchor.today.month):
+    if not which:
+        return *month_meant(anchor, month), "month", False
+    if which == "this":
+        return *month_span(anchor.today.year, month), "month", True
+    step = day_of_year(Anchor(today=anchor.today, prefer="past" if which == "last" else "future"), month, 1)
+    if (step.year, month) == (anchor.today.year, anchor.today.month):
         step += relativedelta(years=-1 if which == "last" else 1)
-    return *month_span(step.year, month), "month", bool(which)
+    return *month_span(step.year, month), "month", True
 
 
 def _end_of(match: re.Match[str], anchor: Anchor) -> Read:

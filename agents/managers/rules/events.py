@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
 
+from ....intent.dates.month_parts import part_of_month
 from ....intent.dates.relative import find_dates
 from ....intent.dates.spans import DateSpan, Prefer
 from .denied_days import Denial, denials, denied_after, goes_on
@@ -351,8 +352,11 @@ def _event(
             and when.precision == "month"
         )
         week = when.precision == "week"
+        part = part_of_month(when.text) if when.precision == "month" else ""
         shown = (
-            f"in {iso}"
+            f"{iso}{part}"
+            if part and not when.text.isascii()
+            else f"in {part}{iso}"
             if iso_words or (when.precision == "month" and when.text.isascii())
             else f"in the week of {when.day.isoformat()}"
             if week and when.text.isascii()
