@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import tzinfo
 from typing import Any
 
+from .. import lazy_re as re
 from ..intent.dates.spans import DateSpan
 from ..memory_types import ITEM_KINDS, EpisodicItem, ItemKind, MemoryItem
 from ..memory_types.local_time import in_zone
@@ -18,6 +19,9 @@ from .managers.rules.reading import RuleReader
 from .managers.rules.words import content_words
 
 __all__ = ["RuleManager", "rule_managers"]
+
+
+_NO_MORE = re.compile(r"(?:\b(?:no longer|not|never)\s|[不没]再?)\Z")
 
 
 class RuleManager:
@@ -80,6 +84,7 @@ class RuleManager:
             target=target.id if target else None,
             evidence=tuple(one for one in finding.evidence if one.step_id in here),
             secret=finding.secret,
+            ends=finding.ends,
             reason=finding.reason,
             proposed_by=f"rules.{self.kind}",
             confidence=finding.confidence,
@@ -92,14 +97,16 @@ def _aim(finding: Finding, nearest: Iterable[MemoryItem], zone: tzinfo) -> tuple
     if finding.kind == "vault":
         return "add", None
     text = _main_text(finding)
-    same = next((item for item in items if text and text in _folded(item.text)), None)
+    same = next((item for item in items if text and _states(item, text)), None)
     if finding.replaces:
         wrong = next((item for item in items if _folded(finding.replaces) in _folded(item.text)), None)
         if wrong is not None:
             return "update", wrong
+    if finding.ends and finding.kind != "episodic":
+        return ("noop", same) if same is not None else ("add", None)
     held = next((item for item in items if finding.slot and item.metadata.get("slot") == finding.slot), None)
     if held is not None:
-        if text in _folded(held.text):
+        if _states(held, text):
             return "noop", held
         return ("update" if finding.corrects else "supersede"), held
     if same is not None:
@@ -139,6 +146,12 @@ def _was_on(item: EpisodicItem, finding: Finding, zone: tzinfo) -> bool:
         and may_be_day(finding.denied, day)
         and bool(finding.topics & content_words(item.text))
     )
+
+
+def _states(item: MemoryItem, text: str) -> bool:
+    """Whether an item says a text, and not that it is so no more: "No longer lives in Rome"."""
+    before, found, _ = _folded(item.text).partition(text)
+    return bool(found) and _NO_MORE.search(before) is None
 
 
 def _main_text(finding: Finding) -> str:

@@ -680,3 +680,8 @@ def test_steps_are_told_without_the_words_that_lead_to_them() -> None:
     )
     [told] = [one for one in proposed(batch(text)) if one.kind == "procedural"]
     assert told.values["steps"] == ("count the animals", "lock the cabinet", "set the alarm", "hang the key in the box")
+
+
+def test_a_bare_title_is_nobody() -> None:
+    said = ("user", "We named her Pickle. Pickle has been to the vet, Dr Osei; she has a heart murmur.")
+    assert not any(text.startswith("Dr ") for text in summaries("semantic", said))

@@ -112,12 +112,13 @@ class Applier:
                 ahead.look_ahead()
         opened = transaction or (lambda: self._ledger.write(user, create=False))
         with opened() as tx:
-            outcomes = []
+            outcomes = [Outcome()] * len(proposals)
             if proposals:
                 run = _Run(tx, task, ahead)
-                for proposal in proposals:
-                    why = refused.get(id(proposal))
-                    outcomes.append(Outcome(refused=why) if why is not None else run.apply(proposal, actor))
+                # What is over can be told only when all is known that was said before.
+                for place in sorted(range(len(proposals)), key=lambda place: bool(proposals[place].ends)):
+                    why = refused.get(id(proposals[place]))
+                    outcomes[place] = Outcome(refused=why) if why is not None else run.apply(proposals[place], actor)
                 run.write()
             if finish is not None:
                 finish(tx)
@@ -306,6 +307,7 @@ class _Run:
             reason=cleaned.reason,
             secret_id=redaction.secret_id if redaction else mentioned[0] if len(mentioned) == 1 else None,
             found=cleaned.found,
+            ends=proposal.ends,
             notes=[*heard.notes, *notes],
         )
 

@@ -9,12 +9,12 @@ from typing import Any
 from ...errors import InvalidInputError, NotFoundError
 from ...memory_types import ITEM_KINDS, CoreItem, MemoryItem, OperationKind, Sensitivity, VaultItem, item_from
 from ...memory_types.base import utc_now
-from ...memory_types.proposals import Outcome
+from ...memory_types.proposals import OF_THE_ENDED, Outcome
 from ...stores.applying import keyed_id, left_before
 from ...stores.ledger.items import SAID_AT
 from .contradictions import Placement, corrects, history, place, replaces_figures
 from .duplicates import compare_items, find_duplicate, from_same_words, join_sources
-from .item_edits import ItemEdits
+from .endings import ItemEndings, in_slots
 from .likeness import Verdict, telling_words
 from .slots import is_fixed, same_value, slot_of, stated_value
 from .state import Changes, Checked, owned_by
@@ -25,7 +25,7 @@ _NEAR = 20  # items of which a duplicate is looked for
 _LATE = timedelta(minutes=5)  # after which what was said is learned so late that the item tells when it was said
 
 
-class ItemChanges(ItemEdits):
+class ItemChanges(ItemEndings):
     """Carries out checked proposals within one transaction, one after the other, each on what the others left."""
 
     def carry_out(self, one: Checked) -> Outcome:
@@ -63,6 +63,14 @@ class ItemChanges(ItemEdits):
 
     def _add(self, one: Checked, target: MemoryItem | None = None) -> Outcome:
         """Add an item, unless it states what is known; with a ``target`` it takes that one's place."""
+        ended, unknown = self.ending(one)
+        if unknown:
+            return Outcome(applied="noop")
+        if ended and one.values.get("label") == OF_THE_ENDED:
+            of_it = next((item for item in ended if isinstance(item, CoreItem)), None)
+            one.values["label"] = of_it.label if of_it else OF_THE_ENDED
+            if of_it is not None and self.slot(of_it):
+                one.values["metadata"] = {**one.values.get("metadata", {}), "slot": self.slot(of_it)}
         values = {key: value for key, value in one.values.items() if key != "value" or one.kind != "core"}
         whole = one.values.get("value") if one.kind == "core" else None
         if one.kind == "core":
@@ -94,6 +102,13 @@ class ItemChanges(ItemEdits):
             held = self.in_slot(new.kind, slot)
             if target is not None and all(item.id != target.id for item in held):
                 held.append(target)
+            if any(in_slots(slot, ends) for ends in one.ends):
+                start = new.valid_from or one.said_at
+                host = next((each.item for each in history(self.held(held)) if each.holds_at(start)), None)
+                if host is not None and not self.ends_value(one, host):
+                    return Outcome(
+                        applied="noop", item_id=host.id
+                    )  # what ended had been replaced before, or is another
             if held:
                 verdicts = {item.id: self._same_value(item, new) for item in held}
                 for item in held:  # heard before: what was learned of this value since must not be put back

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...memory_types import CoreItem, ItemKind, MemoryItem, OperationKind, SemanticItem, Source
 from ...memory_types.base import utc_now
-from ...memory_types.proposals import Outcome, ProposalKind
+from ...memory_types.proposals import Ends, Outcome, ProposalKind
 from ...stores.applying import KnownItem, KnownItems, keyed_id, write_changes
 from ...stores.ledger import Transaction, get_steps
 from ...stores.secrets import Cipher, SecretSpan, find_references
@@ -32,6 +32,7 @@ class Checked:
     Attributes:
         secret_id: of the secret that a vault item is about.
         found: secrets that were taken out of the values.
+        ends: what is over by it.
         notes: receives what was put right on the way.
     """
 
@@ -46,6 +47,7 @@ class Checked:
     reason: str
     secret_id: str | None = None
     found: Mapping[str, SecretSpan] = field(default_factory=dict)
+    ends: tuple[Ends, ...] = ()
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -62,10 +64,16 @@ class ApplyState:
         self._slots: dict[tuple[str, str, str], str] = {}
 
     def written(self, one: Checked, kind: OperationKind, changes: Changes, item: MemoryItem) -> Outcome:
-        """Write the changes as one operation; the outcome names ``item``."""
+        """Write the changes as one operation, with what ends by them; the outcome names ``item``."""
+        if closed := self.closed_by(one, changes, item):
+            changes, kind = [*changes, *closed], "supersede" if kind == "add" else kind
         done = write_changes(self.tx, self.known, kind, changes, actor=one.actor, reason=one.reason, found=one.found)
         applied: ProposalKind = kind  # type: ignore[assignment]  # one of those that a proposal has
         return Outcome(applied=applied, item_id=item.id, operation_id=done.id)
+
+    def closed_by(self, one: Checked, changes: Changes, item: MemoryItem) -> Changes:
+        """What else is over by an operation on ``item``; here nothing."""
+        return []
 
     def fitted(self, core: CoreItem, value: str, limit: int) -> tuple[CoreItem, Changes]:
         """A core item with a value within its limit, and semantic items for what had no room."""

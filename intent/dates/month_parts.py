@@ -5,11 +5,11 @@ The end of a month is its last day. Its beginning, middle and late days stay a m
 
 from __future__ import annotations
 
-import re
 from datetime import date, timedelta
 
 from dateutil.relativedelta import relativedelta
 
+from ... import lazy_re as re
 from .spans import Anchor, Form, Read, month_meant, month_span, one_day
 from .words_chinese import RELATIVE_YEAR, YEARS, chinese_number, year_of
 from .words_english import MONTH, month_number

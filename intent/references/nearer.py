@@ -6,8 +6,7 @@ subject counts where it may be a person's: better nobody than the wrong one.
 
 from __future__ import annotations
 
-import re
-
+from ... import lazy_re as re
 from ..phrases.analysis import Analysis, NounPhrase
 from .cues import FUNCTION_WORDS, KINDS, NEVER_NAMES, VERBS, words
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
+from .... import lazy_re as re
 from ....intent.dates.relative import find_dates
 from ....intent.dates.spans import DateSpan
 from .denied_days import Denial
@@ -13,7 +14,7 @@ from .sentences import Reading, Sentence
 from .tense import tense
 from .words import content_words
 
-__all__ = ["Event", "called_off", "not_so", "put_right"]
+__all__ = ["Event", "called_off", "not_so", "put_right", "thing_called_off"]
 
 _NO_TOPICS = frozenset({"afraid", "cancelled", "naturally", "unfortunately", "sadly", "again", "取消", "消了"})
 
@@ -60,6 +61,7 @@ def called_off(sentence: Sentence, said_at: datetime, zone: tzinfo) -> Event:
         topics=content_words(OFF.sub(" ", clause.text)) - _NO_TOPICS,
         change="off",
         confidence=0.75,
+        said=clause.text,
     )
 
 
@@ -83,6 +85,24 @@ def not_so(sentence: Sentence, denial: Denial) -> Event:
         denied=wrong,
         sure=denial.sure,
     )
+
+
+_CANCELLED = re.compile(
+    r"\b(?:cancel(?:l?ed)|called off|scrapped)\s(?:the|our|my|that)\s(?P<what>(?:[\w'&-]+\s){0,4}?[\w'&-]+)"
+    r"(?=\W|$|\s(?:because|for|on|in|at|since|and|so|again|after|yesterday|today|last|this)\b)"
+    r"|^(?:\W|(?:and|so|but|sadly|unfortunately)\b)*(?:the|our"
+    r"|my)\s(?P<off>(?:[\w'&-]+\s){0,4}?[\w'&-]+)\s(?:(?:is|was|has been|got|have been|are|were)\s"
+    r"(?:cancel(?:l?ed)|called off|scrapped)|is off|are off|fell through)"
+    r"|取消了?(?P<zh>[\u4e00-\u9fff]{2,10}?)(?:的?(?:预订|预定|订单))?(?:了|$)"
+    r"|(?P<zhoff>[\u4e00-\u9fff]{2,10}?)(?:已经?|被)?(?:取消|泡汤|黄)了",
+    re.IGNORECASE,
+)
+
+
+def thing_called_off(clause: str) -> str:
+    """What a clause says has been called off: ``Zadar apartment``, ``罗马的酒店``; empty where it names nothing."""
+    found = _CANCELLED.search(clause)
+    return next((words for words in found.groups() if words), "") if found else ""
 
 
 def put_right(

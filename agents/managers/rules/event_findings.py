@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from .... import lazy_re as re
+from ....memory_types.proposals import Ends
 from ...contract import HeardStep
 from .denied_days import may_be_of
-from .event_changes import Event
+from .event_changes import Event, thing_called_off
 from .events import find_events
 from .finding import Finding, quote_of
 from .moved_days import NO_SUBJECT, days_moved, of_that_week
@@ -131,6 +132,8 @@ class EventFindings:
                 ),
             )
         if event.change == "off":
+            thing = thing_called_off(event.said)
+            plain = replace(plain, ends=(Ends(named=thing),) if thing else ())
             if earlier is None:
                 # Known to the managers, perhaps, from before these steps.
                 off = replace(plain, slot="", reason="called off", topics=event.topics, denied=event.denied)

@@ -9,6 +9,7 @@ from ....intent.dates.relative import find_dates
 from ....intent.dates.spans import DateSpan
 from ...contract import HeardStep
 from .english_grammar import Fact
+from .event_words import MOVED
 from .finding import day_start
 from .sentences import Reading, Sentence
 from .so_far import SoFar
@@ -30,6 +31,7 @@ _AGE_OR_TRIP = re.compile(
     r"|visit|going|flying|travell?ing)\b",
     re.IGNORECASE,
 )
+_MOVED_TO = re.compile(r"(?:\b(?:to|till|until)\s(?:the\s)?|[到成为]\s?)\Z", re.IGNORECASE)
 _FAR = timedelta(days=200)
 
 
@@ -39,6 +41,8 @@ def told_since(told: Told, heard: HeardStep, reading: Reading, zone: tzinfo) -> 
         return None
     spans = find_dates(told.summary, heard.step.occurred_at, zone, prefer=tense(told.summary, reading.has_han))
     days = [span for span in spans if span.precision == "day" and span.day == span.last_day]
+    if days and MOVED.search(told.summary) and _MOVED_TO.search(told.summary[: days[-1].start]):
+        return None  # the day to which something was moved
     return day_start(days[0].day, zone) if len(days) == 1 else None
 
 

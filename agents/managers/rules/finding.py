@@ -8,7 +8,7 @@ from typing import Any
 
 from ....intent.dates.spans import DateSpan
 from ....memory_types import ItemKind
-from ....memory_types.proposals import Evidence
+from ....memory_types.proposals import Ends, Evidence
 
 __all__ = ["Finding", "day_start", "quote_of"]
 
@@ -32,6 +32,7 @@ class Finding:
         redated: whether ``valid_from`` itself is put right.
         denied: the day of which an event was told wrongly, perhaps before these steps.
         known: whether it says something only of what is known already, and nothing by itself.
+        ends: what else is over by what it says.
         former: whether it only says what was replaced: known from the steps before, not to be stored again.
     """
 
@@ -50,6 +51,7 @@ class Finding:
     secret: str | None = None
     corrects: bool = False
     replaces: str = ""
+    ends: tuple[Ends, ...] = ()
     former: bool = False
     redated: bool = False
     denied: DateSpan | None = None

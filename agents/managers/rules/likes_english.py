@@ -137,7 +137,7 @@ def _avoids(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 def _likes(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     what = clean(match["what"] or match["fan"] or match["about"] or "")
     what = re.sub(
-        r"^(?:also|just|really|to just)\s|\s(?:too|though|either|as well|a lot|so much|as always|lol)$"
+        r"^(?:also|just|really|to just)\s|\s(?:any\s?more|any longer|these days|now|too|though|either|as well|a lot|so much|as always|lol)$"
         r"|\s(?:and|or)\s\w+ing$",
         "",
         what,

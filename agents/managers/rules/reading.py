@@ -13,6 +13,7 @@ from .contact_findings import contact_findings
 from .denied_facts import denied_facts
 from .document_findings import document_findings, resource_finding
 from .documents import attached_documents, pasted_document
+from .endings import endings, ends_of_fact, ends_of_told
 from .english_grammar import Fact
 from .event_findings import EventFindings
 from .fact_corrections import days_put_right, denials_put_right, swapped_facts
@@ -204,10 +205,13 @@ class _BatchReading:
             facts += english_facts(reading, self._people, household=household)
         if reading.has_han:
             facts += chinese_facts(reading, self._people)
+        over = [] if speaker else endings(reading, heard, text, self._people, self._batch.zone)
+        found += [finding for one, finding in over if not any(a <= one.start < b for a, b in inside)]
         taken: set[tuple[str, str]] = set()
         for fact in facts:
             if (
-                any(a <= fact.clause.start < b for a, b in inside)
+                any(one.covers(fact) for one, _ in over)
+                or any(a <= fact.clause.start < b for a, b in inside)
                 or (fact.slot or fact.label, fact.value.casefold()) in taken
                 or is_stay(fact, reading.sentences[fact.clause.sentence])
             ):
@@ -249,6 +253,7 @@ class _BatchReading:
                     confidence=fact.confidence,
                     reason="said of themselves",
                     topics=content_words(value),
+                    ends=ends_of_fact(fact),
                 )
             )
         own = [(fact.clause.start, fact.clause.end) for fact in facts]
@@ -279,8 +284,12 @@ class _BatchReading:
                     replaces=right.said if right else "",
                     corrects=right is not None,
                     topics=content_words(f"{told.name} {told.summary}"),
+                    ends=ends_of_told(told),
                 )
             )
+            # What says the same of somebody who may not be known is said better.
+            worse = [finding for one, finding in over if one.kind == "semantic" and one.start <= told.start < one.end]
+            found = [each for each in found if not any(each is one for one in worse)]
         found = swapped_facts(reading, heard, text, found, self._so_far)
         return denials_put_right(denied, heard, text, found, self._so_far)
 

@@ -1,0 +1,159 @@
+"""What is told to be over is believed no more; history keeps it, and nothing else ends along."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import pytest
+
+from hexamem import Memory, Settings, UserMemory
+
+_USERS = itertools.count()
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    with Memory.open(tmp_path_factory.mktemp("endings"), settings=Settings(background=False)) as opened:
+        yield opened
+
+
+def told(memory: Memory, *lines: str, at_once: bool = False) -> UserMemory:
+    """A user who has said these lines, a day apart."""
+    user = memory.user(f"user{next(_USERS)}")
+    for day, line in enumerate(lines, 3):
+        user.remember({"role": "user", "content": line, "timestamp": f"2026-05-{day:02d}T10:00:00+00:00"}, "t")
+        if not at_once:
+            user.flush()
+    user.flush()
+    return user
+
+
+def believed(user: UserMemory) -> list[str]:
+    return [item.text.split("\n")[1] for item in user.items() if item.kind in ("core", "semantic")]
+
+
+ENDED = [
+    ("I live in Rome.", "I don't live in Rome anymore.", "Lives in Rome", "No longer lives in Rome"),
+    ("I live in Rome.", "I no longer live in Rome.", "Lives in Rome", "No longer lives in Rome"),
+    ("我住在罗马。", "我不住在罗马了。", "住在罗马", "不住在罗马了"),
+    ("I work as a chef.", "I lost my job.", "Works as a chef", "Lost their job"),
+    ("I work as a chef.", "I got laid off.", "Works as a chef", "Lost their job"),
+    ("I'm a nurse.", "I'm not a nurse anymore.", "Is a nurse", "Is no longer a nurse"),
+    ("我在腾讯工作。", "我失业了。", "在腾讯工作", "失业了"),
+    ("My girlfriend is called Ingrid.", "Ingrid and I broke up.", "Girlfriend: Ingrid", "Separated from Ingrid"),
+    ("My girlfriend is called Ingrid.", "I broke up with Ingrid.", "Girlfriend: Ingrid", "Separated from Ingrid"),
+    ("My wife is called Anna.", "Anna and I got divorced.", "Wife: Anna", "Divorced from Anna"),
+    ("My wife is called Anna.", "I'm divorced now.", "Wife: Anna", "Is divorced"),
+    ("我女朋友叫小美。", "我和小美分手了。", "女朋友：小美", "和小美分手了"),
+    ("我老公叫李强。", "我离婚了。", "老公：李强", "离婚"),
+    ("I have a cat called Mio.", "Mio died.", "Has a cat called Mio", "Mio died"),
+    ("我养了一只猫叫豆豆。", "豆豆去世了。", "养了猫，叫豆豆", "豆豆去世了"),
+    ("I love coffee.", "I can't stand coffee anymore.", "Loves coffee", "Dislikes coffee"),
+    ("我喜欢咖啡。", "我不喜欢咖啡了。", "喜欢咖啡", "不喜欢咖啡"),
+    ("I hate olives.", "I love olives now.", "Dislikes olives", "Loves olives"),
+    ("I play the violin.", "I gave up playing the violin.", "Plays violin", "No longer plays violin"),
+    ("I drive a Volvo.", "We sold the Volvo.", "Drives a Volvo", "No longer has the Volvo"),
+    ("My mum works at Siemens.", "My mum lost her job.", "The user's mum works at Siemens", "The user's mum lost her job"),
+    ("My friend Mark works at Bosch.", "Mark was laid off.", "Mark (friend) works at Bosch", "Mark (friend) has lost the job"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("first", "later", "was", "now"), ENDED)
+def test_what_ended_is_believed_no_more_and_kept_in_history(
+    memory: Memory, first: str, later: str, was: str, now: str
+) -> None:
+    user = told(memory, first, later)
+    assert was not in believed(user)
+    assert now in believed(user)
+    over = [item for item in user.items(superseded=True) if item.text.split("\n")[1] == was]
+    assert [item.status for item in over] == ["superseded"]
+    assert over[0].valid_to is not None
+    assert f"{over[0].valid_to:%Y-%m-%d}" == "2026-05-04"
+
+
+@pytest.mark.parametrize("both", [ENDED[0], ENDED[7], ENDED[15]])
+def test_what_ends_within_one_batch_ends_too(memory: Memory, both: tuple[str, str, str, str]) -> None:
+    user = told(memory, *both[:2], at_once=True)
+    assert both[2] not in believed(user)
+    assert both[3] in believed(user)
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "stays"),
+    [
+        ("I live in Bath.", "I don't live in Rome anymore.", "Lives in Bath"),
+        ("I work at Siemens.", "I no longer work at Bosch.", "Works at Siemens"),
+        ("My girlfriend is called Lea.", "Ingrid and I broke up.", "Girlfriend: Lea"),
+        ("My boyfriend is called Max.", "I'm divorced.", "Boyfriend: Max"),
+        ("I have a cat called Mio.", "Bowie died.", "Has a cat called Mio"),
+        ("I love iced coffee.", "I can't stand coffee anymore.", "Loves iced coffee"),
+        ("I play the violin.", "I don't play chess anymore.", "Plays violin"),
+        ("I work as a chef.", "I'm not working today.", "Works as a chef"),
+        ("I work as a chef.", "If I lost my job, I would travel.", "Works as a chef"),
+        ("I live in Rome.", "I wish I didn't live in Rome anymore.", "Lives in Rome"),
+        ("My girlfriend is called Ingrid.", "Did Ingrid and I break up?", "Girlfriend: Ingrid"),
+        ("My girlfriend is called Ingrid.", "I left Ingrid at the station.", "Girlfriend: Ingrid"),
+        ("我住在北京。", "我不住在上海了。", "住在北京"),
+        ("我在腾讯工作。", "我打算辞职了。", "在腾讯工作"),
+    ],
+)
+def test_nothing_else_ends_along(memory: Memory, first: str, later: str, stays: str) -> None:
+    assert stays in believed(told(memory, first, later))
+
+
+def test_an_ending_of_what_had_been_replaced_before_leaves_the_new_value(memory: Memory) -> None:
+    user = told(memory, "I live in Rome.", "We moved to Bath.", "I don't live in Rome anymore.")
+    assert [text for text in believed(user) if "ives" in text] == ["Lives in Bath"]
+
+
+def test_what_is_taken_up_again_is_believed_again(memory: Memory) -> None:
+    user = told(memory, "I live in Rome.", "I don't live in Rome anymore.", "I live in Rome again.")
+    assert [text for text in believed(user) if "ives" in text] == ["Lives in Rome"]
+
+
+def test_of_somebody_unknown_an_ending_is_not_kept(memory: Memory) -> None:
+    assert believed(told(memory, "Bowie died.", "I'm not tired anymore.", "We sold the boat.")) == []
+
+
+def test_the_day_told_with_an_ending_is_when_it_came(memory: Memory) -> None:
+    user = told(memory, "I work at Siemens as an engineer.", "I got laid off on 2 May.")
+    over = [item for item in user.items(superseded=True) if "Siemens" in item.text]
+    assert [str(item.valid_to)[:10] for item in over] == ["2026-05-02"]
+
+
+def test_a_plan_given_up_is_no_plan_any_more(memory: Memory) -> None:
+    user = told(
+        memory,
+        "I'm training for the Gothenburg half marathon on 16 May.",
+        "I love tea.",
+        "I hurt my knee, so I won't run the half marathon.",
+    )
+    assert believed(user) == ["Loves tea"]
+    assert [item.text.split("\n")[0] for item in user.items("episodic")] == ["I won't run the half marathon"]
+
+
+def test_what_is_called_off_has_no_price_any_more(memory: Memory) -> None:
+    user = told(memory, "The apartment in Zadar costs 940 euros.", "We cancelled the Zadar apartment.")
+    assert believed(user) == []
+
+
+def test_a_fact_told_with_the_day_of_an_event_moves_with_it(memory: Memory) -> None:
+    user = told(
+        memory,
+        "My brother Tiago is getting married in Lisbon on 5 September.",
+        "The wedding has been moved to 12 September because the church was taken.",
+    )
+    assert believed(user) == ["Tiago (brother) is getting married in Lisbon on 2026-09-12"]
+
+
+def test_the_old_day_of_a_moved_deadline_is_not_believed_and_the_new_one_is_of_this_year(memory: Memory) -> None:
+    user = told(
+        memory,
+        "My boss Henrik wants the report by 10 June.",
+        "Henrik moved the deadline of the report to 24 June.",
+    )
+    assert "Henrik (boss) wants the report by 2026-06-24" in believed(user)
+    assert not any("10 June" in text for text in believed(user))
+    starts = [item.valid_from for item in user.items("semantic")]
+    assert all(start is None or start.year == 2026 for start in starts)
