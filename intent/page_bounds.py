@@ -75,7 +75,9 @@ def cut_pages(steps: Sequence[BoundStep], limits: PageLimits, session: int = 1) 
                 session += 1
                 start, tokens, run = at, 0, 0
             elif at - start >= limits.steps or (at > start and tokens + step.tokens > limits.tokens):
-                end = at - 1 if steps[at - 1].asks and at - start > _LEAST_BEFORE_A_QUESTION else at
+                last = steps[at - 1]
+                fits = last.asks and last.tokens + step.tokens <= limits.tokens
+                end = at - 1 if fits and at - start > _LEAST_BEFORE_A_QUESTION else at
                 cuts.append(PageCut(start, end, session, True))
                 start, run = end, min(run, at - end)
                 tokens = sum(one.tokens for one in steps[end:at])

@@ -11,7 +11,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import settings as with_settings
 from hypothesis import strategies as st
 
@@ -84,6 +84,7 @@ def bounds(rows: list[tuple[int, int, str | None, bool]]) -> list[BoundStep]:
 
 
 @given(bound_steps, st.integers(1, 9), st.integers(10, 200))
+@example([*[(1, 0, None, False)] * 4, (44, 0, None, True), (5, 0, None, False)], 5, 48)
 def test_every_step_lies_in_exactly_one_page_and_only_the_last_is_open(
     rows: list[tuple[int, int, str | None, bool]], most: int, tokens: int
 ) -> None:
