@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 from ..agents.research_rules.planning import MAIN_NEED
@@ -14,7 +13,7 @@ from ..retrieval.evidence import Need, Ranked, RankedNeed, ReadBags, ReadSpeaker
 from ..stores.embedders import Embedder
 from ..stores.ledger import Transaction, event_time, has_own_time
 from ..stores.ledger.pages import PageRow, get_pages, page_steps
-from ..stores.ledger.said_steps import SaidStep, last_said, said_steps
+from ..stores.ledger.said_steps import SaidStep, SaidWhen, last_said, said_steps
 from ..stores.secrets import tell_references
 from .research_filter import EvidenceFilter
 from .research_state import LaneFound, ResearchSettings
@@ -208,9 +207,9 @@ def _of_step(step: SaidStep, one: Ranked, number: int) -> dict[str, Any]:
     }
 
 
-def _of_item(item: MemoryItem, one: Ranked, number: int, said: Mapping[str, datetime]) -> dict[str, Any]:
+def _of_item(item: MemoryItem, one: Ranked, number: int, said: Mapping[str, SaidWhen]) -> dict[str, Any]:
     """Its time is its own, else that when it was last said, else that when it was learned."""
-    moment = said.get(item.id) or event_time(item)
+    moment = said[item.id].at if item.id in said else event_time(item)
     return {
         "id": item.id,
         "kind": item.kind,

@@ -76,7 +76,7 @@ class MemoryAgentState(AgentState[Any]):
     """What the middleware keeps in an agent's state, out of its input and output.
 
     Attributes:
-        memory_text: the delimited data for the system message.
+        memory_text: the delimited data for the system message; the day alone where memory has nothing to say.
         memory_topics: what was recalled for: the user's message first, then topics of the run.
         memory_visible: ids of the steps that stand in the conversation.
     """
@@ -93,7 +93,8 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
       yet, that message included: a model that fails loses nothing.
     - ``before_model`` recalls again when a run has come to talk about something else (MIRIX's active retrieval, by
       embedding), and when the model has forgotten a record or written core memory.
-    - ``wrap_model_call`` puts what was recalled behind the system message, as delimited data. It never enters the
+    - ``wrap_model_call`` puts what was recalled behind the system message, as delimited data, with the day, which stands
+      there alone where memory has nothing to say (``PromptSettings(today=False)`` leaves it out). It never enters the
       history. Secrets in the messages are replaced by references.
     - ``after_agent`` stores the replies. It does not run after an error or while a run is interrupted; what is missing then
       is found at the next run and stored in its place.
@@ -144,7 +145,7 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
         topic = _asked([by_id.get(one.id, one) for one in messages])[:_TOPIC]
         _say("recall", {**told.recall, "query": topic} if told.recall else {}, told.degraded)
         return {
-            "memory_text": told.text,
+            "memory_text": told.text or told.today,
             "memory_topics": [topic] if topic else [],
             "memory_visible": sorted(caught.visible),
             **hidden,
@@ -165,7 +166,7 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
         found = [search_for_prompt(user, query, self.settings.prompt, len(visible)) for query in (now, topics[0])]
         told = prompt_memory(user, found, self.settings.prompt, visible=visible)
         _say("recall", told.recall, told.degraded)
-        return {"memory_text": told.text, "memory_topics": [*topics, now]}
+        return {"memory_text": told.text or told.today, "memory_topics": [*topics, now]}
 
     def _recalled_anew(self, runtime: Runtime[Any], state: MemoryAgentState, topics: Sequence[str]) -> str:
         """What memory says of the same topics by now: what was forgotten is not shown any more."""
@@ -174,7 +175,7 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
         found = [search_for_prompt(user, query, self.settings.prompt, len(visible)) for query in topics]
         told = prompt_memory(user, found, self.settings.prompt, visible=visible)
         _say("recall", told.recall, told.degraded)
-        return told.text
+        return told.text or told.today
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta, timezone, tzinfo
+from datetime import timedelta, timezone, tzinfo
 from functools import lru_cache
 
 from ..memory_types import Hit, MemoryItem, ResourceItem, Signal, Source
@@ -11,7 +11,7 @@ from ..memory_types.local_time import in_zone
 from ..memory_types.times import read_zone
 from ..stores.chunking import SHORT, chunk_spans, passage_at, span_of
 from ..stores.ledger import event_time, get_items, has_own_time
-from ..stores.ledger.said_steps import last_said
+from ..stores.ledger.said_steps import SaidWhen, last_said
 from ..stores.ledger.steps import ShownStep, shown_steps
 from ..stores.ledger.told_items import ItemState, ShownItem, shown_items
 from ..stores.lexical import LexicalStore
@@ -50,7 +50,7 @@ def hits_of(
     labels = {one for _, record in shown if isinstance(record, ShownStep) for one in record.label_ids}
     vocabulary = kept.vocabularies.holding(run.tx, labels)
     zone = read_zone(run.tx.timezone)
-    learned = {one.id: one.sources for _, one in shown if not isinstance(one, ShownStep) and not _has_own_time(one)}
+    learned = {one.id: one.sources for _, one in shown if not isinstance(one, ShownStep)}
     said = last_said(run.tx, learned) if learned else {}
     return [
         _step_hit(candidate, record, run, vocabulary)
@@ -172,6 +172,8 @@ def _step_hit(candidate: Candidate, step: ShownStep, run: Run, vocabulary: Vocab
         score=candidate.score,
         why=_why(candidate, run),
         occurred_at=in_zone(step.occurred_at, _offset(step.offset_minutes)),
+        said_at=step.occurred_at,
+        seq=step.seq,
         speaker=step.speaker,
         thread_id=step.thread_id,
         sources=(Source.of_fields(step_id=step.id, quote="", start=None, end=None),),
@@ -192,11 +194,14 @@ def _item_hit(
     run: Run,
     zone: tzinfo,
     lexical: LexicalStore,
-    said: Mapping[str, datetime],
+    said: Mapping[str, SaidWhen],
 ) -> Hit:
     """A hit of an item. Its time is its own, else that when it was last said, else that when it was learned."""
     text, place = (item.text, None) if isinstance(item, ShownItem) else _passage_of(run, item, lexical)
-    moment = said.get(item.id) or (item.event_at if isinstance(item, ShownItem) else event_time(item))
+    learned = said.get(item.id)
+    moment = item.event_at if isinstance(item, ShownItem) else event_time(item)
+    if learned is not None and not _has_own_time(item):
+        moment = learned.at
     return Hit.of_fields(
         id=item.id,
         kind=item.kind,
@@ -205,6 +210,8 @@ def _item_hit(
         score=candidate.score,
         why=_why(candidate, run),
         occurred_at=in_zone(moment, zone),
+        said_at=None if learned is None else learned.at,
+        seq=None if learned is None else learned.seq,
         speaker=None,
         thread_id=None,
         sources=item.sources,

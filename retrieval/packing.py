@@ -1,44 +1,162 @@
-"""Packing hits into a text for a prompt, within a token budget."""
+"""What hits say in a prompt: their lines, which of these fit into a token budget, and the order in which they stand."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, date, datetime, time, tzinfo
+from functools import cache
+from itertools import pairwise
 
+from .. import lazy_re as re
 from ..memory_types import Hit
+from ..memory_types.local_time import in_zone
 from ..models.tokens import count_each
 
-__all__ = ["hit_lines", "in_order", "pack"]
+__all__ = ["distinct_hits", "fuller_hits", "hit_line", "hit_text", "line_costs", "pack", "pack_lines"]
+
+_WORD = re.compile(r"[\u3400-\u9fff]+|[^\W\u3400-\u9fff]+")
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_DAY = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
+_TITLED = frozenset({"procedural", "resource"})
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
 def pack(hits: Sequence[Hit], token_budget: int | None) -> tuple[str, int]:
-    """The hits as lines with local time and speaker, in order of time, and the count of their tokens.
+    """The hits as lines with local time and speaker, in the order of :func:`pack_lines`, and the count of their tokens."""
+    lines = [hit_line(hit) for hit in hits]
+    costs = line_costs(lines)
+    chosen = pack_lines(hits, costs, token_budget)
+    return "\n".join([lines[index] for index in chosen]), sum(costs[index] for index in chosen)
 
-    The best hits get the room first; a hit that does not fit whole is left out and smaller ones after it may still
-    go in. Order of time is for reading only: the choice is by score.
+
+def line_costs(lines: Sequence[str]) -> list[int]:
+    """What lines cost in tokens, with one for the end of each."""
+    return [count + 1 for count in count_each(lines)]
+
+
+def pack_lines(hits: Sequence[Hit], costs: Sequence[int], room: int | None, most: int | None = None) -> list[int]:
+    """The places of the hits that go into a prompt, in the order in which they are read.
+
+    The best hits get the room first; one that does not fit whole is left out, and smaller ones after it may still
+    go in. An item that another hit says in full (:func:`fuller_hits`) leaves its place to that one. What is chosen stands
+    in the order in which it was said, an item behind the step that it was learned from: what was said later
+    holds, whatever day it tells of. An item that cites nothing stands by its own time.
+
+    Args:
+        hits: the best first. costs: of each, in tokens.
+        room: for all of them; None for no bound.
+        most: how many hits at most; None for no bound.
     """
-    lines, costs = hit_lines(hits)
-    chosen: list[int] = []
+    fuller = fuller_hits(hits)
+    chosen: set[int] = set()
     used = 0
-    for index, cost in enumerate(costs):
-        if token_budget is None or used + cost <= token_budget:
-            chosen.append(index)
-            used += cost
-    return "\n".join([lines[index] for index in in_order(hits, chosen)]), used
+    for index in range(len(hits)):
+        if len(chosen) == most:
+            break
+        others = fuller.get(index, ())
+        if index in chosen or not chosen.isdisjoint(others):
+            continue
+        for one in (*others, index):
+            if room is None or used + costs[one] <= room:
+                chosen.add(one)
+                used += costs[one]
+                break
+    return sorted(chosen, key=lambda index: (*_said(hits[index]), index))
 
 
-def hit_lines(hits: Sequence[Hit]) -> tuple[list[str], list[int]]:
-    """Each hit as a line, and what it costs in tokens, with one for the end of the line."""
-    lines = [_line(hit) for hit in hits]
-    return lines, [count + 1 for count in count_each(lines)]
+def distinct_hits(hits: Sequence[Hit], most: int | None = None) -> list[Hit]:
+    """The best hits, best first, without items that another one says in full."""
+    return [hits[index] for index in sorted(pack_lines(hits, [0] * len(hits), None, most))]
 
 
-def in_order(hits: Sequence[Hit], chosen: Sequence[int]) -> list[int]:
-    """The places of chosen hits in order of time, undated ones first."""
-    return sorted(chosen, key=lambda index: (hits[index].occurred_at is not None, hits[index].occurred_at, index))
+def _said(hit: Hit) -> tuple[bool, datetime, int | float, bool, datetime]:
+    moment = hit.said_at or hit.occurred_at
+    number = float("inf") if hit.seq is None else hit.seq
+    return moment is not None, moment or _LONG_AGO, number, hit.kind != "step", hit.occurred_at or _LONG_AGO
 
 
-def _line(hit: Hit) -> str:
-    when = f"[{hit.occurred_at:%Y-%m-%d %H:%M}] " if hit.occurred_at else ""
+def fuller_hits(hits: Sequence[Hit]) -> dict[int, tuple[int, ...]]:
+    """The places of the items that say nothing beside another hit: those of the hits that say all of it.
+
+    That is a step that the item was learned from, or another item of the same step, that has all its words; days
+    count by their parts, so that "her birthday is on 14 December" says nothing beside "her birthday is on
+    2026-12-14". What is no longer believed is news, and takes no other's place.
+    """
+    by_step: dict[str, list[int]] = {}
+    for index, hit in enumerate(hits):
+        if hit.kind != "page" and not hit.superseded:
+            for step_id in {one.step_id for one in hit.sources}:
+                by_step.setdefault(step_id, []).append(index)
+    own_words, words = _reader(hits, own=True), _reader(hits, own=False)
+    found: dict[int, tuple[int, ...]] = {}
+    for index, hit in enumerate(hits):
+        if hit.kind in ("step", "page") or hit.superseded:
+            continue
+        beside = {one for source in hit.sources for one in by_step.get(source.step_id, ())} - {index}
+        if beside:
+            own = own_words(index)
+            if fuller := tuple(one for one in sorted(beside) if own <= words(one)):
+                found[index] = fuller
+    return found
+
+
+def _reader(hits: Sequence[Hit], *, own: bool) -> Callable[[int], frozenset[str]]:
+    """Reads the words of a hit once: what it has to say itself where ``own``, else all that it says of others."""
+
+    @cache
+    def read(index: int) -> frozenset[str]:
+        said = hit_text(hits[index])
+        if own and hits[index].kind in _TITLED and hits[index].place is None:
+            said = said.partition("\n")[2] or said  # a title adds nothing to a text that stands there whole
+        return frozenset(_words(said, singly=not own))
+
+    return read
+
+
+def _words(text: str, *, singly: bool) -> Iterator[str]:
+    """Words; of Chinese each two characters, and where ``singly`` each one too. Days also by their parts."""
+    for word in _WORD.findall(text.casefold()):
+        if len(word) == 1 or not _HAN.match(word):
+            yield word
+            continue
+        yield from map("".join, pairwise(word))
+        if singly:
+            yield from word
+    for written in _DAY.findall(text):
+        try:
+            day = date(*map(int, written))
+        except ValueError:
+            continue
+        yield from (str(day.month), str(day.day), *f"{day:%B %b %A}".casefold().split(), *"年月日号")
+
+
+def hit_text(hit: Hit) -> str:
+    """What a hit says, without what only a search needs: a name that its fact repeats, the type of an event or secret."""
+    if hit.kind == "step" or hit.place is not None:
+        return hit.text
+    if hit.kind == "vault":
+        return hit.text.partition("\n")[0]
+    if hit.kind == "semantic":
+        name, _, rest = hit.text.partition("\n")
+        return rest if name.casefold() in rest.casefold() else hit.text
+    if hit.kind == "episodic" and hit.text.count("\n") >= 2:
+        said, actor, _ = hit.text.rsplit("\n", 2)
+        return said if actor == "user" or actor.casefold() in said.casefold() else f"{said} ({actor})"
+    return hit.text
+
+
+def hit_line(hit: Hit, zone: tzinfo | None = None) -> str:
+    """A hit as it stands in a prompt: when, who or what, and its text.
+
+    Args:
+        zone: by whose clock; None for the offset that the hit bears.
+    """
+    when = ""
+    if hit.occurred_at is not None:
+        local = hit.occurred_at if zone is None else in_zone(hit.occurred_at, zone)
+        day_alone = (
+            hit.kind not in ("step", "page") and local.time() == time()
+        )  # an event of which only the day is known
+        when = f"[{local:%Y-%m-%d}] " if day_alone else f"[{local:%Y-%m-%d %H:%M}] "
     who = f"{hit.speaker}: " if hit.speaker else f"({hit.kind}) "
-    note = " (no longer believed)" if hit.superseded else ""
-    return f"{when}{who}{hit.text}{note}"
+    return f"{when}{who}{hit_text(hit)}{' (no longer believed)' if hit.superseded else ''}"

@@ -81,6 +81,20 @@ def test_search_and_research_find_what_was_said(memory: Memory) -> None:
     assert "Hangzhou" in result(memory, "research_memory", question="Where does Mia go to school?")["answer"]
 
 
+def test_a_search_says_once_what_a_step_and_the_item_copied_from_it_say(memory: Memory) -> None:
+    alice = memory.user("alice")
+    [step] = alice.remember("Mia goes to school in Hangzhou, by bus.", thread_id="old").step_ids
+    for said in ("Mia goes to school in Hangzhou", "Mia is a pupil of the school of music"):
+        alice.add({"kind": "semantic", "name": "Mia", "summary": said, "sources": [{"step_id": step}]})
+
+    def told(**more: Any) -> set[str]:
+        return {one["text"] for one in result(memory, "search_memory", query="Mia's school", **more)["results"]}
+
+    copied, more = "Mia goes to school in Hangzhou", "Mia is a pupil of the school of music"
+    assert told(kinds=["step", "semantic"]) == {f"{copied}, by bus.", more}
+    assert told(kinds=["semantic"]) == {copied, more}
+
+
 def test_what_was_just_said_can_be_found_and_forgotten_by_its_id(memory: Memory) -> None:
     def script(messages: list[Any]) -> Any:
         last = messages[-1]

@@ -187,6 +187,40 @@ def test_the_day_stands_beside_what_was_recalled(memory: Memory) -> None:
         assert (shown in days) is today
 
 
+def test_the_day_is_told_also_where_memory_has_nothing_to_say(memory: Memory) -> None:
+    memory.user("alice", timezone="Pacific/Kiritimati")
+    day = r"Be kind\.\n\nToday is \w+day, \d{4}-\d\d-\d\d\."
+    for today in (True, False):
+        made, model = agent(memory, [calls("search_memory", query="Mia"), "Hello."], prompt=PromptSettings(today=today))
+        made.invoke(ask("Hello!"), thread(str(today)), context={"user": f"new {today}"})
+        shown = [prompt[0].text for prompt in model.prompts]
+        assert [bool(re.fullmatch(day, one)) for one in shown] == [today, today]
+        assert today or shown == ["Be kind."] * 2
+
+
+def test_what_was_said_later_stands_later_whatever_day_it_tells_of(memory: Memory) -> None:
+    alice = memory.user("alice", timezone="UTC")
+    told = [("Leo and Alba are four years old.", "09:00"), ("Leo and Alba are five, they had their birthday.", "10:00")]
+    steps = [
+        alice.remember({"role": "user", "content": text, "timestamp": f"2024-11-22T{at}Z"}, "old").step_ids[0]
+        for text, at in told
+    ]
+    for day, step in (("2024-12-09", steps[0]), ("2024-11-21", steps[1])):
+        alice.add(
+            {
+                "kind": "episodic",
+                "summary": f"Leo and Alba turned older on {day}",
+                "occurred_at": day,
+                "sources": [{"step_id": step}],
+            }
+        )
+    made, model = agent(memory, ["Yes."])
+    made.invoke(ask("How old are Leo and Alba?"), thread("later"), context=ALICE)
+    shown = re.findall(r"\[([^\]]+)\]", model.prompts[0][0].text)
+    assert shown == ["2024-11-22 09:00", "2024-12-09", "2024-11-22 10:00", "2024-11-21"]
+    assert re.findall(r"\[([^\]]+)\]", alice.recall("How old are Leo and Alba?").text)[:4] == shown
+
+
 def test_an_item_in_the_words_of_its_step_is_not_shown_beside_it(memory: Memory) -> None:
     alice = memory.user("alice")
     [step] = alice.remember("The recipe of leek soup: cut leek, boil it.", thread_id="old").step_ids

@@ -374,6 +374,57 @@ def test_the_text_is_packed_in_order_of_time_within_the_budget_by_the_best_hits(
     assert alice.recall("ferry", token_budget=1).text == ""
 
 
+def test_the_text_shows_of_items_what_a_prompt_shows(alice: UserMemory) -> None:
+    alice.add(
+        {"kind": "semantic", "name": "ferry", "summary": "The ferry takes cars", "valid_from": "2024-03-01T08:00Z"}
+    )
+    event = {"kind": "episodic", "summary": "The ferry sank", "occurred_at": "2024-03-02", "event_type": "accident"}
+    alice.add(event)
+    alice.add({**event, "summary": "The ferry was raised", "occurred_at": "2024-04-02T15:30Z", "actor": "Bo"})
+    assert alice.recall("ferry", strategy="rrf").text.splitlines() == [
+        "[2024-03-01 08:00] (semantic) The ferry takes cars",
+        "[2024-03-02] (episodic) The ferry sank",
+        "[2024-04-02 15:30] (episodic) The ferry was raised (Bo)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("said", "fact", "event", "day"),
+    [
+        (
+            "Ina's party is on 14 December",
+            "Ina's party is on 14 December",
+            "Ina's party is on 2026-12-14",
+            "2026-12-14",
+        ),
+        ("我女儿的生日是12月14日。", "女儿的生日是12月14日", "我女儿的生日是2026-12-14", "2026-12-14"),
+    ],
+)
+def test_the_text_says_once_what_a_step_and_its_items_say(
+    said: str, fact: str, event: str, day: str, alice: UserMemory
+) -> None:
+    [step] = alice.remember(said).step_ids
+    sources = [{"step_id": step}]
+    alice.add({"kind": "semantic", "name": fact, "summary": fact, "sources": sources})
+    alice.add({"kind": "episodic", "summary": event, "occurred_at": day, "event_type": "party", "sources": sources})
+    whole = alice.recall(said, strategy="rrf")
+    assert len(whole.hits) == 3
+    assert [line.partition("] ")[2] for line in whole.text.splitlines()] == [f"user: {said}", f"(episodic) {event}"]
+    items = alice.recall(said, strategy="rrf", kinds=["episodic", "semantic"])
+    assert [line.partition("] ")[2] for line in items.text.splitlines()] == [f"(episodic) {event}"]
+    alice.add({"kind": "semantic", "name": fact, "summary": fact})  # cites nothing: it may be of another day
+    assert fact in alice.recall(said, strategy="rrf", kinds=["episodic", "semantic"]).text
+
+
+def test_an_item_takes_the_room_of_a_step_that_does_not_fit(alice: UserMemory) -> None:
+    story = " ".join(f"and the {word} was there" for word in ("rope", "sail", "crew", "cook", "dog"))
+    [step] = alice.remember(f"The ferry takes cars {story}").step_ids
+    fact = {"kind": "semantic", "name": "ferry", "summary": "The ferry takes cars", "sources": [{"step_id": step}]}
+    alice.add(fact)
+    assert "(semantic)" not in alice.recall("ferry", strategy="rrf").text
+    assert alice.recall("ferry", strategy="rrf", token_budget=30).text.endswith("(semantic) The ferry takes cars")
+
+
 @MANY
 @given(budget=st.integers(1, 400), query=QUERIES)
 def test_the_text_never_costs_more_than_the_budget(budget: int, query: str, corpus: UserMemory) -> None:

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from ..errors import InvalidInputError, NotFoundError
 from ..memory_types import CoreItem, MemoryItem, ResourceItem, Step, VaultItem
 from ..memory_types.times import shown
-from ..prompting import hit_text
+from ..retrieval.packing import distinct_hits, hit_text
 from ..stores.ledger.steps import known_messages
 from ..stores.secrets import reference
 from .operation_forms import (
@@ -104,7 +104,7 @@ def _search(user: UserMemory, call: OperationCall, given: SearchInput) -> Search
     times = {name: value for name in ("since", "until") if (value := getattr(given, name))}
     most = given.k + min(len(call.visible), given.k)
     found = user.recall(given.query, most, kinds=given.kinds or None, where=times or None)
-    hits = [hit for hit in found.hits if hit.id not in call.visible][: given.k]
+    hits = distinct_hits([hit for hit in found.hits if hit.id not in call.visible], given.k)
     seen = [hit for hit in found.hits if hit.id in call.visible][: given.k]
     return SearchOutput(
         in_this_conversation=[SeenRecord(id=hit.id, begins=_beginning(hit.text)) for hit in seen] or None,

@@ -13,7 +13,16 @@ from .ledger import Transaction, chunks
 from .prepared import Prepared
 from .schema import steps
 
-__all__ = ["SaidStep", "index_texts", "last_said", "said_steps", "step_speakers", "step_texts", "step_times"]
+__all__ = [
+    "SaidStep",
+    "SaidWhen",
+    "index_texts",
+    "last_said",
+    "said_steps",
+    "step_speakers",
+    "step_texts",
+    "step_times",
+]
 
 
 class SaidStep(NamedTuple):
@@ -24,6 +33,13 @@ class SaidStep(NamedTuple):
     speaker: str
     text: str
     occurred_at: datetime
+
+
+class SaidWhen(NamedTuple):
+    """When something was said; what was said at once is ordered by ``seq``, its step's number in the ledger."""
+
+    at: datetime
+    seq: int
 
 
 _SPEAKER = func.coalesce(func.nullif(steps.c.name, ""), steps.c.role).label("speaker")
@@ -37,7 +53,7 @@ _SAID = Prepared(select(steps.c.id, steps.c.thread_id, _SPEAKER, _TEXT, steps.c.
 _TOLD = Prepared(select(steps.c.id, _SPEAKER, _TEXT).where(*_GIVEN))
 _TEXTS = Prepared(select(steps.c.id, _TEXT).where(*_GIVEN))
 _SPOKE = Prepared(select(steps.c.id, _SPEAKER).where(*_GIVEN))
-_WHEN = Prepared(select(steps.c.id, steps.c.occurred_at).where(*_GIVEN))
+_WHEN = Prepared(select(steps.c.id, steps.c.occurred_at, steps.c.seq).where(*_GIVEN))
 
 
 def said_steps(tx: Transaction, step_ids: Collection[str]) -> dict[str, SaidStep]:
@@ -68,7 +84,7 @@ def step_speakers(tx: Transaction, step_ids: Collection[str]) -> dict[str, str]:
     return {row.id: row.speaker for part in chunks(step_ids) for row in tx.all(_SPOKE, user=tx.user_id, ids=part)}
 
 
-def last_said(tx: Transaction, cited: Mapping[str, Collection[Source]]) -> dict[str, datetime]:
+def last_said(tx: Transaction, cited: Mapping[str, Collection[Source]]) -> dict[str, SaidWhen]:
     """When what items say was last said, by their ids: an old conversation that is read today was not said today.
 
     Args:
@@ -81,6 +97,10 @@ def last_said(tx: Transaction, cited: Mapping[str, Collection[Source]]) -> dict[
     return {one: max(moments) for one, moments in times.items() if moments}
 
 
-def step_times(tx: Transaction, step_ids: Collection[str]) -> dict[str, datetime]:
+def step_times(tx: Transaction, step_ids: Collection[str]) -> dict[str, SaidWhen]:
     """When active steps were said; unknown and forgotten ids are left out."""
-    return {row.id: row.occurred_at for part in chunks(step_ids) for row in tx.all(_WHEN, user=tx.user_id, ids=part)}
+    return {
+        row.id: SaidWhen(row.occurred_at, row.seq)
+        for part in chunks(step_ids)
+        for row in tx.all(_WHEN, user=tx.user_id, ids=part)
+    }

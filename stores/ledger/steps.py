@@ -73,6 +73,7 @@ class ShownStep(NamedTuple):
     scope_id: str | None
     event_ids: tuple[str, ...]
     entity_ids: tuple[str, ...]
+    seq: int
 
     @property
     def label_ids(self) -> tuple[str, ...]:
@@ -243,7 +244,7 @@ def thread_steps(tx: Transaction, thread_id: str | None = None, *, forgotten: bo
 _SHOWN = Prepared(
     select(
         *(steps.c[name] for name in ("id", "thread_id", "role", "name", "content", "index_text")),
-        *(steps.c[name] for name in ("occurred_at", "offset_minutes")),
+        *(steps.c[name] for name in ("occurred_at", "offset_minutes", "seq")),
         *(intents.c[name] for name in ("scope_id", "event_ids", "entity_ids")),
     )
     .outerjoin(intents, WITH_INTENT)
@@ -270,6 +271,7 @@ def shown_steps(tx: Transaction, step_ids: Collection[str]) -> dict[str, ShownSt
                 row.scope_id,
                 tuple(row.event_ids or ()),
                 tuple(row.entity_ids or ()),
+                row.seq,
             )
     return found
 
