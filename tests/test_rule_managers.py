@@ -352,6 +352,68 @@ def test_contacts_go_to_the_vault_with_their_owner_and_nowhere_else() -> None:
     assert not any("900431" in str(one.values) or "mick@" in str(one.values) for one in found)
 
 
+@pytest.mark.parametrize(
+    ("said", "secrets"),
+    [
+        ("Ring Tom on +47 555 01 23.", {"+47 555 01 23": "phone of Tom"}),
+        ("My phone number is 555 01 77.", {"555 01 77": "the user's own phone"}),
+        ("我的电话是 010-6555 0123。", {"010-6555 0123": "用户自己的电话"}),
+        ("I met Tom at the hotel, his number is 020 7946 0123.", {"020 7946 0123": "phone of Tom"}),
+        ("For emergencies ring 020 7946 0123.", {}),
+        ("The reception of the hotel can be reached at +47 22 55 01 23.", {}),
+        ("客服热线是 010-65550123。", {}),
+        ("医院的电话是010-65550123。", {}),
+        ("The order number is 5550123, and +100 000 000 people saw it.", {}),
+    ],
+)
+def test_phone_numbers_of_people_are_hidden_however_written_and_public_ones_are_not(
+    said: str, secrets: dict[str, str]
+) -> None:
+    found = proposed(batch(said))
+    assert {one.secret: one.values["caption"] for one in found if one.kind == "vault"} == secrets
+
+
+@pytest.mark.parametrize(
+    ("said", "title", "content"),
+    [
+        (
+            'This is our leaflet, keep it for me: "After the operation. Keep your cat indoors. Emergencies: 020 7946 0123."',
+            "After the operation",
+            "After the operation. Keep your cat indoors. Emergencies: 020 7946 0123.",
+        ),
+        (
+            "Here's the client's note, store it: 'Harbour bridge. Railing 1.3 m, it's for cyclists. Ms Berg, phone +47 555 01 23.'",
+            "Harbour bridge",
+            "Harbour bridge. Railing 1.3 m, it's for cyclists. Ms Berg, phone +47 555 01 23.",
+        ),
+        (
+            "这是物业的通知，帮我保存：“周三停水。请提前储水。有问题请拨打张工的手机13812345678。”",
+            "周三停水",
+            "周三停水。请提前储水。有问题请拨打张工的手机13812345678。",
+        ),
+    ],
+)
+def test_a_quoted_text_to_be_kept_is_a_document_and_its_contacts_stay_in_words(
+    said: str, title: str, content: str
+) -> None:
+    found = proposed(batch(said))
+    [kept] = [one for one in found if one.kind == "resource"]
+    assert (kept.values["title"], kept.values["content"]) == (title, content)
+    assert not [one for one in found if one.kind in ("vault", "core")]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        'My mother always says: "Never go to bed angry. Tomorrow is another day, my dear."',
+        'Save the recipe: "1. Chop the leeks finely. 2. Boil them in the broth for an hour."',
+        "我妈妈常说：“早睡早起身体好。明天又是新的一天，别着急。”",
+    ],
+)
+def test_a_quotation_that_nobody_asks_to_keep_is_no_document(said: str) -> None:
+    assert not [one for one in proposed(batch(said)) if one.kind == "resource"]
+
+
 def test_references_to_secrets_are_left_as_they_are() -> None:
     found = proposed(batch("Our wifi password is {{vault:abc-1|password of the wifi}}, and I live in Cork."))
     assert [(one.kind, one.secret) for one in found] == [("core", None)]

@@ -30,6 +30,37 @@ _PHONE_WORD = re.compile(
 _NOT_PHONE = re.compile(
     r"order|invoice|ticket|account|iban|isbn|serial|tracking|reference|订单|单号|账号|卡号|编号|学号", re.IGNORECASE
 )
+_LINE_WORD = re.compile(
+    r"(?:\b(?:phone|mobile|cell(?:phone)?|landline|tel|telephone|whatsapp|fax|hotline|call|ring|text|dial)\b|电话|手机|座机|號碼|拨打|打给)"
+    r"(?:\s(?:number|no\.?))?[^\d\n.!?]{0,12}\Z",
+    re.IGNORECASE,
+)
+_ABROAD = re.compile(r"\+[1-9]\d{0,2}[\s().-]+\d[\d\s().-]{4,18}\d")
+_THOUSANDS = re.compile(r"\+\d{1,3}(?:[\s.]\d{3})+")
+_PUBLIC = re.compile(
+    r"(?:\b(?:emergenc(?:y|ies)|hot-?line|help-?line|help-?desk|info(?:rmation)?[ -]?(?:line|desk)|reception|front desk|switchboard"
+    r"|customer (?:service|services|care|support)|support (?:line|team|desk)|box office|toll[- ]free|booking (?:line|office)"
+    r"|reservations|(?:the|an?|this|that)\s(?:[\w'-]+\s){0,3}(?:hotel|hostel|restaurant|cafe|bar|shop|store|supermarket|museum|theatre|theater|cinema"
+    r"|pharmacy|hospital|clinic|town hall|library|airport|embassy|consulate|campsite|bakery))(?:'s)?\b"
+    r"(?:[\s:,(–—-]|\b(?:phone|tel|telephone|number|no|line|desk|address|e-?mail|mail|is|are|at|on|under|via|by|the|their|its|for|you"
+    r"|can|may|be|reached|reach|please|ring|call|dial|text|them|it|contact|write|to|open|located|situated|only)\b)*"
+    r"|(?:客服|热线|熱線|前台|服务台|服務台|急诊|急救|报警|總機|总机|咨询|订票|售后|酒店|宾馆|旅馆|饭店|餐厅|医院|诊所|药店|超市|博物馆|图书馆|机场|使馆)"
+    r"(?:[\s:：，,（(]|的|电话|電話|号码|热线|邮箱|地址|是|在|为|請|请|拨打|拨|打|联系|致电)*)\Z",
+    re.IGNORECASE,
+)
+"""Words of a line that is there for everybody, up to its number: no contact of a person."""
+_PUBLIC_KINDS = frozenset(
+    {
+        phonenumbers.PhoneNumberType.TOLL_FREE,
+        phonenumbers.PhoneNumberType.PREMIUM_RATE,
+        phonenumbers.PhoneNumberType.SHARED_COST,
+        phonenumbers.PhoneNumberType.UAN,
+    }
+)
+_ASKS_TO = re.compile(
+    r"(?:(?:Call|Ring|Phone|Text|Dial|Reach|Contact|Message|Email|E-mail|Mail|Fax|Write|Send|Try|Ask|Tell|Please)\s)+(?=\S)"
+)
+_DAY_FIRST = re.compile(r"\d{4}-\d\d-\d\d")
 _STREET = (
     r"(?:Street|St|Road|Rd|Row|Lane|Ln|Avenue|Ave|Drive|Dr|Way|Close|Court|Ct|Place|Pl|Square|Sq"
     r"|Terrace|Crescent|Gardens|Grove|Hill|Park|Parade"
@@ -124,31 +155,52 @@ def find_contacts(text: str, zone: tzinfo, user_name: str = "") -> Iterator[Cont
     if "@" in text:
         for match in _EMAIL.finditer(text):
             taken.append(match.span())
-            yield _contact(text, match.start(), match.end(), "email", user_name)
+            if not is_public(text, match.start()):
+                yield _contact(text, match.start(), match.end(), "email", user_name)
     if re.search(r"\d", text):
         for start, end in [*_addresses(text), *_phones(text, zone)]:
-            if not any(a < end and start < b for a, b in taken):
+            if not any(a < end and start < b for a, b in taken) and not is_public(text, start):
                 taken.append((start, end))
                 kind = "address" if re.search(rf"[A-Za-z{HAN}]{{2}}", text[start:end]) else "phone"
                 yield _contact(text, start, end, kind, user_name)
+
+
+def is_public(text: str, start: int) -> bool:
+    """Whether the words before a contact name a help line, a desk or a house open to all: it is told to everybody."""
+    return _PUBLIC.search(text[max(0, start - 90) : start]) is not None
 
 
 def _phones(text: str, zone: tzinfo) -> Iterator[tuple[int, int]]:
     if not _DIGITS.search(text):
         return
     region = region_of(getattr(zone, "key", ""))
+    known: list[tuple[int, int]] = []
     for match in phonenumbers.PhoneNumberMatcher(
         text[:20_000], region, leniency=phonenumbers.Leniency.POSSIBLE, max_tries=200
     ):
         around = text[max(0, match.start - 40) : match.start]
         digits = sum(c.isdigit() for c in match.raw_string)
         told = bool(_PHONE_WORD.search(around)) or match.raw_string.startswith("+")
-        if digits < 7 or _NOT_PHONE.search(around[-25:]) or re.match(r"\d{4}-\d\d-\d\d", match.raw_string):
+        known.append((match.start, match.end))
+        if phonenumbers.number_type(match.number) in _PUBLIC_KINDS:
+            continue
+        if digits < 7 or _NOT_PHONE.search(around[-25:]) or _DAY_FIRST.match(match.raw_string):
             continue
         if told or (
             phonenumbers.is_valid_number(match.number) and re.search(r"[ ()-]|^0|^1[3-9]\d{9}$", match.raw_string)
         ):
             yield match.start, match.end
+    # A number that no country gives out, made up, mistyped or of a plan that has changed, is as private as another.
+    for match in _DIGITS.finditer(text[:20_000]):
+        lead = text[max(0, match.start() - 40) : match.start()]
+        digits = sum(c.isdigit() for c in match[0])
+        if any(a < match.end() and match.start() < b for a, b in known) or not 7 <= digits <= 15:
+            continue
+        if _NOT_PHONE.search(lead[-25:]) or _DAY_FIRST.match(match[0]):
+            continue
+        abroad = digits >= 9 and _ABROAD.fullmatch(match[0]) and not _THOUSANDS.fullmatch(match[0])
+        if abroad or _LINE_WORD.search(lead):
+            yield match.span()
 
 
 def _addresses(text: str) -> Iterator[tuple[int, int]]:
@@ -162,6 +214,10 @@ def _addresses(text: str) -> Iterator[tuple[int, int]]:
             start = match.start() + (lead.end() if lead else 0)
             if match.end() - start >= 5:
                 yield start, match.end()
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])
 
 
 def _contact(text: str, start: int, end: int, kind: str, user_name: str) -> Contact:
@@ -181,7 +237,11 @@ def _contact(text: str, start: int, end: int, kind: str, user_name: str) -> Cont
     )
     others = [*_OTHER.finditer(lead), *_OTHER_ZH.finditer(lead)]
     owns = list(_OWN.finditer(lead))
-    names = [m for m in _NAMED.finditer(lead) if m["name"].split()[0].casefold() not in CAPITALISED_NOT_NAMES]
+    names = [
+        m
+        for m in _NAMED.finditer(_ASKS_TO.sub(_blank, lead))
+        if m["name"].split()[0].casefold() not in CAPITALISED_NOT_NAMES
+    ]
     if told and not told["who"].strip().startswith(("我", "自己")):
         owner = told["who"].strip()
     elif others:

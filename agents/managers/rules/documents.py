@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .... import lazy_re as re
 from ....memory_types.step import Step
@@ -24,6 +24,20 @@ _TRIGGER = re.compile(
     r"|agenda|report|text|poem|lyrics|post|message from|this came|excerpt|contract|draft|cv)\b|存"
     r"|保存|归档|歸檔|收好|记下|留着|备份|贴|纪要|紀要|会议记录|邮件|文章|文档|合同|通知|稿|代码|mail",
     re.IGNORECASE,
+)
+_QUOTED = re.compile(
+    r"[:：,，]\s?(?:\"(?P<a>[^\"]{40,})\"|“(?P<b>[^”]{20,})”|‘(?P<c>.{40,})’|'(?P<d>.{40,})'(?=\W*\Z)"
+    r"|[「『](?P<e>[^」』]{20,})[」』])",
+    re.DOTALL,
+)
+_SENTENCE_END = re.compile(r"[.!?;。！？；](?:\s+(?=\S)|(?<=[。！？；])(?=\S))")
+_NUMBER_MARK = re.compile(r"(?:^|\s)\d{1,2}[.)、]\s?\D|第[一二三四五六七八九]步|[①-⑨]")
+_KEEPS = re.compile(
+    r"\b(?:keep|save|store|file|archive|hold on to|note (?:this|it|that|down)|paste|pasting|pasted)\b"
+    r"|\b(?:here(?:'s| is)|this is)\b.{0,30}\b(?:notes?|leaflet|letter|e-?mail|text|post|notice|message|minutes|memo|poster"
+    r"|flyer|brief|brochure)\b|保存|存一下|存下|归档|歸檔|收好|记下|記下|留着|备份"
+    r"|(?:这是|這是|以下是).{0,15}(?:通知|传单|说明|邮件|信|纪要|文章|公告|便条|短信|全文|原文)",
+    re.IGNORECASE | re.DOTALL,
 )
 _FILE = re.compile(
     r"(?<![\w/@.])(?P<file>[\w\u4e00-\u9fff][\w\u4e00-\u9fff.+-]{0,80}\.(?:pdf|docx?|xlsx?|pptx?"
@@ -77,6 +91,8 @@ def pasted_document(text: str) -> Document | None:
     fence = _FENCE.search(text)
     if fence and (fence["code"].count("\n") >= 2 or len(fence["code"]) > 120):
         return _document(text, fence.start(), fence.end(), "code", fence["code"])
+    if quoted := _quoted_document(text):
+        return quoted
     if "\n" not in text and len(text) < _LONG:
         return None
     headers = list(_HEADER.finditer(text[:20_000]))
@@ -109,6 +125,24 @@ def pasted_document(text: str) -> Document | None:
     return None
 
 
+def _quoted_document(text: str) -> Document | None:
+    """The text in quotation marks that a message asks to keep: somebody else's words, of two sentences or more."""
+    for match in _QUOTED.finditer(text):
+        group = match.lastgroup or ""
+        start, end = match.span(group)
+        content = match[group]
+        lead = text[max(0, match.start() - 300) : match.start()]
+        own_words = len(text) - (end - start)
+        if not _KEEPS.search(lead) and not (own_words < 300 and _KEEPS.match(text[end + 1 :].lstrip(" ,，。.;；"))):
+            continue
+        if not _SENTENCE_END.search(content) or len(_NUMBER_MARK.findall(content)) >= 2:
+            continue  # a name or a wish, or a procedure
+        made = _document(text, start, end, "text", content)
+        first = _SENTENCE_END.split(content, maxsplit=1)[0].strip(" .!?;。！？；")
+        return made if "\n" in content or len(first) > 100 else replace(made, title=first)
+    return None
+
+
 def _intro(text: str) -> int:
     """Where the speaker's own words end and the pasted text begins: after a colon or a first paragraph that announces it."""
     head = text[:400]
@@ -125,7 +159,7 @@ def _intro(text: str) -> int:
 
 def _document(text: str, start: int, end: int, kind: str, content: str) -> Document:
     content = content.strip("\n")
-    intro = " ".join(text[:start].split()).rstrip(" :：,，") if start else ""
+    intro = " ".join(text[:start].split()).rstrip(" :：,，\"“‘'「『") if start else ""
     subject = _SUBJECT.search(content[:_LOOKED_AT])
     defined = _DEFINED.search(content[:_LOOKED_AT]) if kind == "code" else None
     first = next((line.strip(" \t#*=-") for line in content.split("\n", 50) if line.strip(" \t#*=-")), "")
