@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from .. import lazy_re as re
 from ..agents.research_rules.integrating import NOT_HELD
 from ..agents.research_rules.question import Question
-from ..agents.research_rules.reflecting import coverage, reflect_by_rules
+from ..agents.research_rules.reflecting import asks_one_thing, coverage, reflect_by_rules
 from ..memory_types.research import Passage, Reflection
 from ..models.tokens import count_tokens
 from .research_filter import EvidenceFilter
@@ -41,7 +41,7 @@ class EvidenceNodes(ResearchNode):
         from ..agents.integrator import from_rules
 
         context, update, task, reading = self._read(state)
-        return self._integrated(context, update, reading, from_rules(task))
+        return self._integrated(context, update, reading, from_rules(task), task.question)
 
     def integrate_prepare(self, state: ResearchState) -> Any:
         """The integrator's call; none where recall alone is sure."""
@@ -65,7 +65,7 @@ class EvidenceNodes(ResearchNode):
         assert integrator is not None
         outcome = from_rules(task) if carried is None else integrator.finish(replace(result, carry=carried))
         spend(update, result)
-        return self._integrated(run_context(), update, reading, outcome)
+        return self._integrated(run_context(), update, reading, outcome, task.question)
 
     def _read(self, state: ResearchState) -> tuple[ResearchContext, dict[str, Any], IntegrateTask, Reading]:
         from ..agents.integrator import IntegrateTask
@@ -134,7 +134,12 @@ class EvidenceNodes(ResearchNode):
         return context, update, task, reading
 
     def _integrated(
-        self, context: ResearchContext, update: dict[str, Any], reading: Reading, outcome: Outcome
+        self,
+        context: ResearchContext,
+        update: dict[str, Any],
+        reading: Reading,
+        outcome: Outcome,
+        question: Question,
     ) -> dict[str, Any]:
         new = [one.model_dump(mode="json") for one in outcome.new]
         update["claims"] = [one.model_dump(mode="json") for one in outcome.claims]
@@ -151,6 +156,8 @@ class EvidenceNodes(ResearchNode):
             "reason": outcome.reason,
             "tiers": {**update["current"]["tiers"], "integrate": outcome.tier},
         }
+        if update["chosen"] == "deep" and self._settled(question, outcome):
+            update["current"] |= {"enough": True, "missing": []}
         say(
             "integrate",
             context,
@@ -165,9 +172,18 @@ class EvidenceNodes(ResearchNode):
         )
         return {**update, "degraded": list(outcome.degraded)}
 
+    def _settled(self, question: Question, outcome: Outcome) -> bool:
+        """Whether a reflection could only cost: a model read the answer to a single question, and quotes what carries it.
+
+        The rules' reflection costs no call, and is never left out.
+        """
+        if self.parts.reflector is None or outcome.tier != "model" or not (outcome.answerable and outcome.claims):
+            return False
+        return asks_one_thing(question)
+
     def after_integrate(self, state: ResearchState) -> Literal["reflect", "finish"]:
-        """Only deep research reflects."""
-        return "reflect" if state["chosen"] == "deep" else "finish"
+        """Only deep research reflects, where the question is not settled."""
+        return "reflect" if state["chosen"] == "deep" and not state["current"].get("enough") else "finish"
 
     def reflect(self, state: ResearchState) -> dict[str, Any]:
         """Enough or not, by rules."""

@@ -148,7 +148,7 @@ class Round(Record):
         read: ids of the passages that were read in it, best first.
         answer: as it stood at the end. claims: what was added. reason: what a model says that the answer rests on or lacks.
         dropped: claims whose quote does not stand in what they cite.
-        enough, missing: what the reflection said.
+        enough, missing: what the reflection said; enough without one where the answer to a single question was read and quoted.
         tiers: which form did each part: ``{"plan": "rules", …}``.
     """
 

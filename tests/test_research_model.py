@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from hexamem.agents.integrator import IntegrationReply
 from hexamem.agents.planner import PlanReply
 from hexamem.agents.reflector import ReflectionReply
 from hexamem.agents.research_rules.integrating import NOT_HELD
+from hexamem.agents.research_rules.question import read_question
+from hexamem.agents.research_rules.reflecting import asks_one_thing
 from hexamem.graphs.research_state import CALLS_A_ROUND, ResearchSettings
 from hexamem.memory_types.research import SearchRequest
 from hexamem.models.schemas import check_strict, strict_schema
@@ -27,6 +30,8 @@ Answers = Callable[[Request], Mapping[str, Any] | Reply]
 PLAN: dict[str, Any] = {"needs": [], "searches": []}
 ENOUGH: dict[str, Any] = {"enough": True, "missing": []}
 QUESTION = "Who broke his wrist?"
+CHAINED = "Who is the brother that broke his wrist?"
+"""No single statement answers it for sure, so that an answer is reflected on."""
 
 
 def search(tool: str, query: str, **fields: Any) -> dict[str, Any]:
@@ -103,12 +108,72 @@ def test_replies_are_flat_and_strict(reply: Any) -> None:
 
 def test_one_round_is_three_calls(opened: Any) -> None:
     user, server = opened()
-    found = user.research(QUESTION, 1)
+    found = user.research(CHAINED, 1)
     assert agents(server) == ["Plan", "Integration", "Reflection"]
     assert (found.usage.calls, found.answer, found.enough) == (3, "Emil", True)
     assert found.usage.input_tokens + found.usage.output_tokens == server.tokens
     assert found.degraded == ()
     assert found.rounds[0].tiers == {"plan": "model", "integrate": "model", "reflect": "model"}
+
+
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_a_single_question_that_a_quoted_claim_answers_is_not_reflected_on(opened: Any, rounds: int) -> None:
+    user, server = opened(reflect={"enough": False, "missing": ["more"]})
+    found = user.research(QUESTION, rounds)
+    assert agents(server) == ["Plan", "Integration"]
+    assert (found.usage.calls, found.answer, found.answerable, found.enough) == (2, "Emil", True, True)
+    assert found.rounds[0].tiers == {"plan": "model", "integrate": "model"}
+    assert found.degraded == ()
+
+
+@pytest.mark.parametrize("kind", ["unanswered", "invented", "nonsense"])
+def test_a_single_question_is_reflected_on_where_nothing_that_is_quoted_answers_it(opened: Any, kind: str) -> None:
+    def unanswered(request: Request) -> dict[str, Any]:
+        return {**found_emil(request), "answer": "", "answerable": False}
+
+    invented = {
+        "claims": [claim("Emil did.", "P1", "no such words")],
+        "reason": "",
+        "answer": "Emil",
+        "answerable": True,
+    }
+    replies = {"unanswered": unanswered, "invented": invented, "nonsense": {"nonsense": 1}}
+    user, server = opened(integrate=replies[kind])
+    found = user.research(QUESTION, 1)
+    assert "reflect" in found.rounds[0].tiers
+    assert (agents(server)[-1] == "Reflection") is (kind != "nonsense")  # whose repair took the round's third call
+
+
+@pytest.mark.parametrize(
+    ("text", "single"),
+    [
+        ("What is Saar allergic to?", True),
+        ("Who broke his wrist?", True),
+        ("When is Ines's birthday?", True),
+        ("Which room is my mother in now?", True),
+        ("In which town does Tom live?", True),
+        ("萨尔对什么过敏？", True),
+        ("我妈妈住在哪里？", True),
+        ("Where does the friend who gave me the violin live?", False),
+        ("What is Mia's teacher's name?", False),
+        ("What is the name of the dog of my sister?", False),
+        ("What did Tom do after he moved?", False),
+        ("Who moved first?", False),
+        ("Is Tom a vegetarian?", False),
+        ("What would Tom like to eat?", False),
+        ("What do Ida and Tom collect?", False),
+        ("Which are my hobbies?", False),
+        ("When did I move, and who helped me?", False),
+        ("What became of case QX77?", False),
+        ("送我小提琴的朋友的老师住在哪里？", False),
+        ("搬家之后我去了哪里？", False),
+        ("我和小王谁先搬家？", False),
+        ("小王喜欢吃鱼吗？", False),
+    ],
+)
+def test_what_a_single_statement_may_answer_is_told_by_the_wording(text: str, single: bool) -> None:
+    question = read_question(text, ("Nora", "Theo"), datetime(2024, 5, 1, tzinfo=UTC), UTC)
+    assert asks_one_thing(question) is single
 
 
 def test_no_round_costs_more_than_three_calls_though_every_reply_needs_repair(opened: Any) -> None:
@@ -134,7 +199,7 @@ def test_reflection_leads_to_a_second_plan_for_what_is_missing(opened: Any) -> N
         plan=[PLAN, {"needs": [], "searches": [search("keyword", "half marathon")]}],
         reflect=[{"enough": False, "missing": ["Where Nora ran"]}, ENOUGH],
     )
-    found = user.research(QUESTION, 3, passages=2)
+    found = user.research(CHAINED, 3, passages=2)
     assert [one.number for one in found.rounds] == [1, 2]
     assert found.rounds[1].needs == ("Where Nora ran",)
     assert "Where Nora ran" in server.requests[3].text
@@ -146,7 +211,7 @@ def test_passages_seen_once_are_not_shown_again(opened: Any) -> None:
         plan=[PLAN, {"needs": [], "searches": [search("keyword", "wrist"), search("keyword", "marathon")]}],
         reflect=[{"enough": False, "missing": ["more"]}, ENOUGH],
     )
-    user.research(QUESTION, 2, passages=4)
+    user.research(CHAINED, 2, passages=4)
     shown = [one.text.split("The passages:")[1] for one in server.requests if one.name == "IntegrationReply"]
     lines = [{line.split(" ", 1)[1] for line in text.splitlines() if line.startswith("P")} for text in shown]
     assert lines[0]
@@ -188,7 +253,7 @@ def test_two_hundred_queries_are_bounded(opened: Any) -> None:
 
 def test_an_empty_plan_of_a_later_round_is_made_by_rules(opened: Any) -> None:
     user, _ = opened(reflect=[{"enough": False, "missing": ["half marathon"]}, ENOUGH])
-    found = user.research(QUESTION, 2, passages=2)
+    found = user.research(CHAINED, 2, passages=2)
     assert [one.query for one in found.rounds[1].plan.requests] == ["half marathon", "half marathon"]
     assert any("the rules planned this round" in one for one in found.degraded)
 
@@ -217,7 +282,7 @@ def test_pages_are_read_whole_once_and_quoted_by_step(opened: Any) -> None:
             reflect={"enough": False, "missing": ["the page again"]},
         )
     )
-    found = user.research("What is the beagle called?", 2)
+    found = user.research("What is the beagle called that Nora has?", 2)
     assert memory.user("nora").page(page.id).text
     pages = [one for one in found.passages if one.kind == "page"]
     assert [one.id for one in pages] == [page.id]
@@ -341,7 +406,7 @@ def test_a_reflection_that_never_says_enough_ends_with_the_rounds(opened: Any) -
 
 def test_the_last_round_is_told_that_it_is(opened: Any) -> None:
     user, server = opened(reflect={"enough": False, "missing": ["more of it"]})
-    user.research(QUESTION, 2, passages=2)
+    user.research(CHAINED, 2, passages=2)
     told = [one.text for one in server.requests if one.name == "ReflectionReply"]
     assert ["none is left" in one for one in told] == [False, True]
     assert agents(server)[-1] == "Reflection"
@@ -441,6 +506,6 @@ def test_calls_are_kept_in_the_ledger(opened: Any) -> None:
     from hexamem.stores.ledger.usage import all_usage
 
     user, _ = opened()
-    user.research(QUESTION, 1)
+    user.research(CHAINED, 1)
     rows = {row["agent"]: row["calls"] for row in all_usage(user.memory.ledger)}
     assert rows == {"planner": 1, "integrator": 1, "reflector": 1}

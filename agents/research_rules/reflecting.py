@@ -17,7 +17,19 @@ from .own_facts import states_slot
 from .question import CODE, Question, Stems, holds, stems
 from .text_reader import TextReader
 
-__all__ = ["coverage", "reflect_by_rules"]
+__all__ = ["asks_one_thing", "coverage", "reflect_by_rules"]
+
+_ASKING = re.compile(
+    r"^\W*(?:\w+\s)?(?:who|whom|whose|what|which|when|where|why|how)\b(?:['’]s)?|什么|甚麼|什麼|谁|誰|哪|几|怎么|怎麼|为何",
+    re.IGNORECASE,
+)
+_CHAINED = re.compile(
+    r"\b(?:who|whom|whose|which|that|where|when|while)\b|['’]s\b.*['’]s\b|\bof\b.*\bof\b|['’]s\b.*\bof\b|\bof\b.*['’]s\b"
+    r"|\b(?:and|or|before|after|since|until|till|during|than|first|last|latest|earliest|newest|oldest|\w{3,}est|most|least|more|fewer"
+    r"|same|both|other|else|also|besides|ever|always|usually|every|each|all|total|altogether|common|between|compare[ds]?|differ\w*)\b"
+    r"|之前|之后|以前|以后|期间|比|最|先|首|第一|相同|同一|一样|都|每|总|一共|另外|其他|还有|除了|和|跟|与|以及|或|还是|、|的.{1,8}的|(?:人|朋友|同事)的",
+    re.IGNORECASE,
+)
 
 _NAME = re.compile(r"(?<![.!?…] )(?<!^)\b[A-Z][\w'’-]{2,}(?: [A-Z][\w'’-]+)*")
 _LOOSE = re.compile(r"I['’]|[A-Z][a-z]+['’](?:s|t|ll|re|ve|d|m)$")
@@ -36,6 +48,20 @@ def coverage(question: Question, passages: Sequence[Passage], read: Stems = stem
     held = frozenset().union(*(read(part) for one in passages for part in (one.speaker or "", one.text)))
     missing = tuple(word for word in question.words if not holds(question, held, word, read))
     return 1 - len(missing) / len(question.words), missing
+
+
+def asks_one_thing(question: Question) -> bool:
+    """Whether a single statement may answer a question in full: "What is Saar allergic to?", "你住在哪里？".
+
+    Not where it asks for several things or in parts, what is likely, about an identifier (whose passages may lead on),
+    by way of something else that must be found first ("Where does the friend who gave me the violin live?", "Mia's
+    teacher's name"), for what comparing shows (the first, more than, before, both, ever), or for yes or no, since a no
+    may rest on what was not found. In doubt it is not.
+    """
+    if question.many or question.parts or question.judges or identifiers(question.text):
+        return False
+    asking = _ASKING.search(question.text)
+    return asking is not None and _CHAINED.search(question.text.replace(asking[0], "", 1)) is None
 
 
 def reflect_by_rules(
