@@ -68,9 +68,10 @@ class Hit(Record):
     ``occurred_at`` is aware, a step's in the offset in which it was told; an item's is when it happened or began to
     hold, else when it was last said, else when it was learned. ``said_at`` is when the words were said, an item's those
     that it was last learned from (None where it cites none); of what was said at once ``seq`` tells the order.
-    ``score`` compares hits of one recall only. ``why`` lists the signals, strongest first; their shares add up to the score. ``scope`` (as a path such as
-    ``Trip / Day 2``), ``events`` (the main one first) and ``entities`` are a step's labels by name. Of a long document
-    the text is its title, its best passage and the ``place`` of that: ``page 40``, ``section Trams``, ``rows 1–30``.
+    ``score`` compares hits of one recall only. ``why`` lists the signals, strongest first; their shares add up to the
+    score. ``scope`` (as a path such as ``Trip / Day 2``), ``events`` (the main one first) and ``entities`` are a step's
+    labels by name. Of a long document the text is its title, its best passage and the ``place`` of that: ``page 40``,
+    ``section Trams``, ``rows 1–30``.
     """
 
     id: str

@@ -159,6 +159,51 @@ def test_forgetting_is_whole_or_not_at_all_and_can_be_undone(memory: Memory) -> 
     assert [one.id for one in alice.steps()] == [step]
 
 
+@pytest.mark.parametrize(
+    ("said", "what", "kept", "asked"),
+    [
+        (["I stay at the Anker Hotel.", "I fly to Oslo on 9 December."], "that I stay at the Anker Hotel", [1], []),
+        (["Pieter wants to leave the clinic.", "Ann likes tea."], "what I said about Pieter", [1], []),
+        (["I stay at the Anker Hotel, and on Monday I fly to Rome."], "I stay at the Anker Hotel", [0], [0]),
+        (["The Anker Hotel is loud.", "I stay at the Anker Hotel."], "I stay at the Anker Hotel", [0], []),
+        ([f"Pieter sold his bike number {word}." for word in "abcdefg"], "Pieter", list(range(7)), list(range(7))),
+        (["我住在安可酒店。", "我12月9日飞奥斯陆。"], "我住在安可酒店的事", [1], []),
+    ],
+)
+def test_words_forget_only_what_says_just_that(
+    said: list[str], what: str, kept: list[int], asked: list[int], memory: Memory
+) -> None:
+    alice = memory.user("alice")
+    alice.remember(said, thread_id="old")
+    done = result(memory, "forget", what=what)
+    assert [step.content for step in alice.steps()] == [said[one] for one in kept]
+    assert {one["text"] for one in done.get("not_sure", ())} == {said[one] for one in asked}
+    assert done.get("said", []) == [one for number, one in enumerate(said) if number not in kept]
+    for operation_id in done["undo_with"]:
+        alice.undo(operation_id)
+    assert [step.content for step in alice.steps()] == said
+
+
+@pytest.mark.parametrize("what", ["", "what I said", "everything", "关于我说过的事", "the Grand Hotel in Rome"])
+def test_words_that_name_nothing_stored_forget_nothing(what: str, memory: Memory) -> None:
+    memory.user("alice").remember("I stay at the Anker Hotel.")
+    assert use(memory, "forget", what=what).status == "error"
+    assert len(memory.user("alice").steps()) == 1
+
+
+def test_the_request_to_forget_is_not_what_it_forgets(memory: Memory) -> None:
+    alice = memory.user("alice")
+    [step] = alice.remember("I stay at the Anker Hotel.", thread_id="old").step_ids
+    alice.add(
+        {"kind": "semantic", "name": "stay", "summary": "Stays at the Anker Hotel", "sources": [{"step_id": step}]}
+    )
+    model = ScriptedChat([calls("forget", what="stay at the Anker Hotel"), "Done."])
+    agent = create_agent(model, middleware=[MemoryMiddleware(memory)])
+    agent.invoke({"messages": [HumanMessage("Forget that I stay at the Anker Hotel.")]}, context={"user": "alice"})
+    assert [one.content for one in alice.steps()] == ["Forget that I stay at the Anker Hotel.", "Done."]
+    assert alice.items() == []
+
+
 def test_a_long_resource_is_read_in_parts(memory: Memory) -> None:
     text = "abcdefghij" * 30
     item = memory.user("alice").add({"kind": "resource", "title": "Letters", "content": text})

@@ -117,13 +117,23 @@ class UpdateCoreInput(_Input):
 
 
 class ForgetInput(_Input):
-    ids: list[str] = Field(min_length=1, max_length=50, description="Ids from a search or list.")
+    ids: list[str] = Field(default_factory=list, max_length=50, description="Ids from a search or list.")
+    what: str = Field(
+        default="",
+        max_length=500,
+        description="Or what is to be forgotten, in words that stand there: 'stays at the Anker Hotel'.",
+    )
     reason: str = Field(default="", description="Why, for the history.")
 
 
 class ForgetOutput(_Values):
     forgotten: list[str]
     undo_with: list[str] = Field(description="Ids of operations that a person can undo.")
+    said: list[str] | None = Field(default=None, description="How what was found by words and forgotten begins.")
+    not_sure: list[FoundRecord] | None = Field(
+        default=None,
+        description="Not forgotten: these say it too, and more. Ask the user which go as a whole, then give their ids.",
+    )
 
 
 class ListInput(_Input):

@@ -7,7 +7,7 @@ that is ``UserMemory.reveal`` and the command line alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 from pydantic import BaseModel
 
 from ..errors import InvalidInputError, NotFoundError
-from ..memory_types import CoreItem, MemoryItem, ResourceItem, Step, VaultItem
+from ..memory_types import CoreItem, Hit, MemoryItem, ResourceItem, Step, VaultItem
 from ..memory_types.times import shown
 from ..retrieval.packing import distinct_hits, hit_text
 from ..stores.ledger.steps import known_messages
 from ..stores.secrets import reference
+from .forgetting import what_is_meant
 from .operation_forms import (
     ForgetInput,
     ForgetOutput,
@@ -108,17 +109,18 @@ def _search(user: UserMemory, call: OperationCall, given: SearchInput) -> Search
     seen = [hit for hit in found.hits if hit.id in call.visible][: given.k]
     return SearchOutput(
         in_this_conversation=[SeenRecord(id=hit.id, begins=_beginning(hit.text)) for hit in seen] or None,
-        results=[
-            FoundRecord(
-                id=hit.id,
-                kind=hit.kind,
-                text=hit_text(hit),
-                when=_when(hit.occurred_at),
-                speaker=hit.speaker,
-                no_longer_believed=hit.superseded or None,
-            )
-            for hit in hits
-        ],
+        results=[_found(hit) for hit in hits],
+    )
+
+
+def _found(hit: Hit) -> FoundRecord:
+    return FoundRecord(
+        id=hit.id,
+        kind=hit.kind,
+        text=hit_text(hit),
+        when=_when(hit.occurred_at),
+        speaker=hit.speaker,
+        no_longer_believed=hit.superseded or None,
     )
 
 
@@ -189,8 +191,27 @@ def _update_core(user: UserMemory, call: OperationCall, given: UpdateCoreInput) 
 
 def _forget(user: UserMemory, call: OperationCall, given: ForgetInput) -> ForgetOutput:
     reason = given.reason or "the agent was to forget it"
+    if given.ids:
+        return _forget_by_id(user, given.ids, reason)
+    meant = what_is_meant(user, given.what, {one["step_id"] for one in _sources(user, call)})
+    steps = {hit.id for hit in meant.sure if hit.kind == "step"}
+    ids = [hit.id for hit in meant.sure if hit.id in steps or not hit.sources]  # other items go with their steps
+    if not ids and not meant.unsure:
+        raise NotFoundError(
+            f"what = {given.what!r}: nothing stored says that; search_memory may tell in which words it is"
+        )
+    done = _forget_by_id(user, ids, reason) if ids else ForgetOutput(forgotten=[], undo_with=[])
+    return done.model_copy(
+        update={
+            "said": [_beginning(hit.text) for hit in meant.sure if hit.id in ids] or None,
+            "not_sure": [_found(hit) for hit in meant.unsure] or None,
+        }
+    )
+
+
+def _forget_by_id(user: UserMemory, ids: Sequence[str], reason: str) -> ForgetOutput:
     # First whether all are there: then it is done whole or not at all.
-    records = [user.get(one) for one in dict.fromkeys(given.ids)]
+    records = [user.get(one) for one in dict.fromkeys(ids)]
     gone = [one.id for one in records if one.status in ("removed", "forgotten")]
     if gone:
         raise NotFoundError(f"{', '.join(gone)}: forgotten already; leave it out")
@@ -300,8 +321,9 @@ OPERATIONS: tuple[MemoryOperation[Any, Any], ...] = (
     ),
     MemoryOperation(
         name="forget",
-        description="Forget records by their ids, when the user asks for it; search_memory tells them, those of this "
-        "conversation too. Do not repeat in your reply what was forgotten: the reply is stored. A person can undo it.",
+        description="Forget records when the user asks for it: by their ids, as search_memory tells them, or by words for what "
+        "they say, those of this conversation too. By words only what says just that is forgotten; what says more comes back "
+        "to be asked about. Do not repeat in your reply what was forgotten: the reply is stored. A person can undo it.",
         input=ForgetInput,
         output=ForgetOutput,
         run=_forget,
