@@ -191,16 +191,16 @@ def _phones(text: str, zone: tzinfo) -> Iterator[tuple[int, int]]:
         ):
             yield match.start, match.end
     # A number that no country gives out, made up, mistyped or of a plan that has changed, is as private as another.
-    for match in _DIGITS.finditer(text[:20_000]):
-        lead = text[max(0, match.start() - 40) : match.start()]
-        digits = sum(c.isdigit() for c in match[0])
-        if any(a < match.end() and match.start() < b for a, b in known) or not 7 <= digits <= 15:
+    for run in _DIGITS.finditer(text[:20_000]):
+        lead = text[max(0, run.start() - 40) : run.start()]
+        digits = sum(c.isdigit() for c in run[0])
+        if any(a < run.end() and run.start() < b for a, b in known) or not 7 <= digits <= 15:
             continue
-        if _NOT_PHONE.search(lead[-25:]) or _DAY_FIRST.match(match[0]):
+        if _NOT_PHONE.search(lead[-25:]) or _DAY_FIRST.match(run[0]):
             continue
-        abroad = digits >= 9 and _ABROAD.fullmatch(match[0]) and not _THOUSANDS.fullmatch(match[0])
+        abroad = digits >= 9 and _ABROAD.fullmatch(run[0]) and not _THOUSANDS.fullmatch(run[0])
         if abroad or _LINE_WORD.search(lead):
-            yield match.span()
+            yield run.span()
 
 
 def _addresses(text: str) -> Iterator[tuple[int, int]]:

@@ -18,6 +18,7 @@ from .endings_chinese import chinese_endings
 from .endings_english import english_endings
 from .english_grammar import Fact
 from .finding import Finding, day_start, quote_of
+from .having import ends_of_having
 from .over import Over, slots_of
 from .people import People
 from .sentences import Reading
@@ -137,6 +138,8 @@ def ends_of_fact(fact: Fact) -> tuple[Ends, ...]:
                 words=fact.stated.removeprefix("no longer at ").removeprefix("不在").removesuffix("了"),
             ),
         )
+    if lacking := ends_of_having(fact):
+        return lacking
     verb, _, what = fact.value.partition(" ")
     if fact.label in ("preference", "dislike") and verb in ("Loves", "Likes", "Prefers", "Dislikes") and what:
         return (Ends(labels=("preference" if verb == "Dislikes" else "dislike",), words=what, exact=True),)

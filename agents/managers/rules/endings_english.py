@@ -8,6 +8,7 @@ from .... import lazy_re as re
 from ....memory_types.proposals import OF_THE_ENDED, Ends
 from .couples_english import SO, WHEN, parted
 from .english_grammar import LEAD, PLACE, clean
+from .having import bought_instead
 from .over import Over, slots_of
 from .people import KIN_PATTERN, People, is_name
 from .sentences import Clause, Sentence
@@ -216,7 +217,7 @@ def _does_no_more(match: re.Match[str], clause: Clause) -> Iterator[Over]:
     rf"(?P<what>(?:[\w-]+\s){{0,2}}?[\w-]+)(?i:{WHEN})"
 )
 def _sold(match: re.Match[str], clause: Clause) -> Iterator[Over]:
-    what = match["what"]
+    what, new = match["what"], bought_instead(clause.text)
     words = (
         ""
         if re.fullmatch(r"(?:old\s)?(?:car|van|motorbike|motorcycle|scooter|bike|vehicle)", what, re.IGNORECASE)
@@ -226,8 +227,8 @@ def _sold(match: re.Match[str], clause: Clause) -> Iterator[Over]:
         start=clause.start,
         end=clause.end,
         label="vehicle",
-        value=f"No longer has the {what}",
-        stated=f"no longer {what}",
+        value=f"Has {new}, no longer the {what}" if new else f"No longer has the {what}",
+        stated=new or f"no longer {what}",
         slot="vehicle",
         ends=(Ends(slots=("vehicle",), words=words, needed=True),),
     )

@@ -7,16 +7,18 @@ from collections.abc import Iterator
 from .... import lazy_re as re
 from .english_grammar import Fact
 from .family_chinese import chinese_family
+from .having import HAVING_RULES_ZH
 from .life_chinese import LIFE_RULES_ZH
 from .people import KIN_ZH_PATTERN, People
 from .reported_speech import own_words
 from .sentences import Clause, Reading
 from .ways_chinese import WAYS_RULES_ZH
+from .wishes import WISH_RULES_ZH
 from .words import NAME
 
 __all__ = ["chinese_facts"]
 
-_RULES = (*LIFE_RULES_ZH, *WAYS_RULES_ZH)
+_RULES = (*LIFE_RULES_ZH, *WAYS_RULES_ZH, *HAVING_RULES_ZH, *WISH_RULES_ZH)
 _ANSWER = re.compile(
     r"回答|回复|答复|说话|表情|emoji|繁体|简体|普通话|中文|英文|英语|日语|句话"
     r"|字以内|简短|简洁|啰嗦|详细|要点|列点|分点|列表|markdown|公制|摄氏|称呼"

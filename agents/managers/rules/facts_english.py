@@ -10,17 +10,19 @@ from .coordinated_english import coordinated
 from .english_grammar import LANGUAGES, Fact
 from .family_english import FAMILY_WORDS, english_family, named_next
 from .further_english import FURTHER_RULES
+from .having import HAVING_RULES
 from .likes_english import LIKES_RULES
 from .people import People, is_name
 from .person_english import PERSON_RULES
 from .reported_speech import own_words
 from .sentences import Clause, Reading, words_of
+from .wishes import WISH_RULES
 from .words import NAME
 from .work_english import WORK_RULES
 
 __all__ = ["Fact", "english_facts"]
 
-_ALL_RULES = (*PERSON_RULES, *WORK_RULES, *LIKES_RULES, *FURTHER_RULES)
+_ALL_RULES = (*PERSON_RULES, *WORK_RULES, *LIKES_RULES, *FURTHER_RULES, *HAVING_RULES, *WISH_RULES)
 
 _ANSWER_WORDS = re.compile(
     r"\b(?:answers?|repl(?:y|ies)|respon(?:d|ses?)|emojis?|bullet(?:s| points?)?|concise"
@@ -99,13 +101,20 @@ def english_facts(reading: Reading, people: People, *, household: bool = False) 
         yield from _names(sentence.text, sentence.clauses)
         yield from _liked_it(sentence.text, sentence.clauses)
         for clause in sentence.clauses:
-            if not clause.holds:
+            if not clause.holds or _ANNOUNCES.search(previous):
                 previous = clause.text
                 continue
             spoken = _with_subject(clause, previous)
             previous = spoken.text
             for part in coordinated(spoken):
                 yield from _facts_of(part)
+
+
+_ANNOUNCES = re.compile(
+    rf"(?:\b(?i:he|she|they|(?:my|our)\s\w+)|{NAME})\s(?i:(?:always|just|often|also)\s)?"
+    r"(?i:says?|said|writes?|wrote|asks?|asked|(?:tells?|told)\s(?:me|us))$"
+)
+"""A clause before a colon that announces what somebody else says."""
 
 
 def _facts_of(clause: Clause) -> Iterator[Fact]:

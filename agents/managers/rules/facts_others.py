@@ -12,6 +12,7 @@ from .reported_speech import own_words
 from .sentences import Clause, Reading, Sentence
 from .stated_chinese import chinese_statements
 from .stated_english import continues_statement, labelled_statement, stated_whole, statement
+from .taking_part import taking_part, taking_part_zh
 from .told import Told
 from .told_apart import told_apart
 from .told_in_passing import told_in_passing
@@ -185,8 +186,10 @@ def others_facts(reading: Reading, people: People, thing: str = "") -> Iterator[
                 yield whole
             for clause in () if whole else sentence.clauses:
                 for tailed in told_apart(_with_tail(clause, sentence)) if clause.holds else ():
-                    told = _english(tailed, people, place, thing, first=clause.start == sentence.start) or statement(
-                        tailed, sentence, people
+                    told = (
+                        taking_part(tailed, people, reading.raw[: tailed.start])
+                        or _english(tailed, people, place, thing, first=clause.start == sentence.start)
+                        or statement(tailed, sentence, people)
                     )
                     if told:
                         thing = told.name
@@ -197,6 +200,8 @@ def others_facts(reading: Reading, people: People, thing: str = "") -> Iterator[
                         place = match["place"]
         if reading.has_han:
             told_here = list(chinese_others_facts(sentence, people))
+            covered = [(told.start, told.end) for told in told_here]
+            told_here += [told for told in taking_part_zh(sentence) if not any(a <= told.start < b for a, b in covered)]
             for told in told_here:
                 people.told_of(told.name)
             yield from told_here

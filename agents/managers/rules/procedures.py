@@ -8,6 +8,7 @@ from .... import lazy_re as re
 from .facts_english import is_answer_wish
 from .how_to import announces_how_to, condition_steps, kitchen_steps, method_steps
 from .sentences import MASK, Reading, Sentence
+from .wishes import wishes_of_suggestions
 
 __all__ = ["Procedure", "find_procedures"]
 
@@ -206,6 +207,7 @@ def find_procedures(
             )
             and not _ANSWERS.search(sentence.text)
             and not is_answer_wish(sentence.text)
+            and not any(map(wishes_of_suggestions, (sentence.text, *(one.text for one in sentence.clauses))))
         ):
             if (
                 re.search(
