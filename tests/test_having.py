@@ -107,6 +107,7 @@ def test_a_standing_wish_for_what_is_suggested_stands_in_core_memory_once(
         "Don't suggest that to him.",
         "Tom says: never suggest anything with peanuts.",
         "我朋友推荐了一家餐厅。",
+        "My photos of Rome, always remind me of that day.",
     ],
 )
 def test_wishes_of_work_and_of_others_are_not_the_users(alice: UserMemory, said: str) -> None:
@@ -120,7 +121,10 @@ def test_wishes_of_work_and_of_others_are_not_the_users(alice: UserMemory, said:
             "Hanne asked to come along to Slovenia with her boyfriend Wout. I said yes to her, but Wout is not coming.",
             "Wout is not coming to Slovenia",
         ),
-        ("Marta is not coming to Oslo. Youssef from the site team is coming with me.", "Youssef from the site team is coming with me to Oslo"),
+        (
+            "Marta is not coming to Oslo. Youssef from the site team is coming with me.",
+            "Youssef from the site team is coming with me to Oslo",
+        ),
         ("Wout's not joining us.", "Wout is not joining us"),
         ("Unfortunately my brother Tom can't make it to the wedding.", "Tom (brother) can't make it to the wedding"),
         ("Lena has dropped out.", "Lena has dropped out"),

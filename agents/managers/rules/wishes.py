@@ -18,7 +18,7 @@ _TO_OTHERS = re.compile(
     r"\bto\s(?:the\s|our\s|my\s|your\s)?(?:customers?|clients?|patients?|guests?|users?|students?|visitors?|colleagues?|staff|anyone|them|him|her)\b",
     re.IGNORECASE,
 )
-_SUGGEST = r"(?:suggest|recommend|propose|offer me|give me|send me|book me|order me|pick me|find me|show me|remind me)"
+_SUGGEST = r"(?:suggest|recommend|propose|offer me|book me|order me|pick me)"
 _ENGLISH = (
     rf"(?P<wish>(?:(?i:never|always|don't\sever|do not\sever)\s(?i:please\s)?(?i:{_SUGGEST})\s[^\ue000]{{3,120}}"
     rf"|(?i:don't|do not)\s(?i:{_SUGGEST})\s(?i:me\s)?(?:(?i:any\w*|more)\b|\w+(?:\s\w+)?s\b)[^\ue000]{{2,120}}))$"
@@ -38,7 +38,7 @@ def wishes_of_suggestions(text: str) -> bool:
     return bool(_BARE.match(said) or _BARE_ZH.match(said)) and not _TO_OTHERS.search(said)
 
 
-@_rule("suggest recommend propose offer give send book order pick find show remind", _LEAD + _ENGLISH)
+@_rule("suggest recommend propose offer book order pick", _LEAD + _ENGLISH)
 def _wish(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     said = match["wish"].strip(" .!")
     if not _TO_OTHERS.search(said):
