@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 from .... import lazy_re as re
 from ....memory_types.proposals import Ends
-from .chinese_grammar import HAN
 from .english_grammar import LEAD, Fact, rule_set
 from .sentences import Clause
-from .words import ANIMALS, ANIMALS_ZH
+from .words import ANIMALS, ANIMALS_ZH, HAN
 
 __all__ = ["HAVING_RULES", "HAVING_RULES_ZH", "bought_instead", "ends_of_having"]
 
