@@ -228,4 +228,6 @@ def _words(item: MemoryItem) -> str:
 def _told(tx: Transaction, item: MemoryItem) -> _Said:
     moment = None if has_own_time(item) else last_said(tx, {item.id: item.sources}).get(item.id)
     text = getattr(item, "summary", "") or getattr(item, "value", "") or item.text
-    return _Said(searchable(text), moment.at if moment else event_time(item), None, tuple(one.step_id for one in item.sources))
+    return _Said(
+        searchable(text), moment.at if moment else event_time(item), None, tuple(one.step_id for one in item.sources)
+    )
