@@ -244,6 +244,21 @@ def test_booking_is_done_on_the_last_such_day_and_for_the_next(text: str, day: s
     assert one.values["summary"] == summary
 
 
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("Mark moved to Leeds on 3 June.", "2024-06-03"),
+        ("My sister moved back to New York on 3 June.", "2024-06-03"),
+        ("Mark is moving to Leeds on 3 June.", "2025-06-03"),
+        ("The meeting moved to 3 June.", "2025-06-03"),
+        ("The party has been moved to Saturday 7 June.", "2025-06-07"),
+    ],
+)
+def test_who_moved_to_a_place_did_and_what_was_moved_to_a_day_will_be(text: str, day: str) -> None:
+    (one,) = [each for each in proposed(batch(text)) if each.kind == "episodic"]
+    assert one.values["occurred_at"].date().isoformat() == day
+
+
 def test_a_slip_replaces_the_event_of_the_same_batch() -> None:
     turns: list[Turn] = [
         "I have the dentist on Monday at half three.",

@@ -20,6 +20,7 @@ __all__ = [
     "LOOK_UP",
     "MOST",
     "MOVED",
+    "MOVED_AWAY",
     "NOT_PLANNED",
     "OFF",
     "PAST",
@@ -131,6 +132,13 @@ PERSON_MOVED = re.compile(
     r"|is\s)?(?:just\s)?(?:moved|moving|switched|changed)\b",
     re.IGNORECASE,
 )
+_NO_PLACE = r"(?:the\s)?(?:same|next|following|early|late|mid|end|beginning|morning|afternoon|evening|night|noon|\w+day|weekend)\b"
+MOVED_AWAY = re.compile(
+    rf"\bmov(?:ed|es|ing)\s(?:back\s|over\s|away\s|out\s)?to\s(?!{_NO_PLACE})[^\W\d][\w'’.-]*(?:\s[\w'’.-]+){{0,4}}?"
+    r"(?:\s(?:on|in|at|around|about|by|since))?(?:\sthe)?\s*$",
+    re.IGNORECASE,
+)
+"""What stands before a day where somebody moved to a place, and nothing to another day: "Mark moved to Leeds on"."""
 ASKS_WHEN = re.compile(
     r"\b(?:when|date|day|what time|did you|have you|which|how long ago)\b|什么时候|哪天|几号|几点|日期|哪一天",
     re.IGNORECASE,

@@ -23,6 +23,7 @@ from .event_words import (
     LOOK_UP,
     MOST,
     MOVED,
+    MOVED_AWAY,
     OFF,
     PAST,
     PERSON_MOVED,
@@ -175,7 +176,8 @@ def _of_sentence(
         raw = reading.raw[clause.start : clause.end]
         if len(inside) > 1 and span is inside[0] and (done := done_on(raw)) and span.start - clause.start in done:
             span = inside[1]  # what was booked is for another day than that on which it was booked
-        if MOVED.search(clause.text) and not PERSON_MOVED.search(clause.text):
+        away = PERSON_MOVED.search(clause.text) or MOVED_AWAY.search(reading.raw[clause.start : span.start])
+        if MOVED.search(clause.text) and not away:
             change = "moved"
         at = span.start - clause.start if raw.startswith(clause.text[:40]) else None
         prefer: Prefer = "future" if change == "moved" else tense(_around(sentence, number), reading.has_han, at)
