@@ -48,3 +48,74 @@ def test_the_mark_and_id_of_a_secret_are_no_words_of_the_step() -> None:
     assert "{{" not in words.text
     assert "shed" in words.terms
     assert not any("vault" in token for token in words.tokens)
+
+
+def test_a_trip_that_is_only_told_of_has_no_days() -> None:
+    scopes = scopes_of(
+        [
+            "I'm travelling to Cremona on 3 October for the violin makers' fair and come home on the 6th.",
+            "A: Noted: Cremona from 3 to 6 October.",
+        ]
+    )
+    assert scopes == ["Cremona trip"] * 2
+
+
+def test_a_date_within_a_trip_that_was_told_of_draws_nothing_else_into_it() -> None:
+    scopes = scopes_of(
+        [
+            "I'm travelling to Cremona on 3 October for the violin makers' fair and come home on the 6th.",
+            "A: Noted: Cremona from 3 to 6 October.",
+            "My tax adviser needs the receipts by 4 October.",
+            "A: Noted: receipts to the tax adviser by 4 October.",
+            "Emil's kindergarten has an autumn party on 5 October.",
+            "A: Noted: autumn party on 5 October.",
+        ]
+    )
+    assert scopes[0] == scopes[1] == "Cremona trip"
+    assert not any("trip" in scope for scope in scopes[2:])
+    assert scopes[2] == scopes[3] != scopes[4] == scopes[5]
+
+
+def test_after_other_matters_a_trip_that_was_told_of_is_found_again_by_its_town() -> None:
+    scopes = scopes_of(
+        [
+            "I'm flying to Bergen on 8 May to visit a shipyard, back on the 11th.",
+            "A: Noted: Bergen from 8 to 11 May.",
+            "Remember how we open the shop: sweep the floor, count the till, water the plants, then unlock the door.",
+            "A: The opening procedure is stored.",
+            "When do I come back from Bergen?",
+            "A: On 11 May.",
+        ]
+    )
+    assert scopes[0] == scopes[4] == scopes[5] == "Bergen trip"
+    assert scopes[2] != "Bergen trip"
+
+
+def test_a_trip_that_was_told_of_has_days_once_they_are_planned() -> None:
+    scopes = scopes_of(
+        [
+            "I'm flying to Bergen on 8 May, back on the 11th.",
+            "A: Noted: Bergen from 8 to 11 May.",
+            "Let's plan Bergen. Day 1: what can I see near the harbour?",
+            "A: The old wharf and the fish market.",
+            "Now day 2, please.",
+            "A: You could take the funicular up the mountain.",
+        ]
+    )
+    assert scopes[2] == "Bergen trip / Day 1"
+    assert scopes[4] == "Bergen trip / Day 2"
+
+
+def test_a_chinese_trip_that_is_told_of_keeps_to_itself() -> None:
+    scopes = scopes_of(
+        [
+            "我12月8号飞东京参加书展，11号回来。",
+            "A: 记下了：12月8日到11日，东京。",
+            "我妈上周做了膝盖手术，住在市一医院三楼。",
+            "A: 希望阿姨早日康复。",
+            "我什么时候从东京回来？",
+            "A: 12月11日。",
+        ]
+    )
+    assert scopes[0] == scopes[4] == "东京之行"
+    assert scopes[2] == scopes[3] != "东京之行"

@@ -23,6 +23,7 @@ from .roots import Place
 from .switch import PLANNING, Switch, goal_name
 from .text import Words, same_length_lower
 from .thread import Thread
+from .told_trips import plans_days
 
 __all__ = ["calendar_day", "led_by_calendar"]
 
@@ -88,7 +89,11 @@ def calendar_day(
     if user and not thread.introduced and thread.anchors == 0 and any(goal.dated for goal in cues.goals):
         stays = read_stays(words, cues.goals)
         opened = _open_trips(stays, thread, words, place, registry, at)
-    trips = [root for root in registry.roots if root.kind == "trip" and led_by_calendar(root)]
+    if opened and not plans_days(words, cues, opening=True):
+        for trip in opened:
+            trip.told = True
+        return Switch(opened[0], 0.8)
+    trips = [root for root in registry.roots if root.kind == "trip" and led_by_calendar(root) and not root.told]
     if not trips or thread.introduced:
         return None
     here = opened[0] if opened else place.root

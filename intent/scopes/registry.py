@@ -65,6 +65,7 @@ class Scope:
         weekday_votes: how often what was said on its days speaks for each weekday of day 1.
         hints: what was said of its days before their turn, by the key of the day: words and how often.
         own_words: of a trip, words that were said of it alone where several trips were told at once.
+        told: of a trip, it was told of and not planned; its days are no goals.
     """
 
     id: str
@@ -90,6 +91,7 @@ class Scope:
     weekday_votes: dict[int, int] = field(default_factory=dict)
     hints: dict[Key, dict[str, int]] = field(default_factory=dict)
     own_words: set[str] = field(default_factory=set)
+    told: bool = False
 
     @property
     def month(self) -> int:

@@ -37,6 +37,7 @@ from .keeping import ANSWERING
 from .registry import Scope
 from .roots import Place
 from .switch import learn, resolve
+from .told_trips import hear_planning, speaks_of_other_stay
 from .weighing import weigh_days, weighs_days
 
 __all__ = ["ScopeDecision", "ScopeSettings", "ScopeTracker"]
@@ -96,10 +97,15 @@ class ScopeTracker(ScopeFollowing):
         for name in self._speaker_words & signs.keys():
             del signs[name]
         registry = self._registry
+        here = thread.current.root if thread.current is not None else None
+        if user and here is not None:
+            hear_planning(here, words, cues, registry)
         aside = user and is_aside(thread, words, cues, registry)
         if aside:
             cues = replace(cues, goals=())  # a weekday in it is no day of the trip
         elif user and cues.goals and registry.towns and dates_no_trip(thread, words, cues, registry):
+            cues = replace(cues, goals=tuple(goal for goal in cues.goals if not goal.dated))
+        if here is not None and here.told and not speaks_of_other_stay(words, cues, here):
             cues = replace(cues, goals=tuple(goal for goal in cues.goals if not goal.dated))
         if cues.goals:
             learn_weekdays(words, cues, thread.current, registry)

@@ -40,7 +40,7 @@ class Weighed:
 def weighs_days(thread: Thread) -> bool:
     """Whether which day of a trip is meant is weighed for each text of a thread, rather than said with every change."""
     current = thread.current
-    if current is None or current.kind not in ("goal", "trip") or current.root.kind != "trip":
+    if current is None or current.kind not in ("goal", "trip") or current.root.kind != "trip" or current.root.told:
         return False
     if current.kind == "trip" and not thread.answered:
         return False  # people who speak of a trip may soon speak of something else
