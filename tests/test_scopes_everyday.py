@@ -119,3 +119,55 @@ def test_a_chinese_trip_that_is_told_of_keeps_to_itself() -> None:
     )
     assert scopes[0] == scopes[4] == "东京之行"
     assert scopes[2] == scopes[3] != "东京之行"
+
+
+def test_an_entry_after_days_of_silence_begins_a_topic_of_its_own() -> None:
+    scopes = scopes_of(
+        [
+            "Planted twelve tulip bulbs along the fence today.",
+            75.0,
+            "Choir practice was long, we sang the requiem right through.",
+            60.0,
+            "My right knee aches when I climb stairs.",
+        ]
+    )
+    assert len(set(scopes)) == 3
+
+
+def test_an_entry_comes_back_to_the_matter_of_weeks_ago() -> None:
+    scopes = scopes_of(
+        [
+            "Planted twelve tulip bulbs along the fence today.",
+            75.0,
+            "My right knee aches when I climb stairs.",
+            300.0,
+            "A frost came early; I covered the tulip bulbs with straw.",
+            90.0,
+            "The doctor says the knee needs rest and an ice pack every evening.",
+        ]
+    )
+    assert scopes[0] == scopes[2] != scopes[1] == scopes[3]
+
+
+def test_what_is_written_in_one_sitting_stays_together() -> None:
+    scopes = scopes_of(
+        [
+            "The new flat has two rooms and a small balcony.",
+            "The balcony looks out on the canal.",
+            "The landlord painted the rooms before we came.",
+        ]
+    )
+    assert len(set(scopes)) == 1
+
+
+def test_an_entry_long_after_a_trip_is_no_more_of_it() -> None:
+    scopes = scopes_of(
+        [
+            "I booked a ferry to Gotland for 3 June, returning on the 9th.",
+            200.0,
+            "The soloist fell ill, so I may sing the alto part.",
+            50.0,
+            "The ferry to Gotland was moved to 4 June.",
+        ]
+    )
+    assert scopes[0] == scopes[2] != scopes[1]

@@ -10,6 +10,7 @@ from .cues import Cues
 from .keeping import ScopeKeeping
 from .likeness import likeness, nearest, recall, typical
 from .registry import Scope
+from .sessions import says_enough, tied_to
 from .switch import goal_name, goal_within
 from .text import Words
 from .thread import Thread, cohesion
@@ -103,6 +104,8 @@ class ScopeFollowing(ScopeKeeping):
             if known is not None and known[1] > self.settings.known + 0.1 and words.count >= 6:
                 return known[0], 0.5, False, ()
             return self._open_topic(words.text), 0.5, True, ()
+        if user and thread.alone and thread.rested and not thread.introduced and says_enough(words):
+            return *self._begin_again(thread, words, vector, current), False, ()
         if thread.anchors > 2 or (thread.introduced and (current.steps < 8 or len(thread.history) > 1)):
             return current, 0.8, False, ()
         if weighs_days(thread):
@@ -131,6 +134,19 @@ class ScopeFollowing(ScopeKeeping):
             if apart and cohesion(thread, words.terms, vector) < self.settings.cohesion_talk:
                 return *self._turn_aside(thread, words, vector), ()
         return self._drift(thread, current, words, vector, user, cues.shift or own)
+
+    def _begin_again(self, thread: Thread, words: Words, vector: Vectors | None, current: Scope) -> tuple[Scope, float]:
+        """What an entry after a silence is about: the scope that it is tied to, else a topic of its own."""
+        self._settle(thread, None)
+        thread.open = False
+        scope = tied_to(self._registry, words, vector, current)
+        if scope is None:
+            scope = self._open_topic(words.text)
+        elif scope.root.told:
+            scope = scope.root
+        if scope is not current:
+            thread.local.clear()
+        return scope, 0.6
 
     def _drift(
         self, thread: Thread, current: Scope, words: Words, vector: Vectors | None, user: bool, shift: bool

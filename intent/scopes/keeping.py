@@ -71,11 +71,13 @@ class ScopeKeeping:
         return np.asarray(rest / np.float32(length), np.float32)
 
     def _listen(self, thread: Thread, at: datetime) -> None:
-        if thread.last_at is not None and (at - thread.last_at).total_seconds() > self.settings.gap_hours * 3600:
+        past = None if thread.last_at is None else (at - thread.last_at).total_seconds()
+        thread.rested = past is not None and past > self.settings.gap_hours * 3600
+        if thread.rested:
             self._settle(thread, None)
             thread.open = True
             thread.offer = None
-        elif thread.seen == 1 and thread.last_at is not None and abs((at - thread.last_at).total_seconds()) < 1.0:
+        elif thread.seen == 1 and past is not None and abs(past) < 1.0:
             unclock(self._registry)  # nobody answers and is answered within a second: these times were made up
         thread.last_at = at
 
@@ -157,6 +159,8 @@ class ScopeKeeping:
         scope.steps += 1
         thread.seen += 1
         thread.answered = thread.answered or step.role in ANSWERING
+        if len(thread.voices) < 2:
+            thread.voices.add(step.speaker)
         if provisional and scope.steps > 1:
             thread.pending.append(Pending(step.id, words.terms, vector, words.text[:400]))
         else:

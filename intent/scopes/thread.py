@@ -60,6 +60,13 @@ class Thread:
     visit: int = 0  # steps since the current scope was entered, or named again
     left: Scope | None = None  # the trip, or day of one, that an aside turned away from
     told: bool = True  # whether the current scope was entered because a step named it
+    rested: bool = False  # a silence came before the step in hand
+    voices: set[str] = field(default_factory=set)  # the first two who spoke here
+
+    @property
+    def alone(self) -> bool:
+        """Whether one person writes here and nobody answers, as in a diary."""
+        return not self.answered and len(self.voices) < 2
 
     def said(self) -> set[str]:
         """The words of the last few steps."""
