@@ -104,8 +104,15 @@ class ScopeFollowing(ScopeKeeping):
             if known is not None and known[1] > self.settings.known + 0.1 and words.count >= 6:
                 return known[0], 0.5, False, ()
             return self._open_topic(words.text), 0.5, True, ()
-        if user and thread.alone and thread.rested and not thread.introduced and says_enough(words):
-            return *self._begin_again(thread, words, vector, current), False, ()
+        if user and thread.rested and not thread.introduced and not thread.anchors and says_enough(words):
+            if thread.alone:
+                return *self._begin_again(thread, words, vector, current), False, ()
+            if thread.answered and current.root.kind in ("topic", "trip"):
+                known = tied_to(self._registry, words, vector, current)
+                if known is not None and known is not current and known.root.kind == "topic":
+                    self._settle(thread, None)
+                    thread.local.clear()
+                    return known, 0.6, False, ()
         if thread.anchors > 2 or (thread.introduced and (current.steps < 8 or len(thread.history) > 1)):
             return current, 0.8, False, ()
         if weighs_days(thread):
