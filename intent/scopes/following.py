@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ... import lazy_re as re
 from ..contract import Vectors
 from .asides import resumes_trip, tells_own
 from .cues import Cues
@@ -18,7 +19,13 @@ from .weighing import weigh_days, weighs_days
 
 __all__ = ["ScopeFollowing"]
 
+_BACK = re.compile(r"^\W*(?:and |but |so )?(?:he|she|they|it)\b(?![’']?s? (?:time|rain|snow|is time|rains))|^[他她它]", re.I)
 _ANSWER = 12  # words up to which a text may be no more than the answer to a question
+
+
+def refers_back(words: Words) -> bool:
+    """Whether a text sets out with somebody or something just spoken of."""
+    return _BACK.search(words.text) is not None
 
 
 def _asked(thread: Thread) -> bool:
@@ -135,6 +142,8 @@ class ScopeFollowing(ScopeKeeping):
             return scope, confidence, False, ()
         if (fixed and not thread.open) or dated:
             return current, 0.9 if not user or cues.anaphoric else 0.75, False, ()
+        if user and thread.answered and not thread.rested and not thread.pending and refers_back(words):
+            return current, 0.7, False, ()
         own = user and thread.answered and not cues.anaphoric and tells_own(words)
         if own and vector is not None and not thread.pending and not thread.open and not _asked(thread):
             apart = thread.said().isdisjoint(words.terms) and len(words.terms) > 2
