@@ -171,3 +171,53 @@ def test_an_entry_long_after_a_trip_is_no_more_of_it() -> None:
         ]
     )
     assert scopes[0] == scopes[2] != scopes[1]
+
+
+PLANNED = [
+    "Can you help me plan three days in Ghent, 9 to 11 October? Let's start with day 1.",
+    "A: Gladly! On day 1 you could see the castle and take a boat on the canals.",
+    "Good. And where do we eat?",
+    "A: Try the fish place by the market hall.",
+]
+
+
+def test_days_after_a_trip_was_planned_what_has_no_word_of_it_is_something_else() -> None:
+    scopes = scopes_of(
+        [
+            *PLANNED,
+            50.0,
+            "The boiler makes a rattling noise again, the plumber is coming at four.",
+            "A: Noted: the plumber at four.",
+            "He says the pump must be replaced, it costs 380 euros.",
+            "A: Noted: new pump, 380 euros.",
+            70.0,
+            "Back to Ghent: is there a market on the last day?",
+            "A: Yes, the flower market.",
+            "The new pump was fitted today, the heating works again.",
+            "A: Great news.",
+        ]
+    )
+    assert scopes[4] == scopes[5] == scopes[6] == scopes[7] == scopes[10] == scopes[11]
+    assert scopes[0] == "Ghent trip / Day 1" != scopes[4]
+    assert scopes[8] == "Ghent trip / Day 3"
+
+
+def test_a_matter_that_was_spoken_of_before_is_gone_back_to_from_the_midst_of_a_trip() -> None:
+    scopes = scopes_of(
+        [
+            "The dentist put off my appointment until the spring.",
+            "A: Noted.",
+            *PLANNED,
+            "When is the appointment with my dentist?",
+            "A: In the spring.",
+            "Is the castle open on Fridays?",
+            "A: Yes, until five.",
+        ]
+    )
+    assert scopes[6] == scopes[7] == scopes[0]
+    assert scopes[8] == scopes[9] == "Ghent trip / Day 1"
+
+
+def test_questions_without_a_word_of_travel_stay_in_the_trip_that_is_being_planned() -> None:
+    scopes = scopes_of([*PLANNED, "Which one is cheaper?", "A: The second.", "Fine, take that, for four people."])
+    assert set(scopes) == {"Ghent trip / Day 1"}

@@ -12,9 +12,9 @@ from ..entity_patterns import GAZETTEER
 from ..phrases.tokens import tokenize, word_set
 from ..references.cues import PERSON_NOUNS
 from .cues import Cues
-from .registry import Registry
+from .registry import Registry, Scope
 from .switch import PLANNING
-from .text import Words
+from .text import NAME, Words
 from .thread import Thread
 
 __all__ = ["dates_no_trip", "is_aside", "resumes_trip", "tells_own"]
@@ -44,17 +44,23 @@ _WHOSE = re.compile(r"\b(?:my|our|her|his) ([a-z]+)")
 _KIN = re.compile(r"我[爸妈儿女]|[爸妈哥弟姐妹婆公](?!的)")
 _WE = re.compile(r"\b(?:we|us)\b|我们")
 _LEAST_TERMS = 3
+_ELSEWHERE = 0.3  # share of a text's telling words, weighed by rarity, that another topic has and the trip has not
 _MOST_WORDS = 60
 
 
 def trip_signs(words: Words, registry: Registry) -> int:
     """How much in a text is of a trip: words and things of travel, a plan, the name of a trip."""
+    types = {match.payload for match in GAZETTEER.find(tokenize(words.text), overlapping=False) if match.payload}
+    return travel_words(words, registry) + len(types - _NOT_OF_TRIPS)
+
+
+def travel_words(words: Words, registry: Registry) -> int:
+    """How often a text speaks of travelling, of a plan, of a trip by its name; that counts twice."""
     signs = len(_TRAVELS.findall(words.lower)) + (PLANNING.search(words.lower) is not None)
     signs += 2 * (not registry.towns.isdisjoint(words.tokens))
     if words.has_cjk:
         signs += 2 * any(name in words.text for name, scope in registry.cjk_names if scope.kind == "trip")
-    types = {match.payload for match in GAZETTEER.find(tokenize(words.text), overlapping=False) if match.payload}
-    return signs + len(types - _NOT_OF_TRIPS)
+    return signs
 
 
 def dates_no_trip(thread: Thread, words: Words, cues: Cues, registry: Registry) -> bool:
@@ -83,7 +89,11 @@ def is_aside(thread: Thread, words: Words, cues: Cues, registry: Registry) -> bo
     if current is None or current.root.kind != "trip" or thread.introduced or thread.anchors or not thread.answered:
         return False
     trip = current.root
-    if any(goal.plain or not goal.dated for goal in cues.goals) or cues.back or cues.yes or cues.target:
+    if any(goal.plain or not goal.dated for goal in cues.goals) or cues.back or cues.target:
+        return False
+    if _is_elsewhere(thread, words, cues, registry, trip):
+        return True
+    if cues.yes:
         return False
     if words.count > _MOST_WORDS or len(words.terms) < _LEAST_TERMS + (3 if words.has_cjk else 0):
         return False
@@ -108,6 +118,33 @@ def is_aside(thread: Thread, words: Words, cues: Cues, registry: Registry) -> bo
     least = 0.0 if planned else 1.0  # where days are planned, any word that was said of them will do
     known = [term for term, weight in words.terms.items() if weight > least and any(term in counts for counts in said)]
     return len(known) <= (chance if not cues.shift else 0)
+
+
+def _is_elsewhere(thread: Thread, words: Words, cues: Cues, registry: Registry, trip: Scope) -> bool:
+    """Whether a text has nothing of a trip but what other topics of the user have, or comes long after it."""
+    if not words.terms or travel_words(words, registry) or not thread.said().isdisjoint(words.terms):
+        return False
+    standing = thread.standing
+    if not thread.rested and (cues.anaphoric or ((standing.asked or standing.offered) and not standing.person)):
+        return False
+    profiles = registry.profiles
+    said = [profiles.counts(scope.index) for scope in (trip, *trip.children.values())]
+    if any(term in counts for counts in said for term in words.terms):
+        return False
+    signs = trip_signs(words, registry)
+    if thread.rested and not signs and len(words.terms) >= _LEAST_TERMS:
+        return True
+    shared = profiles.overlap(words.terms)
+    topics = [(shared[index], registry.by_index[index]) for index in shared]
+    most, topic = max(
+        ((s, scope) for s, scope in topics if scope.root.kind == "topic"), default=(0.0, None), key=lambda p: p[0]
+    )
+    if topic is None:
+        return False
+    names = [term for term, weight in words.terms.items() if weight >= NAME or term in profiles.names]
+    if signs <= 1 and any(term in profiles.counts(topic.index) for term in names):
+        return True
+    return not signs and most >= _ELSEWHERE * sum(words.terms.values())
 
 
 def resumes_trip(thread: Thread, words: Words, cues: Cues, registry: Registry) -> bool:

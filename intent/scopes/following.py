@@ -19,7 +19,9 @@ from .weighing import weigh_days, weighs_days
 
 __all__ = ["ScopeFollowing"]
 
-_BACK = re.compile(r"^\W*(?:and |but |so )?(?:he|she|they|it)\b(?![’']?s? (?:time|rain|snow|is time|rains))|^[他她它]", re.I)
+_BACK = re.compile(
+    r"^\W*(?:and |but |so )?(?:he|she|they|it)\b(?![’']?s? (?:time|rain|snow|is time|rains))|^[他她它]", re.I
+)
 _ANSWER = 12  # words up to which a text may be no more than the answer to a question
 
 
@@ -59,8 +61,13 @@ class ScopeFollowing(ScopeKeeping):
     def _turn_aside(self, thread: Thread, words: Words, vector: Vectors | None) -> tuple[Scope, float, bool]:
         """The topic of a text that leaves a trip without a word: the known one that it is like, else a new one."""
         self._settle(thread, None)
+        known = None
         if thread.current is not None and thread.current.root.kind == "trip":
             thread.left = thread.current
+            known = tied_to(self._registry, words, vector, thread.current)
+        if known is not None and known.root.kind == "topic":
+            thread.local.clear()
+            return known, 0.55, False
         found = nearest(self._registry, words.terms, vector, thread.current)
         thread.local.clear()
         if found is not None and found[0].kind == "topic" and found[1] >= self.settings.known:
