@@ -221,3 +221,34 @@ def test_a_matter_that_was_spoken_of_before_is_gone_back_to_from_the_midst_of_a_
 def test_questions_without_a_word_of_travel_stay_in_the_trip_that_is_being_planned() -> None:
     scopes = scopes_of([*PLANNED, "Which one is cheaper?", "A: The second.", "Fine, take that, for four people."])
     assert set(scopes) == {"Ghent trip / Day 1"}
+
+
+def test_a_code_in_what_a_person_tells_an_assistant_introduces_no_project() -> None:
+    scopes = scopes_of(
+        [
+            "I'm a baker in Lund.",
+            "A: Nice to meet you!",
+            "Ola suggested flour T65 for the Mellby loaves, but I've decided on T80 because it rises better.",
+            "A: Noted: T80 for the loaves.",
+            "My wife's birthday is on 14 December. She loves pottery.",
+            "A: Noted: 14 December, pottery.",
+        ]
+    )
+    assert not any("–" in scope for scope in scopes)
+    assert scopes[2] == scopes[3] != scopes[4] == scopes[5]
+
+
+def test_a_code_in_a_diary_introduces_no_project() -> None:
+    scopes = scopes_of(
+        [
+            "Rain all day, I repaired the kitchen shelf.",
+            50.0,
+            "Grandmother turned ninety, the whole family came.",
+            60.0,
+            "I bought a used Volvo V60 from my neighbour Sten.",
+            70.0,
+            "The soup recipe with fennel was too salty.",
+        ]
+    )
+    assert not any("–" in scope for scope in scopes)
+    assert scopes[2] != scopes[3]

@@ -72,11 +72,13 @@ def choose(
     evidence = weigh(words, features, cues, registry, current, thread.history)
     if started:
         bar = 0.0
-    elif current is None:
+    elif current is None and not registry.roots and not registry.labels:
         bar = _OPEN_FIRST
     else:
         bar = _OPEN_EARLY if len(thread.history) < _TALK else _OPEN_LATE
-    if evidence.opening > bar and (started or evidence.formal) and not in_plan:
+    own = thread.answered or (thread.alone and (thread.seen > 1 or bool(registry.labels)))
+    formal = evidence.spoken if own else evidence.formal
+    if evidence.opening > bar and (started or formal) and not in_plan:
         opened = open_introduced(words, registry, speakers)
         return Switch(opened, min(0.95, 0.6 + 0.1 * max(0.0, evidence.opening)), introduces=True)
     if evidence.best is not None and evidence.gain >= evidence.need + (_AGAINST_RETURN if cues.back else 0.0):

@@ -67,6 +67,7 @@ class Evidence:
         need: the gain from which it is a switch.
         opening: log-odds that it opens a scope.
         formal: whether it opens it in words that are used for that, or with an identifier.
+        spoken: whether it opens it in such words.
     """
 
     best: Scope | None
@@ -74,6 +75,7 @@ class Evidence:
     need: float
     opening: float
     formal: bool
+    spoken: bool
 
 
 def weigh(
@@ -114,8 +116,8 @@ def weigh(
     if best is not None and gain >= _NEED - _EASED:  # else it is no switch either way
         need -= _EASED if _referred(words, features, identities, best) else 0.0
         need += _LISTED if len(_LIST.findall(words.text)) > 3 else 0.0  # a list of options shares words with anything
-    opening, formal = _opening(words, features, identities, known - max(scores.values(), default=0.0))
-    return Evidence(best, gain, need, opening, formal)
+    opening, spoken, coded = _opening(words, features, identities, known - max(scores.values(), default=0.0))
+    return Evidence(best, gain, need, opening, spoken or coded, spoken)
 
 
 def _number(scope: Scope, goals: Sequence[Goal]) -> float:
@@ -137,14 +139,18 @@ def _referred(words: Words, features: Features, identities: Identities, scope: S
     return False
 
 
-def _opening(words: Words, features: Features, identities: Identities, torn: float) -> tuple[float, bool]:
-    """The log-odds that a text opens a scope. ``torn``: how much of what it shares lies in other scopes than the nearest."""
+def _opening(words: Words, features: Features, identities: Identities, torn: float) -> tuple[float, bool, bool]:
+    """The log-odds that a text opens a scope, and whether it does so in words that are used for that, or with an identifier.
+
+    Args:
+        torn: how much of what it shares lies in other scopes than the nearest.
+    """
     fresh = fresh_names(words.text, features, identities.said)
     if not fresh and torn < 0.5:
-        return -9.0, False
+        return -9.0, False, False
     head, anywhere = _HEAD.match(words.lower) is not None, _ANYWHERE.search(words.lower) is not None
     if words.count > _LONG and not head:
-        return -9.0, False
+        return -9.0, False, False
     fresh = min(2.0, fresh) * min(1.0, _SHORT / max(1, words.count))
     partial = any(weight >= PAIR and identities.spread(feature) for feature, weight in features.items())
     unique = any(
@@ -174,4 +180,4 @@ def _opening(words: Words, features: Features, identities: Identities, torn: flo
         weight == IDENTIFIER and feature not in identities.said and not feature.isalpha()
         for feature, weight in features.items()
     )
-    return odds, head or coded or _PARENT.search(words.lower) is not None
+    return odds, head or _PARENT.search(words.lower) is not None, coded
