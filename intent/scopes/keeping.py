@@ -76,7 +76,7 @@ class ScopeKeeping:
         if thread.rested:
             self._settle(thread, None)
             thread.open = True
-            thread.offer = None
+            thread.offer = thread.left = None
         elif thread.seen == 1 and past is not None and abs(past) < 1.0:
             unclock(self._registry)  # nobody answers and is answered within a second: these times were made up
         thread.last_at = at
