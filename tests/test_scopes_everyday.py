@@ -252,3 +252,19 @@ def test_a_code_in_a_diary_introduces_no_project() -> None:
     )
     assert not any("–" in scope for scope in scopes)
     assert scopes[2] != scopes[3]
+
+
+def test_a_code_in_the_first_words_to_an_assistant_does_not_hold_all_that_follows() -> None:
+    scopes = scopes_of(
+        [
+            "Morning. I'm Leila, I look after parcel-api and the sorter. Before anything else, a house rule: no deploys on a Friday.",
+            "A: Good morning, Leila. Noted: no deploys on Fridays.",
+            80.0,
+            "The plumber says the whole bathroom has to come out, tiles and all.",
+            "A: Good luck with the plumber.",
+            90.0,
+            "I strained my calf on the hill, so the half marathon is off.",
+            "A: I hope it heals quickly.",
+        ]
+    )
+    assert scopes[0] != scopes[2] == scopes[3] != scopes[4] == scopes[5]

@@ -78,7 +78,7 @@ def choose(
         bar = _OPEN_EARLY if len(thread.history) < _TALK else _OPEN_LATE
     own = thread.answered or (thread.alone and (thread.seen > 1 or bool(registry.labels)))
     formal = evidence.spoken if own else evidence.formal
-    if evidence.opening > bar and (started or formal) and not in_plan:
+    if evidence.opening > bar and (formal or (started and not own)) and not in_plan:
         opened = open_introduced(words, registry, speakers)
         return Switch(opened, min(0.95, 0.6 + 0.1 * max(0.0, evidence.opening)), introduces=True)
     if evidence.best is not None and evidence.gain >= evidence.need + (_AGAINST_RETURN if cues.back else 0.0):

@@ -158,6 +158,8 @@ class ScopeKeeping:
             thread.opening = []
         scope.steps += 1
         thread.seen += 1
+        if step.role in ANSWERING and thread.seen == 2:  # one introduction to an assistant is no habit
+            thread.introduced = scope.introduced = False
         thread.answered = thread.answered or step.role in ANSWERING
         if len(thread.voices) < 2:
             thread.voices.add(step.speaker)
