@@ -22,6 +22,7 @@ from .thread import Thread
 
 __all__ = ["choose"]
 
+_NAMELESS = frozenset(("user", "human", "assistant"))  # roles instead of names: a person and an assistant
 _NAMED_DAYS = 2  # after so many days named with town and company, days are named with every change
 _TALK = 3  # topics after which a talk hardly turns into one whose goals are introduced
 _OPEN_FIRST, _OPEN_EARLY, _OPEN_LATE = -1.0, 0.5, 6.0
@@ -70,13 +71,13 @@ def choose(
     if counted or place.weighed or (named and not any(goal.kind == "project" for goal in named)):
         return resolve(words, cues, registry, place, user=True)
     evidence = weigh(words, features, cues, registry, current, thread.history)
+    own = thread.answered or (thread.alone and (thread.seen > 1 or (bool(registry.labels) and speakers <= _NAMELESS)))
     if started:
         bar = 0.0
-    elif current is None and not registry.roots and not registry.labels:
+    elif current is None and not own:
         bar = _OPEN_FIRST
     else:
         bar = _OPEN_EARLY if len(thread.history) < _TALK else _OPEN_LATE
-    own = thread.answered or (thread.alone and (thread.seen > 1 or bool(registry.labels)))
     formal = evidence.spoken if own else evidence.formal
     if evidence.opening > bar and (formal or (started and not own)) and not in_plan:
         opened = open_introduced(words, registry, speakers)
