@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
 
+import pytest
+
 from hexamem.intent.contract import StepView
+from hexamem.intent.scopes.introduction import topic_name
 from hexamem.intent.scopes.text import read_words
 from hexamem.intent.scopes.tracker import ScopeTracker
 from hexamem.stores.embedders import Embedder, open_embedder
@@ -268,3 +271,21 @@ def test_a_code_in_the_first_words_to_an_assistant_does_not_hold_all_that_follow
         ]
     )
     assert scopes[0] != scopes[2] == scopes[3] != scopes[4] == scopes[5]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("My girlfriend Ingrid lives in Copenhagen.", "Girlfriend Ingrid"),
+        ("My brother Tiago is getting married in Lisbon on 5 September.", "Brother Tiago"),
+        ("My husband Teun teaches chemistry and our daughter Saar is seven.", "Husband Teun"),
+        ("Choir practice was long, we sang the Fauré requiem right through.", "Fauré requiem"),
+        ("I've started learning Swedish sign language for a patient of mine.", "Swedish sign language"),
+    ],
+)
+def test_a_topic_is_called_by_a_noun_phrase_before_a_name_alone(text: str, name: str) -> None:
+    assert topic_name(text) == (name, False)
+
+
+def test_a_name_alone_names_a_topic_where_nothing_tells_more() -> None:
+    assert topic_name("We moved to Bath on Saturday.") == ("Bath", False)

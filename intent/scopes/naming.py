@@ -19,6 +19,7 @@ __all__ = ["said_names"]
 _READ = 400
 _SENTENCE = re.compile(r"(?<=[.!?;。！？；])\s*|\n+")
 _MOST_WORDS, _MOST_SIGNS = 4, 6
+_NAME_ALONE = 0.65  # what a name without a noun counts less: who or where tells little of what a talk is about
 _LINKS = words("above below over near for of with about against between behind beside under from to by on in at")
 _PLACED = words("above below over near behind beside under")
 _STATE = re.compile(
@@ -138,6 +139,10 @@ def _of_phrase(phrase: NounPhrase, sentence: str, late: float) -> Iterator[tuple
     score += {"subject": 0.7, "object": 0.2}.get(phrase.role, 0.0)
     score -= (0.9 if phrase.kind == "person" else 0.0) + late
     name = " ".join(parts).strip(" ,.;:")
+    if phrase.name and len(parts) == 1 and phrase.role != "subject" and phrase.kind != "person":
+        name = _with_what_it_names(name, tail)  # "the Fauré requiem"
+    if phrase.name and " " not in name:
+        score -= _NAME_ALONE
     linked = re.match(r"\s+([a-z]+)\s+((?:the|a|an|my|our)\s+)?([A-Za-z][\w’'-]+)\b(?!['’-])", tail)
     dated = linked is not None and linked[1] in ("by", "on") and linked[3].lower().endswith("day")
     if linked and linked[1] in _LINKS and (dated or linked[3].lower() not in _NO_TAILS):
@@ -145,6 +150,19 @@ def _of_phrase(phrase: NounPhrase, sentence: str, late: float) -> Iterator[tuple
         if len(longer.split()) <= _MOST_WORDS and linked[3].lower() not in VERBS:
             yield score + (0.7 if linked[1] in _PLACED else -0.1), longer
     yield score, name
+
+
+def _with_what_it_names(name: str, tail: str) -> str:
+    """A name with the words that it stands before: "Swedish" of "Swedish sign language for …" is a sign language."""
+    found = [name]
+    for word in tail.split(" ")[1:3] if tail.startswith(" ") else ():
+        low = word.strip(".,;:!?")
+        if not low.isalpha() or not low.islower() or low in _EMPTY or low in _LINKS or low.endswith("ly"):
+            break
+        found.append(low)
+        if low != word:
+            break
+    return " ".join(found)
 
 
 def _bare(sentence: str, late: float) -> Iterator[tuple[float, str]]:
