@@ -289,3 +289,28 @@ def test_a_topic_is_called_by_a_noun_phrase_before_a_name_alone(text: str, name:
 
 def test_a_name_alone_names_a_topic_where_nothing_tells_more() -> None:
     assert topic_name("We moved to Bath on Saturday.") == ("Bath", False)
+
+
+def test_what_a_text_calls_itself_is_no_topic() -> None:
+    scopes = scopes_of(
+        [
+            "The plumber is coming to mend the boiler.",
+            "A: Noted.",
+            "Small correction: Mona's cello lesson is on Fridays, not on Wednesdays.",
+            "A: Corrected.",
+        ]
+    )
+    assert scopes[2] == scopes[3] == "Mona's cello lesson"
+
+
+def test_a_name_leads_from_a_trip_back_to_the_matter_that_has_it() -> None:
+    scopes = scopes_of(
+        [
+            "My colleague Pieter is thinking of quitting, that stays between us.",
+            "A: It stays between us.",
+            *PLANNED,
+            "Please forget what I told you about Pieter.",
+            "A: Done, that is forgotten.",
+        ]
+    )
+    assert scopes[0] == scopes[6] == scopes[7]

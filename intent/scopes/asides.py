@@ -13,6 +13,7 @@ from ..phrases.tokens import tokenize, word_set
 from ..references.cues import PERSON_NOUNS
 from .cues import Cues
 from .registry import Registry, Scope
+from .sessions import ELSEWHERE, topic_sharing_most
 from .switch import PLANNING
 from .text import NAME, Words
 from .thread import Thread
@@ -44,7 +45,6 @@ _WHOSE = re.compile(r"\b(?:my|our|her|his) ([a-z]+)")
 _KIN = re.compile(r"我[爸妈儿女]|[爸妈哥弟姐妹婆公](?!的)")
 _WE = re.compile(r"\b(?:we|us)\b|我们")
 _LEAST_TERMS = 3
-_ELSEWHERE = 0.3  # share of a text's telling words, weighed by rarity, that another topic has and the trip has not
 _MOST_WORDS = 60
 
 
@@ -134,17 +134,13 @@ def _is_elsewhere(thread: Thread, words: Words, cues: Cues, registry: Registry, 
     signs = trip_signs(words, registry)
     if thread.rested and not signs and len(words.terms) >= _LEAST_TERMS:
         return True
-    shared = profiles.overlap(words.terms)
-    topics = [(shared[index], registry.by_index[index]) for index in shared]
-    most, topic = max(
-        ((s, scope) for s, scope in topics if scope.root.kind == "topic"), default=(0.0, None), key=lambda p: p[0]
-    )
+    topic, share = topic_sharing_most(registry, words)
     if topic is None:
         return False
     names = [term for term, weight in words.terms.items() if weight >= NAME or term in profiles.names]
     if signs <= 1 and any(term in profiles.counts(topic.index) for term in names):
         return True
-    return not signs and most >= _ELSEWHERE * sum(words.terms.values())
+    return not signs and share >= ELSEWHERE
 
 
 def resumes_trip(thread: Thread, words: Words, cues: Cues, registry: Registry) -> bool:

@@ -22,7 +22,6 @@ from .thread import Thread
 
 __all__ = ["choose"]
 
-_NAMELESS = frozenset(("user", "human", "assistant"))  # roles instead of names: a person and an assistant
 _NAMED_DAYS = 2  # after so many days named with town and company, days are named with every change
 _TALK = 3  # topics after which a talk hardly turns into one whose goals are introduced
 _OPEN_FIRST, _OPEN_EARLY, _OPEN_LATE = -1.0, 0.5, 6.0
@@ -71,7 +70,7 @@ def choose(
     if counted or place.weighed or (named and not any(goal.kind == "project" for goal in named)):
         return resolve(words, cues, registry, place, user=True)
     evidence = weigh(words, features, cues, registry, current, thread.history)
-    own = thread.answered or (thread.alone and (thread.seen > 1 or (bool(registry.labels) and speakers <= _NAMELESS)))
+    own = thread.answered or (thread.alone and (thread.seen > 1 or registry.assisted))
     if started:
         bar = 0.0
     elif current is None and not own:

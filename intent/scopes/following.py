@@ -11,7 +11,7 @@ from .cues import Cues
 from .keeping import ScopeKeeping
 from .likeness import likeness, nearest, recall, typical
 from .registry import Scope
-from .sessions import says_enough, tied_to
+from .sessions import ELSEWHERE, says_enough, tied_to, topic_sharing_most
 from .switch import goal_name, goal_within
 from .text import Words
 from .thread import Thread, cohesion
@@ -65,6 +65,9 @@ class ScopeFollowing(ScopeKeeping):
         if thread.current is not None and thread.current.root.kind == "trip":
             thread.left = thread.current
             known = tied_to(self._registry, words, vector, thread.current)
+            topic, share = topic_sharing_most(self._registry, words)
+            if known is None and share >= ELSEWHERE:
+                known = topic
         if known is not None and known.root.kind == "topic":
             thread.local.clear()
             return known, 0.55, False

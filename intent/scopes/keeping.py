@@ -158,6 +158,7 @@ class ScopeKeeping:
             thread.opening = []
         scope.steps += 1
         thread.seen += 1
+        self._registry.assisted = self._registry.assisted or step.role in ANSWERING
         if step.role in ANSWERING and thread.seen == 2:  # one introduction to an assistant is no habit
             thread.introduced = scope.introduced = False
         thread.answered = thread.answered or step.role in ANSWERING

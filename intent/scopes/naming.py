@@ -48,7 +48,7 @@ _PLAIN_TALK = words(
     "question problem called guess lately user assistant "
     "half dozen twenty thirty forty fifty hundred remember please tell know think hope learning trying "
     "people persons guys everyone everybody someone somebody anyone anybody nobody "
-    "once twice somewhere anywhere everywhere nowhere"
+    "once twice somewhere anywhere everywhere nowhere whether"
 )
 _UNTOLD = frozenset({"time", "amount", "abstract", "address"})
 _PRAISE = words("good great nice best better lovely decent proper cool perfect favourite favorite own")

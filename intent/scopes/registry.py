@@ -136,6 +136,7 @@ class Registry:
         self.towns: set[str] = set()
         self.cjk_names: list[tuple[str, Scope]] = []
         self.new_year = -1  # weekday of the first day of the year that is planned, as told; -1 while unknown
+        self.assisted = False  # an assistant has answered the user, in this thread or another
         self.clocked = True  # steps come at times of their own, which tell the year
         self._names: set[str] = set()
         self._counters: dict[str, int] = {}

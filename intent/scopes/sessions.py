@@ -11,8 +11,10 @@ from ..contract import Vectors
 from .registry import Registry, Scope
 from .text import Words
 
-__all__ = ["says_enough", "tied_to"]
+__all__ = ["ELSEWHERE", "says_enough", "tied_to", "topic_sharing_most"]
 
+ELSEWHERE = 0.3
+"""Share of a text's telling words, weighed by rarity, from which it is of the topic that has them."""
 _LIKE, _LIKE_AND_SHARES = 0.58, 0.48  # likeness from which a text goes on with a scope: alone, and with words in common
 _RUNNING = 0.03  # by how much the latest scope is preferred to those left earlier
 _LEAST_WORDS, _LEAST_TERMS = 4, 2
@@ -44,3 +46,13 @@ def tied_to(registry: Registry, words: Words, vector: Vectors | None, current: S
         if like >= (_LIKE_AND_SHARES if overlap > 0 else _LIKE) and like > value:
             best, value = scope, like
     return best
+
+
+def topic_sharing_most(registry: Registry, words: Words) -> tuple[Scope | None, float]:
+    """The topic that shares most with a text, and which share of the text's telling words it has, rare ones counting more."""
+    best, most = None, 0.0
+    for index, shared in registry.profiles.overlap(words.terms).items():
+        scope = registry.by_index[index]
+        if shared > most and scope.root.kind == "topic":
+            best, most = scope, shared
+    return best, most / (sum(words.terms.values()) or 1.0)

@@ -8,9 +8,10 @@ from datetime import datetime
 from ... import lazy_re as re
 from .calendar import aligned, learn_dates, settle_days, spread_year
 from .cues import SWITCH, Cues
+from .introduction import topic_name
 from .itinerary import month_day
 from .numbers import MONTHS, WEEKDAYS, Goal, may_open
-from .registry import ROOTS, Key, Registry, Scope, ScopeKind
+from .registry import ROOTS, Key, Registry, Scope, ScopeKind, topic_tokens
 from .roots import Place, named_switch
 from .text import Words, read_words
 
@@ -47,6 +48,10 @@ _NO_WHOLES = frozenset(
         "project",
     )
 )
+_ACTS = frozenset(
+    ("correction", "question", "reminder", "update", "request", "reply", "answer", "mistake", "favour", "favor")
+)
+"""Heads of what a text calls itself ("Small correction: …"), not what it is about."""
 _OF = re.compile(r"^[,]?\s+(?:of|in|at|for|on|from)\s+(?:the\s+|our\s+|my\s+)?(?P<what>[^.,;:?!\n]{2,40})")
 
 
@@ -196,12 +201,17 @@ def resolve(words: Words, cues: Cues, registry: Registry, place: Place, *, user:
                 return None
             return Switch(named.last_leaf, 0.6)
         return Switch(named, min(1.0, 0.55 + 0.1 * named_score))
-    if user and cues.target and not place.weighed and (turned := _target_scope(cues, registry, place)) is not None:
+    if (
+        user
+        and cues.target
+        and not place.weighed
+        and (turned := _target_scope(words, cues, registry, place)) is not None
+    ):
         return Switch(turned, 0.65)
     return None
 
 
-def _target_scope(cues: Cues, registry: Registry, place: Place) -> Scope | None:
+def _target_scope(words: Words, cues: Cues, registry: Registry, place: Place) -> Scope | None:
     """The scope that "back to X", "switching to X", "on the X side" or "X:" means; opened where X is new and may be."""
     current = place.current
     what = read_words(cues.target)
@@ -225,6 +235,11 @@ def _target_scope(cues: Cues, registry: Registry, place: Place) -> Scope | None:
             return current
     if fixed or cues.target_form == "back" or what.count > 5:
         return None
+    if cues.target.lower().split()[-1] in _ACTS:
+        name, stands_in = topic_name(
+            words.text[words.lower.find(cues.target.lower()) + len(cues.target) :].lstrip(" :")
+        )
+        return registry.open("topic", name, tokens=() if stands_in else topic_tokens(name), auto=stands_in)
     name = " ".join(cues.target.split()[:4]).strip(" '\"")
     parent = place.root if place.root is not None and place.root.kind == "project" else None
     tokens = tuple(word for word in what.tokens if word in what.terms or word.removesuffix("s") in what.terms)[:3]
