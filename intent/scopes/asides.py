@@ -106,7 +106,7 @@ def is_aside(thread: Thread, words: Words, cues: Cues, registry: Registry) -> bo
         return False  # what "we" ask about is the trip
     if planned and not (cues.shift or _OWN.search(words.lower)):
         return False
-    if planned and (_KIN.search(words.text) or not _COMPANY.isdisjoint(_WHOSE.findall(words.lower))):
+    if planned and not cues.shift and (_KIN.search(words.text) or not _COMPANY.isdisjoint(_WHOSE.findall(words.lower))):
         return False  # who goes along is a matter of the trip
     if planned and _PART_OF_DAY.search(words.lower):
         return False

@@ -15,6 +15,7 @@ from .sessions import ELSEWHERE, says_enough, tied_to, topic_sharing_most
 from .switch import goal_name, goal_within
 from .text import Words
 from .thread import Thread, cohesion
+from .told_trips import told_trip_named
 from .weighing import weigh_days, weighs_days
 
 __all__ = ["ScopeFollowing"]
@@ -63,7 +64,7 @@ class ScopeFollowing(ScopeKeeping):
         self._settle(thread, None)
         known = None
         if thread.current is not None and thread.current.root.kind == "trip":
-            thread.left = thread.current
+            thread.left = None if thread.current.root.told else thread.current
             known = tied_to(self._registry, words, vector, thread.current)
             topic, share = topic_sharing_most(self._registry, words)
             if known is None and share >= ELSEWHERE:
@@ -152,6 +153,11 @@ class ScopeFollowing(ScopeKeeping):
             return scope, confidence, False, ()
         if (fixed and not thread.open) or dated:
             return current, 0.9 if not user or cues.anaphoric else 0.75, False, ()
+        if user and (trip := told_trip_named(self._registry, words)) is not None:
+            self._settle(thread, None)
+            if trip is not current:
+                thread.local.clear()
+            return trip, 0.7, False, ()
         if user and thread.answered and not thread.rested and not thread.pending and refers_back(words):
             return current, 0.7, False, ()
         own = user and thread.answered and not cues.anaphoric and tells_own(words)

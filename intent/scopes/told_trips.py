@@ -14,7 +14,7 @@ from .itinerary import read_stays
 from .registry import Registry, Scope
 from .text import Words, same_length_lower
 
-__all__ = ["hear_planning", "plans_days", "speaks_of_other_stay"]
+__all__ = ["hear_planning", "plans_days", "speaks_of_other_stay", "told_trip_named"]
 
 _PLANS = re.compile(
     r"\b(?:plan(?:s|ned|ning)?|itinerar(?:y|ies)|help|let'?s|let us|arrang\w+|organi[sz]\w+|sort|sketch\w*|map out|"
@@ -50,3 +50,13 @@ def speaks_of_other_stay(words: Words, cues: Cues, trip: Scope) -> bool:
         return False
     places = [same_length_lower(stay.place) for stay in read_stays(words, cues.goals) if stay.place]
     return any(set(place.split(" ")).isdisjoint(trip.tokens) for place in places)
+
+
+def told_trip_named(registry: Registry, words: Words) -> Scope | None:
+    """The one trip that was only told of whose town a text names."""
+    found = [
+        trip
+        for trip in registry.roots
+        if trip.told and any(name in (words.text if name[:1] > "\u2e80" else words.tokens) for name in trip.tokens)
+    ]
+    return found[0] if len(found) == 1 else None
