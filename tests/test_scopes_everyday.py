@@ -8,7 +8,7 @@ from functools import cache
 
 import pytest
 
-from hexamem.intent.contract import StepView
+from hexamem.intent.contract import LabeledStep, StepView
 from hexamem.intent.scopes.introduction import topic_name
 from hexamem.intent.scopes.text import read_words
 from hexamem.intent.scopes.tracker import ScopeTracker
@@ -314,3 +314,32 @@ def test_a_name_leads_from_a_trip_back_to_the_matter_that_has_it() -> None:
         ]
     )
     assert scopes[0] == scopes[6] == scopes[7]
+
+
+def test_a_trip_that_was_told_of_still_has_no_days_after_a_restart() -> None:
+    first = ScopeTracker("ann", embedder().embed_documents)
+    told = [
+        "I'm flying to Bergen on 8 May to visit a shipyard, back on the 11th.",
+        "The plumber is coming to mend the boiler.",
+        "Ida's birthday is on 10 May, she wants a kite.",
+    ]
+    steps = [
+        StepView(
+            id=f"s{turn}",
+            thread_id="t",
+            turn=turn,
+            role="user",
+            speaker="user",
+            text=text,
+            occurred_at=START + timedelta(minutes=3 * turn),
+            vector=embedder().embed_documents([text])[0],
+        )
+        for turn, text in enumerate(told)
+    ]
+    scope = first.assign(steps[0]).scope_id
+    after = ScopeTracker("ann", embedder().embed_documents)
+    kept = LabeledStep(step=steps[0], scope=scope, events=(), resolved_text=told[0], summary=told[0])
+    after.restore(first.labels, {scope: [kept]})
+    for step in steps[1:]:
+        after.assign(step)
+    assert not any("/" in label.name for label in after.labels)

@@ -191,6 +191,8 @@ class ScopeTracker(ScopeFollowing):
         for scope in self._registry:
             take_up(scope, self._registry)
         restore_dates(self._registry)
+        for root in self._registry.roots:
+            root.told = root.kind == "trip" and not root.children  # who plans it, names days
         for kept, scope in sorted(known.values(), key=lambda pair: (pair[0].step.occurred_at, pair[0].step.turn)):
             self._replay(kept.step, scope, kept.provisional)
         for scope in self._registry:
