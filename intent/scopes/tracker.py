@@ -12,7 +12,8 @@ reads words, ``numbers`` numbered goals, ``named`` named ones, ``anchor`` "day 2
 ``weighing`` and ``returns`` tell which day is spoken of, by ``hints`` too of what was said before its turn;
 ``identity`` knows what scopes were introduced with, ``evidence`` weighs it, ``introduction`` opens scopes by it;
 ``switch`` and ``roots`` resolve numbered and named goals, ``likeness`` and ``profiles`` say what is like what;
-``registry`` keeps the scopes; ``asides`` tells what serves no trip, ``naming`` finds names for topics.
+``registry`` keeps the scopes; ``asides`` tells what serves no trip, ``told_trips`` which trips are told of and not
+planned, ``sessions`` what is gone on with after a silence, ``naming`` finds names for topics.
 """
 
 from __future__ import annotations
