@@ -15,6 +15,7 @@ from .contract import Batch, Instruction, Proposals
 from .managers.rules.denied_days import may_be_day, redated
 from .managers.rules.finding import Finding
 from .managers.rules.moved_days import days_moved
+from .managers.rules.other_events import is_another
 from .managers.rules.reading import RuleReader
 from .managers.rules.words import content_words
 
@@ -122,6 +123,8 @@ def _aim(finding: Finding, nearest: Iterable[MemoryItem], zone: tzinfo) -> tuple
             if told is not None:
                 return operation, told
     if finding.kind == "episodic" and (finding.corrects or finding.reason in ("called off", "moved")):
+        said = finding.evidence[-1].quote
+        items = [item for item in items if finding.corrects or not is_another(said, item.text.split("\n")[0])]
         scored = [(len(finding.topics & content_words(item.text)), -position) for position, item in enumerate(items)]
         best = max(scored, default=(0, 0))
         if best[0]:

@@ -96,6 +96,26 @@ def test_what_ends_within_one_batch_ends_too(memory: Memory, both: tuple[str, st
         ("My girlfriend is called Ingrid.", "I left Ingrid at the station.", "Girlfriend: Ingrid"),
         ("我住在北京。", "我不住在上海了。", "住在北京"),
         ("我在腾讯工作。", "我打算辞职了。", "在腾讯工作"),
+        ("I live in Rome.", "I don't live in Rome alone anymore.", "Lives in Rome"),
+        ("I work at Shell.", "I don't work at Shell on Fridays anymore.", "Works at Shell"),
+        ("I play tennis.", "I don't play tennis on Mondays anymore.", "Plays tennis"),
+        ("My girlfriend is called Ingrid.", "Ingrid and I broke up but got back together.", "Girlfriend: Ingrid"),
+        ("我女朋友叫小美。", "我和小美分手了,后来又和好了。", "女朋友：小美"),
+        (
+            "I'm training for the Gothenburg half marathon on 16 May.",
+            "I won't run the half marathon in Berlin.",
+            "Trains for Gothenburg half marathon",
+        ),
+        (
+            "The apartment in Zadar costs 940 euros.",
+            "We haven't cancelled the Zadar apartment.",
+            "The apartment in Zadar costs 940 euros",
+        ),
+        (
+            "The apartment in Zadar costs 940 euros.",
+            "We almost cancelled the Zadar apartment.",
+            "The apartment in Zadar costs 940 euros",
+        ),
     ],
 )
 def test_nothing_else_ends_along(memory: Memory, first: str, later: str, stays: str) -> None:
@@ -157,3 +177,70 @@ def test_the_old_day_of_a_moved_deadline_is_not_believed_and_the_new_one_is_of_t
     assert not any("10 June" in text for text in believed(user))
     starts = [item.valid_from for item in user.items("semantic")]
     assert all(start is None or start.year == 2026 for start in starts)
+
+
+@pytest.mark.parametrize(
+    ("lines", "value"),
+    [
+        (
+            ("My girlfriend is called Ingrid.", "Ingrid and I broke up.", "Ingrid and I are back together."),
+            "Back together with Ingrid",
+        ),
+        (("我女朋友叫小美。", "我和小美分手了。", "我和小美和好了。"), "和小美又在一起了"),
+    ],
+)
+def test_a_couple_that_is_one_again_is_believed_to_be(memory: Memory, lines: tuple[str, ...], value: str) -> None:
+    assert believed(told(memory, *lines)) == [value]
+
+
+def test_a_moved_day_moves_facts_of_it_when_both_are_told_in_one_batch(memory: Memory) -> None:
+    user = told(
+        memory,
+        "My brother Tiago is getting married in Lisbon on 5 September.",
+        "The wedding has been moved to 12 September because the church was taken.",
+        at_once=True,
+    )
+    assert believed(user) == ["Tiago (brother) is getting married in Lisbon on 2026-09-12"]
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize(
+    ("first", "later", "stays"),
+    [
+        (
+            "My brother is getting married on 5 September.",
+            "My cousin's wedding has been moved to 12 September.",
+            "09-05",
+        ),
+        ("I'm flying to Rome on 20 May.", "My flight to Oslo is cancelled.", "05-20"),
+        ("I'm flying to Rome on 20 May.", "My flight to Oslo has been moved to 22 May.", "05-20"),
+        ("I'm flying to Rome on 20 May.", "My brother cancelled his flight to Rome.", "05-20"),
+        ("I'm flying to Rome on 20 May.", "I almost cancelled the flight to Rome.", "05-20"),
+        ("My meeting with Anna is on 20 May.", "The meeting with Tom has been moved to 22 May.", "05-20"),
+        ("I have a dentist appointment on 20 May.", "My son's dentist appointment has been moved to 22 May.", "05-20"),
+        ("My boss Henrik wants the report by 20 May.", "Henrik moved the deadline of the budget to 22 May.", "05-20"),
+        ("我和小李5月20日开会。", "和小王的会议取消了。", "05-20"),
+    ],
+)
+def test_a_change_of_another_event_leaves_the_event(
+    memory: Memory, first: str, later: str, stays: str, at_once: bool
+) -> None:
+    user = told(memory, first, later, at_once=at_once)
+    kept = [item for item in user.items("episodic") if f"2026-{stays}" in item.text and "called off" not in item.text]
+    assert [item.event_type for item in kept if item.event_type == "cancellation"] == []
+    assert len(kept) == 1
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "now"),
+    [
+        ("My meeting with Anna is on 20 May.", "The meeting has been moved to 22 May.", "05-22"),
+        ("My meeting with Anna is on 20 May.", "Anna moved the meeting to 22 May.", "05-22"),
+        ("My brother is getting married on 5 September.", "Tiago's wedding has been moved to 12 September.", "09-12"),
+        ("My brother Tiago is getting married on 5 September.", "Tiago moved the wedding to 12 September.", "09-12"),
+        ("My mum has surgery on 20 May.", "My mother's surgery has been moved to 22 May.", "05-22"),
+    ],
+)
+def test_a_change_of_the_same_event_changes_it(memory: Memory, first: str, later: str, now: str) -> None:
+    days = [f"{item.occurred_at:%m-%d}" for item in told(memory, first, later).items("episodic")]
+    assert days == [now]

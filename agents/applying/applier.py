@@ -116,7 +116,7 @@ class Applier:
             if proposals:
                 run = _Run(tx, task, ahead)
                 # What is over can be told only when all is known that was said before.
-                for place in sorted(range(len(proposals)), key=lambda place: bool(proposals[place].ends)):
+                for place in sorted(range(len(proposals)), key=_last_of(proposals)):
                     why = refused.get(id(proposals[place]))
                     outcomes[place] = Outcome(refused=why) if why is not None else run.apply(proposals[place], actor)
                 run.write()
@@ -331,6 +331,21 @@ class _Run:
         near = redactor.look([proposal.values, [one.quote for one in proposal.evidence], why])
         told: str = redactor.clean(why, near)
         return _without(told, tuple(self._secrets.values()))
+
+
+def _last_of(proposals: Sequence[Proposal]) -> Callable[[int], bool]:
+    """Which proposals, by their place, are carried out after the others: those that end something, and those that change an
+    event told in the same batch, of whose day other proposals may tell too.
+    """
+    told: set[str] = set()
+    last: set[int] = set()
+    for place, one in enumerate(proposals):
+        metadata = one.values.get("metadata") if one.kind == "episodic" else None
+        slot = str(metadata.get("slot") or "") if isinstance(metadata, Mapping) else ""
+        if one.ends or (slot and slot in told):
+            last.add(place)
+        told.add(slot)
+    return last.__contains__
 
 
 def _without(text: str, hidden: Sequence[Redaction]) -> str:

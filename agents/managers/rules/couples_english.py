@@ -11,7 +11,7 @@ from .people import is_name
 from .sentences import Sentence
 from .words import NAME, PARTNERS
 
-__all__ = ["SO", "WHEN", "parted"]
+__all__ = ["SO", "TOGETHER_AGAIN", "WHEN", "parted", "together_again"]
 
 SO = r"(?:(?:just|now|recently|finally|sadly|actually|also|already|unfortunately|both|all|since|got|been)\s)*"
 WHEN = (
@@ -46,6 +46,45 @@ _ONE = re.compile(
     rf"|(?i:\bI(?:'ve)?\s{SO}(?P<act>dumped|divorced|left"
     rf"|split from)\s){_WHO.replace('kin>', 'kin2>').replace('kinname', 'kinname2').replace('<name>', '<name2>')}(?i:{WHEN})"
 )
+
+
+TOGETHER_AGAIN = re.compile(
+    r"\b(?:(?:back|got(?:ten)?|get|are|we're|living)\s(?:\w+\s)?together again|back together"
+    r"|back with (?:him|her|each other)"
+    r"|made up\b(?!\s(?:a|the|an|of)\b)|reconciled|took (?:me|him|her) back|got (?:married|engaged) again|remarried)\b"
+    r"|和好|复合|复婚|又在一起",
+    re.IGNORECASE,
+)
+"""That whoever had parted is a couple again."""
+_SECOND, _THIRD = (
+    _WHO.replace("kin>", f"kin{number}>").replace("kinname", f"kinname{number}").replace("<name>", f"<name{number}>")
+    for number in (2, 3)
+)
+_AGAIN = re.compile(
+    rf"(?:{_WHO}\s(?i:and\s(?:I|me)\b)|(?i:\b(?:me|I)\sand\s){_SECOND})"
+    rf"(?i:'ve|'re|\shave|\sare)?\s(?i:{SO}(?:back together|together again|reconciled|made up)\b)"
+    rf"|(?i:\bI(?:'m|\sam)?\s{SO}(?:back together|back)\swith\s){_THIRD}"
+)
+
+
+def together_again(sentence: Sentence) -> Iterator[Over]:
+    """The couple that a sentence tells is one again, where memory holds that it had parted."""
+    match = _AGAIN.search(sentence.text)
+    if match is None or not all(clause.holds for clause in sentence.clauses):
+        return
+    found = match.groupdict()
+    name = next((found[key] for key in found if "name" in key and found[key]), "")
+    if not name or not is_name(name):
+        return
+    yield Over(
+        start=sentence.clauses[0].start,
+        end=sentence.clauses[-1].end,
+        label="partner",
+        value=f"Back together with {name}",
+        stated=name,
+        slot="partner.name",
+        ends=(Ends(slots=("partner",), words=f"Separated from {name}", needed=True),),
+    )
 
 
 def parted(sentence: Sentence) -> Iterator[Over]:

@@ -14,6 +14,7 @@ from ....intent.dates.relative import find_dates
 from ....memory_types import ItemKind
 from ....memory_types.proposals import Ends
 from ...contract import HeardStep
+from .couples_english import TOGETHER_AGAIN
 from .endings_chinese import chinese_endings
 from .endings_english import english_endings
 from .english_grammar import Fact
@@ -73,6 +74,16 @@ def endings(reading: Reading, heard: HeardStep, text: str, people: People, zone:
 
 
 def _all(reading: Reading, people: People) -> Iterator[Over]:
+    found = list(_told(reading, people))
+    again = [match.start() for match in TOGETHER_AGAIN.finditer(reading.raw)]
+    for one in found:
+        # "We broke up but got back together": a couple that is one again has not parted.
+        parts = one.stated.startswith(("no longer with", "已")) or one.slot == "marital_status"
+        if not parts or not any(one.start < at for at in again):
+            yield one
+
+
+def _told(reading: Reading, people: People) -> Iterator[Over]:
     for sentence in reading.sentences:
         if sentence.holds and sentence.clauses:
             if reading.has_latin:

@@ -43,7 +43,7 @@ def chinese_endings(sentence: Sentence) -> Iterator[Over]:
     for clause in sentence.clauses:
         if (
             not clause.holds
-            or not re.search(r"[了离裁辞掉再]", clause.text)
+            or not re.search(r"[了离裁辞掉再合好]", clause.text)
             or re.search(r"想|打算|准备|快要|差点", clause.text)
         ):
             continue
@@ -125,6 +125,15 @@ def _parted(match: re.Match[str], clause: Clause) -> Iterator[Over]:
 def _was_left(match: re.Match[str], clause: Clause) -> Iterator[Over]:
     if match["kin"] or match["name"]:
         yield from _separated(match["kin"] or "", match["name"] or "", "离" in match["how"], clause)
+
+
+@_rule(
+    rf"{_I}[和跟与同]\s?(?:我?(?:{_PARTNERS})\s?)?(?P<name>{NAME}|(?!我|他|她|女|男|老[婆公])[{HAN}]{{2,3}}?)\s?{_TIME}(?:又|重新)?(?:和好|复合|复婚|在一起)(?:如初)?了$"
+)
+def _together_again(match: re.Match[str], clause: Clause) -> Iterator[Over]:
+    name = match["name"].strip()
+    ends = Ends(slots=("partner",), words=f"和{name}分手", needed=True)
+    yield _over(clause, "partner", f"和{name}又在一起了", ends, slot="partner.name", stated=name)
 
 
 def _separated(kin: str, name: str, divorced: bool, clause: Clause) -> Iterator[Over]:

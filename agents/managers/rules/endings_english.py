@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 
 from .... import lazy_re as re
 from ....memory_types.proposals import OF_THE_ENDED, Ends
-from .couples_english import SO, WHEN, parted
+from .couples_english import SO, WHEN, parted, together_again
 from .english_grammar import LEAD, PLACE, clean
 from .having import bought_instead
-from .over import Over, slots_of
+from .over import PARTLY, Over, slots_of
 from .people import KIN_PATTERN, People, is_name
 from .sentences import Clause, Sentence
 from .words import ANIMALS, NAME, PARTNERS
@@ -27,7 +27,7 @@ _MAY_END = re.compile(
     r"|split|separated|divorced|together|dumped|died|passed|dead|put|ran|rehomed|stopped|sold|moved|resigned"
     r"|packed|won't|can't|cannot|will not"
     r"|called|parted|rehome|euthani[sz]ed|dropped|pulled|backed|withdrew|scrapped|couple|walked|rid|wrote"
-    r"|longer)\b|n't\b",
+    r"|longer|reconciled|made up|back)\b|n't\b",
     re.IGNORECASE,
 )
 
@@ -51,7 +51,7 @@ def english_endings(sentence: Sentence, people: People) -> Iterator[Over]:
     """The endings that a sentence tells of the user and of whom they live with."""
     if not _MAY_END.search(sentence.text):
         return
-    couple = list(parted(sentence))
+    couple = [*parted(sentence), *together_again(sentence)]
     yield from couple
     taken = [(one.start, one.end) for one in couple]
     for clause in sentence.clauses:
@@ -76,7 +76,8 @@ def english_endings(sentence: Sentence, people: People) -> Iterator[Over]:
     rf"\s(?:in|at|near)\s(?:the\s)?){PLACE}(?P<more>\s(?i:{_ANY_MORE}))?"
 )
 def _left_home(match: re.Match[str], clause: Clause) -> Iterator[Over]:
-    yield from _home(match["place"], clause, sure=bool(match["ever"] or match["more"]))
+    if not PARTLY.match(clause.text, match.end()):
+        yield from _home(match["place"], clause, sure=bool(match["ever"] or match["more"]))
 
 
 @_rule(
@@ -189,6 +190,8 @@ _DOING = r"play|do|practise|practice|collect|learn|train for|study|ride|drive|sp
     rf"(?P<what>[^\ue000,.;:!?()]{{3,40}}?)(?:\s(?i:{_ANY_MORE}))?(?i:{WHEN})"
 )
 def _does_no_more(match: re.Match[str], clause: Clause) -> Iterator[Over]:
+    if PARTLY.match(clause.text, match.end("what")):
+        return  # "I don't play tennis on Mondays anymore"
     verb = {
         "play": "plays",
         "collect": "collects",
@@ -328,7 +331,17 @@ def _dead(name: str, relation: str, match: re.Match[str], clause: Clause) -> Ite
     rf"(?P<what>(?:[\w'&-]+\s){{0,4}}?[\w'&-]+)(?i:{WHEN}|\s(?:after all|any\s?more|either|now)|\W*$)"
 )
 def _will_not(match: re.Match[str], clause: Clause) -> Iterator[Over]:
-    yield from _given_up(match["what"], clause)
+    if _ONLY_NOW.search(clause.text, match.end("what")):
+        return
+    place = _PLACE_OF.match(clause.text, match.end("what"))
+    named = place is not None and is_name(place["where"])
+    yield from _given_up(f"{match['what']} {place['where']}" if place and named else match["what"], clause)
+
+
+_PLACE_OF = re.compile(rf"\s(?:in|at)\s(?:the\s)?(?P<where>{NAME})")
+_ONLY_NOW = re.compile(
+    r"^\s(?:today|tonight|this (?:morning|afternoon|evening)|yet|until|till|before)\b", re.IGNORECASE
+)
 
 
 @_rule(

@@ -88,7 +88,7 @@ def not_so(sentence: Sentence, denial: Denial) -> Event:
 
 
 _CANCELLED = re.compile(
-    r"\b(?:cancel(?:l?ed)|called off|scrapped)\s(?:the|our|my|that)\s(?P<what>(?:[\w'&-]+\s){0,4}?[\w'&-]+)"
+    r"\b(?:cancel(?:l?ed)|had to cancel|called off|scrapped)\s(?:the|our|my|that)\s(?P<what>(?:[\w'&-]+\s){0,4}?[\w'&-]+)"
     r"(?=\W|$|\s(?:because|for|on|in|at|since|and|so|again|after|yesterday|today|last|this)\b)"
     r"|^(?:\W|(?:and|so|but|sadly|unfortunately)\b)*(?:the|our"
     r"|my)\s(?P<off>(?:[\w'&-]+\s){0,4}?[\w'&-]+)\s(?:(?:is|was|has been|got|have been|are|were)\s"

@@ -12,6 +12,7 @@ from .event_changes import Event, thing_called_off
 from .events import find_events
 from .finding import Finding, quote_of
 from .moved_days import NO_SUBJECT, days_moved, of_that_week
+from .other_events import is_another
 from .sentences import Reading
 from .so_far import SoFar, hidden
 from .words import content_words
@@ -199,8 +200,9 @@ class EventFindings:
 
     def _meant(self, event: Event, here: list[Finding]) -> Finding | None:
         """The earlier event that a change is about: the one that shares most words, else the last one of a change without any."""
-        known = [*self._so_far.events]
-        scored = [(len(each.topics & event.topics), position) for position, each in enumerate(known)]
+        known = [each for each in self._so_far.events if not is_another(event.said, str(each.values["summary"]))]
+        kinds = [content_words(str(each.values["event_type"])) - {"event", "cancellation"} for each in known]
+        scored = [(len((each.topics | kinds[at]) & event.topics), at) for at, each in enumerate(known)]
         best = max(scored, default=(0, 0))
         if best[0]:
             alike = [known[position] for score, position in scored if score == best[0]]
@@ -211,6 +213,8 @@ class EventFindings:
                 if days and each.when and event.when and abs((event.when.day - each.when.day).days) == days
             ]
             return (told or alike)[-1]
+        if known and known[-1] is not self._so_far.events[-1]:
+            return None  # the event told last is another
         slip = event.change == "slip"
         # Topics in Chinese are pairs of characters: their number says little.
         bare = len(event.topics) <= (3 if slip else 2) or (slip and not event.said.isascii())

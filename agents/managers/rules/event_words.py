@@ -16,11 +16,13 @@ __all__ = [
     "FUTURE",
     "FUTURE_ZH",
     "IT_STARTS",
+    "I_WAS_BORN",
     "LEAD",
     "LOOK_UP",
     "MOST",
     "MOVED",
     "MOVED_AWAY",
+    "NOT_OFF",
     "NOT_PLANNED",
     "OFF",
     "PAST",
@@ -107,6 +109,18 @@ SLIP = re.compile(
     r"|记错|更正|弄错|应该是|口误|不是.{1,8}(?:，|,)?\s?是|写错",
     re.IGNORECASE,
 )
+NOT_OFF = re.compile(
+    r"(?:n['’]t|\bnot|\bnever|\bcannot)\s"
+    r"(?:(?:yet|even|actually|really|just|be|been|have|able|allowed|want|wanting|need|having|going|trying|planning|officially|to)\s){0,4}"
+    r"(?:cancel|call(?:ed|ing)?\s(?:\w+\s){0,2}off|scrap)"
+    r"|\b(?:almost|nearly|might|may|could|would|forgot to|forget to|forgotten to|thinking (?:of|about)|thought (?:of|about)"
+    r"|consider(?:ing|ed)?|(?:wo|do|did|does)n['’]t let (?:us|me|him|her|them)|afraid (?:of|to))\s"
+    r"(?:(?:just|even|simply|also|well|be|been|have|had to)\s){0,2}"
+    r"(?:cancel|call(?:ed|ing)?\s(?:\w+\s){0,2}off|scrap)"
+    r"|(?:差点|差一点|还没|没有|不想|不能|没法|不打算|忘了|忘记|可能|也许|考虑)(?:会|要|去|把[^，。,]{1,10})?取消",
+    re.IGNORECASE,
+)
+"""That something is not called off, or not yet: "we almost cancelled", "I forgot to cancel"."""
 SLIP_START = re.compile(
     r"^\W*(?:(?:oh|ah|hmm|ugh|argh|ok)\W+)?(?:no(?!\W+(?:not yet|thanks?|need|problem|worries)\b)"
     r"|sorry|wait|oops|actually|hang on|hold on|whoops)\b|^\W*(?:不对|不是|等等|哎)",
@@ -148,6 +162,7 @@ IT_STARTS = re.compile(
     r"|arrives?|takes?|happens?|has|have|goes|ends?|opens?))\b|^(?:它|那个?|这个?)",
     re.IGNORECASE,
 )
+I_WAS_BORN = re.compile(r"\bI was born\b|^我是?(?!.*[女儿孩子弟妹]).{0,12}出生", re.IGNORECASE)
 STILL_ON = re.compile(
     r"\b(?:isn't|not|never|wasn't|don't|didn't) (?:been )?(?:cancel|called off|off)|没取消|别取消|不取消"
     r"|day off|time off|week off|off to",

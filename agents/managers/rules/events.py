@@ -18,12 +18,14 @@ from .event_words import (
     CHANGED_ZH,
     DATE_WORDS,
     FUTURE,
+    I_WAS_BORN,
     IT_STARTS,
     LEAD,
     LOOK_UP,
     MOST,
     MOVED,
     MOVED_AWAY,
+    NOT_OFF,
     OFF,
     PAST,
     PERSON_MOVED,
@@ -84,7 +86,7 @@ def find_events(reading: Reading, said_at: datetime, zone: tzinfo, *, before: st
         replanned = replanned or bool(PLAN_CHANGED.search(sentence.text))
         if sentence.supposed or (sentence.asked and not request) or LOOK_UP.search(sentence.text):
             continue
-        off = calls_off and bool(OFF.search(sentence.text)) and not STILL_ON.search(sentence.text)
+        off = calls_off and bool(OFF.search(NOT_OFF.sub(" ", sentence.text))) and not STILL_ON.search(sentence.text)
         if off and not (inside and not _off_clause_dated(sentence, inside)):
             found.append(called_off(sentence, said_at, zone))
             if len(inside) == 0:
@@ -302,6 +304,8 @@ def _event(
             return None
         if not topics and not before:
             return None
+        if I_WAS_BORN.search(clause.text) and not re.search(r"\d{4}", when.text):
+            return None  # of which year is not said
         if re.search(r"今年|去年|现在|年", when.text) and when.precision != "day":
             return None
     summary = text

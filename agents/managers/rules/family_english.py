@@ -107,7 +107,9 @@ _AND_HAVE = re.compile(
 
 _NAME_NEXT = re.compile(
     rf"^(?:(?i:and|so|oh)\s)?(?i:(?P<who>she|he|it|they)(?:'s|\sis)\s(?:called|named)|(?P<whose>her|his|its|the"
-    rf"\s(?:baby|puppy|kitten|dog|cat))(?:\s(?:little|first|full))?\s?name(?:'s|\sis))\s(?P<name>{NAME})"
+    rf"\s(?:baby|puppy|kitten|dog|cat))(?:\s(?:little|first|full))?\s?name(?:'s|\sis)"
+    rf"|(?:we|I)(?:'ve|\shave)?\s(?:named|called|decided to (?:name|call)|are calling|'re calling)\s(?P<whom>her|him|it))"
+    rf"\s(?P<name>{NAME})"
 )
 _INTRODUCED = re.compile(
     rf"(?i:\b(?:my|our)\s(?:\w+\s)?(?P<kin>{KIN_PATTERN})\b|\b(?:i|we|i've|we've)\s(?:\w+\s){{0,2}}(?:got|adopted|bought"
@@ -126,6 +128,8 @@ def named_next(before: str, text: str, clauses: tuple[Clause, ...]) -> Iterator[
             continue
         name, last = match["name"], said[-1]
         kin, animal = (last["kin"] or "").lower(), (last["animal"] or "").lower()
+        if match["whom"] and not animal and not last["baby"]:
+            continue  # "I called her Darling"
         if animal and not last["baby"]:
             yield Fact(label="pet", value=f"Has a {animal} called {name}", clause=clause, slot=f"pet.{name.lower()}")
         elif kin in PARTNERS:

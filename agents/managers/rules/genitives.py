@@ -60,6 +60,7 @@ _THINGS = (
 _NOUN = re.compile(r"\w+(?:ery|tion|sion|ment|ness|ity|ship|hood|ism|age|ance|ence|ure)s?")
 _ADVERB = re.compile(r"\w+ly")
 _GOING_ON = re.compile(r"\w{2,}ing")
+_LINKING = word_set("getting feeling going looking staying becoming keeping remaining")
 _DONE = re.compile(r"\w{2,}ed")
 _WORD = re.compile(r"[^\W_][\w'’-]*|[,;:.()]")
 _READ = 6
@@ -74,8 +75,11 @@ def is_genitive(rest: str) -> bool:
     if not re.match(r"['’]s\s", rest):
         return False
     words = [word.casefold().replace("’", "'") for word in _WORD.findall(rest[3:])][:_READ]
-    if not words or words[0] in _PREDICATE or _ADVERB.fullmatch(words[0]) or _GOING_ON.fullmatch(words[0]):
+    if not words or words[0] in _PREDICATE or _ADVERB.fullmatch(words[0]):
         return False
+    if _GOING_ON.fullmatch(words[0]) and words[0] not in _THINGS:
+        # "my sister's painting won a prize" against "my sister's painting the fence".
+        return words[0] not in _LINKING and len(words) > 1 and words[1] in _FINITE
     if _NUMBER.fullmatch(words[0]) and (len(words) == 1 or words[1] in _AFTER_AGE or not words[1][0].isalpha()):
         return False
     for before, word in pairwise(words):

@@ -97,6 +97,10 @@ def _allergy(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 _AVOIDED_ALONE = ("drink", "smoke", "drive", "cook", "swim", "fly")
 _AVOIDED = ("eat", *_AVOIDED_ALONE)
+_LIMIT = re.compile(
+    r"\s(?P<when>(?:after|before|unless)\s[^\ue000,.;:!?()]{2,40}?)(?=\s(?:any\s?more|anymore)\b|\W*$)", re.IGNORECASE
+)
+"""When only one does not: "after noon"."""
 
 
 @_rule(
@@ -109,6 +113,7 @@ def _avoids(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     act, what = match["act"].lower(), clean(match["what"])
     if len(what.split()) > 4:
         what = what.split(" and ")[0]
+    limit = _LIMIT.match(clause.text, match.end())
     if (
         VAGUE.match(what)
         or act in ("have", "touch")
@@ -118,6 +123,8 @@ def _avoids(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
         return
     if not what and act not in _AVOIDED_ALONE:
         return
+    if limit is not None:
+        what = f"{what} {limit['when']}".strip()
     verb = "Cannot" if match["verb"].lower() in ("can't", "cannot") else "Does not"
     yield Fact(
         label="avoids", value=clean(f"{verb} {act} {what or ('alcohol' if act == 'drink' else '')}"), clause=clause

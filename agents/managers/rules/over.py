@@ -5,10 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from .... import lazy_re as re
 from ....memory_types.proposals import Ends
 from .english_grammar import Fact
 
-__all__ = ["Over", "slots_of"]
+__all__ = ["PARTLY", "Over", "slots_of"]
+
+PARTLY = re.compile(
+    r",?\s(?:alone|on my own|by myself|together|full[- ]?time|part[- ]?time|remotely|from home|every|as much|as often|that much"
+    r"|(?:only|just|mostly|mainly|all day|all year)\b|(?:with|without|as|near|next)\s"
+    r"|on\s(?:a\s)?(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|weekends|weekdays|my own)"
+    r"|at\s(?:night|nights|weekends|lunch|noon|home|work|school)\b"
+    r"|in\s(?:the\s)?(?:mornings?|afternoons?|evenings?|winter|summer|spring|autumn|week|office)\b"
+    r"|after\s|before\s|during\s|(?:city\s)?cent(?:re|er)\b)",
+    re.IGNORECASE,
+)
+"""After what is said to be no more: that only some of it is, in this way or at that time ("alone", "on Mondays")."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

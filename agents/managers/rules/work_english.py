@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from .... import lazy_re as re
 from .english_grammar import ADV, LEAD, STOP, VAGUE, Fact, article, clean, rule_set, verb_s
+from .over import PARTLY
 from .people import is_name
 from .roles_english import is_occupation
 from .sentences import Clause
@@ -317,7 +318,7 @@ def _new_job(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     rf"(?i:\bI(?:'m|\sam)?\s(?:no longer|don't|do not)\s(?:work|working)\s(?:at|for)\s(?:the\s)?)(?P<org>{NAME})",
 )
 def _no_longer(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
-    if is_name(match["org"]):
+    if is_name(match["org"]) and not PARTLY.match(clause.text, match.end()):
         yield Fact(
             label="employer",
             value=f"No longer works at {match['org']}",

@@ -1,0 +1,91 @@
+"""Whether a change is of another event than one that was told: somebody else's, with somebody else, or somewhere else."""
+
+from __future__ import annotations
+
+from .... import lazy_re as re
+from .event_words import TYPE_RULES
+from .people import KIN_PATTERN, KIN_ZH_PATTERN, is_name
+from .words import HAN, NAME, content_words
+
+__all__ = ["is_another"]
+
+_KIN_OF = re.compile(
+    rf"\b(?:my|our)\s(?:\w+\s)?(?P<kin>{KIN_PATTERN})\b|\b(?P<bare>mum|mom|dad|grandma|grandpa)\b", re.IGNORECASE
+)
+_WHOSE = re.compile(
+    rf"(?i:\b(?:my|our)\s(?:[\w-]+\s)?(?P<kin>{KIN_PATTERN})['’]s\s)|\b(?P<name>{NAME})['’]s\s(?=[a-z])|我?(?P<zh>{KIN_ZH_PATTERN})的"
+)
+_OF_THEM = re.compile(
+    rf"(?i:\b(?:my|our)\s(?:[\w-]+\s)?(?P<kin>{KIN_PATTERN})\b)[^,.;]{{0,30}}?\s(?i:cancel\w*|called off|scrapped|moved|postponed"
+    r"|rescheduled)\s(?i:his|her|their)\s"
+)
+_WITH = re.compile(
+    rf"\b(?i:with)\s(?:(?i:my|our|the)\s)?(?P<who>{KIN_PATTERN}\b|{NAME})|[和跟与](?P<zh>[小老阿][{HAN}]|{KIN_ZH_PATTERN})"
+)
+_TO = re.compile(rf"\b(?i:to)\s(?:the\s)?(?P<place>{NAME})")
+_SAME = (
+    ("mum", "mom", "mother", "mam", "mama"),
+    ("dad", "father", "papa"),
+    ("grandma", "gran", "granny", "nan", "grandmother"),
+    ("grandpa", "grandad", "granddad", "grandfather"),
+    ("fiance", "fiancé", "fiancée", "boyfriend", "girlfriend", "partner", "wife", "husband", "spouse"),
+    ("kid", "child", "baby", "boy", "girl", "son", "daughter"),
+)
+
+
+def is_another(change: str, earlier: str) -> bool:
+    """Whether the words of a change name whose, with whom or to where, and those of an earlier event name another there.
+
+    Where only one of them does, or one by name and the other by relation, they may be of one event: that is not told here.
+    """
+    whose = {
+        _folded(m["kin"] or m["zh"])
+        for form in (_WHOSE, _OF_THEM)
+        for m in form.finditer(change)
+        if m["kin"] or (form is _WHOSE and m["zh"])
+    }
+    if whose:
+        kin = {_folded(m["kin"] or m["bare"]) for m in _KIN_OF.finditer(earlier)}
+        kin |= {_folded(m[0]) for m in re.finditer(KIN_ZH_PATTERN, earlier)}
+        if (kin or _OWN.match(earlier)) and not whose & kin and not any(word in earlier.casefold() for word in whose):
+            return True
+    names = {m["name"].casefold() for m in _WHOSE.finditer(change) if m["name"] and is_name(m["name"])}
+    others = {m["name"].casefold() for m in _WHOSE.finditer(earlier) if m["name"] and is_name(m["name"])}
+    if names and others and not names & others and not any(name in earlier.casefold() for name in names):
+        return True
+    for form in (_WITH, _TO):
+        one, two = _named(form, change), _named(form, earlier)
+        if one and two and not one & two:
+            return True
+    return _another_thing(change, earlier)
+
+
+_MOVED_WHAT = re.compile(
+    rf"\b(?P<who>{NAME})\s(?:has\s|just\s)*(?:moved|postponed|pushed|rescheduled|shifted|delayed|brought forward)\s"
+    r"(?:back\s)?(?:the|my|our)\s(?P<what>[\w'-]+(?:\s[\w'-]+){0,5}?)\s(?:to|until|till|from|by|back|forward)\b"
+)
+_ANY_THING = content_words("deadline date day time start end meeting call appointment event thing whole everything")
+
+
+def _another_thing(change: str, earlier: str) -> bool:
+    """Whether somebody of whom an earlier event tells moves something that has nothing to do with it."""
+    match = _MOVED_WHAT.search(change)
+    if match is None or match["who"].casefold() not in earlier.casefold():
+        return False
+    what = content_words(match["what"]) - _ANY_THING
+    if not what or what & content_words(earlier):
+        return False
+    return not any(rule.search(match["what"]) and rule.search(earlier) for _, rule in TYPE_RULES)
+
+
+_OWN = re.compile(r"(?:I|I['’]m|My)\b|我(?!们)")
+
+
+def _named(form: re.Pattern[str], text: str) -> set[str]:
+    found = {word for match in form.finditer(text) for word in match.groups() if word}
+    return {_folded(word) for word in found if not word[0].isupper() or is_name(word)}
+
+
+def _folded(word: str) -> str:
+    low = word.casefold()
+    return next((group[0] for group in _SAME if low in group), low)
