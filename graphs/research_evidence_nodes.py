@@ -9,13 +9,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from .. import lazy_re as re
-from ..agents.research_rules.integrating import NOT_HELD
+from ..agents.research_rules.integrating import NOT_HELD, joined
 from ..agents.research_rules.question import Question
 from ..agents.research_rules.reflecting import asks_one_thing, coverage, reflect_by_rules
 from ..memory_types.research import Passage, Reflection
 from ..models.tokens import count_tokens
 from .research_filter import EvidenceFilter
 from .research_outcome import finished
+from .research_overtaken import overtaking, with_overtaking
 from .research_parts import ResearchNode, claims_in, run_context, say, searched, spend
 from .research_reading import Reading, read_round
 from .research_state import LaneFound, ResearchContext, ResearchState
@@ -124,6 +125,7 @@ class EvidenceNodes(ResearchNode):
         )
         if state["chosen"] == "auto":
             update["chosen"], update["why_tier"] = choose_tier(question, fresh)
+        reading.unfiltered = not EvidenceFilter.of(state["filters"])
         update["read"] = [*state["read"], *reading.fresh]
         update["pool"] = reading.pool
         update["current"] = {
@@ -141,6 +143,7 @@ class EvidenceNodes(ResearchNode):
         outcome: Outcome,
         question: Question,
     ) -> dict[str, Any]:
+        outcome = self._believed_now(context, update, reading, question, outcome)
         new = [one.model_dump(mode="json") for one in outcome.new]
         update["claims"] = [one.model_dump(mode="json") for one in outcome.claims]
         update["answer"], update["answerable"] = outcome.answer, outcome.answerable
@@ -180,6 +183,23 @@ class EvidenceNodes(ResearchNode):
         if self.parts.reflector is None or outcome.tier != "model" or not (outcome.answerable and outcome.claims):
             return False
         return asks_one_thing(question)
+
+    def _believed_now(
+        self, context: ResearchContext, update: dict[str, Any], reading: Reading, question: Question, outcome: Outcome
+    ) -> Outcome:
+        """An outcome of the rules with what took the place of what it tells; of a narrowed reading as it is."""
+        if outcome.tier != "rules" or not outcome.answerable or not reading.unfiltered or outcome.degraded:
+            return outcome
+        number, zone = update["number"], self.zone(context)
+        with self.parts.ledger.read(context.user) as tx:
+            later = overtaking(tx, question, outcome.claims, self.reader(context), number=number)
+        if not later:
+            return outcome
+        read = {one["id"] for one in update["read"]}
+        update["read"] = [*update["read"], *(one for one in later if one["id"] not in read)]
+        claims = with_overtaking(outcome.claims, self.passages(context, later), zone, number)
+        fresh = tuple(one for one in claims if one in outcome.new or one not in outcome.claims)
+        return outcome._replace(claims=claims, new=fresh, answer=joined(claims, zone))
 
     def after_integrate(self, state: ResearchState) -> Literal["reflect", "finish"]:
         """Only deep research reflects, where the question is not settled."""

@@ -31,11 +31,13 @@ class Reading:
     Attributes:
         fresh: passages as JSON, the best first. parts: page id → (step id, text) of its steps.
         pool: what later rounds may read, as ``[id, score, lanes, reasons]``, best first.
+        unfiltered: whether it was not narrowed to some labels, kinds or another time.
     """
 
     fresh: list[dict[str, Any]] = field(default_factory=list)
     parts: dict[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     pool: list[list[Any]] = field(default_factory=list)
+    unfiltered: bool = False
 
 
 def read_round(

@@ -20,7 +20,7 @@ from .question import CODE, Question, Stems, holds
 from .reflecting import coverage
 from .text_reader import TextReader
 
-__all__ = ["NOT_HELD", "Integrated", "integrate_by_rules", "joined"]
+__all__ = ["NOT_HELD", "Integrated", "claim_of", "integrate_by_rules", "joined"]
 
 NOT_HELD = "Memory does not hold an answer to this."
 _FEW, _MANY, _CHAIN = 3, 8, 24
@@ -121,7 +121,7 @@ def integrate_by_rules(
                 chosen[twin] = one
         elif id(one) in to_the_point and not any(_alike(one, other) for other in chosen):
             chosen.append(one)
-    claims = tuple(sorted((_claim(one.passage, one.text, zone, number) for one in chosen), key=_when))
+    claims = tuple(sorted((claim_of(one.passage, one.text, zone, number) for one in chosen), key=_when))
     return Integrated(claims, joined(claims, zone), True)
 
 
@@ -161,7 +161,7 @@ def _of_own_facts(
             and not any(_learned_from(one, other) or _alike(one, other) for other in chosen)
         ):
             chosen.append(one)
-    claims = tuple(sorted((_claim(one.passage, one.text, zone, number) for one in chosen), key=_when))
+    claims = tuple(sorted((claim_of(one.passage, one.text, zone, number) for one in chosen), key=_when))
     return Integrated(claims, joined(claims, zone), True)
 
 
@@ -274,7 +274,8 @@ def _answers(question: Question, sentence: str, has_day: bool) -> bool:
             return False
 
 
-def _claim(passage: Passage, sentence: str, zone: tzinfo, number: int) -> Claim:
+def claim_of(passage: Passage, sentence: str, zone: tzinfo, number: int) -> Claim:
+    """A sentence of a passage as a claim of a round; days told in words are told in figures too, in a timezone."""
     text = sentence
     if passage.occurred_at is not None and weigh(sentence, size_of(sentence)).has_day:
         for span in reversed(find_dates(sentence, passage.occurred_at, zone)):
