@@ -179,6 +179,19 @@ def test_the_old_day_of_a_moved_deadline_is_not_believed_and_the_new_one_is_of_t
     assert all(start is None or start.year == 2026 for start in starts)
 
 
+def test_a_couple_that_only_may_be_one_again_has_parted(memory: Memory) -> None:
+    first = "My girlfriend is called Ingrid."
+    for wish in (
+        "Ingrid and I broke up; I hope we get back together.",
+        "Ingrid and I broke up. I want us back together.",
+    ):
+        assert believed(told(memory, first, wish)) == ["Separated from Ingrid"]
+
+
+def test_a_hobby_given_up_after_something_is_over(memory: Memory) -> None:
+    assert "Plays tennis" not in believed(told(memory, "I play tennis.", "I no longer play tennis after my injury."))
+
+
 @pytest.mark.parametrize(
     ("lines", "value"),
     [
@@ -238,6 +251,8 @@ def test_a_change_of_another_event_leaves_the_event(
         ("My meeting with Anna is on 20 May.", "Anna moved the meeting to 22 May.", "05-22"),
         ("My brother is getting married on 5 September.", "Tiago's wedding has been moved to 12 September.", "09-12"),
         ("My brother Tiago is getting married on 5 September.", "Tiago moved the wedding to 12 September.", "09-12"),
+        ("My meeting with Anna is on 6 June.", "The meeting has been moved to 9 June.", "06-09"),
+        ("我和小李6月6日开会。", "和小李的会议改到6月9日了。", "06-09"),
         ("My mum has surgery on 20 May.", "My mother's surgery has been moved to 22 May.", "05-22"),
     ],
 )

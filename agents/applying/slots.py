@@ -138,11 +138,19 @@ def slot_of(kind: str, text: str, metadata: Mapping[str, Any]) -> str:
     return ""
 
 
+_MOMENT = re.compile(r"\d{4}-\d{2}(?:-\d{2}(?: \d{2}:\d{2})?)?")
+
+
 def same_value(one: str, two: str) -> Literal["same", "less", "more", "different"]:
     """What a value says beyond another of its slot: Salthill in Galway says more than Galway, Cork something else.
 
-    A rank changes the value: a senior analyst is more than an analyst told in more detail.
+    A rank changes the value: a senior analyst is more than an analyst told in more detail. Days are compared as such: they
+    are no sets of numbers, of which the sixth of June has one fewer than the ninth.
     """
+    if _MOMENT.fullmatch(one) and _MOMENT.fullmatch(two):
+        return (
+            "same" if one == two else "more" if two.startswith(one) else "less" if one.startswith(two) else "different"
+        )
     known, new = (telling_words(text) - _GENERIC or telling_words(text) for text in (one, two))
     if (_NEGATED.search(one) is None) != (_NEGATED.search(two) is None):
         return "different"

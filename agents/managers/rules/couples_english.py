@@ -11,7 +11,7 @@ from .people import is_name
 from .sentences import Sentence
 from .words import NAME, PARTNERS
 
-__all__ = ["SO", "TOGETHER_AGAIN", "WHEN", "parted", "together_again"]
+__all__ = ["SO", "WHEN", "parted", "together_again", "together_from"]
 
 SO = r"(?:(?:just|now|recently|finally|sadly|actually|also|already|unfortunately|both|all|since|got|been)\s)*"
 WHEN = (
@@ -48,14 +48,32 @@ _ONE = re.compile(
 )
 
 
-TOGETHER_AGAIN = re.compile(
+_TOGETHER = re.compile(
     r"\b(?:(?:back|got(?:ten)?|get|are|we're|living)\s(?:\w+\s)?together again|back together"
     r"|back with (?:him|her|each other)"
-    r"|made up\b(?!\s(?:a|the|an|of)\b)|reconciled|took (?:me|him|her) back|got (?:married|engaged) again|remarried)\b"
+    r"|made up\b(?!\s(?:a|the|an|of)\b)|reconciled|got (?:married|engaged) again|remarried)\b"
     r"|和好|复合|复婚|又在一起",
     re.IGNORECASE,
 )
 """That whoever had parted is a couple again."""
+_ONLY_WISHED = re.compile(
+    r"\b(?:hop(?:e|es|ed|ing)|want\w*|wish\w*|if|never|not|might|may|maybe|perhaps|could|would|should|won['’]t|ever|trying to"
+    r"|try to|like to|think)\b|n['’]t\b|希望|想|不会|不可能|可能|也许|如果|能不能|没",
+    re.IGNORECASE,
+)
+_CLAUSE_ENDS = re.compile(r"[.;!?。；！？]|\b(?:but|and then)\b")
+
+
+def together_from(text: str) -> int:
+    """Where a text last says that a couple is one again, as a fact; -1 where it does not."""
+    found = -1
+    for match in _TOGETHER.finditer(text):
+        before = _CLAUSE_ENDS.split(text[: match.start()])[-1]
+        if not _ONLY_WISHED.search(before):
+            found = match.start()
+    return found
+
+
 _SECOND, _THIRD = (
     _WHO.replace("kin>", f"kin{number}>").replace("kinname", f"kinname{number}").replace("<name>", f"<name{number}>")
     for number in (2, 3)
@@ -71,6 +89,8 @@ def together_again(sentence: Sentence) -> Iterator[Over]:
     """The couple that a sentence tells is one again, where memory holds that it had parted."""
     match = _AGAIN.search(sentence.text)
     if match is None or not all(clause.holds for clause in sentence.clauses):
+        return
+    if _ONLY_WISHED.search(sentence.text[: match.start()]):
         return
     found = match.groupdict()
     name = next((found[key] for key in found if "name" in key and found[key]), "")

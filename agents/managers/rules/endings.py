@@ -14,7 +14,7 @@ from ....intent.dates.relative import find_dates
 from ....memory_types import ItemKind
 from ....memory_types.proposals import Ends
 from ...contract import HeardStep
-from .couples_english import TOGETHER_AGAIN
+from .couples_english import together_from
 from .endings_chinese import chinese_endings
 from .endings_english import english_endings
 from .english_grammar import Fact
@@ -75,11 +75,11 @@ def endings(reading: Reading, heard: HeardStep, text: str, people: People, zone:
 
 def _all(reading: Reading, people: People) -> Iterator[Over]:
     found = list(_told(reading, people))
-    again = [match.start() for match in TOGETHER_AGAIN.finditer(reading.raw)]
+    again = together_from(reading.raw)
     for one in found:
         # "We broke up but got back together": a couple that is one again has not parted.
         parts = one.stated.startswith(("no longer with", "已")) or one.slot == "marital_status"
-        if not parts or not any(one.start < at for at in again):
+        if not parts or not one.start < again:
             yield one
 
 

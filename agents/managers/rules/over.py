@@ -17,7 +17,8 @@ PARTLY = re.compile(
     r"|on\s(?:a\s)?(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|weekends|weekdays|my own)"
     r"|at\s(?:night|nights|weekends|lunch|noon|home|work|school)\b"
     r"|in\s(?:the\s)?(?:mornings?|afternoons?|evenings?|winter|summer|spring|autumn|week|office)\b"
-    r"|after\s|before\s|during\s|(?:city\s)?cent(?:re|er)\b)",
+    r"|(?:after|before)\s(?:\d|noon|midnight|dark|dusk|dawn|lunch|dinner|breakfast|bedtime|school|six|seven|eight|nine|ten)"
+    r"|during\s|(?:city\s)?cent(?:re|er)\b)",
     re.IGNORECASE,
 )
 """After what is said to be no more: that only some of it is, in this way or at that time ("alone", "on Mondays")."""
