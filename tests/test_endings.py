@@ -14,7 +14,7 @@ _USERS = itertools.count()
 
 @pytest.fixture(scope="module")
 def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
-    with Memory.open(tmp_path_factory.mktemp("endings"), settings=Settings(background=False)) as opened:
+    with Memory.open(tmp_path_factory.mktemp("endings"), settings=Settings(background=False, labels="off")) as opened:
         yield opened
 
 

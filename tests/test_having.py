@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from hexamem import Memory, Settings, UserMemory
 from hexamem.memory_types import CoreItem, MemoryItem, SemanticItem
 
+_USERS = itertools.count()
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    with Memory.open(tmp_path_factory.mktemp("having"), settings=Settings(background=False, labels="off")) as opened:
+        yield opened
+
 
 @pytest.fixture
-def alice(tmp_path: Path) -> Iterator[UserMemory]:
-    with Memory.open(tmp_path / "home", settings=Settings(background=False)) as memory:
-        yield memory.user("alice")
+def alice(memory: Memory) -> UserMemory:
+    """Somebody new in every test."""
+    return memory.user(f"alice{next(_USERS)}")
 
 
 def learned(user: UserMemory, *said: str) -> list[MemoryItem]:
