@@ -126,11 +126,11 @@ class ScopeFollowing(ScopeKeeping):
             if thread.alone:
                 return *self._begin_again(thread, words, vector, current), False, ()
             if thread.answered and current.root.kind in ("topic", "trip"):
-                known = tied_to(self._registry, words, vector, current)
-                if known is not None and known is not current and known.root.kind == "topic":
+                tied = tied_to(self._registry, words, vector, current)
+                if tied is not None and tied is not current and tied.root.kind == "topic":
                     self._settle(thread, None)
                     thread.local.clear()
-                    return known, 0.6, False, ()
+                    return tied, 0.6, False, ()
         if thread.anchors > 2 or (thread.introduced and (current.steps < 8 or len(thread.history) > 1)):
             return current, 0.8, False, ()
         if weighs_days(thread):
