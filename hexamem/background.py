@@ -9,6 +9,7 @@ has ended. So either doing it again does no harm, or what it does is written to 
 from __future__ import annotations
 
 import logging
+import math
 import os
 import random
 import threading
@@ -41,6 +42,9 @@ __all__ = [
 
 _log = logging.getLogger("hexamem")
 _PAUSE = 30.0  # seconds, after the queue itself could not be read
+_BREATH = 0.1  # seconds of quiet before each thing is done
+_PATIENCE = 0.3  # seconds for which such quiet is waited for
+_LEISURE, _NEGLECTED = 0.5, 5.0  # seconds of quiet before what nobody waits for, and for how long that is waited for
 _SLICE = 0.05  # seconds between two parts of what nobody waits for
 _CONTENDED = 1.0  # seconds, where a due job is held by a writer or beside a running one of its kind
 _LONGEST_SLEEP = 600.0  # so that a clock that was set, or a machine that slept, delays nothing for long
@@ -288,8 +292,8 @@ class BackgroundWorker:
         wait: how it sleeps on its condition, for so many seconds or until woken.
         idle: called with each user who was brought up, when there is nothing else to do; whether there is more to do, of
             which it does a little at a time.
-        breath: seconds for which a write that wakes it is left alone: who made it mostly has something to do yet, and
-            would share the interpreter with this thread.
+        quiet: tells for how many seconds nobody but this thread has called the memory. Whoever does shares the
+            interpreter with this thread, so each thing waits until there was a breath of quiet, though not for long.
     """
 
     def __init__(
@@ -299,9 +303,11 @@ class BackgroundWorker:
         *,
         wait: Callable[[threading.Condition, float | None], object] = threading.Condition.wait,
         idle: Callable[[str], bool | None] | None = None,
-        breath: float = 0.0,
+        quiet: Callable[[], float] = lambda: math.inf,
     ) -> None:
-        self._breath, self._stopped = breath, threading.Event()
+        self._quiet, self._stopped = quiet, threading.Event()
+        self._patience = _PATIENCE
+        self._idle_since: float | None = None  # when there began to be nothing else to do
         self._projector, self._runner, self._wait = projector, runner, wait
         self._state = threading.Condition()
         self._users: dict[str, None] = {}  # in the order in which they wrote
@@ -386,6 +392,8 @@ class BackgroundWorker:
             if ran is None:
                 return None  # another thread runs jobs, and wakes this one when it is through
             if not ran and self._idle is not None and self._untidy:  # nothing else to do
+                if (left := self._leisure()) > 0:
+                    return left
                 tidied = self._untidy.popitem()[0]
                 if self._idle(tidied):
                     self._untidy[tidied] = None
@@ -396,13 +404,37 @@ class BackgroundWorker:
             _log.warning("the job queue could not be served in the background: %s", error)
             return _PAUSE
 
+    def _leisure(self) -> float:
+        """How many seconds are left until the memory has been quiet long enough for what nobody waits for."""
+        now = time.monotonic()
+        if self._idle_since is None:
+            self._idle_since = now
+        left = min(_LEISURE - self._quiet(), self._idle_since + _NEGLECTED - now)
+        if left <= 0:
+            self._idle_since = None
+        return left
+
+    def _give_way(self) -> None:
+        """Wait for a breath of quiet, as long as patience lasts."""
+        end = time.monotonic() + self._patience
+        while not self._stopping:
+            now = time.monotonic()
+            left = min(_BREATH - self._quiet(), end - now)
+            if left <= 0:
+                return
+            self._stopped.wait(left)
+
     def _run(self) -> None:
         rested = True
         while not self._stopping:
-            if rested and self._users:
-                self._stopped.wait(self._breath)
+            if self._users or self._news or not rested:
+                self._give_way()
+            began = time.monotonic()
             seconds = self.step()
+            took = time.monotonic() - began
             with self._state:
                 rested = not (self._stopping or self._users or self._news or seconds == 0.0)
+                # Where calls never end, it takes a third of the time.
+                self._patience = _PATIENCE if rested else min(2 * took, _PATIENCE)
                 if rested:
                     self._wait(self._state, seconds)

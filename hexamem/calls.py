@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable
 from functools import wraps
@@ -31,11 +33,22 @@ class Calls:
         self._running: Counter[int] = Counter()  # thread → how deep it is in calls
         self._closer: int | None = None
         self._closed = False
+        # Which thread's call ended last, and when by the monotonic clock; and the same of the last other thread.
+        self._ended, self._ended_before = (0, -math.inf), (0, -math.inf)
 
     @property
     def busy(self) -> bool:
         """Whether some call is under way."""
         return bool(self._running)
+
+    def quiet(self) -> float:
+        """For how many seconds no other thread than the asking one has been in a call; 0 while one is."""
+        me = threading.get_ident()
+        with self._state:
+            if self._running.keys() - {me}:
+                return 0.0
+            ended = self._ended if self._ended[0] != me else self._ended_before
+            return time.monotonic() - ended[1]
 
     def check(self) -> None:
         """Raise StoreClosedError if a call of this thread may not begin."""
@@ -59,6 +72,9 @@ class Calls:
             self._running[thread] -= 1
             if not self._running[thread]:
                 del self._running[thread]
+                if self._ended[0] != thread:
+                    self._ended_before = self._ended
+                self._ended = thread, time.monotonic()
                 self._state.notify_all()
 
     def begin_closing(self) -> bool:

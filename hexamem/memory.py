@@ -62,8 +62,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Memory"]
 
-_BREATH = 0.02  # seconds; an agent that has stored a message puts its prompt together in less
-
 _log = logging.getLogger("hexamem")
 
 
@@ -145,7 +143,7 @@ class Memory(AsyncMemory):
         self.media_readers = MediaReaders(self, describe=stores["describe"], transcribe=stores["transcribe"])
         self.distilling = Distilling(self)
         if settings.background:
-            self._worker = BackgroundWorker(self.projector, self.runner, idle=self._tidy, breath=_BREATH)
+            self._worker = BackgroundWorker(self.projector, self.runner, idle=self._tidy, quiet=self._calls.quiet)
             self.handlers.registered = self._worker.wake
             # On a shared ledger there may be jobs of a home that died.
             if not self.ledger.embedded or job_queue.next_due(self.ledger, self.handlers.kinds()) is not None:

@@ -79,8 +79,8 @@ class Recalling:
         request = Request(query=query, k=k, kinds=kinds_in(kinds), where=where, as_of=as_of, known_at=known_at)
         before, unsure = len(memory.noticed), ""
         user._finish_redactions()
-        memory.projector.catch_up(user.name)
-        found = self._full(request, preset) if preset.full else self._search(request, preset)
+        unindexed = self._bring_up(request, preset)
+        found = self._full(request, preset) if preset.full else self._search(request, preset, None, unindexed)
         hits = found.hits
         if min_probability is not None and (found.answerable is None or found.answerable < min_probability):
             hits = []
@@ -117,14 +117,31 @@ class Recalling:
             elapsed_ms=(time.perf_counter() - began) * 1_000,
         )
 
-    def _search(self, request: Request, strategy: Strategy, parts: tuple[str, ...] | None = None) -> Found:
+    def _bring_up(self, request: Request, strategy: Strategy) -> Mapping[str, str]:
+        """Bring the indexes up to the ledger; or, where no more than a few new steps are missing that the background is
+        about to index, give the words of these, to be searched as they are."""
+        memory, name = self._user.memory, self._user.name
+        if memory.settings.background and not strategy.full and memory.searcher.reads_unindexed(request, strategy):
+            found = memory.projector.unindexed(name)
+            if found is not None:
+                return found
+        memory.projector.catch_up(name)
+        return {}
+
+    def _search(
+        self,
+        request: Request,
+        strategy: Strategy,
+        parts: tuple[str, ...] | None = None,
+        unindexed: Mapping[str, str] | None = None,
+    ) -> Found:
         memory, name = self._user.memory, self._user.name
         try:
-            return memory.searcher.find(name, request, strategy, parts)
+            return memory.searcher.find(name, request, strategy, parts, unindexed)
         except CorruptFileError:  # an index that went bad since it was checked
             if not memory.projector.mend(name):
                 raise
-            return memory.searcher.find(name, request, strategy, parts)
+            return memory.searcher.find(name, request, strategy, parts, unindexed)
 
     def _full(self, request: Request, strategy: Strategy) -> Found:
         """A recall that may ask models: for the parts of the question, and for the order of three times as many hits."""

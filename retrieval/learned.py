@@ -171,6 +171,15 @@ class LearnedSearch:
         if run.permit.wants_steps:
             if run.permit.narrows_steps or len(steps) > _SCANNED:
                 ranking += self._dense_steps(run, asked.vector, pool)
+                new = [row for one in run.unindexed if (row := steps.row_of.get(one)) is not None]
+                if new:
+                    held = {one for one, _ in ranking}
+                    cosines = steps.products(np.array(new), asked.vector[None])[:, 0].tolist()
+                    ranking += [
+                        (steps.ids[row], cosine)
+                        for row, cosine in zip(new, cosines, strict=True)
+                        if steps.ids[row] not in held
+                    ]
             elif len(steps):
                 ranking += self._scanned(asked, steps, labels, pool)
         if items is not None and not run.permit.believed:

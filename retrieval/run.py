@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -30,6 +31,7 @@ class Run:
         former_vectors: of ``former``, ``(n, d)``.
         notes: what to know of a signal in this recall.
         passages: item id → passage id → signal → points.
+        unindexed: step id → words of the new steps that the indexes may not hold yet.
     """
 
     tx: Transaction
@@ -41,6 +43,7 @@ class Run:
     former_vectors: npt.NDArray[np.float32] | None
     notes: dict[str, str] = field(default_factory=dict)
     passages: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
+    unindexed: Mapping[str, str] = field(default_factory=dict)
 
     def whole(self, signal: str, found: Ranking) -> list[tuple[str, float]]:
         """A ranking with documents in place of their passages, each as good as its best; which one that is, is noted."""

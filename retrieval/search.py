@@ -132,11 +132,27 @@ class Searcher:
         with self._ledger.read(user) as tx:
             return bool(tx.user_id) and self.kept.fill(tx)
 
-    def find(self, user: str, request: Request, strategy: Strategy, parts: tuple[str, ...] | None = None) -> Found:
+    def reads_unindexed(self, request: Request, strategy: Strategy) -> bool:
+        """Whether :meth:`find` can search new steps for this that are not indexed yet: a learned ranking compares all
+        steps itself, from the ledger, where to embed them costs nothing."""
+        narrowed = request.where is not None or request.as_of is not None or request.known_at is not None
+        if narrowed or (request.kinds is not None and "step" not in request.kinds):
+            return False
+        return strategy.learned and not self._embedder.paid and isinstance(self.ranker, Ranker)
+
+    def find(
+        self,
+        user: str,
+        request: Request,
+        strategy: Strategy,
+        parts: tuple[str, ...] | None = None,
+        unindexed: Mapping[str, str] | None = None,
+    ) -> Found:
         """As :meth:`search`, with what a learned ranking tells beside the hits.
 
         Args:
             parts: of the question, in place of those that rules find; where there are any, they are searched.
+            unindexed: words of new steps by id that the indexes may not hold yet, where :meth:`reads_unindexed`.
         """
         if not strategy.learned:
             return Found(hits=self.search(user, request, strategy))
@@ -156,7 +172,16 @@ class Searcher:
         with self._ledger.read(user) as tx:
             if not tx.user_id:
                 return Found(hits=[])
-            run = Run(tx, request, Permit(tx, request), user_key(user), former, asked.vector, former_vectors)
+            run = Run(
+                tx,
+                request,
+                Permit(tx, request),
+                user_key(user),
+                former,
+                asked.vector,
+                former_vectors,
+                unindexed=unindexed or {},
+            )
             measured = self._learned.measure(run, *read, strategy)
             gate = self._gate(ranker, read_adjustment(tx))
             opened = open_recall(measured, ranker, gate, strategy, steps, paid=self._embedder.paid, parts=parts)
@@ -440,7 +465,7 @@ class Searcher:
         permit, query = run.permit, run.request.query
         kinds = LexicalFilter(kinds=permit.kinds) if permit.kinds is not None else None
         if not permit.narrows_steps and (permit.kinds_only or permit.items is None):
-            return self._by_words(run, pool, kinds)
+            return self._with_unindexed(run, self._by_words(run, pool, kinds))[:pool]
         found = self._lexical.search(run.key, query, pool * _WIDEN, filters=kinds)
         wide = run.whole("bm25", found)
         met = permit.among([hit[0] for hit in wide])
@@ -451,7 +476,15 @@ class Searcher:
             texts = {item_id: item.text for item_id, item in run.former.items()}
             kept = [*kept, *self._lexical.score_texts(run.key, query, texts)]
             kept.sort(key=lambda hit: -hit[1])
-        return kept[:pool]
+        return self._with_unindexed(run, kept)[:pool]
+
+    def _with_unindexed(self, run: Run, found: list[tuple[str, float]]) -> list[tuple[str, float]]:
+        """A ranking by words with the new steps that the index may not hold yet."""
+        held = {one for one, _ in found}
+        new = {one: text for one, text in run.unindexed.items() if one not in held}
+        if not new:
+            return found
+        return sorted([*found, *self._lexical.score_texts(run.key, run.request.query, new)], key=lambda hit: -hit[1])
 
     def _by_words(self, run: Run, pool: int, filters: LexicalFilter | None) -> list[tuple[str, float]]:
         search = partial(self._lexical.search, run.key, run.request.query, filters=filters)

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -68,6 +68,20 @@ _DOCUMENT = Prepared(
     .where(items.c.user_id == bindparam("user"), items.c.kind == "resource", func.length(items.c.text) > SHORT)
     .limit(1)
 )
+_FEW, _SHARE = 32, 100
+"""So many new steps, and one in so many of those indexed, may be searched before they are indexed."""
+_FIRST_CHANGED = Prepared(
+    select(steps.c.seq)
+    .where(steps.c.user_id == bindparam("user"), steps.c.change > bindparam("since"))
+    .order_by(steps.c.seq)
+    .limit(_FEW + 1)
+)
+_CHANGED_ITEM = Prepared(
+    select(items.c.id).where(items.c.user_id == bindparam("user"), items.c.change > bindparam("since")).limit(1)
+)
+_LAST_STEP = Prepared(
+    select(steps.c.seq).where(steps.c.user_id == bindparam("user")).order_by(steps.c.seq.desc()).limit(1)
+)
 _NAMES = "vectors.labels"  # how far the readable label names in Chroma have come
 
 
@@ -89,6 +103,19 @@ class LabelStage(Protocol):
     def take_vectors(self, user: str) -> dict[str, npt.NDArray[np.float32]]:
         """Vectors ``(d,)`` of the indexes' own embedder that labelling has just made, by text; each is given once."""
         ...
+
+
+class _Level(NamedTuple):
+    """When no index of a user was behind.
+
+    Attributes:
+        state: the ledger's own word for it; None where only reading tells.
+        change, seq: the last change number and the last step there were.
+    """
+
+    state: object | None
+    change: int
+    seq: int
 
 
 _TARGETS = tuple(_Target(index, stream) for index in ("lexical", "vectors") for stream in _STREAMS)
@@ -123,7 +150,7 @@ class Projector:
         self._locks: dict[str, threading.RLock] = {}
         self._guard = threading.Lock()
         self._checked: set[str] = set()
-        self._level: dict[str, object | None] = {}  # user → the ledger's state when no index was behind
+        self._level: dict[str, _Level] = {}
         self._writes = 0  # since free memory was last given back
 
     def lock(self, user: str) -> threading.RLock:
@@ -163,13 +190,41 @@ class Projector:
 
     def _is_level(self, user: str) -> bool:
         """Whether no index of the user is behind; without asking the ledger where nothing was written since it was seen."""
-        state = self.ledger.state(user)
-        if state is not None and self._level.get(user) is state:
+        state, level = self.ledger.state(user), self._level.get(user)
+        if state is not None and level is not None and level.state is state:
             return True
-        if self.behind(user):
-            return False
-        self._level[user] = state
+        with self.ledger.read(user) as tx:
+            done = read_projections(tx, self._home) if tx.user_id else {}
+            if any(done.get(target.name, 0) < tx.change for target in _TARGETS):
+                return False
+            self._level[user] = _level(tx, state)
         return True
+
+    def unindexed(self, user: str) -> dict[str, str] | None:
+        """The words of the steps that no index may hold yet, by step id: few new ones, beside which nothing has changed.
+
+        A recall that searches them as they are need not wait until they are indexed. None where that is not enough:
+        then :meth:`catch_up` comes first.
+        """
+        level = self._level.get(user)
+        if level is None or user not in self._checked:
+            return None
+        if level.state is not None and self.ledger.state(user) is level.state:
+            return {}
+        with self.ledger.read(user) as tx:
+            if not tx.user_id or tx.change < level.change:
+                return None
+            if tx.change == level.change:
+                return {}
+            changed = tx.all(_FIRST_CHANGED, user=tx.user_id, since=level.change)
+            if not 0 < len(changed) <= _FEW or changed[0].seq <= level.seq:
+                return None
+            if tx.first(_CHANGED_ITEM, user=tx.user_id, since=level.change) is not None:
+                return None
+            new = [step_document(step) for _, step in changed_steps(tx, level.change)]
+        if not all(one.active for one in new) or _SHARE * len(new) > self.lexical.count(user_key(user)):
+            return None
+        return {one.id: _lexical(one).text for one in new}
 
     def mend(self, user: str) -> bool:
         """Rebuild those indexes of the user that are damaged, after a search failed on one; whether there was any."""
@@ -255,6 +310,7 @@ class Projector:
             self.vectors.drop_user(key)
             self.lexical.drop_user(key)
             self._checked.discard(user)
+            self._level.pop(user, None)
         return vectors, documents
 
     def _check(self, user: str) -> bool:
@@ -324,7 +380,7 @@ class Projector:
                 since = min(done.get(target.name, 0) for target in targets)
                 if since >= tx.change:
                     if all(done.get(target.name, 0) >= tx.change for target in _TARGETS):
-                        self._level[user] = state
+                        self._level[user] = _level(tx, state)
                     return written
                 batch = _changed(tx, stream, since)
                 reached = batch[-1][0] if len(batch) >= _BATCH else tx.change  # an item may be several documents
@@ -397,6 +453,11 @@ class Projector:
             return made
         fresh = iter(made)
         return np.stack([known[text] if text in known else next(fresh) for text in texts])
+
+
+def _level(tx: Transaction, state: object | None) -> _Level:
+    last = tx.first(_LAST_STEP, user=tx.user_id)
+    return _Level(state, tx.change, 0 if last is None else int(last.seq))
 
 
 def _changed(tx: Transaction, stream: str, since: int) -> list[tuple[int, Document]]:

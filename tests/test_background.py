@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -27,6 +28,7 @@ from hexamem.background import (
     JobOutcome,
     JobRunner,
 )
+from hexamem.calls import Calls
 from hexamem.cli.jobs import COMMANDS
 from hexamem.cli.session import Session
 from hexamem.doctor import Finding, examine
@@ -448,6 +450,94 @@ def test_a_worker_with_nothing_to_do_sleeps_until_it_is_woken(memory: Memory, ru
     worker.stop()
     assert projector.users == ["alice", "bob"]
     assert sleeps == [None, None]
+
+
+def test_nothing_is_done_in_the_background_before_there_is_a_breath_of_quiet(memory: Memory, runner: JobRunner) -> None:
+    order: list[object] = []
+    done = threading.Event()
+
+    class Projector(Still):
+        def catch_up(self, user: str) -> int:
+            order.append(user)
+            done.set()
+            return 0
+
+    answers = iter([0.0, 0.0, 0.05])
+
+    def quiet() -> float:
+        order.append(found := next(answers, 1.0))
+        return found
+
+    worker = BackgroundWorker(Projector(), runner, quiet=quiet)  # type: ignore[arg-type]
+    worker.put("ann")
+    assert done.wait(WAIT)
+    worker.stop()
+    assert order[order.index("ann") - 1] == 1.0
+
+
+def test_what_is_called_without_end_does_not_keep_the_background_from_its_work(
+    memory: Memory, runner: JobRunner, handlers: JobHandlers
+) -> None:
+    seen: list[object] = []
+    done = threading.Event()
+
+    def handle(job: JobContext) -> JobOutcome:
+        seen.append(job.payload["n"])
+        if len(seen) == 2:
+            done.set()
+        return JobOutcome.done()
+
+    handlers.register("note", handle)
+    for number in (1, 2):
+        put(memory, "alice", "note", n=number)
+    projector = Still()
+    worker = BackgroundWorker(projector, runner, quiet=lambda: 0.0)  # type: ignore[arg-type]
+    worker.put("ann")
+    assert done.wait(WAIT)
+    worker.stop()
+    assert (projector.users, seen) == (["ann"], [1, 2])
+
+
+def test_what_nobody_waits_for_waits_longer(memory: Memory, runner: JobRunner) -> None:
+    tidied: list[str] = []
+    quiet = [0.2, 1.0]
+    worker = BackgroundWorker(
+        Still(),  # type: ignore[arg-type]
+        runner,
+        quiet=lambda: quiet.pop(0),
+        idle=tidied.append,  # type: ignore[arg-type]
+    )
+    worker._users = {"ann": None}
+    assert worker.step() == 0.0
+    left = worker.step()
+    assert left is not None
+    assert 0.25 < left <= 0.3
+    assert tidied == []
+    assert worker.step() == 0.0
+    assert tidied == ["ann"]
+
+
+def test_the_calls_of_others_are_not_quiet_and_ones_own_are() -> None:
+    calls = Calls("closed")
+    assert calls.quiet() == float("inf")
+    begun, through = threading.Event(), threading.Event()
+
+    def call() -> None:
+        with calls:
+            begun.set()
+            through.wait(WAIT)
+
+    thread = threading.Thread(target=call)
+    thread.start()
+    assert begun.wait(WAIT)
+    assert calls.quiet() == 0
+    through.set()
+    thread.join()
+    ended = time.monotonic()
+    for _ in range(2):
+        with calls:
+            assert calls.quiet() < float("inf")
+    assert 0 < time.monotonic() - ended <= calls.quiet() < WAIT
 
 
 def test_jobs_and_users_take_turns(memory: Memory, runner: JobRunner, handlers: JobHandlers) -> None:
