@@ -10,7 +10,7 @@ from ..memory_types import MemoryItem, ResourceItem, Step
 from .chunking import indexed_passages, passage_id
 from .ledger import IndexedStep, event_time
 from .lexical.tokens import repair_surrogates
-from .secrets import find_references
+from .secrets import with_captions
 
 __all__ = ["Document", "item_documents", "searchable", "step_document", "step_metadata"]
 
@@ -51,9 +51,7 @@ class Document(NamedTuple):
 
 def searchable(text: str) -> str:
     """The text with each secret's caption alone in place of its reference: an id says nothing to a search."""
-    for found in reversed(find_references(text)):
-        text = f"{text[: found.start]}{found.caption}{text[found.end :]}"
-    return text
+    return with_captions(text)
 
 
 def step_document(step: Step | IndexedStep) -> Document:

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from sqlalchemy import Row, Select, select
 
 from ...memory_types.labels import LabelKind
-from ..secrets import find_references
+from ..secrets import with_captions
 from .ledger import Transaction, chunks
 from .schema import labelings, steps
 from .step_rows import indexed_text
@@ -108,11 +108,4 @@ def carrying_steps(tx: Transaction, label_ids: Collection[str] | None) -> Select
 def texts_of(tx: Transaction, label_ids: Collection[str]) -> list[str]:
     """What is searched of the first active steps that carry any of these labels, in order; of references the captions."""
     rows = tx.all(carrying_steps(tx, label_ids).where(steps.c.status == "active").limit(_NAMED_BY))
-    return [_plain(indexed_text(row)) for row in rows]
-
-
-def _plain(text: str) -> str:
-    """The text with the captions of its references alone: no label is named by the id of a secret."""
-    for found in reversed(find_references(text)):
-        text = f"{text[: found.start]}{found.caption}{text[found.end :]}"
-    return text
+    return [with_captions(indexed_text(row)) for row in rows]  # no label is named by the id of a secret

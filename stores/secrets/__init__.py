@@ -16,6 +16,7 @@ from .references import (
     reference,
     restore_references,
     tell_references,
+    with_captions,
 )
 from .spans import SecretSpan, Sensitivity
 
@@ -41,4 +42,5 @@ __all__ = [
     "seal",
     "tell_references",
     "unseal",
+    "with_captions",
 ]

@@ -21,6 +21,7 @@ __all__ = [
     "reference",
     "restore_references",
     "tell_references",
+    "with_captions",
 ]
 
 MAX_CAPTION_LENGTH = 120
@@ -83,6 +84,11 @@ def hidden_words(text: str, referring: str) -> tuple[str, ...] | None:
         end = one.end
     found = re.fullmatch(pattern + re.escape(referring[end:]), text, re.DOTALL) if end else None
     return found.groups() if found is not None else None
+
+
+def with_captions(text: str) -> str:
+    """The text with each secret's caption alone in place of its reference."""
+    return _REFERENCE.sub(lambda m: m[2], text) if "{{vault:" in text else text
 
 
 def restore_references(text: str, plaintexts: Mapping[str, str]) -> str:
