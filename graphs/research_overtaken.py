@@ -14,7 +14,7 @@ from ..memory_types import MemoryItem
 from ..memory_types.research import Claim, Passage
 from ..retrieval.evidence import Ranked
 from ..stores.ledger import Transaction, get_items
-from ..stores.ledger.items import items_citing
+from ..stores.ledger.items import believed_now, items_citing
 from .research_filter import EvidenceFilter
 from .research_reading import passages_of
 
@@ -43,7 +43,7 @@ def overtaking(
                 continue
             words = read(former.text)
             asked = _bears_on(question, words, read)
-            now = _now(tx, former) if asked and words & quote else None
+            now = believed_now(tx, former) if asked and words & quote else None
             if now is None or now.kind == "vault" or now.id in told:
                 continue
             if said.isdisjoint(source.step_id for source in now.sources):
@@ -68,14 +68,3 @@ def _bears_on(question: Question, words: frozenset[str], read: Stems) -> bool:
     if question.whose and not any(holds(question, words, one, read) for one in question.whose):
         return False
     return any(holds(question, words, word, read) for word in (*question.words, *question.whose))
-
-
-def _now(tx: Transaction, item: MemoryItem) -> MemoryItem | None:
-    seen: set[str] = set()
-    while item.status in ("superseded", "merged") and item.superseded_by and item.id not in seen:
-        seen.add(item.id)
-        follower = get_items(tx, [item.superseded_by]).get(item.superseded_by)
-        if follower is None:
-            return None
-        item = follower
-    return item if item.status == "active" else None

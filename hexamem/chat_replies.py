@@ -16,7 +16,7 @@ from .memory_types.times import read_zone
 from .stores.documents import searchable
 from .stores.ledger import Transaction, event_time, get_items, get_steps, has_own_time
 from .stores.ledger.history import history_of
-from .stores.ledger.items import items_citing
+from .stores.ledger.items import believed_now, items_citing
 from .stores.ledger.said_steps import last_said
 from .stores.secrets import find_references, tell_references
 
@@ -189,7 +189,7 @@ def _overtaking(tx: Transaction, question: Question, said: _Said) -> MemoryItem 
     quote = stems(said.text)
     asked = {word for word in question.words if holds(question, quote, word)}
     for former in get_items(tx, items_citing(tx, said.step_ids)).values():
-        now = _now(tx, former)
+        now = believed_now(tx, former)
         if now is None or now.kind == "vault":
             continue
         holding = stems(_words(now))
@@ -199,18 +199,6 @@ def _overtaking(tx: Transaction, question: Question, said: _Said) -> MemoryItem 
             if lost and cited.intersection(said.step_ids) and all(holds(question, holding, word) for word in asked):
                 return now
     return None
-
-
-def _now(tx: Transaction, item: MemoryItem) -> MemoryItem | None:
-    """The item itself where it is believed, else what took its place in the end."""
-    seen = set()
-    while item.status in ("superseded", "merged") and item.superseded_by and item.id not in seen:
-        seen.add(item.id)
-        follower = get_items(tx, [item.superseded_by]).get(item.superseded_by)
-        if follower is None:
-            return None
-        item = follower
-    return item if item.status == "active" else None
 
 
 def _earlier(tx: Transaction, item: MemoryItem) -> list[MemoryItem]:

@@ -16,6 +16,7 @@ from .steps import chunks, holds
 
 __all__ = [
     "SAID_AT",
+    "believed_now",
     "changed_items",
     "count_items",
     "event_time",
@@ -143,6 +144,18 @@ def get_items(tx: Transaction, item_ids: Collection[str], *, undone: bool = Fals
     for part in chunks(item_ids):
         found.extend(tx.all(_ANY if undone else _DONE, user=tx.user_id, ids=part))
     return {item.id: item for item in _records(tx, found)}
+
+
+def believed_now(tx: Transaction, item: MemoryItem) -> MemoryItem | None:
+    """The item itself where it is believed, else what took its place in the end; None where that is not believed either."""
+    seen: set[str] = set()
+    while item.status in ("superseded", "merged") and item.superseded_by and item.id not in seen:
+        seen.add(item.id)
+        follower = get_items(tx, [item.superseded_by]).get(item.superseded_by)
+        if follower is None:
+            return None
+        item = follower
+    return item if item.status == "active" else None
 
 
 def read_items(
