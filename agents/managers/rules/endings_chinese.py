@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from .... import lazy_re as re
 from ....memory_types.proposals import OF_THE_ENDED, Ends
-from .over import Over, slots_of
+from .over import EndingRules, Over, given_up, pets_of, slots_of
 from .people import KIN_ZH_PATTERN
 from .sentences import Clause, Sentence
 from .words import ANIMALS_ZH, HAN, NAME
@@ -24,18 +24,7 @@ _TIME = (
     r"(?:[上这]个?(?:周|月|星期|礼拜)[一二三四五六日天末]?|昨天|今天|前天|今早|昨晚|去年|今年|前年|最近"
     r"|刚刚?|已经|突然|不幸|几天前|前几天|前段时间)*"
 )
-_Make = Callable[[re.Match[str], Clause], Iterator[Over]]
-_RULES: list[tuple[re.Pattern[str], _Make]] = []
-
-
-def _rule(pattern: str) -> Callable[[_Make], _Make]:
-    compiled = re.compile(pattern)
-
-    def keep(make: _Make) -> _Make:
-        _RULES.append((compiled, make))
-        return make
-
-    return keep
+_RULES = EndingRules()
 
 
 def chinese_endings(sentence: Sentence) -> Iterator[Over]:
@@ -47,20 +36,14 @@ def chinese_endings(sentence: Sentence) -> Iterator[Over]:
             or re.search(r"想|打算|准备|快要|差点", clause.text)
         ):
             continue
-        for pattern, make in _RULES:
-            found = list(make(match, clause)) if (match := pattern.search(clause.text)) else []
-            yield from found
-            if found:
-                break
+        yield from _RULES.read(clause)
 
 
 def _over(clause: Clause, label: str, value: str, *ends: Ends, slot: str = "", stated: str = "") -> Over:
-    return Over(
-        start=clause.start, end=clause.end, label=label, value=value, slot=slot, stated=stated or value, ends=ends
-    )
+    return Over.of(clause, *ends, label=label, value=value, slot=slot, stated=stated or value)
 
 
-@_rule(rf"{_I}(?:不再?住在?|没住在?|不在)\s?(?P<place>[{HAN}]{{2,7}}?|{NAME})(?:住|生活|定居)?了$")
+@_RULES.rule(rf"{_I}(?:不再?住在?|没住在?|不在)\s?(?P<place>[{HAN}]{{2,7}}?|{NAME})(?:住|生活|定居)?了$")
 def _left_home(match: re.Match[str], clause: Clause) -> Iterator[Over]:
     if "住" in match[0] or "生活" in match[0] or "定居" in match[0]:
         place = match["place"]
@@ -68,7 +51,7 @@ def _left_home(match: re.Match[str], clause: Clause) -> Iterator[Over]:
             yield _home(place, clause)
 
 
-@_rule(rf"{_I}(?:搬离了?|搬出了?|离开了?(?=.*定居))\s?(?P<place>[{HAN}]{{2,7}}?|{NAME})了?$")
+@_RULES.rule(rf"{_I}(?:搬离了?|搬出了?|离开了?(?=.*定居))\s?(?P<place>[{HAN}]{{2,7}}?|{NAME})了?$")
 def _moved_away(match: re.Match[str], clause: Clause) -> Iterator[Over]:
     yield _home(match["place"], clause, needed=True)
 
@@ -78,7 +61,7 @@ def _home(place: str, clause: Clause, *, needed: bool = False) -> Over:
     return _over(clause, "home", f"不住在{place}了", ends, slot="home_city", stated=f"不在{place}了")
 
 
-@_rule(
+@_RULES.rule(
     rf"{_I}(?:又)?(?P<how>失业|下岗|没有?工作|不工作|丢了?工作|辞了?工作|辞职|离职|被(?:公司)?(?:裁员?|炒鱿鱼"
     rf"|炒|辞退|开除|解雇|优化)|把工作辞)(?:掉|了|啦)+$"
 )
@@ -93,20 +76,20 @@ def _lost_job(match: re.Match[str], clause: Clause) -> Iterator[Over]:
     yield _over(clause, "job", value, Ends(slots=("job_title", "employer")), slot="job_title", stated="没有工作")
 
 
-@_rule(rf"{_I}(?:不再?在|没在)\s?(?P<org>[{HAN}A-Za-z0-9& ]{{2,16}}?)(?:工作|上班|干|做)了$")
+@_RULES.rule(rf"{_I}(?:不再?在|没在)\s?(?P<org>[{HAN}A-Za-z0-9& ]{{2,16}}?)(?:工作|上班|干|做)了$")
 def _left_work(match: re.Match[str], clause: Clause) -> Iterator[Over]:
     org = match["org"].strip()
     ends = Ends(slots=("employer",), words=org)
     yield _over(clause, "employer", f"不在{org}工作了", ends, slot="employer", stated=f"不在{org}了")
 
 
-@_rule(rf"{_I}(?:不再?(?:是|做|当)|没(?:做|当))\s?(?P<what>[{HAN}A-Za-z ]{{2,12}}?)了$")
+@_RULES.rule(rf"{_I}(?:不再?(?:是|做|当)|没(?:做|当))\s?(?P<what>[{HAN}A-Za-z ]{{2,12}}?)了$")
 def _is_no_more(match: re.Match[str], clause: Clause) -> Iterator[Over]:
     what = match["what"].strip()
     yield _over(clause, OF_THE_ENDED, f"不再是{what}", Ends(labels=("*",), words=what, needed=True))
 
 
-@_rule(
+@_RULES.rule(
     rf"{_I}(?:[和跟与同]\s?(?:我?(?P<kin>{_PARTNERS})\s?)?(?P<name>{NAME}|(?!我|他|她|女|男|老[婆公]|对象"
     rf"|前任)[{HAN}]{{2,4}}?)?\s?)?{_TIME}(?:和平)?"
     r"(?P<how>分手|分开|离婚|离|分|解除婚约|取消婚约)了?(?:婚|手)?(?:了|啦)?$"
@@ -118,7 +101,7 @@ def _parted(match: re.Match[str], clause: Clause) -> Iterator[Over]:
     yield from _separated(kin, name, "离" in match["how"], clause)
 
 
-@_rule(
+@_RULES.rule(
     rf"^(?:我的?)?(?P<kin>{_PARTNERS})?(?P<name>{NAME}|[小老阿][{HAN}])?{_TIME}(?:跟我|和我"
     rf"|把我)(?P<how>提?分手|分开|离婚|甩)(?:掉)?了$"
 )
@@ -127,7 +110,7 @@ def _was_left(match: re.Match[str], clause: Clause) -> Iterator[Over]:
         yield from _separated(match["kin"] or "", match["name"] or "", "离" in match["how"], clause)
 
 
-@_rule(
+@_RULES.rule(
     rf"{_I}[和跟与同]\s?(?:我?(?:{_PARTNERS})\s?)?(?P<name>{NAME}|(?!我|他|她|女|男|老[婆公])[{HAN}]{{2,3}}?)\s?{_TIME}(?:又|重新)?(?:和好|复合|复婚|在一起)(?:如初)?了$"
 )
 def _together_again(match: re.Match[str], clause: Clause) -> Iterator[Over]:
@@ -152,7 +135,7 @@ def _separated(kin: str, name: str, divorced: bool, clause: Clause) -> Iterator[
     yield _over(clause, "partner", f"和{whom}{done}" if whom else done, *ends, slot="partner.name", stated=f"已{done}")
 
 
-@_rule(
+@_RULES.rule(
     rf"^(?:我们?家?的?|咱们?家?的?)?(?P<rel>{KIN_ZH_PATTERN}|{ANIMALS_ZH})?(?P<name>{NAME}|(?!我|他|她|手机"
     rf"|电池|电脑)[{HAN}]{{1,4}}?)?{_TIME}"
     rf"(?P<how>去世|过世|离世|病逝|走丢|送人|送走|安乐死|死掉|死|没)了?(?:了|啦)$"
@@ -163,27 +146,16 @@ def _died(match: re.Match[str], clause: Clause) -> Iterator[Over]:
         return
     who = name or relation
     gone = "走丢了" if match["how"] == "走丢" else "送人了" if match["how"].startswith("送") else "去世了"
-    pet = (
-        Ends(slots=(f"pet.{name.lower()}",), needed=True)
-        if name
-        else Ends(slots=("pet",), words=relation, single=True, needed=True)
-    )
-    yield _over(clause, "pet", f"{who}{gone}", pet, slot=f"pet.{name.lower()}" if name else "")
+    slot = f"pet.{name.lower()}" if name else ""
+    yield _over(clause, "pet", f"{who}{gone}", pets_of(name, relation), slot=slot)
     yield _over(
         clause, "partner", f"{who}{gone}", Ends(slots=("partner",), words=who, needed=True), slot="partner.name"
     )
     held = slots_of(who.lower(), "home_city", "employer", "job_title", "age")
-    yield Over(
-        start=clause.start,
-        end=clause.end,
-        kind="semantic",
-        label=who,
-        value=f"{who}{gone}",
-        ends=(Ends(slots=held, needed=True),),
-    )
+    yield Over.of(clause, Ends(slots=held, needed=True), kind="semantic", label=who, value=f"{who}{gone}")
 
 
-@_rule(rf"{_I}(?:不再?|没有?那么)(?:喜欢|爱|想)(?P<verb>吃|喝|看|听|玩)?\s?(?P<what>[{HAN}A-Za-z ]{{1,12}}?)了$")
+@_RULES.rule(rf"{_I}(?:不再?|没有?那么)(?:喜欢|爱|想)(?P<verb>吃|喝|看|听|玩)?\s?(?P<what>[{HAN}A-Za-z ]{{1,12}}?)了$")
 def _likes_no_more(match: re.Match[str], clause: Clause) -> Iterator[Over]:
     what = match["what"].strip()
     if what in ("你", "他", "她", "它", "这样", "这个", "那个"):
@@ -192,30 +164,17 @@ def _likes_no_more(match: re.Match[str], clause: Clause) -> Iterator[Over]:
     yield _over(clause, "dislike", value, Ends(labels=("preference",), words=what))
 
 
-@_rule(rf"{_I}(?:不再?|没再?)(?:弹|踢|打|拉|吹|学|练|玩|跑|画|唱|跳|收集)\s?(?P<what>[{HAN}A-Za-z ]{{1,10}}?)了$")
+@_RULES.rule(rf"{_I}(?:不再?|没再?)(?:弹|踢|打|拉|吹|学|练|玩|跑|画|唱|跳|收集)\s?(?P<what>[{HAN}A-Za-z ]{{1,10}}?)了$")
 def _does_no_more(match: re.Match[str], clause: Clause) -> Iterator[Over]:
     what = match["what"].strip()
     ends = Ends(labels=("hobby", "studies", "language", "habit", "preference"), words=what, needed=True)
     yield _over(clause, OF_THE_ENDED, re.sub(r"^.*?(?=[不没])", "", clause.raw), ends)
-    yield from _given_up(what, clause)
+    yield given_up(what, clause)
 
 
-@_rule(
+@_RULES.rule(
     rf"{_I}(?:不(?:能|会|再)?(?:参加|去|跑|来)|退出了?|去不了|参加不了"
     rf"|跑不了)\s?(?P<what>[{HAN}A-Za-z ]{{2,14}}?)(?:了)?$"
 )
 def _will_not(match: re.Match[str], clause: Clause) -> Iterator[Over]:
-    yield from _given_up(match["what"].strip(), clause)
-
-
-def _given_up(what: str, clause: Clause) -> Iterator[Over]:
-    yield Over(
-        start=clause.start,
-        end=clause.end,
-        kind="episodic",
-        value=clause.raw[:400],
-        ends=(
-            Ends(upcoming=True, words=what, single=True, needed=True),
-            Ends(labels=("hobby", "goal", "plan"), words=what, needed=True),
-        ),
-    )
+    yield given_up(match["what"].strip(), clause)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from .... import lazy_re as re
 from ....memory_types.proposals import OF_THE_ENDED, Ends
 from .couples_english import SO, WHEN, parted, together_again
 from .english_grammar import LEAD, PLACE, clean
 from .having import bought_instead
-from .over import PARTLY, Over, slots_of
+from .over import PARTLY, EndingRules, Over, given_up, pets_of, slots_of
 from .people import KIN_PATTERN, People, is_name
 from .sentences import Clause, Sentence
 from .words import ANIMALS, NAME, PARTNERS
@@ -19,8 +19,7 @@ __all__ = ["english_endings", "is_over"]
 _ANY_MORE = r"(?:any\s?more|any longer|these days|now)"
 _I_HAVE = rf"(?:I|we)(?:'ve|\shave|'m|\sam|'re|\sare|\swas|\swere|\shad)?\s{SO}"
 _ANIMAL = r"(?:" + "|".join(sorted(ANIMALS, key=lambda word: (-len(word), word))) + r")"
-_Make = Callable[[re.Match[str], Clause], Iterator[Over]]
-_RULES: list[tuple[re.Pattern[str], _Make]] = []
+_RULES = EndingRules()
 _MAY_END = re.compile(
     r"\b(?:no longer|not|lost|laid|fired|sacked|let go|redundant|dismissed|quit|left|leaving|gave|given|gives"
     r"|unemployed|jobless|work|job|broke|broken"
@@ -37,16 +36,6 @@ def is_over(text: str) -> bool:
     return re.search(r"\b(?:any\s?more|any longer|no longer)\b|n't\b.*\bnow$", text, re.IGNORECASE) is not None
 
 
-def _rule(pattern: str) -> Callable[[_Make], _Make]:
-    compiled = re.compile(pattern)
-
-    def keep(make: _Make) -> _Make:
-        _RULES.append((compiled, make))
-        return make
-
-    return keep
-
-
 def english_endings(sentence: Sentence, people: People) -> Iterator[Over]:
     """The endings that a sentence tells of the user and of whom they live with."""
     if not _MAY_END.search(sentence.text):
@@ -60,17 +49,13 @@ def english_endings(sentence: Sentence, people: People) -> Iterator[Over]:
     for clause in sentence.clauses:
         if not clause.holds or any(a <= clause.start < b for a, b in taken):
             continue
-        for pattern, make in _RULES:
-            found = list(make(match, clause)) if (match := pattern.search(clause.text)) else []
-            yield from found
-            if found:
-                break
+        yield from _RULES.read(clause)
 
 
 # Home and work
 
 
-@_rule(
+@_RULES.rule(
     rf"{LEAD}(?i:(?:I|we)(?:'m|'re|\sam|\sare)?\s(?:(?P<ever>no longer)|(?:don't|do not|not))\s(?:live|living"
     rf"|reside|based)"
     rf"\s(?:in|at|near)\s(?:the\s)?){PLACE}(?P<more>\s(?i:{_ANY_MORE}))?"
@@ -80,7 +65,7 @@ def _left_home(match: re.Match[str], clause: Clause) -> Iterator[Over]:
         yield from _home(match["place"], clause, sure=bool(match["ever"] or match["more"]))
 
 
-@_rule(
+@_RULES.rule(
     rf"{LEAD}(?i:{_I_HAVE}(?:moved (?:out of|away from)|left)\s){PLACE}(?i:\s(?P<good>for good|behind))?(?!.*\sto\s)"
 )
 def _moved_away(match: re.Match[str], clause: Clause) -> Iterator[Over]:
@@ -90,14 +75,13 @@ def _moved_away(match: re.Match[str], clause: Clause) -> Iterator[Over]:
 
 def _home(place: str, clause: Clause, *, sure: bool) -> Iterator[Over]:
     if is_name(place):
-        yield Over(
-            start=clause.start,
-            end=clause.end,
+        yield Over.of(
+            clause,
+            Ends(slots=("home_city",), words=place, needed=not sure),
             label="home",
             value=f"No longer lives in {place}",
             stated=f"no longer in {place}",
             slot="home_city",
-            ends=(Ends(slots=("home_city",), words=place, needed=not sure),),
         )
 
 
@@ -111,7 +95,7 @@ _JOBLESS = (
 )
 
 
-@_rule(rf"{LEAD}(?i:{_JOBLESS})")
+@_RULES.rule(rf"{LEAD}(?i:{_JOBLESS})")
 def _lost_job(match: re.Match[str], clause: Clause) -> Iterator[Over]:
     said = match[0].lower()
     if re.search(r"\b(?:work|working)\b", said) and not re.search(rf"no longer|{_ANY_MORE}|out of work", said):
@@ -126,32 +110,31 @@ def _lost_job(match: re.Match[str], clause: Clause) -> Iterator[Over]:
         if re.search(r"lost|laid|fired|sacked|let go|redundant|dismissed", said)
         else "Has no job"
     )
-    yield Over(
-        start=clause.start,
-        end=clause.end,
+    yield Over.of(
+        clause,
+        Ends(slots=("job_title", "employer")),
+        Ends(labels=("work",)),
         label="job",
         value=value,
         stated="no job",
         slot="job_title",
-        ends=(Ends(slots=("job_title", "employer")), Ends(labels=("work",))),
     )
 
 
-@_rule(
+@_RULES.rule(
     rf"{LEAD}(?i:I(?:'m|\sam|'ve|\shave)?\s(?:(?P<ever>no longer)|(?:don't|do not|not)|stopped|quit)\s(?:work"
     rf"|working)\sas\s(?:an?\s|the\s)?)"
     rf"(?P<what>[^\ue000,.;:!?()]{{2,40}}?)(?P<more>\s(?i:{_ANY_MORE}))?\W*$"
 )
 def _works_no_more(match: re.Match[str], clause: Clause) -> Iterator[Over]:
     what = clean(match["what"])
-    yield Over(
-        start=clause.start,
-        end=clause.end,
+    yield Over.of(
+        clause,
+        Ends(slots=("job_title",), words=what, needed=True),
         label="job",
         value=f"No longer works as {what if re.match('(?i:an?|the) ', what) else _with_article(what)}",
         stated=f"no longer {what}",
         slot="job_title",
-        ends=(Ends(slots=("job_title",), words=what, needed=True),),
     )
 
 
@@ -162,27 +145,26 @@ def _with_article(what: str) -> str:
 # Who and what one is, does and likes
 
 
-@_rule(
+@_RULES.rule(
     rf"{LEAD}(?i:I(?:'m|\sam)\s(?:no longer|not(?=.*\b(?:any\s?more"
     rf"|any longer)\b))\s)(?P<what>[^\ue000,.;:!?()]{{3,50}}?)(?:\s(?i:{_ANY_MORE}))?\W*$"
 )
 def _is_no_more(match: re.Match[str], clause: Clause) -> Iterator[Over]:
     what = clean(match["what"])
     bare = re.sub(r"^(?:an?|the|their)\s", "", what, flags=re.IGNORECASE)
-    yield Over(
-        start=clause.start,
-        end=clause.end,
+    yield Over.of(
+        clause,
+        Ends(labels=("*",), words=bare, exact=True, needed=True),
         label=OF_THE_ENDED,
         value=f"Is no longer {what}",
         stated=f"no longer {bare}",
-        ends=(Ends(labels=("*",), words=bare, exact=True, needed=True),),
     )
 
 
 _DOING = r"play|do|practise|practice|collect|learn|train for|study|ride|drive|speak|run"
 
 
-@_rule(
+@_RULES.rule(
     rf"{LEAD}(?i:I(?:'ve|\shave)?\s{SO}(?:(?:stopped|quit|given up|gave up|dropped)\s(?P<ing>(?:play|practis"
     rf"|practic|collect|learn|study|train|rid|driv)ing)"
     rf"|(?:no longer|don't(?=.*\b(?:any\s?more|any longer)\b)|do not(?=.*\b(?:any\s?more"
@@ -204,17 +186,16 @@ def _does_no_more(match: re.Match[str], clause: Clause) -> Iterator[Over]:
     stem = re.sub(r"ing$", "", (match["ing"] or match["verb"]).lower())
     shown = verb.get(stem, "trains for" if stem.startswith("train") else "does")
     what = clean(match["what"])
-    yield Over(
-        start=clause.start,
-        end=clause.end,
+    yield Over.of(
+        clause,
+        Ends(labels=("hobby", "studies", "language", "languages", "vehicle", "habit"), words=what, needed=True),
         label=OF_THE_ENDED,
         value=f"No longer {shown} {what}",
         stated=f"no longer {what}",
-        ends=(Ends(labels=("hobby", "studies", "language", "languages", "vehicle", "habit"), words=what, needed=True),),
     )
 
 
-@_rule(
+@_RULES.rule(
     rf"{LEAD}(?i:{_I_HAVE}(?:sold|scrapped|got rid of|gotten rid of|given away|gave away|wrote off|written off"
     rf"|crashed and wrote off)\s(?:my|our|the)\s)"
     rf"(?P<what>(?:[\w-]+\s){{0,2}}?[\w-]+)(?i:{WHEN})"
@@ -226,14 +207,13 @@ def _sold(match: re.Match[str], clause: Clause) -> Iterator[Over]:
         if re.fullmatch(r"(?:old\s)?(?:car|van|motorbike|motorcycle|scooter|bike|vehicle)", what, re.IGNORECASE)
         else what
     )
-    yield Over(
-        start=clause.start,
-        end=clause.end,
+    yield Over.of(
+        clause,
+        Ends(slots=("vehicle",), words=words, needed=True),
         label="vehicle",
         value=f"Has {new}, no longer the {what}" if new else f"No longer has the {what}",
         stated=new or f"no longer {what}",
         slot="vehicle",
-        ends=(Ends(slots=("vehicle",), words=words, needed=True),),
     )
 
 
@@ -252,9 +232,7 @@ def _lost_by(match: re.Match[str], clause: Clause, people: People) -> Over:
     who = (known.name if known else name) or kin
     shown = known.shown if known else name or f"The user's {kin}"
     held = Ends(slots=slots_of(who.lower().replace(" ", "_"), "employer", "job_title"), needed=True)
-    return Over(
-        start=clause.start, end=clause.end, kind="semantic", label=who, value=f"{shown} has lost the job", ends=(held,)
-    )
+    return Over.of(clause, held, kind="semantic", label=who, value=f"{shown} has lost the job")
 
 
 # Who died or is gone
@@ -272,12 +250,12 @@ _DIED = (
 )
 
 
-@_rule(rf"{LEAD}{_DIED}")
+@_RULES.rule(rf"{LEAD}{_DIED}")
 def _died(match: re.Match[str], clause: Clause) -> Iterator[Over]:
     yield from _dead(match["name"] or match["relname"] or "", (match["rel"] or "").lower(), match, clause)
 
 
-@_rule(
+@_RULES.rule(
     rf"{LEAD}(?i:we|I)(?:'ve)?\s(?i:{SO}(?:had to (?:put|have)|put|had|gave|rehomed|had to rehome|had to give)\s)"
     rf"(?:(?i:(?:my|our)\s(?:\w+\s)?(?P<rel>{_ANIMAL}))(?:,?\s(?P<relname>{NAME}))?"
     rf"|(?P<name>{NAME}))(?P<way>\s(?i:put to sleep|put down|down|to sleep|away|up for adoption))?"
@@ -292,36 +270,28 @@ def _dead(name: str, relation: str, match: re.Match[str], clause: Clause) -> Ite
         return
     gone = "is gone" if re.search(r"rehome|away$|adoption|ran away", match[0]) and "passed" not in match[0] else "died"
     shown = f"{name} {gone}" if name else f"Their {relation} {gone}"
-    start, end = clause.start, clause.end
     low = name.lower()
-    pets = (
-        Ends(slots=(f"pet.{low}",), needed=True)
-        if name
-        else Ends(slots=("pet",), words=relation, single=True, needed=True)
-    )
-    yield Over(
-        start=start, end=end, label="pet", value=shown, stated=shown, slot=f"pet.{low}" if name else "", ends=(pets,)
-    )
+    slot = f"pet.{low}" if name else ""
+    yield Over.of(clause, pets_of(name, relation), label="pet", value=shown, stated=shown, slot=slot)
     if name or relation in PARTNERS:
         lost = Ends(slots=("partner",), words=name or relation, needed=True)
-        yield Over(start=start, end=end, label="partner", value=shown, stated=shown, slot="partner.name", ends=(lost,))
+        yield Over.of(clause, lost, label="partner", value=shown, stated=shown, slot="partner.name")
     who = (low or relation).split()[0]
     if who:
         held = slots_of(who, "home_city", "employer", "job_title", "age")
-        yield Over(
-            start=start,
-            end=end,
+        yield Over.of(
+            clause,
+            Ends(slots=held, needed=True),
             kind="semantic",
             label=name or relation,
             value=shown if name else f"The user's {relation} {gone}",
-            ends=(Ends(slots=held, needed=True),),
         )
 
 
 # Plans
 
 
-@_rule(
+@_RULES.rule(
     rf"{LEAD}(?i:(?:I|we)(?:(?:'m|\sam|'re|\sare)\s(?:no longer|not)\s(?:going to\s)?|\s(?:won't|will not|can't"
     rf"|cannot|couldn't|am not|aren't|decided not to|no longer)\s)"
     r"(?:be\s)?(?:able to\s)?(?:run|running|do|doing|make|making|attend|attending|go to|going to|come to"
@@ -344,7 +314,7 @@ _ONLY_NOW = re.compile(
 )
 
 
-@_rule(
+@_RULES.rule(
     rf"{LEAD}(?i:{_I_HAVE}(?:(?:dropped|pulled|backed|bowed|dropping|pulling) out of|withdrew from"
     rf"|withdrawn from|given up on|gave up on|stopped training for)\s(?:the|my|our)\s)"
     rf"(?P<what>(?:[\w'&-]+\s){{0,4}}?[\w'&-]+)(?i:{WHEN})"
@@ -359,13 +329,4 @@ def _given_up(what: str, clause: Clause) -> Iterator[Over]:
         r"(?i:time|money|point|same|one|thing|dishes|shopping|cooking|effort|mistake|most|best|bus|train|lead)", what
     ):
         return
-    yield Over(
-        start=clause.start,
-        end=clause.end,
-        kind="episodic",
-        value=clause.raw[:400],
-        ends=(
-            Ends(upcoming=True, words=what, single=True, needed=True),
-            Ends(labels=("hobby", "goal", "plan"), words=what, needed=True),
-        ),
-    )
+    yield given_up(what, clause)

@@ -1,15 +1,17 @@
-"""What is over, as it is read."""
+"""What is over, as it is read, and the rules of a language that read it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from .... import lazy_re as re
 from ....memory_types.proposals import Ends
 from .english_grammar import Fact
+from .sentences import Clause
 
-__all__ = ["PARTLY", "Over", "slots_of"]
+__all__ = ["PARTLY", "EndingRules", "Over", "given_up", "pets_of", "slots_of"]
 
 PARTLY = re.compile(
     r",?\s(?:alone|on my own|by myself|together|full[- ]?time|part[- ]?time|remotely|from home|every|as much|as often|that much"
@@ -43,9 +45,77 @@ class Over:
     slot: str = ""
     stated: str = ""
 
+    @classmethod
+    def of(
+        cls,
+        clause: Clause,
+        *ends: Ends,
+        value: str,
+        kind: Literal["core", "semantic", "episodic"] = "core",
+        label: str = "",
+        slot: str = "",
+        stated: str = "",
+    ) -> Over:
+        """An ending that one clause tells."""
+        return cls(
+            start=clause.start,
+            end=clause.end,
+            value=value,
+            ends=ends,
+            kind=kind,
+            label=label,
+            slot=slot,
+            stated=stated,
+        )
+
     def covers(self, fact: Fact) -> bool:
         """Whether a fact of the same words and slot is only what this says better."""
         return self.start <= fact.clause.start < self.end and bool(self.slot) and fact.slot == self.slot
+
+
+_Make = Callable[[re.Match[str], Clause], Iterator[Over]]
+
+
+class EndingRules:
+    """The rules of one language for what is over. They are tried in the order in which they were written."""
+
+    def __init__(self) -> None:
+        self._rules: list[tuple[re.Pattern[str], _Make]] = []
+
+    def rule(self, pattern: str) -> Callable[[_Make], _Make]:
+        """Take in what makes endings of a match of the pattern in a clause; none where it was no ending after all."""
+        compiled = re.compile(pattern)
+
+        def keep(make: _Make) -> _Make:
+            self._rules.append((compiled, make))
+            return make
+
+        return keep
+
+    def read(self, clause: Clause) -> list[Over]:
+        """The endings that a clause tells, by the first rule that makes any."""
+        for pattern, make in self._rules:
+            if (match := pattern.search(clause.text)) and (found := list(make(match, clause))):
+                return found
+        return []
+
+
+def given_up(what: str, clause: Clause) -> Over:
+    """A plan that is given up: something dated to come, or a hobby, goal or plan without a day."""
+    return Over.of(
+        clause,
+        Ends(upcoming=True, words=what, single=True, needed=True),
+        Ends(labels=("hobby", "goal", "plan"), words=what, needed=True),
+        kind="episodic",
+        value=clause.raw[:400],
+    )
+
+
+def pets_of(name: str, relation: str) -> Ends:
+    """What ends of a pet that is gone: the one of this name, else the only one of its kind."""
+    if name:
+        return Ends(slots=(f"pet.{name.lower()}",), needed=True)
+    return Ends(slots=("pet",), words=relation, single=True, needed=True)
 
 
 def slots_of(who: str, *attributes: str) -> tuple[str, ...]:
