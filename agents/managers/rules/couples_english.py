@@ -9,7 +9,7 @@ from ....memory_types.proposals import Ends
 from .over import Over
 from .people import is_name
 from .sentences import Sentence
-from .words import NAME, PARTNERS
+from .words import NAME, PARTNERS, any_of
 
 __all__ = ["SO", "WHEN", "parted", "together_again", "together_from"]
 
@@ -19,7 +19,7 @@ WHEN = (
     r"|during|because|when|for good"
     r"|and|but|so|again|recently|earlier|back|from|due|since|about|\d)\b)"
 )
-_PARTNER = r"(?:" + "|".join(sorted((word for word in PARTNERS if word.isascii()), key=len, reverse=True)) + r")"
+_PARTNER = rf"(?:{any_of(word for word in PARTNERS if word.isascii())})"
 
 _PARTS = (
     r"(?:broke up|broken up|breaking up|split up|splitting up|split|separated|parted ways|called it quits"

@@ -12,13 +12,13 @@ from .having import bought_instead
 from .over import PARTLY, EndingRules, Over, given_up, pets_of, slots_of
 from .people import KIN_PATTERN, People, is_name
 from .sentences import Clause, Sentence
-from .words import ANIMALS, NAME, PARTNERS
+from .words import ANIMALS, NAME, PARTNERS, any_of
 
 __all__ = ["english_endings", "is_over"]
 
 _ANY_MORE = r"(?:any\s?more|any longer|these days|now)"
 _I_HAVE = rf"(?:I|we)(?:'ve|\shave|'m|\sam|'re|\sare|\swas|\swere|\shad)?\s{SO}"
-_ANIMAL = r"(?:" + "|".join(sorted(ANIMALS, key=lambda word: (-len(word), word))) + r")"
+_ANIMAL = rf"(?:{any_of(ANIMALS)})"
 _RULES = EndingRules()
 _MAY_END = re.compile(
     r"\b(?:no longer|not|lost|laid|fired|sacked|let go|redundant|dismissed|quit|left|leaving|gave|given|gives"

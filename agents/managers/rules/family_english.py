@@ -9,7 +9,7 @@ from ....intent.phrases.tokens import word_set
 from .english_grammar import AGE_WORDS, Fact
 from .people import KIN_PATTERN, People, is_name
 from .sentences import Clause
-from .words import ANIMALS, CHILDREN, NAME, PARTNERS
+from .words import ANIMALS, CHILDREN, NAME, PARTNERS, any_of
 
 __all__ = ["FAMILY_WORDS", "english_family", "named_next"]
 
@@ -29,7 +29,7 @@ _KIN_NAME = re.compile(
 
 _ASIDE = re.compile(
     rf"(?P<name>{NAME})(?:\s\(|,\s|'s\s|\sis\s)(?i:my"
-    rf"|our)\s(?i:\w+\s)?(?P<kin>(?i:{'|'.join(sorted({w for w in PARTNERS | CHILDREN if w.isascii()}, key=len, reverse=True))}"
+    rf"|our)\s(?i:\w+\s)?(?P<kin>(?i:{any_of(w for w in PARTNERS | CHILDREN if w.isascii())}"
     rf"|eldest|oldest|youngest|firstborn|little one|middle one))(?=[),.]|$|\s(?:is|has|will|and)\b)"
 )
 
@@ -60,11 +60,7 @@ _CHILD_LIST = re.compile(
 )
 
 
-_ANIMAL_WORD = (
-    r"(?P<animal>(?i:"
-    + "|".join(sorted(ANIMALS, key=lambda w: (-len(w), w))).replace("guinea-pig", "guinea[- ]pig")
-    + r"))"
-)
+_ANIMAL_WORD = rf"(?P<animal>(?i:{any_of(ANIMALS).replace('guinea-pig', 'guinea[- ]pig')}))"
 
 
 _PET = re.compile(
@@ -113,7 +109,7 @@ _NAME_NEXT = re.compile(
 )
 _INTRODUCED = re.compile(
     rf"(?i:\b(?:my|our)\s(?:\w+\s)?(?P<kin>{KIN_PATTERN})\b|\b(?:i|we|i've|we've)\s(?:\w+\s){{0,2}}(?:got|adopted|bought"
-    rf"|rescued|have|had)\s(?:an?|another|our|the)\s(?:[\w-]+\s){{0,2}}?(?P<animal>{'|'.join(sorted(ANIMALS, key=len, reverse=True))}"
+    rf"|rescued|have|had)\s(?:an?|another|our|the)\s(?:[\w-]+\s){{0,2}}?(?P<animal>{any_of(ANIMALS)}"
     rf"|(?P<baby>baby(?:\s(?:girl|boy))?|girl|boy))\b)"
 )
 

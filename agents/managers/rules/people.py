@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .... import lazy_re as re
-from .words import CAPITALISED_NOT_NAMES, CHILDREN, FEMALE, HAN, KIN, KIN_ZH, MALE, NAME, PARTNERS, SURNAME_ZH
+from .words import CAPITALISED_NOT_NAMES, CHILDREN, FEMALE, HAN, KIN, KIN_ZH, MALE, NAME, PARTNERS, SURNAME_ZH, any_of
 
 __all__ = ["KIN_PATTERN", "KIN_ZH_PATTERN", "ZH_NAME", "People", "Person", "is_name"]
 
-KIN_PATTERN = r"(?:" + "|".join(sorted(KIN, key=lambda word: (-len(word), word))) + r")"
+KIN_PATTERN = rf"(?:{any_of(KIN)})"
 KIN_ZH_PATTERN = (
     r"(?:" + "|".join(rf"(?<![A-Za-z]){word}(?![A-Za-z])" if word.isascii() else word for word in KIN_ZH) + r")"
 )

@@ -8,16 +8,16 @@ from __future__ import annotations
 from .... import lazy_re as re
 from ....intent.phrases.tokens import word_set
 from .english_grammar import JOB_END, NATIONS
-from .words import CHILDREN, KIN, PARTNERS
+from .words import CHILDREN, KIN, PARTNERS, any_of
 
 __all__ = ["BELIEF", "FAMILY_ROLE", "is_occupation"]
 
-_KIN = sorted((KIN & PARTNERS - {"partner"}) | (KIN & CHILDREN) | word_set(
+_KIN = any_of((KIN & PARTNERS - {"partner"}) | (KIN & CHILDREN) | word_set(
     "mother mum mom mam mama father dad papa parent brother sister twin sibling uncle aunt auntie cousin nephew niece"
     " gran granny nan grandma grandpa grandad granddad bride groom"
-), key=len, reverse=True)  # fmt: skip
+))  # fmt: skip
 FAMILY_ROLE = (
-    rf"(?:(?:great[- ])?(?:grand|step|god|foster[- ]|half[- ]|birth[- ]|adoptive\s)?(?:{'|'.join(_KIN)}|parent|child|son"
+    rf"(?:(?:great[- ])?(?:grand|step|god|foster[- ]|half[- ]|birth[- ]|adoptive\s)?(?:{_KIN}|parent|child|son"
     rf"|daughter)(?:[- ]in[- ]law|[- ]to[- ]be)?"
     r"|only child|middle child|widow(?:er)?|orphan|newlywed|divorcee|bachelor|spinster)"
 )

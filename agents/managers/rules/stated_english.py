@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from .... import lazy_re as re
 from .english_grammar import JOB_END
-from .people import People, is_name
+from .people import KIN_PATTERN, People, is_name
 from .sentences import MASK, Clause, Sentence
 from .told import Told
 from .words import KIN, NAME
@@ -159,7 +159,7 @@ _GOES_ON = re.compile(
     r"|off|behind))\b",
     re.IGNORECASE,
 )
-_KIN_HEAD = re.compile(rf"(?i:\b(?:{'|'.join(sorted(KIN, key=len, reverse=True))})$)")
+_KIN_HEAD = re.compile(rf"(?i:\b{KIN_PATTERN}$)")
 _APPOSITION = re.compile(
     rf"{_LEAD}(?P<thing>{_DEFINITE}|{NAME}),\s(?P<aside>[^,]{{3,60}}),\s(?P<rest>(?:is|are|was|has|have|only|never|always|can't|moved|left|joined|[a-z]{{2,}}s)\b[^\n]*)$"
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from .... import lazy_re as re
 from ....intent.phrases.tokens import word_set
 
@@ -18,6 +20,7 @@ __all__ = [
     "NAME",
     "PARTNERS",
     "SURNAME_ZH",
+    "any_of",
     "content_words",
 ]
 
@@ -259,6 +262,11 @@ _STOP = word_set(
     " get going booked whole "
     "thing sorry meant mean actually said changed moved 时间 一下 上午 下午 晚上 早上 今天 明天 后天 昨天 记得 提醒"
 )
+
+
+def any_of(words: Iterable[str]) -> str:
+    """A pattern's alternatives, the longest first: a word must not be cut short by one that it begins with."""
+    return "|".join(sorted(words, key=lambda word: (-len(word), word)))
 
 
 def content_words(text: str) -> frozenset[str]:
