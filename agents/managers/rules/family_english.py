@@ -81,6 +81,10 @@ _OTHERS_HAVE = re.compile(
 )
 
 
+_KIN_HAS = re.compile(rf"(?i:\b(?:my|our)\s(?:\w+\s)?{KIN_PATTERN})(?:\s{NAME})?\s(?:has|have|got|adopted|owns)\b")
+_OF_KIN = re.compile(rf"(?i:\b{KIN_PATTERN}(?:'s)?\s(?:has|have|got|adopted)?)")
+
+
 _PET_IS = re.compile(
     rf"(?P<name>{NAME})(?:'s|\s(?i:is))\s(?i:my|our)\s(?i:\w+\s)?{_ANIMAL_WORD}\b"
     rf"|(?i:\b(?:walk|walking|feed|feeding|take|taking)\s(?:the|my|our)\s(?P<beast>dog|cat|puppy|kitten|rabbit)),\s(?P<walked>{NAME})"
@@ -127,17 +131,31 @@ def named_next(before: str, text: str, clauses: tuple[Clause, ...]) -> Iterator[
         if match["whom"] and not animal and not last["baby"]:
             continue  # "I called her Darling"
         if animal and not last["baby"]:
-            yield Fact(label="pet", value=f"Has a {animal} called {name}", clause=clause, slot=f"pet.{name.lower()}")
+            yield _pet(animal, name, clause)
         elif kin in PARTNERS:
-            yield Fact(
-                label="partner", value=f"{kin.capitalize()}: {name}", stated=name, clause=clause, slot="partner.name"
-            )
+            yield _partner_or_child(kin, name, clause)
         elif kin in CHILDREN or last["baby"]:
             who = kin if kin in CHILDREN else (last["baby"] or "child").split()[-1].lower()
-            shown = {"girl": "Daughter", "boy": "Son", "baby": "Child"}.get(who, who.capitalize())
-            yield Fact(
-                label="child", value=f"{shown}: {name}", stated=name, clause=clause, slot=f"child.{name.lower()}"
-            )
+            yield _partner_or_child({"girl": "daughter", "boy": "son", "baby": "child"}.get(who, who), name, clause)
+
+
+def _partner_or_child(kin: str, name: str, clause: Clause) -> Fact:
+    partner = kin in PARTNERS
+    return Fact(
+        label="partner" if partner else "child",
+        value=f"{kin.capitalize()}: {name}",
+        stated=name,
+        clause=clause,
+        slot="partner.name" if partner else f"child.{name.lower()}",
+    )
+
+
+def _child(value: str, name: str, clause: Clause) -> Fact:
+    return Fact(label="child", value=value, clause=clause, slot=f"child.{name.lower()}")
+
+
+def _pet(animal: str, name: str, clause: Clause) -> Fact:
+    return Fact(label="pet", value=f"Has a {animal} called {name}", clause=clause, slot=f"pet.{name.lower()}")
 
 
 def _listed(text: str) -> Iterator[re.Match[str]]:
@@ -160,32 +178,28 @@ def english_family(text: str, clauses: tuple[Clause, ...], people: People, house
     whole = Clause(start=offset, end=clauses[-1].end, text=text, raw=text, holds=True, sentence=clauses[0].sentence)
     lowered = text.lower()
     done: set[str] = set()
+    yield from _by_kin(text, lowered, whole, done)
+    yield from _children(text, lowered, whole, people, done)
+    yield from _pets(text, whole, household, done)
+    if not re.search(r"\b(?:died|passed away|put (?:down|to sleep)|lost)\b", lowered):
+        yield from _one_pet(text, lowered, whole, household, done)
+
+
+def _by_kin(text: str, lowered: str, whole: Clause, done: set[str]) -> Iterator[Fact]:
     if ("my " in lowered or "our " in lowered) and "my late " not in lowered:
         for match in _KIN_NAME.finditer(text):
             kin, name = match["kin"].lower(), match["name"].removesuffix("'s")
             if is_name(name) and (kin in PARTNERS or kin in CHILDREN):
                 done.add(name)
-                slot = "partner.name" if kin in PARTNERS else f"child.{name.lower()}"
-                yield Fact(
-                    label="partner" if kin in PARTNERS else "child",
-                    value=f"{kin.capitalize()}: {name}",
-                    stated=name,
-                    clause=whole,
-                    slot=slot,
-                )
+                yield _partner_or_child(kin, name, whole)
     for match in _ASIDE.finditer(text):
         kin, name = match["kin"].lower(), match["name"]
         if is_name(name) and name not in done:
             done.add(name)
-            partner = kin in PARTNERS
-            kin = kin if kin in PARTNERS or kin in CHILDREN else "child"
-            yield Fact(
-                label="partner" if partner else "child",
-                value=f"{kin.capitalize()}: {name}",
-                stated=name,
-                clause=whole,
-                slot="partner.name" if partner else f"child.{name.lower()}",
-            )
+            yield _partner_or_child(kin if kin in PARTNERS or kin in CHILDREN else "child", name, whole)
+
+
+def _children(text: str, lowered: str, whole: Clause, people: People, done: set[str]) -> Iterator[Fact]:
     intro = _CHILD_INTRO.search(text)
     if intro and re.search(
         r"\b(?:my|our|we|i|we've|i've|have|got)\b|\bthe (?:kids|boys|girls|children) are\b", lowered
@@ -204,27 +218,24 @@ def english_family(text: str, clauses: tuple[Clause, ...], people: People, house
                 word = {"g": "Daughter", "d": "Daughter"}.get(
                     intro["word"][0].lower(), "Son" if intro["word"].lower().startswith(("boy", "son")) else "Child"
                 )
-                yield Fact(
-                    label="child",
-                    value=f"{word}: {match['name']}, aged {match['age']}",
-                    clause=whole,
-                    slot=f"child.{match['name'].lower()}",
-                )
+                yield _child(f"{word}: {match['name']}, aged {match['age']}", match["name"], whole)
         if re.search(r"\b(?:my|our|have|had|we've|i've|got)\b", lowered[: intro.end()]):
             for listed in () if _OTHERS_HAVE.search(text[: intro.start()]) else _listed(text):
                 for name in re.split(r",\s|\sand\s|,\sand\s", listed["names"]):
                     if is_name(name) and not name.endswith("'s") and name not in done and len(name.split()) <= 2:
                         done.add(name)
                         word = _SON_OR_DAUGHTER.get(listed["word"].lower().removesuffix("s"), "Child")
-                        yield Fact(label="child", value=f"{word}: {name}", clause=whole, slot=f"child.{name.lower()}")
+                        yield _child(f"{word}: {name}", name, whole)
     if done:
         for match in _AND_CHILD.finditer(text):
             kin, name = match["kin"].lower(), match["name"]
             if is_name(name) and name not in done and any(text[: match.start()].endswith(one) for one in done):
                 done.add(name)
-                yield Fact(
-                    label="child", value=f"{kin.capitalize()}: {name}", clause=whole, slot=f"child.{name.lower()}"
-                )
+                yield _child(f"{kin.capitalize()}: {name}", name, whole)
+
+
+def _pets(text: str, whole: Clause, household: bool, done: set[str]) -> Iterator[Fact]:
+    """Several of one kind, and those of whom it is said what they are."""
     for match in _PETS.finditer(text):
         before = text[: match.start()]
         names = re.split(r",\s(?:and\s)?|\sand\s", match["names"])
@@ -240,15 +251,17 @@ def english_family(text: str, clauses: tuple[Clause, ...], people: People, house
         for name in names:
             if name not in done:
                 done.add(name)
-                yield Fact(label="pet", value=f"Has a {animal} called {name}", clause=whole, slot=f"pet.{name.lower()}")
+                yield _pet(animal, name, whole)
     for match in _PET_IS.finditer(text):
         name = match["name"] or match["walked"]
         animal = (match["animal"] or match["beast"]).lower()
         if is_name(name) and name not in done:
             done.add(name)
-            yield Fact(label="pet", value=f"Has a {animal} called {name}", clause=whole, slot=f"pet.{name.lower()}")
-    gone = re.search(r"\b(?:died|passed away|put (?:down|to sleep)|lost)\b", lowered)
-    for match in () if gone else _PET.finditer(text):
+            yield _pet(animal, name, whole)
+
+
+def _one_pet(text: str, lowered: str, whole: Clause, household: bool, done: set[str]) -> Iterator[Fact]:
+    for match in _PET.finditer(text):
         name = match["name"] or match["own"]
         before = text[: match.start()]
         owned = _PET_OWNED.search(before[-60:]) if before else None
@@ -260,20 +273,9 @@ def english_family(text: str, clauses: tuple[Clause, ...], people: People, house
             continue
         if owned is None and not household and not (_I_DO.match(text) and _AND_HAVE.search(before)):
             continue
-        if re.search(
-            rf"(?i:\b(?:my|our)\s(?:\w+\s)?{KIN_PATTERN})(?:\s{NAME})?\s(?:has|have|got|adopted|owns)\b", before
-        ):
-            continue
-        if re.search(rf"(?i:\b{KIN_PATTERN}(?:'s)?\s(?:has|have|got|adopted)?)", before[-40:]) and not re.search(
-            r"\b(?:we|i)\b", lowered
-        ):
+        if _KIN_HAS.search(before) or (_OF_KIN.search(before[-40:]) and not re.search(r"\b(?:we|i)\b", lowered)):
             continue
         if owned and re.match(r"(?i:^(?:and\s|oh\s|also\s)*an?\s)", owned[0]) and not household:
             continue
         done.add(name)
-        yield Fact(
-            label="pet",
-            value=f"Has a {match['animal'].lower()} called {name}",
-            clause=whole,
-            slot=f"pet.{name.lower()}",
-        )
+        yield _pet(match["animal"].lower(), name, whole)
