@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from .... import lazy_re as re
 from ...contract import Batch, HeardStep
 from .contact_findings import contact_findings
-from .denied_facts import denied_facts
+from .denied_facts import DeniedFact, denied_facts
 from .document_findings import document_findings, resource_finding
 from .documents import attached_documents, pasted_document
 from .endings import endings, ends_of_fact, ends_of_told
@@ -216,46 +216,10 @@ class _BatchReading:
                 or is_stay(fact, reading.sentences[fact.clause.sentence])
             ):
                 continue
-            value = hidden(fact.value, contacts)
             taken.add((fact.slot or fact.label, fact.value.casefold()))
-            since = fact_since(fact, reading, heard, self._so_far)
             if fact.slot == "name" and not speaker:
                 self._user_name = fact.value
-            if since and fact.starts:
-                value += (
-                    f" (since {since.beginning})"
-                    if value.isascii() or not reading.has_han
-                    else f"（自{since.beginning_zh}）"
-                )
-            evidence = (quote_of(text, fact.clause.start, fact.clause.end, heard.step.id),)
-            start = day_start(since.day, self._batch.zone) if since else None
-            if speaker:
-                found.append(
-                    Finding(
-                        kind="semantic",
-                        values={"name": speaker, "summary": f"{speaker}: {value[:1].lower()}{value[1:]}"},
-                        evidence=evidence,
-                        valid_from=start,
-                        confidence=fact.confidence,
-                        said_by="other",
-                        reason=f"{speaker} said so of themselves",
-                    )
-                )
-                continue
-            found.append(
-                Finding(
-                    kind="core",
-                    values={"label": fact.label, "value": value[:1_000]},
-                    evidence=evidence,
-                    slot=fact.slot,
-                    stated=fact.stated,
-                    valid_from=start,
-                    confidence=fact.confidence,
-                    reason="said of themselves",
-                    topics=content_words(value),
-                    ends=ends_of_fact(fact),
-                )
-            )
+            found.append(self._of_speaker(fact, reading, heard, text, speaker, contacts))
         own = [(fact.clause.start, fact.clause.end) for fact in facts]
         denied = denied_facts(reading, heard, self._so_far)
         for told in others_facts(reading, self._people, self._thing):
@@ -268,30 +232,73 @@ class _BatchReading:
                 a <= told.start < b and b - a <= told.end - told.start + 12 for a, b in own
             ):
                 continue  # it says of the user what a core fact says already
-            found.append(
-                Finding(
-                    kind="semantic",
-                    values={
-                        "name": told.name[:120],
-                        "summary": hidden(
-                            right.summary if right and told.summary[:1].islower() else told.summary, contacts
-                        )[:600],
-                    },
-                    evidence=(quote_of(text, told.start, told.end, heard.step.id),),
-                    valid_from=told_since(told, heard, reading, self._batch.zone),
-                    confidence=told.confidence,
-                    reason="put right" if right else "told of others",
-                    replaces=right.said if right else "",
-                    corrects=right is not None,
-                    topics=content_words(f"{told.name} {told.summary}"),
-                    ends=ends_of_told(told),
-                )
-            )
+            found.append(self._of_others(told, right, reading, heard, text, contacts))
             # What says the same of somebody who may not be known is said better.
             worse = [finding for one, finding in over if one.kind == "semantic" and one.start <= told.start < one.end]
             found = [each for each in found if not any(each is one for one in worse)]
         found = swapped_facts(reading, heard, text, found, self._so_far)
         return denials_put_right(denied, heard, text, found, self._so_far)
+
+    def _of_speaker(
+        self, fact: Fact, reading: Reading, heard: HeardStep, text: str, speaker: str, contacts: list[Finding]
+    ) -> Finding:
+        """What is kept of a fact that somebody tells of themselves; ``speaker`` names who is not the user."""
+        value = hidden(fact.value, contacts)
+        since = fact_since(fact, reading, heard, self._so_far)
+        if since and fact.starts:
+            value += (
+                f" (since {since.beginning})"
+                if value.isascii() or not reading.has_han
+                else f"（自{since.beginning_zh}）"
+            )
+        evidence = (quote_of(text, fact.clause.start, fact.clause.end, heard.step.id),)
+        start = day_start(since.day, self._batch.zone) if since else None
+        if speaker:
+            return Finding(
+                kind="semantic",
+                values={"name": speaker, "summary": f"{speaker}: {value[:1].lower()}{value[1:]}"},
+                evidence=evidence,
+                valid_from=start,
+                confidence=fact.confidence,
+                said_by="other",
+                reason=f"{speaker} said so of themselves",
+            )
+        return Finding(
+            kind="core",
+            values={"label": fact.label, "value": value[:1_000]},
+            evidence=evidence,
+            slot=fact.slot,
+            stated=fact.stated,
+            valid_from=start,
+            confidence=fact.confidence,
+            reason="said of themselves",
+            topics=content_words(value),
+            ends=ends_of_fact(fact),
+        )
+
+    def _of_others(
+        self,
+        told: Told,
+        right: DeniedFact | None,
+        reading: Reading,
+        heard: HeardStep,
+        text: str,
+        contacts: list[Finding],
+    ) -> Finding:
+        """What is kept of something told of others; ``right`` is the denial that it puts right, where there is one."""
+        said = right.summary if right and told.summary[:1].islower() else told.summary
+        return Finding(
+            kind="semantic",
+            values={"name": told.name[:120], "summary": hidden(said, contacts)[:600]},
+            evidence=(quote_of(text, told.start, told.end, heard.step.id),),
+            valid_from=told_since(told, heard, reading, self._batch.zone),
+            confidence=told.confidence,
+            reason="put right" if right else "told of others",
+            replaces=right.said if right else "",
+            corrects=right is not None,
+            topics=content_words(f"{told.name} {told.summary}"),
+            ends=ends_of_told(told),
+        )
 
     def _worth_telling(self, told: Told, text: str, contacts: list[Finding]) -> bool:
         """Whether something is left to tell of others where a contact or a secret is taken out."""
