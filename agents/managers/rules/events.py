@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
 
-from ....intent.dates.month_parts import part_of_month
 from ....intent.dates.relative import find_dates
 from ....intent.dates.spans import DateSpan, Prefer
 from .denied_days import Denial, denials, denied_after, goes_on
 from .event_changes import Event, called_off, not_so, put_right
+from .event_summaries import in_days
 from .event_words import (
     ANY_SUCH_DAY,
     ASKS_WHEN,
@@ -257,6 +257,38 @@ def _clause_span(sentence: Sentence, number: int, dated: set[int]) -> tuple[int,
     return clauses[first].start, clauses[last].end
 
 
+def _is_none(
+    reading: Reading, sentence: Sentence, clause: Clause, when: DateSpan, *, personal: bool, request: bool
+) -> bool:
+    """Whether a date that changes nothing is no event: of what recurs, of the moment, or of nobody's life."""
+    if RECURS.search(sentence.text):
+        return True
+    if TRIVIAL.search(clause.text) and not re.search(r"\b(?:birthday|wedding|appointment|meeting)\b", clause.text):
+        return True
+    if when.precision in ("month", "week") and not (
+        personal and (PAST.search(clause.text) or FUTURE.search(clause.text) or reading.has_han)
+    ):
+        return True
+    if re.match(r"(?:since|until|till|during)\b", when.text, re.IGNORECASE) or re.search(
+        r"\b(?:since|until|till)\s(?:about\s)?$", reading.raw[: when.start][-12:], re.IGNORECASE
+    ):
+        return True
+    if TODAY.match(when.text) and not (
+        re.search(
+            r"\b(?:I|we|I've|we've)\b.{0,30}?(?:ed\b|got|went|bought|met|saw|ran|finished|had|took|made"
+            r"|left|lost|won|am\b|'m\b|'ll|have)",
+            clause.text,
+            re.IGNORECASE,
+        )
+        or (reading.has_han and re.search(r"我|要|了", clause.text) and len(clause.text) > 6)
+        or request
+    ):
+        return True
+    if I_WAS_BORN.search(clause.text) and not re.search(r"\d{4}", when.text):
+        return True  # of which year is not said
+    return re.search(r"今年|去年|现在|年", when.text) is not None and when.precision != "day"
+
+
 def _event(
     reading: Reading,
     sentence: Sentence,
@@ -278,36 +310,10 @@ def _event(
     personal = bool(SELF.search(text)) or bool(SOMEBODY.search(text)) or request
     if when.precision in ("year", "season"):
         return None
-    if not change and RECURS.search(sentence.text):
+    if not change and (
+        (not topics and not before) or _is_none(reading, sentence, clause, when, personal=personal, request=request)
+    ):
         return None
-    if not change:
-        if TRIVIAL.search(clause.text) and not re.search(r"\b(?:birthday|wedding|appointment|meeting)\b", clause.text):
-            return None
-        if when.precision in ("month", "week") and not (
-            personal and (PAST.search(clause.text) or FUTURE.search(clause.text) or reading.has_han)
-        ):
-            return None
-        if re.match(r"(?:since|until|till|during)\b", when.text, re.IGNORECASE) or re.search(
-            r"\b(?:since|until|till)\s(?:about\s)?$", reading.raw[: when.start][-12:], re.IGNORECASE
-        ):
-            return None
-        if TODAY.match(when.text) and not (
-            re.search(
-                r"\b(?:I|we|I've|we've)\b.{0,30}?(?:ed\b|got|went|bought|met|saw|ran|finished|had|took|made"
-                r"|left|lost|won|am\b|'m\b|'ll|have)",
-                clause.text,
-                re.IGNORECASE,
-            )
-            or (reading.has_han and re.search(r"我|要|了", clause.text) and len(clause.text) > 6)
-            or request
-        ):
-            return None
-        if not topics and not before:
-            return None
-        if I_WAS_BORN.search(clause.text) and not re.search(r"\d{4}", when.text):
-            return None  # of which year is not said
-        if re.search(r"今年|去年|现在|年", when.text) and when.precision != "day":
-            return None
     summary = text
     if not change and start == sentence.start and IT_STARTS.match(LEAD.sub("", text)):
         earlier = next(
@@ -339,47 +345,7 @@ def _event(
         if hint and not change:
             summary = f"{text} — {hint}"
             topics = topics | content_words(hint)
-    iso = when.iso.split(" ")[0] if when.last_day == when.day else when.shown
-    at = when.start - start
-    if 0 <= at <= len(text) and text[at : at + len(when.text)] == when.text:
-        lead = (
-            "on "
-            if when.text.isascii()
-            and not re.search(
-                r"\b(?:on|by|until|till|from|to|for|of|before|after|since|between|and|the|in)\s$",
-                text[:at],
-                re.IGNORECASE,
-            )
-            and when.precision == "day"
-            else ""
-        )
-        iso_words = (
-            re.sub(r"^(?:in|by|on|since|from|until)\s", "", when.text, flags=re.IGNORECASE) != when.text
-            and when.precision == "month"
-        )
-        week = when.precision == "week"
-        part = part_of_month(when.text) if when.precision == "month" else ""
-        shown = (
-            f"{iso}{part}"
-            if part and not when.text.isascii()
-            else f"in {part}{iso}"
-            if iso_words or (when.precision == "month" and when.text.isascii())
-            else f"in the week of {when.day.isoformat()}"
-            if week and when.text.isascii()
-            else f"{lead}{iso}"
-        )
-        summary = text[:at] + shown + summary[at + len(when.text) :]
-    others = find_dates(summary, said_at, zone, prefer=prefer)
-    if (done := done_on(summary)) is not None:
-        past = {one.start: one for one in find_dates(summary, said_at, zone, prefer="past") if one.start in done}
-        others = tuple(past.get(one.start, one) for one in others)
-    for other in reversed(others):
-        if (
-            other.precision == "day"
-            and other.iso.split(" ")[0] not in (iso, other.text)
-            and not other.text[:4].isdigit()
-        ):
-            summary = summary[: other.start] + other.iso.split(" ")[0] + summary[other.end :]
+    summary = in_days(summary, text, when, when.start - start, said_at, zone, prefer)
     summary = LEAD.sub("", " ".join(summary.split())).strip(" ,;:，。—-")
     asked_for = REMIND.match(summary)
     if asked_for and len(summary) - asked_for.end() > 3:
