@@ -85,7 +85,6 @@ def record(
     Args:
         ready: the kinds of job that put media into words here; media of another kind wait.
     """
-
     zone = read_zone(timezone)
 
     def looked() -> _Call:
