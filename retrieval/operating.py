@@ -77,6 +77,7 @@ class Opened:
         reasons: operation → what decided whether it is on.
         chance: with which probability the operations were chosen.
         x: the features standardised; None without candidates.
+        added: to the scores by trees; None where none were asked.
     """
 
     scores: FloatArray
@@ -87,6 +88,7 @@ class Opened:
     parts: tuple[str, ...]
     chance: float = 1.0
     x: FloatArray | None = None
+    added: FloatArray | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +119,7 @@ def open_recall(
     """
     features = measured.features
     x = standardised(features.values, ranker.weights.deviation) if len(features.pool) else None
-    usual = ranker.score(features, x)
+    usual, added = ranker.scored(features, x)
     given = bool(parts)
     parts = question_parts(measured.asked, steps) if parts is None else parts
     signs = answer_signs(features, usual) if len(usual) else None
@@ -137,8 +139,9 @@ def open_recall(
     reasons = dict.fromkeys(weights, "by the gate" if gate.trained else "by default, without a trained gate") | reasons
     answerable = ranker.answerable(features, usual, size=len(steps), signs=signs)
     if not on >= USUAL:
-        usual = base_scores(ranker, features, on, x)
-    return Opened(usual, weights, on, reasons, answerable, parts, chance, x)
+        timed, reranked = "temporal_ordering" in on, "semantic_reranking" in on
+        usual, added = ranker.scored(features, x, timed=timed, reranked=reranked)
+    return Opened(usual, weights, on, reasons, answerable, parts, chance, x, added)
 
 
 def chosen_operations(gate: OperationGate, weights: Mapping[str, float], forced: Mapping[str, bool]) -> frozenset[str]:
@@ -201,7 +204,8 @@ def rank(run: Run, searched: Sequence[Measured], opened: Opened, ranker: Ranker,
     candidates: dict[str, Candidate] = {}
     for number, one in enumerate(searched):
         chosen = [(name, place) for name, (of, place) in zip(ordered.ids, ordered.places, strict=True) if of == number]
-        candidates.update(_told(one, chosen, ordered.moved, ranker, on, None if number else opened.x))
+        x, added = (None, None) if number else (opened.x, opened.added)
+        candidates.update(_told(one, chosen, ordered.moved, ranker, on, x, added))
     best = {name: candidates[name] for name in ordered.ids}
     return Ranked(best, opened.gate, opened.answerable, on)
 
@@ -213,6 +217,7 @@ def _told(
     ranker: Ranker,
     on: Collection[str],
     x: FloatArray | None,
+    added: FloatArray | None,
 ) -> dict[str, Candidate]:
     """Candidates of one search with their reasons, which add up to the score."""
     if not chosen:
@@ -220,7 +225,7 @@ def _told(
     features = measured.features
     places = [place for _, place in chosen]
     timed, reranked = "temporal_ordering" in on, "semantic_reranking" in on
-    shares = ranker.shares(features, places, x, timed=timed, reranked=reranked)
+    shares = ranker.shares(features, places, x, added, timed=timed, reranked=reranked)
     late = features.column("late")
     made = {}
     for (name, place), own in zip(chosen, shares.tolist(), strict=True):

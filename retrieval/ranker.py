@@ -126,12 +126,21 @@ class Ranker:
             timed: whether the days of candidates count.
             reranked: whether the second part of the score, and that of the trees, are added.
         """
+        return self.scored(features, x, timed=timed, reranked=reranked)[0]
+
+    def scored(
+        self, features: Features, x: FloatArray | None = None, *, timed: bool = True, reranked: bool = True
+    ) -> tuple[FloatArray, FloatArray | None]:
+        """What :meth:`score` gives, and what of it the trees add, ``(n,)``; None where none are asked."""
         if not len(features.pool):
-            return np.empty(0, np.float32)
+            return np.empty(0, np.float32), None
         x = standardised(features.values, self.weights.deviation) if x is None else x
         x = x if timed else np.asarray(x * _UNTIMED)
         scores = self._without_trees(features, x, reranked)
-        return scores + self._of_trees(features, x, scores) if reranked and self._trees is not None else scores
+        if not reranked or self._trees is None:
+            return scores, None
+        added = self._of_trees(features, x, scores)
+        return scores + added, added
 
     def _without_trees(self, features: Features, x: FloatArray, reranked: bool) -> FloatArray:
         linear, lit = self._by_question(features.cues)
@@ -155,6 +164,7 @@ class Ranker:
         features: Features,
         chosen: Sequence[int] | npt.NDArray[np.integer],
         x: FloatArray | None = None,
+        added: FloatArray | None = None,
         *,
         timed: bool = True,
         reranked: bool = True,
@@ -166,6 +176,9 @@ class Ranker:
         The first part is a sum already. Of the second, each feature gets its integrated gradient from the mean
         candidate to this one (Sundararajan, Taly and Yan, ICML 2017): along the way a hidden unit is lit for a known
         part, so the integral is exact and complete. What the trees add is one share.
+
+        Args:
+            added: by the trees, as :meth:`scored` gives it, where it is known already.
         """
         linear, lit = self._by_question(features.cues)
         x = standardised(features.values, self.weights.deviation) if x is None else x
@@ -173,7 +186,9 @@ class Ranker:
         places = np.asarray(chosen, np.int64)
         shares = np.zeros((len(places), len(SHARES)))
         if reranked and self._trees is not None and len(x):
-            shares[:, -1] = self._of_trees(features, x, self._without_trees(features, x, reranked))[places]
+            if added is None:
+                added = self._of_trees(features, x, self._without_trees(features, x, reranked))
+            shares[:, -1] = added[places]
         x = x[places]
         if not reranked:
             shares[:, :-1] = (x * linear).astype(np.float64) @ _MEMBERSHIP
