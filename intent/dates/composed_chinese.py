@@ -8,8 +8,8 @@ from datetime import timedelta
 from dateutil.relativedelta import relativedelta
 
 from ... import lazy_re as re
-from .composing import LEAVE, SIGN, Composed, Composition, one_day, with_year
-from .spans import Anchor, DateSpan, shift, week_start
+from .composing import LEAVE, SIGN, Composed, Composition, with_year
+from .spans import Anchor, DateSpan, one_day, shift, week_start
 from .words_chinese import NUM, WEEK, chinese_number, simplified
 
 __all__ = ["COMPOSED_CHINESE"]

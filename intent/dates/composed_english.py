@@ -6,10 +6,10 @@ from collections.abc import Callable
 from datetime import date, timedelta
 
 from ... import lazy_re as re
-from .composing import LEAVE, SIGN, Composed, Composition, one_day, with_year
+from .composing import LEAVE, SIGN, Composed, Composition, with_year
 from .holidays import ENGLISH_HOLIDAYS
 from .numbers_english import COUNT, number
-from .spans import Anchor, DateSpan, month_span, shift, week_start
+from .spans import Anchor, DateSpan, month_span, one_day, shift, week_start
 from .words_english import FULL_WEEKDAY, MONTH, month_number, weekday_number
 
 __all__ = ["COMPOSED_ENGLISH"]

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 
 from ... import lazy_re as re
-from .spans import Anchor, DateSpan, Precision
+from .spans import Anchor, DateSpan, Meant
 
-__all__ = ["LEAVE", "SIGN", "Composed", "Composition", "Meant", "compose", "one_day", "with_year"]
+__all__ = ["LEAVE", "SIGN", "Composed", "Composition", "compose", "with_year"]
 
 _FIRST = 0xE000  # of the private characters that stand for dates
 _MOST = 255
@@ -29,8 +28,6 @@ class Leave:
 
 
 LEAVE = Leave()
-Meant = tuple[date, date, Precision, bool]
-"""First day, last day, precision, and whether it is told in full."""
 Composed = Meant | None | Leave
 """What a form names; None for no date."""
 Composition = tuple[
@@ -38,11 +35,6 @@ Composition = tuple[
 ]
 """Words of which one stands (in lower case) in every text, or none for any; the pattern; and its reader, which is given
 the date that a group stands for, with its words as the forms read them."""
-
-
-def one_day(day: date, told: bool = True) -> Meant:
-    """A day as what a form names."""
-    return day, day, "day", told
 
 
 @dataclass(slots=True)

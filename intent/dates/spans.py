@@ -15,6 +15,7 @@ __all__ = [
     "Anchor",
     "DateSpan",
     "Form",
+    "Meant",
     "Precision",
     "Prefer",
     "Read",
@@ -106,8 +107,10 @@ class Anchor:
     prefer: Prefer
 
 
-Read = tuple[date, date, Precision, bool] | None
-"""First day, last day, precision, and whether it is told in full; None for what is a recurrence or no date."""
+Meant = tuple[date, date, Precision, bool]
+"""First day, last day, precision, and whether it is told in full."""
+Read = Meant | None
+"""What words mean; None for what is a recurrence or no date."""
 Reader = Callable[[re.Match[str], Anchor], Read]
 Form = tuple[tuple[str, ...], re.Pattern[str], Reader]
 """Words of which one stands (in lower case) in every text that the pattern finds, the pattern, and its reader."""
@@ -129,7 +132,7 @@ def shift(day: date, count: float, unit: str) -> date:
     return moved + timedelta(days=round(30 * (months - whole)))
 
 
-def one_day(day: date, told: bool = True) -> Read:
+def one_day(day: date, told: bool = True) -> Meant:
     """A single day, told in full or not."""
     return day, day, "day", told
 

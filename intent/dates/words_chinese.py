@@ -7,7 +7,19 @@ from datetime import date, time, timedelta
 from dateutil.relativedelta import relativedelta
 
 from ... import lazy_re as re
-from .spans import Anchor, Form, Read, Reader, day_in_month, day_of_year, month_meant, month_span, shift, week_start
+from .spans import (
+    Anchor,
+    Form,
+    Read,
+    Reader,
+    day_in_month,
+    day_of_year,
+    month_meant,
+    month_span,
+    one_day,
+    shift,
+    week_start,
+)
 
 __all__ = [
     "CHINESE_FORMS",
@@ -84,10 +96,6 @@ def year_of(text: str) -> int:
     return int(digits) + (2000 if len(digits) == 2 else 0)
 
 
-def _one(day: date, told: bool = True) -> Read:
-    return day, day, "day", told
-
-
 def _recurrence(match: re.Match[str], anchor: Anchor) -> Read:
     return None
 
@@ -102,17 +110,17 @@ def _full(match: re.Match[str], anchor: Anchor) -> Read:
     else:
         begin = day_of_year(anchor, month, day)
     if not match["last"]:
-        return _one(begin, bool(year))
+        return one_day(begin, bool(year))
     last_month = int(chinese_number(match["last_month"])) if match["last_month"] else month
     end = date(begin.year, last_month, int(chinese_number(match["last"])))
-    return (begin, end, "day", bool(year)) if end >= begin else _one(begin, bool(year))
+    return (begin, end, "day", bool(year)) if end >= begin else one_day(begin, bool(year))
 
 
 def _relative_day(match: re.Match[str], anchor: Anchor) -> Read:
     words = match[0]
     for name in ("大大前天", "大大后天", "大前天", "大后天", "前天", "前晚", "后晚", "后天", "昨", "明", "今"):
         if words.startswith(name):
-            return _one(anchor.today + timedelta(days=_DAYS[name]))
+            return one_day(anchor.today + timedelta(days=_DAYS[name]))
     return None
 
 
@@ -149,7 +157,7 @@ def _shifted(match: re.Match[str], anchor: Anchor) -> Read:
         return date(day.year, 1, 1), date(day.year, 12, 31), "year", True
     if unit == "month" and count >= 1:
         return *month_span(day.year, day.month), "month", True
-    return _one(day)
+    return one_day(day)
 
 
 def _of_month(match: re.Match[str], anchor: Anchor) -> Read:
@@ -159,10 +167,10 @@ def _of_month(match: re.Match[str], anchor: Anchor) -> Read:
     )
     first, last = month_span(moved.year, moved.month)
     if match["end"]:
-        return _one(last)
+        return one_day(last)
     if not match["day"]:
         return first, last, "month", True
-    return _one(first.replace(day=int(chinese_number(match["day"]))))
+    return one_day(first.replace(day=int(chinese_number(match["day"]))))
 
 
 def _month(match: re.Match[str], anchor: Anchor) -> Read:
@@ -188,13 +196,13 @@ def _week(match: re.Match[str], anchor: Anchor) -> Read:
 
 
 def _number_day(match: re.Match[str], anchor: Anchor) -> Read:
-    return _one(day_in_month(anchor, int(chinese_number(match["day"]))), False)
+    return one_day(day_in_month(anchor, int(chinese_number(match["day"]))), False)
 
 
 def _month_end(match: re.Match[str], anchor: Anchor) -> Read:
     if match[0].startswith("年"):
         return date(anchor.today.year, 12, 1), date(anchor.today.year, 12, 31), "month", True
-    return _one(month_span(anchor.today.year, anchor.today.month)[1])
+    return one_day(month_span(anchor.today.year, anchor.today.month)[1])
 
 
 YEARS = r"(?P<year>(?:19|20)\d\d ?年|[一二][零〇一二三四五六七八九]{3}年|(?<!\d)\d\d年(?=\d{1,2}月)|大前年|前年|去年|今年|明年|后年)"

@@ -17,6 +17,7 @@ from .spans import (
     day_of_year,
     month_meant,
     month_span,
+    one_day,
     shift,
     week_start,
     weekday_near,
@@ -52,23 +53,19 @@ def _digits(text: str) -> int:
     return int(re.sub(r"\D", "", text))
 
 
-def _one(day: date, told: bool = False) -> Read:
-    return day, day, "day", told
-
-
 def _recurrence(match: re.Match[str], anchor: Anchor) -> Read:
     return None
 
 
 def _iso(match: re.Match[str], anchor: Anchor) -> Read:
-    return _one(date(int(match["y"]), int(match["m"]), int(match["d"])), True)
+    return one_day(date(int(match["y"]), int(match["m"]), int(match["d"])))
 
 
 def _days_of(match: re.Match[str], anchor: Anchor, month: int, first: str, last: str | None) -> Read:
     year = match["year"]
     begin = date(int(year), month, _digits(first)) if year else day_of_year(anchor, month, _digits(first))
     end = begin.replace(day=_digits(last)) if last else begin
-    return (begin, end, "day", bool(year)) if end >= begin else _one(begin, bool(year))
+    return (begin, end, "day", bool(year)) if end >= begin else one_day(begin, bool(year))
 
 
 def _day_month(match: re.Match[str], anchor: Anchor) -> Read:
@@ -87,7 +84,7 @@ def _month_to_month(match: re.Match[str], anchor: Anchor) -> Read:
 
 
 def _today(match: re.Match[str], anchor: Anchor) -> Read:
-    return _one(anchor.today, True)
+    return one_day(anchor.today)
 
 
 def _shifted_day(match: re.Match[str], anchor: Anchor) -> Read:
@@ -97,7 +94,7 @@ def _shifted_day(match: re.Match[str], anchor: Anchor) -> Read:
         days *= 2
     elif words.startswith("last night"):
         days = -1
-    return _one(anchor.today + timedelta(days=days), True)
+    return one_day(anchor.today + timedelta(days=days))
 
 
 def _ago(match: re.Match[str], anchor: Anchor) -> Read:
@@ -119,31 +116,31 @@ def _shifted(match: re.Match[str], anchor: Anchor, sign: int) -> Read:
         return date(day.year, 1, 1), date(day.year, 12, 31), "year", True
     if unit == "month" and count >= 1:
         return *month_span(day.year, day.month), "month", True
-    return _one(day, True)
+    return one_day(day)
 
 
 def _week_on(match: re.Match[str], anchor: Anchor) -> Read:
     future = Anchor(today=anchor.today, prefer="future")
     named = match["weekday"].lower()
     start = anchor.today + timedelta(days=named == "tomorrow") if named in ("today", "tomorrow") else None
-    return _one((start or weekday_near(future, weekday_number(named))) + timedelta(days=7), True)
+    return one_day((start or weekday_near(future, weekday_number(named))) + timedelta(days=7))
 
 
 def _pointed_weekday(match: re.Match[str], anchor: Anchor) -> Read:
     which, weekday, today = match["which"].lower(), weekday_number(match["weekday"]), anchor.today
     if which in ("last", "past"):
-        return _one(weekday_near(Anchor(today=today, prefer="past"), weekday), True)
+        return one_day(weekday_near(Anchor(today=today, prefer="past"), weekday))
     if which in ("next", "following"):
         # Of the calendar week to come: "next Friday" said on Monday is not that of this week.
         day = week_start(today) + timedelta(days=7 + weekday)
-        return _one(day, True)
+        return one_day(day)
     if which == "coming":
-        return _one(weekday_near(Anchor(today=today, prefer="future"), weekday), True)
-    return _one(week_start(today) + timedelta(days=weekday), True)
+        return one_day(weekday_near(Anchor(today=today, prefer="future"), weekday))
+    return one_day(week_start(today) + timedelta(days=weekday))
 
 
 def _bare_weekday(match: re.Match[str], anchor: Anchor) -> Read:
-    return _one(weekday_near(anchor, weekday_number(match["weekday"])))
+    return one_day(weekday_near(anchor, weekday_number(match["weekday"])), False)
 
 
 def _pointed_unit(match: re.Match[str], anchor: Anchor) -> Read:
@@ -164,7 +161,7 @@ def _pointed_unit(match: re.Match[str], anchor: Anchor) -> Read:
     if unit == "year":
         return date(today.year + step, 1, 1), date(today.year + step, 12, 31), "year", True
     if unit == "night":
-        return _one(today - timedelta(days=1), True)
+        return one_day(today - timedelta(days=1))
     start = date(today.year, _SEASONS[unit], 1)
     if unit == "winter" and step == 0:  # in spring "this winter" may be either one
         if today.month in (3, 4, 5):
@@ -182,8 +179,8 @@ def _ordinal(match: re.Match[str], anchor: Anchor) -> Read:
     which = (match["which"] or "").lower()
     if which:
         month = anchor.today + relativedelta(months={"next": 1, "last": -1}.get(which, 0))
-        return _one(month.replace(day=1) + timedelta(days=day - 1), True)
-    return _one(day_in_month(anchor, day))
+        return one_day(month.replace(day=1) + timedelta(days=day - 1))
+    return one_day(day_in_month(anchor, day), False)
 
 
 def _month_alone(match: re.Match[str], anchor: Anchor) -> Read:
@@ -202,8 +199,8 @@ def _month_alone(match: re.Match[str], anchor: Anchor) -> Read:
 
 def _end_of(match: re.Match[str], anchor: Anchor) -> Read:
     if match["unit"].lower() == "year":
-        return _one(date(anchor.today.year, 12, 31), True)
-    return _one(month_span(anchor.today.year, anchor.today.month)[1], True)
+        return one_day(date(anchor.today.year, 12, 31))
+    return one_day(month_span(anchor.today.year, anchor.today.month)[1])
 
 
 def _year(match: re.Match[str], anchor: Anchor) -> Read:
