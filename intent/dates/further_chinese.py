@@ -12,7 +12,7 @@ from dateutil.relativedelta import relativedelta
 from ... import lazy_re as re
 from .holidays import CHINESE_HOLIDAYS, holiday_near
 from .spans import Anchor, Form, Read, Reader, chosen_day, day_in_month, month_span, one_day, shift, week_start
-from .words_chinese import NUM, RELATIVE_YEAR, WEEK, YEARS, chinese_number, year_of
+from .words_chinese import NUM, WEEK, YEARS, chinese_number, chinese_weekday, chinese_year, steps_away
 
 __all__ = ["FURTHER_CHINESE"]
 
@@ -27,24 +27,18 @@ def _none(match: re.Match[str], anchor: Anchor) -> Read:
     return None
 
 
-def _year(words: str, anchor: Anchor) -> int:
-    return anchor.today.year + RELATIVE_YEAR[words] if words in RELATIVE_YEAR else year_of(words)
-
-
 def _months(match: re.Match[str], anchor: Anchor) -> list[tuple[date, date]]:
     if match["which"]:
-        which = match["which"].replace("个", "")
-        step = 0 if which[0] in "这本" else len(which) * (1 if which[0] == "下" else -1)
-        moved = anchor.today + relativedelta(months=step)
+        moved = anchor.today + relativedelta(months=steps_away(match["which"]))
         return [month_span(moved.year, moved.month)]
     month = int(chinese_number(match["month"]))
     if match["year"]:
-        return [month_span(_year(match["year"], anchor), month)]
+        return [month_span(chinese_year(match["year"], anchor.today), month)]
     return [month_span(anchor.today.year + step, month) for step in (0, 1, -1)]
 
 
 def _nth_weekday(match: re.Match[str], anchor: Anchor) -> Read:
-    weekday = 6 if match["day"] in "日天" else "一二三四五六".index(match["day"])
+    weekday = chinese_weekday(match["day"])
     found: list[date] = []
     for first, last in _months(match, anchor):
         if match["nth"] == "最后一":
@@ -63,18 +57,18 @@ def _edge_day(match: re.Match[str], anchor: Anchor) -> Read:
 
 
 def _end_of_year(match: re.Match[str], anchor: Anchor) -> Read:
-    year = _year(match["year"], anchor)
+    year = chinese_year(match["year"], anchor.today)
     return date(year, 12, 1), date(year, 12, 31), "month", True
 
 
 def _season(match: re.Match[str], anchor: Anchor) -> Read:
-    start = date(_year(match["year"], anchor), _SEASONS[match["season"]], 1)
+    start = date(chinese_year(match["year"], anchor.today), _SEASONS[match["season"]], 1)
     return start, start + relativedelta(months=3, days=-1), "season", True
 
 
 def _one_weekday(match: re.Match[str], anchor: Anchor) -> Read:
     """上一个周五: that of the last days; none where it may also be that of last week."""
-    weekday = 6 if match["day"] in "日天" else "一二三四五六".index(match["day"])
+    weekday = chinese_weekday(match["day"])
     if match["way"] == "下" or weekday < anchor.today.weekday():
         return None
     return one_day(week_start(anchor.today) + timedelta(days=weekday - 7))
@@ -91,10 +85,8 @@ def _passing(match: re.Match[str], anchor: Anchor) -> Read:
 
 
 def _range_of_week(match: re.Match[str], anchor: Anchor) -> Read:
-    which = match["which"].replace("个", "")
-    step = 0 if which[0] in "这本" else len(which) * (1 if which[0] == "下" else -1)
-    start = week_start(anchor.today) + timedelta(days=7 * step)
-    first, last = (6 if day in "日天" else "一二三四五六".index(day) for day in (match["day"], match["last"]))
+    start = week_start(anchor.today) + timedelta(days=7 * steps_away(match["which"]))
+    first, last = chinese_weekday(match["day"]), chinese_weekday(match["last"])
     return (start + timedelta(days=first), start + timedelta(days=last), "day", True) if last >= first else None
 
 
@@ -110,7 +102,7 @@ def _holiday(match: re.Match[str], anchor: Anchor) -> Read:
     )
     if match["year"]:
         near = holiday_near(name, anchor, "this")
-        return one_day(near.replace(year=_year(match["year"], anchor)))
+        return one_day(near.replace(year=chinese_year(match["year"], anchor.today)))
     return one_day(holiday_near(name, anchor), False)
 
 

@@ -11,7 +11,7 @@ from dateutil.relativedelta import relativedelta
 
 from ... import lazy_re as re
 from .spans import Anchor, Form, Read, month_meant, month_span, one_day
-from .words_chinese import RELATIVE_YEAR, YEARS, chinese_number, year_of
+from .words_chinese import YEARS, chinese_number, chinese_year, steps_away
 from .words_english import MONTH, month_number
 
 __all__ = ["PARTS_CHINESE", "PARTS_ENGLISH", "part_of_month"]
@@ -89,16 +89,10 @@ def _later_in(match: re.Match[str], anchor: Anchor) -> Read:
 def _chinese_part(match: re.Match[str], anchor: Anchor) -> Read:
     part = "end" if match["part"] in ("底", "末") else _CHINESE_PARTS[match["part"]]
     if match["month"]:
-        year = match["year"]
-        return _part(anchor, int(chinese_number(match["month"])), _year(year, anchor) if year else None, part)
-    which = (match["which"] or "本").replace("个", "")
-    step = 0 if which[0] in "这本" else len(which) * (1 if which[0] == "下" else -1)
-    moved = anchor.today + relativedelta(months=step)
+        year = chinese_year(match["year"], anchor.today) if match["year"] else None
+        return _part(anchor, int(chinese_number(match["month"])), year, part)
+    moved = anchor.today + relativedelta(months=steps_away(match["which"] or "本"))
     return _within(*month_span(moved.year, moved.month), part, told=True)
-
-
-def _year(words: str, anchor: Anchor) -> int:
-    return anchor.today.year + RELATIVE_YEAR[words] if words in RELATIVE_YEAR else year_of(words)
 
 
 _YEAR = r"(?:,?\s(?P<year>(?:19|20)\d\d)(?!\d)|(?!,?\s\d{4}\b))"  # a year that no reckoning covers makes no date

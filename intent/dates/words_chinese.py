@@ -24,13 +24,14 @@ from .spans import (
 __all__ = [
     "CHINESE_FORMS",
     "NUM",
-    "RELATIVE_YEAR",
     "WEEK",
     "YEARS",
     "chinese_clock",
     "chinese_number",
+    "chinese_weekday",
+    "chinese_year",
     "simplified",
-    "year_of",
+    "steps_away",
 ]
 
 _TRADITIONAL = (
@@ -66,7 +67,7 @@ _DAYS = {
     "大后天": 3,
 }
 WEEK = r"(?:周|星期|礼拜)"
-RELATIVE_YEAR = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2}
+_RELATIVE_YEAR = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2}
 
 
 def chinese_number(text: str) -> float:
@@ -90,10 +91,23 @@ def chinese_number(text: str) -> float:
     return float(_DIGITS.get(tens, 1) * 10 + _DIGITS.get(ones, 0))
 
 
-def year_of(text: str) -> int:
-    """``2024年`` and ``二〇二四年`` → 2024, ``24年`` → 2024."""
+def chinese_year(text: str, today: date) -> int:
+    """``2024年`` and ``二〇二四年`` → 2024, ``24年`` → 2024; ``去年`` → the year before today's."""
+    if text in _RELATIVE_YEAR:
+        return today.year + _RELATIVE_YEAR[text]
     digits = "".join(char if char.isdecimal() else str(_DIGITS[char]) for char in text.rstrip(" 年"))
     return int(digits) + (2000 if len(digits) == 2 else 0)
+
+
+def chinese_weekday(sign: str) -> int:
+    """``一`` → 0, ``日`` and ``天`` → 6; ``末``, the weekend, begins at 5."""
+    return 6 if sign in "日天" else 5 if sign == "末" else "一二三四五六".index(sign)
+
+
+def steps_away(which: str) -> int:
+    """How many weeks or months on: ``这个`` and ``本`` → 0, ``上`` → -1, ``下下个`` → 2."""
+    which = which.replace("个", "")
+    return 0 if which[0] in "这本" else len(which) * (1 if which[0] == "下" else -1)
 
 
 def _recurrence(match: re.Match[str], anchor: Anchor) -> Read:
@@ -103,12 +117,7 @@ def _recurrence(match: re.Match[str], anchor: Anchor) -> Read:
 def _full(match: re.Match[str], anchor: Anchor) -> Read:
     month, day = int(chinese_number(match["month"])), int(chinese_number(match["day"]))
     year = match["year"]
-    if year and year in RELATIVE_YEAR:
-        begin = date(anchor.today.year + RELATIVE_YEAR[year], month, day)
-    elif year:
-        begin = date(year_of(year), month, day)
-    else:
-        begin = day_of_year(anchor, month, day)
+    begin = date(chinese_year(year, anchor.today), month, day) if year else day_of_year(anchor, month, day)
     if not match["last"]:
         return one_day(begin, bool(year))
     last_month = int(chinese_number(match["last_month"])) if match["last_month"] else month
@@ -125,22 +134,15 @@ def _relative_day(match: re.Match[str], anchor: Anchor) -> Read:
 
 
 def _weekday(match: re.Match[str], anchor: Anchor) -> Read:
-    which = (match["which"] or "").replace("个", "")
-    day = match["day"]
-    number = 6 if day in "日天" else (5 if day == "末" else "一二三四五六".index(day))
-    start = week_start(anchor.today)
-    if which in ("这", "本"):
-        found, told = start + timedelta(days=number), True
-    elif which:
-        found = start + timedelta(days=7 * len(which) * (1 if which[0] == "下" else -1) + number)
-        told = True
-    else:
-        found, told = start + timedelta(days=number), False
+    told = bool(match["which"])
+    weeks = steps_away(match["which"]) if told else 0
+    found = week_start(anchor.today) + timedelta(days=7 * weeks + chinese_weekday(match["day"]))
+    if not told:
         if anchor.prefer == "past" and found >= anchor.today:
             found -= timedelta(days=7)
         if anchor.prefer != "past" and found < anchor.today:
             found += timedelta(days=7)
-    last = found + timedelta(days=1) if day == "末" else found
+    last = found + timedelta(days=1) if match["day"] == "末" else found
     return found, last, "day", told
 
 
@@ -161,10 +163,7 @@ def _shifted(match: re.Match[str], anchor: Anchor) -> Read:
 
 
 def _of_month(match: re.Match[str], anchor: Anchor) -> Read:
-    which = match["which"].replace("个", "")
-    moved = anchor.today + relativedelta(
-        months=0 if which[0] in "这本" else len(which) * (1 if which[0] == "下" else -1)
-    )
+    moved = anchor.today + relativedelta(months=steps_away(match["which"]))
     first, last = month_span(moved.year, moved.month)
     if match["end"]:
         return one_day(last)
@@ -175,23 +174,18 @@ def _of_month(match: re.Match[str], anchor: Anchor) -> Read:
 
 def _month(match: re.Match[str], anchor: Anchor) -> Read:
     month, year = int(chinese_number(match["month"])), match["year"]
-    if year and year in RELATIVE_YEAR:
-        return *month_span(anchor.today.year + RELATIVE_YEAR[year], month), "month", True
     if year:
-        return *month_span(year_of(year), month), "month", True
+        return *month_span(chinese_year(year, anchor.today), month), "month", True
     return *month_meant(anchor, month), "month", False
 
 
 def _year(match: re.Match[str], anchor: Anchor) -> Read:
-    words = match["year"]
-    year = anchor.today.year + RELATIVE_YEAR[words] if words in RELATIVE_YEAR else year_of(words)
+    year = chinese_year(match["year"], anchor.today)
     return date(year, 1, 1), date(year, 12, 31), "year", True
 
 
 def _week(match: re.Match[str], anchor: Anchor) -> Read:
-    which = match["which"].replace("个", "")
-    step = 0 if which[0] in "这本" else len(which) * (1 if which[0] == "下" else -1)
-    start = week_start(anchor.today) + timedelta(days=7 * step)
+    start = week_start(anchor.today) + timedelta(days=7 * steps_away(match["which"]))
     return start, start + timedelta(days=6), "week", True
 
 
