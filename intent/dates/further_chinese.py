@@ -11,7 +11,7 @@ from dateutil.relativedelta import relativedelta
 
 from ... import lazy_re as re
 from .holidays import CHINESE_HOLIDAYS, holiday_near
-from .spans import Anchor, Form, Read, Reader, chosen_day, day_in_month, month_span, one_day, shift, week_start
+from .spans import Anchor, Form, Read, Reader, chosen_day, day_in_month, month_span, no_date, one_day, shift, week_start
 from .words_chinese import NUM, WEEK, YEARS, chinese_number, chinese_weekday, chinese_year, steps_away
 
 __all__ = ["FURTHER_CHINESE"]
@@ -21,10 +21,6 @@ _MONTH = (
     r"|(?P<which>下下个?|下个?|上上个?|上个?|这个?|本)月)"
 )
 _SEASONS = {"春": 3, "夏": 6, "秋": 9}
-
-
-def _none(match: re.Match[str], anchor: Anchor) -> Read:
-    return None
 
 
 def _months(match: re.Match[str], anchor: Anchor) -> list[tuple[date, date]]:
@@ -113,13 +109,13 @@ _FORMS: tuple[tuple[tuple[str, ...], str, Reader], ...] = (
         ("历", "正月", "腊月", "初", "月十五", "天的"),
         rf"(?:农历|阴历|旧历)\S{{0,2}}月(?:初?{NUM})?|(?:正月|腊月)(?:初?{NUM})?|{NUM}月初[一二三四五六七八九十]|大年初[一二三四五六七]"
         r"|八月十五(?![日号])|[昨今明前后]天的[昨今明前后](?:一)?天",
-        _none,
+        no_date,
     ),
     (
         ("天", "周", "月", "年", "星期", "礼拜"),
         rf"(?:{NUM}|几|好几|多)个?(?:多)?(?:工作日|多星期|多月)(?:以?之?[前后内])|"
         rf"(?:最近|过去|未来|接下来|这)(?:的)?(?:几|{NUM})个?(?:天|周|星期|礼拜|月|年)",
-        _none,
+        no_date,
     ),
     (("个",), rf"(?P<way>上|下)一个{WEEK}(?P<day>[一二三四五六日天])", _one_weekday),
     (("月",), rf"{_MONTH}的?{_NTH}个{WEEK}(?P<day>[一二三四五六日天])", _nth_weekday),

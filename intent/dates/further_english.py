@@ -13,7 +13,19 @@ from dateutil.relativedelta import relativedelta
 from ... import lazy_re as re
 from .holidays import ENGLISH_HOLIDAYS, holiday_near, holiday_of
 from .numbers_english import COUNT, ORDINAL, number, ordinal
-from .spans import Anchor, Form, Read, Reader, chosen_day, day_of_year, month_span, one_day, week_start, weekday_near
+from .spans import (
+    Anchor,
+    Form,
+    Read,
+    Reader,
+    chosen_day,
+    day_of_year,
+    month_span,
+    no_date,
+    one_day,
+    week_start,
+    weekday_near,
+)
 from .words_english import FULL_WEEKDAY, MONTH, month_number, weekday_number
 
 __all__ = ["FURTHER_ENGLISH"]
@@ -28,10 +40,6 @@ _NOT_CHRISTMAS = (
     r"(?!\s(?:trees?|presents?|gifts?|cards?|part(?:y|ies)|markets?|shopping|lists?|carols?|jumpers?|holidays?|break|cakes?"
     r"|puddings?|lights|decorations|music|songs?|films?|movies?|bonus|season|time|concert|play)\b)"
 )
-
-
-def _none(match: re.Match[str], anchor: Anchor) -> Read:
-    return None
 
 
 def _holiday(match: re.Match[str], anchor: Anchor) -> Read:
@@ -149,30 +157,30 @@ _FORMS: tuple[tuple[tuple[str, ...], str, Reader], ...] = (
         rf"\b(?:(?:in|within|about|for)\s)?(?:{COUNT}\s{_UNIT}s?\s(?:or|to)\s(?:so|{COUNT})\b(?:\s{_UNIT}s?\b)?"
         rf"|{COUNT}\s(?:or|to)\s{COUNT}\s{_UNIT}s?\b"
         rf"|\d+\s?[-–]\s?\d+\s{_UNIT}s?\b)(?:\s(?:ago|earlier|later|time|from\snow))?",
-        _none,
+        no_date,
     ),
     (
         (" ago", "from now", " before", " after", " from "),
         rf"\b(?:more\sthan|over|less\sthan|fewer\sthan|under|nearly|almost|at\sleast|up\sto|{COUNT}\s{_UNIT}s?\sand)\s{COUNT}"
         rf"(?:\sand\sa\shalf)?\s{_UNIT}s?\s(?:ago|from\snow)|\b{COUNT}\sand\sa\shalf\s{_UNIT}s?\s(?:ago|from\snow)",
-        _none,
+        no_date,
     ),
     (
         ("week", "month", "year", "day", "decade"),
         rf"\b(?:in|within|over|during|for|throughout|of)\sthe\s(?:last|past|next|coming)\s(?:week|month|year|fortnight)\b"
         rf"|\b(?:last|past|next|coming|first)\s(?:few|several|couple\sof|{COUNT})\s{_UNIT}s?\b",
-        _none,
+        no_date,
     ),
     (
         ("day",),
         rf"\b{_NO_DAY}\s?{FULL_WEEKDAY}|\b(?:every|each)\s(?:{'|'.join(_NTH)})\s{FULL_WEEKDAY}"
         rf"|\b(?:{'|'.join(_NTH)})\s{FULL_WEEKDAY}s?\s(?:of|in)\s(?:the|every|each|a)\s(?:month|quarter|year)\b",
-        _none,
+        no_date,
     ),
     (
         ("easter", "christmas"),
         r"\b(?:easter|christmas)\s(?:eggs?|bunny|weekend|holidays?|break|term|week)\b",
-        _none,
+        no_date,
     ),
     (
         ("christmas", "easter", "boxing", "new year", "valentine", "halloween", "good friday", "ash wed", "palm sun"),

@@ -25,6 +25,7 @@ __all__ = [
     "day_of_year",
     "month_meant",
     "month_span",
+    "no_date",
     "one_day",
     "shift",
     "week_start",
@@ -130,6 +131,11 @@ def shift(day: date, count: float, unit: str) -> date:
     whole = int(months)
     moved: date = day + relativedelta(months=whole)
     return moved + timedelta(days=round(30 * (months - whole)))
+
+
+def no_date(match: re.Match[str], anchor: Anchor) -> Read:
+    """Reads what recurs, or is no date, so that no other form reads part of it as one."""
+    return None
 
 
 def one_day(day: date, told: bool = True) -> Meant:

@@ -16,6 +16,7 @@ from .spans import (
     day_of_year,
     month_meant,
     month_span,
+    no_date,
     one_day,
     shift,
     week_start,
@@ -108,10 +109,6 @@ def steps_away(which: str) -> int:
     """How many weeks or months on: ``这个`` and ``本`` → 0, ``上`` → -1, ``下下个`` → 2."""
     which = which.replace("个", "")
     return 0 if which[0] in "这本" else len(which) * (1 if which[0] == "下" else -1)
-
-
-def _recurrence(match: re.Match[str], anchor: Anchor) -> Read:
-    return None
 
 
 def _full(match: re.Match[str], anchor: Anchor) -> Read:
@@ -210,7 +207,7 @@ _FORMS: tuple[tuple[tuple[str, ...], str, Reader], ...] = (
         rf"|早)[一二三四五六日天末]?(?:[和、]{WEEK}?[一二三四五六日天])?"
         rf"|{WEEK}[一二三四五六日天][到至~—-]{WEEK}?[一二三四五六日天]"
         r"|天天|平日|这几天|有一天|整天|改天|前几天|过几天|过两天",
-        _recurrence,
+        no_date,
     ),
     (
         ("月",),

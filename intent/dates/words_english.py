@@ -17,6 +17,7 @@ from .spans import (
     day_of_year,
     month_meant,
     month_span,
+    no_date,
     one_day,
     shift,
     week_start,
@@ -51,10 +52,6 @@ def month_number(text: str) -> int:
 
 def _digits(text: str) -> int:
     return int(re.sub(r"\D", "", text))
-
-
-def _recurrence(match: re.Match[str], anchor: Anchor) -> Read:
-    return None
 
 
 def _iso(match: re.Match[str], anchor: Anchor) -> Read:
@@ -223,7 +220,7 @@ _FORMS: tuple[tuple[tuple[str, ...], str, Reader], ...] = (
         r"|\bon\sweekends|\bmost\s(?:day|week|morning|evening|night|weekend)s|\bthese\sdays"
         r"|\bone\sday\b|\bthe other day\b"
         r"|\bdays?\sone\b|\ball\sday\b",
-        _recurrence,
+        no_date,
     ),
     (
         _ANY_YEAR,
