@@ -161,15 +161,13 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
             return None
         if self._likest(now, topics) >= self.settings.topic_shift:
             return None
-        user, _ = self._user(runtime)
-        visible = state.get("memory_visible") or []
-        found = [search_for_prompt(user, query, self.settings.prompt, len(visible)) for query in (now, topics[0])]
-        told = prompt_memory(user, found, self.settings.prompt, visible=visible)
-        _say("recall", told.recall, told.degraded)
-        return {"memory_text": told.text or told.today, "memory_topics": [*topics, now]}
+        return {
+            "memory_text": self._recalled_anew(runtime, state, (now, topics[0])),
+            "memory_topics": [*topics, now],
+        }
 
     def _recalled_anew(self, runtime: Runtime[Any], state: MemoryAgentState, topics: Sequence[str]) -> str:
-        """What memory says of the same topics by now: what was forgotten is not shown any more."""
+        """What memory says of these topics by now; what was forgotten is not shown any more."""
         user, _ = self._user(runtime)
         visible = state.get("memory_visible") or []
         found = [search_for_prompt(user, query, self.settings.prompt, len(visible)) for query in topics]
