@@ -285,6 +285,7 @@ class Projector:
         """
         with self.lock(user):
             if labels:
+                self._level.pop(user, None)
                 self.vectors.drop_user(user_key(user))
                 self._set(user, {f"vectors.{stream}": 0 for stream in _STREAMS} | {_NAMES: 0})
             self.catch_up(user)
@@ -348,6 +349,7 @@ class Projector:
     def _reset(self, user: str, target: _Target) -> None:
         key = user_key(user)
         if target.index == "vectors":
+            self._level.pop(user, None)
             self.vectors.reset(key, target.stream)
             self._set(user, {target.name: 0, **({_NAMES: 0} if target.stream == "steps" else {})})
         else:
@@ -355,6 +357,7 @@ class Projector:
 
     def _empty_lexical(self, user: str) -> None:
         """Both streams share one keyword index."""
+        self._level.pop(user, None)
         self.lexical.reset(user_key(user))
         self._set(user, {f"lexical.{stream}": 0 for stream in _STREAMS})
 

@@ -14,6 +14,7 @@ from hexamem import Memory, Settings, UserMemory, Where
 from hexamem.memory_types import SemanticItem
 from hexamem.retrieval.permit import Request
 from hexamem.retrieval.strategies import strategy_named
+from hexamem.stores.projections import _TARGETS
 
 WAIT = 30.0
 TOLD = [
@@ -121,6 +122,17 @@ def test_a_condition_is_met_by_what_is_indexed(ann: UserMemory) -> None:
     ann.remember(NEW, thread_id="music")
     assert set(found(ann, "accordion", where=Where(thread_id="music"))) == {NEW}
     assert ann.memory.projector.behind(ann.name) == 0
+
+
+@pytest.mark.parametrize("stream", ["steps", "items"])
+@pytest.mark.parametrize("index", ["lexical", "vectors"])
+def test_an_index_that_was_emptied_is_filled_before_it_is_asked(ann: UserMemory, index: str, stream: str) -> None:
+    projector = ann.memory.projector
+    assert projector.unindexed(ann.name) == {}
+    projector._reset(ann.name, next(one for one in _TARGETS if (one.index, one.stream) == (index, stream)))
+    assert projector.unindexed(ann.name) is None
+    assert found(ann, "Where is the blue kettle?")[0] == "The blue kettle is in the shed."
+    assert projector.behind(ann.name) == 0
 
 
 def test_in_a_small_memory_what_is_new_is_indexed_first(memory: Memory) -> None:
