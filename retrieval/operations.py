@@ -54,6 +54,7 @@ _ALIKE, _OLDER = 0.3, 1.0
 """From which cosine on two say the same; what the older loses by it."""
 _OUTDATED = 1.5
 _REPEATED = 0.5
+_PART = 16  # rows of a product
 _NEAR = 1.0  # a newer candidate takes an older one's place only where it fits nearly as well
 
 
@@ -144,11 +145,12 @@ def order(
     ids = sorted(values, key=lambda one: (-values[one], places[one]))[:size]
     ordered = Ordered(ids, [values[one] for one in ids], [places[one] for one in ids], moved)
     if len(ids) > 1 and on & {"latest_filtering", "semantic_reranking"}:
-        vectors = _vectors(ordered, searches, steps)
+        alike = _likeness(_vectors(ordered, searches, steps))
         if "latest_filtering" in on:
-            _latest(ordered, searches, steps, vectors)
+            by = _latest(ordered, searches, steps, alike)
+            alike = alike[np.ix_(by, by)]
         if "semantic_reranking" in on:
-            _diverse(ordered, vectors, 2 * k)
+            _diverse(ordered, alike, 2 * k)
     return ordered
 
 
@@ -202,26 +204,38 @@ def _vectors(ordered: Ordered, searches: Sequence[Search], steps: WorkingSet) ->
     return made
 
 
-def _latest(ordered: Ordered, searches: Sequence[Search], steps: WorkingSet, vectors: FloatArray) -> None:
-    """Demote what was superseded and what a newer candidate says anew; both are told by ``moved``."""
+def _likeness(vectors: FloatArray) -> FloatArray:
+    """The cosine of each with each, in parts of which BLAS makes each by one thread: its threads wait for each other on
+    a busy machine, many times as long as the product takes."""
+    made = np.empty((len(vectors), len(vectors)), np.float32)
+    for start in range(0, len(vectors), _PART):
+        np.matmul(vectors[start : start + _PART], vectors.T, out=made[start : start + _PART])
+    return made
+
+
+def _latest(ordered: Ordered, searches: Sequence[Search], steps: WorkingSet, likeness: FloatArray) -> list[int]:
+    """Demote what was superseded and what a newer candidate says anew; both are told by ``moved``. Gives the new order,
+    by places in the old one."""
     scores = np.array(ordered.scores)
     rows = np.array([searches[number].features.pool.rows[one] for number, one in ordered.places], np.int64)
     seconds = np.where(rows >= 0, steps.seconds[np.maximum(rows, 0)], -1) if len(steps) else rows
     dated = seconds >= 0
     newer = (seconds[None, :] > seconds[:, None]) & dated[:, None] & dated[None, :]
     near = scores[None, :] > scores[:, None] - _NEAR
-    alike = np.maximum(0.0, vectors @ vectors.T - _ALIKE)
+    alike = np.maximum(0.0, likeness - _ALIKE)
     change = -_OLDER * np.where(newer & near, alike, 0.0).max(axis=1)
     outdated = frozenset().union(*(one.outdated for one in searches))
     change -= _OUTDATED * np.array([one in outdated for one in ordered.ids])
-    _move(ordered, "latest_filtering", scores + change, np.argsort(-(scores + change), kind="stable").tolist())
+    by: list[int] = np.argsort(-(scores + change), kind="stable").tolist()
+    _move(ordered, "latest_filtering", scores + change, by)
+    return by
 
 
-def _diverse(ordered: Ordered, vectors: FloatArray, count: int) -> None:
+def _diverse(ordered: Ordered, likeness: FloatArray, count: int) -> None:
     """Choose ``count`` one after the other by score less likeness to what was chosen, and the others by what is left
     (maximal marginal relevance; Carbonell and Goldstein, SIGIR 1998)."""
     scores = np.array(ordered.scores)
-    repeats = -_REPEATED * np.maximum(vectors @ vectors.T, 0.0)
+    repeats = -_REPEATED * np.maximum(likeness, 0.0)
     left = scores.copy()
     lost = np.zeros(len(scores))
     final = np.empty(len(scores))

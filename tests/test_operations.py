@@ -111,6 +111,26 @@ def test_what_a_newer_turn_says_anew_falls_behind_it(memory: Memory, alice: User
     assert plain.moved == {}
 
 
+def test_what_repeats_a_chosen_one_is_told_in_the_order_that_latest_filtering_left(
+    memory: Memory, alice: UserMemory
+) -> None:
+    talk(alice)
+    ranker, found, steps = searches(memory, alice, RENT)
+    level = np.zeros(len(found[0].features.pool), np.float32)
+    latest = order(ranker, found[:1], steps, frozenset({"latest_filtering"}), 3, level)
+    assert latest.ids != order(ranker, found[:1], steps, frozenset(), 3, level).ids
+    vectors = steps.vectors(np.array([steps.row_of[one] for one in latest.ids]))
+    left, chosen = list(range(len(latest.ids))), list[int]()
+    while left:  # maximal marginal relevance, word by word
+        worth = [
+            latest.scores[one] - max((0.5 * max(0, vectors[one] @ vectors[c]) for c in chosen), default=0)
+            for one in left
+        ]
+        chosen.append(left.pop(int(np.argmax(worth))))
+    both = order(ranker, found[:1], steps, frozenset({"latest_filtering", "semantic_reranking"}), len(chosen), level)
+    assert both.ids == [latest.ids[one] for one in chosen]
+
+
 def rents(user: UserMemory, ids: tuple[str, ...]) -> tuple[str, str]:
     """Two items on the rent, the later of which took the place of the former."""
     made: list[str] = []
