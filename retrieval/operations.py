@@ -24,6 +24,7 @@ import numpy.typing as npt
 from ..stores.embedders.base import FloatArray
 from ..stores.working_set import WorkingSet
 from .ranker import Ranker, standardised
+from .signals.content import products
 from .signals.cues import OPERATIONS
 from .signals.features import Features
 
@@ -54,7 +55,6 @@ _ALIKE, _OLDER = 0.3, 1.0
 """From which cosine on two say the same; what the older loses by it."""
 _OUTDATED = 1.5
 _REPEATED = 0.5
-_PART = 16  # rows of a product
 _NEAR = 1.0  # a newer candidate takes an older one's place only where it fits nearly as well
 
 
@@ -145,7 +145,8 @@ def order(
     ids = sorted(values, key=lambda one: (-values[one], places[one]))[:size]
     ordered = Ordered(ids, [values[one] for one in ids], [places[one] for one in ids], moved)
     if len(ids) > 1 and on & {"latest_filtering", "semantic_reranking"}:
-        alike = _likeness(_vectors(ordered, searches, steps))
+        vectors = _vectors(ordered, searches, steps)
+        alike = products(vectors, vectors.T)
         if "latest_filtering" in on:
             by = _latest(ordered, searches, steps, alike)
             alike = alike[np.ix_(by, by)]
@@ -201,15 +202,6 @@ def _vectors(ordered: Ordered, searches: Sequence[Search], steps: WorkingSet) ->
             made[place] = pool.items[one - pool.steps].vector
     if rows:
         made[at] = steps.vectors(np.array(rows, np.int64))
-    return made
-
-
-def _likeness(vectors: FloatArray) -> FloatArray:
-    """The cosine of each with each, in parts of which BLAS makes each by one thread: its threads wait for each other on
-    a busy machine, many times as long as the product takes."""
-    made = np.empty((len(vectors), len(vectors)), np.float32)
-    for start in range(0, len(vectors), _PART):
-        np.matmul(vectors[start : start + _PART], vectors.T, out=made[start : start + _PART])
     return made
 
 

@@ -191,9 +191,9 @@ class Ranker:
             shares[:, -1] = added[places]
         x = x[places]
         if not reranked:
-            shares[:, :-1] = (x * linear).astype(np.float64) @ _MEMBERSHIP
+            shares[:, :-1] = products((x * linear).astype(np.float64), _MEMBERSHIP)
             return shares
-        reached = x @ self.weights.hidden
+        reached = products(x, self.weights.hidden)
         start, end = np.broadcast_to(lit, reached.shape), reached + lit
         span = np.where(np.abs(reached) < 1e-9, 1.0, reached)
         part = np.where(
@@ -201,8 +201,8 @@ class Ranker:
             1.0,
             np.where((start <= 0) & (end <= 0), 0.0, np.maximum(start, end) / np.abs(span)),
         )
-        by_feature = x * (linear + (part * self.weights.hidden_out) @ self.weights.hidden.T)
-        shares[:, :-1] = by_feature.astype(np.float64) @ _MEMBERSHIP
+        by_feature = x * (linear + products(part * self.weights.hidden_out, self.weights.hidden.T))
+        shares[:, :-1] = products(by_feature.astype(np.float64), _MEMBERSHIP)
         return shares
 
     def answerable(

@@ -20,7 +20,7 @@ __all__ = ["Content", "products", "read_content"]
 
 _K1, _B = 1.2, 0.75
 """BM25's constants (Robertson and Zaragoza, 2009)."""
-_PART = 64  # rows a product, so that BLAS uses one thread: on a busy machine its threads wait for each other
+_PART = 200_000  # multiplications a product, so that BLAS uses one thread
 _TINY = 1e-9
 _NOTHING = np.zeros((2, 1), np.float32)
 
@@ -85,10 +85,12 @@ def read_content(asked: Asked, pool: Pool, steps: WorkingSet) -> Content:
 
 
 def products(left: FloatArray, right: FloatArray) -> FloatArray:
-    """``left @ right`` in parts."""
-    out = np.empty((len(left), right.shape[1]), np.float32)
-    for start in range(0, len(left), _PART):
-        np.matmul(left[start : start + _PART], right, out=out[start : start + _PART])
+    """``left @ right`` in parts, each so small that BLAS makes it by one thread: on a busy machine its threads wait for
+    each other, many times as long as the product takes."""
+    out = np.empty((len(left), right.shape[1]), np.result_type(left, right))
+    rows = max(1, _PART // max(right.size, 1))
+    for start in range(0, len(left), rows):
+        np.matmul(left[start : start + rows], right, out=out[start : start + rows])
     return out
 
 
