@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, NotRequired
 
-import numpy as np
 from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
 from langchain.agents.middleware.types import PrivateStateAttr
 from langchain_core.language_models import BaseChatModel
@@ -22,6 +21,7 @@ from .aligning import MEMORY_TOOLS, Caught, catch_up_thread
 from .config import settings_of
 from .errors import ConfigError
 from .hiding import redact_messages
+from .intent.topic_likeness import TopicLikeness
 from .prompting import PromptSettings, prompt_memory, search_for_prompt
 from .scoping import MemoryScope, ScopeResolver, resolve_scope
 from .stores.ledger.vault import count_secrets
@@ -46,8 +46,8 @@ class MiddlewareSettings:
 
     Attributes:
         prompt: what is put into the system message, and how many tokens it may take.
-        topic_shift: likeness (cosine, -1 to 1) of what a run talks about now to what was recalled for, below which it recalls
-            again; None never does. Compared by the bundled embedder: it costs no call.
+        topic_shift: likeness (-1 to 1, see :class:`~hexamem.intent.topic_likeness.TopicLikeness`) of what a run talks about
+            now to what was recalled for, below which it recalls again; None never does. It costs no call.
         recalls: how often a run recalls, at most.
         tools: names of the memory's tools that the model gets; none when empty.
         hide_secrets: whether secrets in messages are replaced by references, in what the model sees and in the agent's
@@ -56,7 +56,7 @@ class MiddlewareSettings:
     """
 
     prompt: PromptSettings = field(default_factory=PromptSettings)
-    topic_shift: float | None = 0.12
+    topic_shift: float | None = 0.2
     recalls: int = 4
     tools: tuple[str, ...] = tuple(sorted(MEMORY_TOOLS))
     hide_secrets: bool = True
@@ -128,6 +128,7 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
         self._clean: OrderedDict[bytes, None] = OrderedDict()  # digests of messages seen to hold no secret
         self._secrets: dict[str, int] = {}  # user → how many the vault held when their messages were looked through
         self._guard = threading.Lock()
+        self._likeness = TopicLikeness(memory.ingesting._embed)
 
     # ------------------------------------------------------------------ hooks
 
@@ -159,7 +160,7 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
         now = _talked_about(state["messages"])
         if self.settings.topic_shift is None or not now or not topics or len(topics) >= self.settings.recalls:
             return None
-        if self._likest(now, topics) >= self.settings.topic_shift:
+        if self._likeness.likest(now, topics) >= self.settings.topic_shift:
             return None
         return {
             "memory_text": self._recalled_anew(runtime, state, (now, topics[0])),
@@ -278,13 +279,6 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
             self._clean.update(dict.fromkeys(keys))
             while len(self._clean) > _KEPT:
                 self._clean.popitem(last=False)
-
-    def _likest(self, now: str, topics: Sequence[str]) -> float:
-        vectors = np.asarray(self._memory.ingesting._embed([now, *topics]), dtype=np.float32)
-        norms = np.linalg.norm(vectors, axis=1)
-        if not norms[0]:
-            return 1.0  # no word that the embedder knows: nothing can be said of the topic
-        return float(np.max(vectors[1:] @ vectors[0] / np.maximum(norms[1:] * norms[0], 1e-9)))
 
 
 def _with_memory(system: SystemMessage | None, text: str) -> SystemMessage:

@@ -1,0 +1,80 @@
+"""How often a run that has come to talk about something else is noticed, and how often one that has not is taken for it.
+
+Run: ``python benchmarks/topic_shift.py [--pairs 400] [--json OUT]``. From the conversations of ``evals/corpus/open`` a
+question is taken as what a run began with. What stands beside its evidence is what is talked about then: of the same
+question (the same matter), or of one from another conversation (something else). No model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from hexamem.intent.topic_likeness import TopicLikeness
+from hexamem.middleware import MiddlewareSettings
+from hexamem.stores.embedders import open_embedder
+
+OPEN = Path(__file__).resolve().parents[1] / "evals" / "corpus" / "open"
+
+
+def main() -> None:
+    """Compare, count, print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pairs", type=int, default=400)
+    parser.add_argument("--json", type=Path)
+    given = parser.parse_args()
+    asked = [one for path in sorted(OPEN.glob("*.json")) for one in _asked(path)]
+    bound = MiddlewareSettings().topic_shift or 0.0
+    table = Table("conversations", "told by", "another matter, noticed", "the same, taken for another")
+    rows = []
+    for name, some in (("English", [one for one in asked if not one[0].startswith("zh")]),
+                       ("Chinese", [one for one in asked if one[0].startswith("zh")])):  # fmt: skip
+        for turns in (1, 3):
+            same, other = _compared(some, turns, given.pairs)
+            found, wrong = float(np.mean(np.array(other) < bound)), float(np.mean(np.array(same) < bound))
+            rows.append({"conversations": name, "turns": turns, "noticed": found, "mistaken": wrong})
+            table.add_row(name, "a turn" if turns == 1 else f"{turns} turns", f"{found:.0%}", f"{wrong:.0%}")
+    Console().print(table)
+    print(f"recalled again below {bound}; {given.pairs} pairs of each")
+    if given.json is not None:
+        given.json.write_text(json.dumps({"bound": bound, "rows": rows}, indent=1), "utf-8")
+
+
+def _asked(path: Path) -> list[tuple[str, str, list[str]]]:
+    """Conversation, question, and the turns from its evidence on."""
+    talk = json.loads(path.read_text("utf-8"))
+    turns = {
+        turn["dia_id"]: turn["text"]
+        for name, said in talk.items()
+        if name.startswith("session_") and isinstance(said, list)
+        for turn in said
+    }
+    order = list(turns)
+    found = []
+    for one in talk.get("qa", ()):
+        at = next((order.index(step) for step in one.get("evidence", ()) if step in turns), None)
+        if at is not None and one.get("category") != 5:
+            found.append((path.stem, one["question"], [turns[step] for step in order[at : at + 3]]))
+    return found
+
+
+def _compared(asked: Sequence[tuple[str, str, list[str]]], turns: int, pairs: int) -> tuple[list[float], list[float]]:
+    rng = random.Random(1)
+    likeness = TopicLikeness(open_embedder("bundled").embed_documents)
+    same, other = [], []
+    for talk, question, said in rng.sample(list(asked), min(pairs, len(asked))):
+        elsewhere = rng.choice([one for one in asked if one[0] != talk])
+        same.append(likeness.likest(" ".join(said[:turns]), [question]))
+        other.append(likeness.likest(" ".join(elsewhere[2][:turns]), [question]))
+    return same, other
+
+
+if __name__ == "__main__":
+    main()
