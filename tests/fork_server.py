@@ -20,6 +20,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Sequence
@@ -29,6 +30,7 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
+from unittest.mock import patch
 
 from filelock import FileLock
 
@@ -45,7 +47,7 @@ WRITE_PATH = (
     "hexamem.intent.rule_labeler",
     "hexamem.stores.recording",
 )
-"""What is loaded when messages are stored, and asked for."""
+"""What is loaded when messages are stored, and asked for. Its patterns are compiled then too: see :func:`_rehearse`."""
 
 # What stands for a command. It imports little, without site-packages: it is started hundreds of times.
 _CLIENT = """\
@@ -184,6 +186,37 @@ def _become(asked: dict[str, Any], files: Sequence[int]) -> NoReturn:
         os._exit(int(code or 0) & 0xFF)
 
 
+@cache
+def _rehearse() -> None:
+    """Store messages, learn from them and ask, in a home that goes at once: what a process does once is done before a fork.
+
+    Patterns are compiled, which takes longer than most programs of the tests, and statements put into SQL. No index is
+    opened and no text cut into word pieces by several threads: a fork would not have the threads.
+    """
+    from hexamem import Memory, Settings
+    from hexamem.stores.projections import Projector
+
+    said = (
+        "My friend Zora keeps bees in Porto.",
+        "I moved to Rome last Saturday, and I always want short answers.",
+        "The password for the gate is swordfish#7.",
+        "我住在北京。",
+    )
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        patch.dict(os.environ, TOKENIZERS_PARALLELISM="false"),
+        patch.object(Projector, "_check", lambda *_: False),
+        patch.object(Projector, "_advance_all", lambda *_: 0),
+        Memory.open(Path(folder) / "home", settings=Settings(background=False)) as memory,
+    ):
+        user = memory.user("somebody else")
+        user.remember(said)
+        user.flush()
+        user.recall("Where does my friend keep bees?")
+    gc.collect()
+    gc.freeze()
+
+
 class _Server:
     """Forks a process for each program that it is asked for, and tells its client how that ended."""
 
@@ -248,6 +281,8 @@ class _Server:
             if name not in sys.modules:
                 import_module(name)
                 gc.freeze()
+        if set(WRITE_PATH) <= set(asked["loaded"]):
+            _rehearse()
         child = os.fork()
         if child == 0:
             signal.set_wakeup_fd(-1)

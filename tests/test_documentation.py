@@ -42,7 +42,7 @@ def run(command: list[str], folder: Path, *before: Path) -> subprocess.Completed
 
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=lambda page: page.name)
 def test_the_python_of_a_page_runs_from_top_to_bottom(page: Path, tmp_path: Path) -> None:
-    done = run_program("\n".join(blocks(page, "python")), folder=tmp_path, loaded=("langchain.agents",))
+    done = run_program("\n".join(blocks(page, "python")), folder=tmp_path, loaded=("langchain.agents", *WRITE_PATH))
     assert done.returncode == 0, done.stderr
     for line in PRINTS.get(page.name, ()):
         assert line in done.stdout
@@ -80,7 +80,9 @@ def test_a_notebook_runs_from_top_to_bottom_and_shows_pictures(notebook: Path, t
     shutil.copytree(notebook.parent, folder, ignore=shutil.ignore_patterns("*.ipynb", "__pycache__"))
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
-    done = run_program(BEFORE + code + AFTER, folder=folder, loaded=("matplotlib.pyplot", "langchain.agents"))
+    done = run_program(
+        BEFORE + code + AFTER, folder=folder, loaded=("matplotlib.pyplot", "langchain.agents", *WRITE_PATH)
+    )
     assert done.returncode == 0, done.stderr
     assert code.count("plt.show()") >= 1
     assert f"pictures: {code.count('plt.show()')}" in done.stdout
