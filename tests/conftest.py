@@ -79,8 +79,7 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     os.environ[FOLDER] = tempfile.mkdtemp(prefix="hexamem-server-")
     config.add_cleanup(lambda: shutil.rmtree(os.environ[FOLDER], ignore_errors=True))
-    if "SSL_CERT_FILE" not in os.environ:
-        os.environ["SSL_CERT_FILE"] = str(_certificate(Path(os.environ[FOLDER])))
+    os.environ["SSL_CERT_FILE"] = str(_certificate(Path(os.environ[FOLDER])))
     if config.option.basetemp or not _IN_MEMORY.is_dir():
         return
     if min(shutil.disk_usage(_IN_MEMORY).free, psutil.virtual_memory().available) < _ROOM:
