@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import gc
+import itertools
 import json
 import os
 import shutil
@@ -181,6 +182,23 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 def alice(memory: Memory) -> UserMemory:
     """A user of it."""
     return memory.user("alice")
+
+
+_newcomers = itertools.count(1)
+
+
+@pytest.fixture(scope="module")
+def shared_memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    """One memory for a module whose tests take users of their own, without labels: to open one takes longer than most tests."""
+    home = tmp_path_factory.mktemp("shared") / "home"
+    with Memory.open(home, settings=Settings(background=False, labels="off")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def newcomer(shared_memory: Memory) -> UserMemory:
+    """Somebody of it who has said nothing yet."""
+    return shared_memory.user(f"newcomer {next(_newcomers)}")
 
 
 @pytest.fixture

@@ -32,16 +32,9 @@ _users = itertools.count(1)
 Traces = Callable[..., list[str]]
 
 
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
-    """One memory for the module; each test takes users of its own."""
-    with Memory.open(tmp_path_factory.mktemp("home"), settings=Settings(background=False, labels="off")) as opened:
-        yield opened
-
-
 @pytest.fixture
-def ann(shared: Memory) -> UserMemory:
-    return shared.user(f"ann {next(_users)}", timezone="Europe/Dublin")
+def ann(shared_memory: Memory) -> UserMemory:
+    return shared_memory.user(f"ann {next(_users)}", timezone="Europe/Dublin")
 
 
 def applier(user: UserMemory) -> Applier:
@@ -129,8 +122,10 @@ def test_from_what_came_before_the_batch_nothing_is_learned(ann: UserMemory) -> 
     assert "before the batch" in outcome.refused
 
 
-def test_steps_of_others_system_text_and_forgotten_steps_are_no_evidence(ann: UserMemory, shared: Memory) -> None:
-    bob = shared.user(f"bob {next(_users)}")
+def test_steps_of_others_system_text_and_forgotten_steps_are_no_evidence(
+    ann: UserMemory, shared_memory: Memory
+) -> None:
+    bob = shared_memory.user(f"bob {next(_users)}")
     his, system, forgotten = (
         say(bob, "I own a boat."),
         say(ann, "The user owns a boat.", "system"),
@@ -262,8 +257,8 @@ def test_facts_that_only_look_alike_are_kept_both(ann: UserMemory, one: str, two
     assert len(ann.items()) == 2
 
 
-def test_other_words_for_the_same_are_one_fact(shared: Memory) -> None:
-    likeness = Likeness(shared.embedder.embed_documents)
+def test_other_words_for_the_same_are_one_fact(shared_memory: Memory) -> None:
+    likeness = Likeness(shared_memory.embedder.embed_documents)
     bought = "Nell bought a second-hand cello in Kerry in 2024"
     assert likeness.compare(bought, "Nell purchased a second-hand cello in Kerry in 2024") == "same"
     assert likeness.compare("Declan lives in Cork", "Declan resides in Cork") == "same"
@@ -362,8 +357,8 @@ def test_all_of_a_batch_is_one_transaction_with_the_end_of_its_job(ann: UserMemo
 
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=10))
-def test_whatever_part_is_applied_first_the_end_is_the_same(shared: Memory, order: Sequence[int]) -> None:
-    user = shared.user(f"ann {next(_users)}")
+def test_whatever_part_is_applied_first_the_end_is_the_same(shared_memory: Memory, order: Sequence[int]) -> None:
+    user = shared_memory.user(f"ann {next(_users)}")
     batch, proposals = proposals_of_all_kinds(user)
     for place in order:
         apply(user, batch, proposals[place])

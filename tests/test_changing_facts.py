@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from hexamem import Memory, Settings, UserMemory, Where
+from hexamem import UserMemory, Where
 from hexamem.agents.applying.predicates import stated_by
 from hexamem.agents.applying.slots import slot_of
 from hexamem.memory_types import SemanticItem
 
 FIRST = datetime(2020, 1, 6, 12, tzinfo=UTC)
 YEAR = timedelta(days=366)
-_users = itertools.count(1)
 
 # What is said again and again with another value, the first time and later.
 CHANGING = {
@@ -77,16 +75,8 @@ CHANGING = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
-    home = tmp_path_factory.mktemp("home")
-    with Memory.open(home, settings=Settings(background=False, labels="off", timezone="UTC")) as opened:
-        yield opened
-
-
-def told(memory: Memory, first: str, later: str, values: Sequence[str]) -> UserMemory:
-    """A user who said one value after the other, a year apart, each managed before the next is said."""
-    user = memory.user(f"ann {next(_users)}")
+def told(user: UserMemory, first: str, later: str, values: Sequence[str]) -> UserMemory:
+    """The user, who said one value after the other, a year apart, each managed before the next is said."""
     for number, value in enumerate(values):
         words = (later if number else first).format(value)
         user.remember({"role": "user", "content": words, "timestamp": (FIRST + number * YEAR).isoformat()}, "t")
@@ -99,9 +89,9 @@ def named(texts: Sequence[str], values: Sequence[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("what", CHANGING)
-def test_after_three_changes_the_last_is_current_and_each_time_has_its_own(memory: Memory, what: str) -> None:
+def test_after_three_changes_the_last_is_current_and_each_time_has_its_own(newcomer: UserMemory, what: str) -> None:
     first, later, values = CHANGING[what]
-    user = told(memory, first, later, values[:4])
+    user = told(newcomer, first, later, values[:4])
     assert named([item.text for item in user.items("semantic")], values) == [values[3]]
     for number, value in enumerate(values[:4]):
         moment = FIRST + number * YEAR + timedelta(days=200)
@@ -111,10 +101,10 @@ def test_after_three_changes_the_last_is_current_and_each_time_has_its_own(memor
 
 @pytest.mark.parametrize("what", ["a friend's employer", "a price", "朋友的城市", "项目的数据库"])
 @pytest.mark.parametrize("changes", [1, 10])
-def test_one_change_and_ten_are_read_alike_by_recall(memory: Memory, what: str, changes: int) -> None:
+def test_one_change_and_ten_are_read_alike_by_recall(newcomer: UserMemory, what: str, changes: int) -> None:
     first, later, values = CHANGING[what]
     values = values[: changes + 1]
-    user = told(memory, first, later, values)
+    user = told(newcomer, first, later, values)
     question = first.format("").replace("My friend ", "")
     now = user.recall(question, kinds="semantic", k=1)
     assert named([hit.text for hit in now.hits], values) == [values[-1]]
@@ -124,13 +114,12 @@ def test_one_change_and_ten_are_read_alike_by_recall(memory: Memory, what: str, 
         assert named([hit.text for hit in then.hits], values) == [values[number]]
 
 
-def test_an_older_talk_that_is_read_later_does_not_replace_what_is_current(memory: Memory) -> None:
-    user = memory.user(f"ann {next(_users)}")
+def test_an_older_talk_that_is_read_later_does_not_replace_what_is_current(newcomer: UserMemory) -> None:
     for number, words in ((2, "My friend Mark works at Bosch."), (0, "My friend Mark works at Siemens.")):
-        user.remember({"role": "user", "content": words, "timestamp": (FIRST + number * YEAR).isoformat()}, "t")
-        user.flush()
-    assert [item.text for item in user.items("semantic")] == ["Mark\nMark (friend) works at Bosch"]
-    assert "Siemens" in user.items("semantic", as_of=FIRST + YEAR)[0].text
+        newcomer.remember({"role": "user", "content": words, "timestamp": (FIRST + number * YEAR).isoformat()}, "t")
+        newcomer.flush()
+    assert [item.text for item in newcomer.items("semantic")] == ["Mark\nMark (friend) works at Bosch"]
+    assert "Siemens" in newcomer.items("semantic", as_of=FIRST + YEAR)[0].text
 
 
 @pytest.mark.parametrize(
@@ -200,20 +189,19 @@ TWICE = (
 @pytest.mark.parametrize("each", [True, False])
 @pytest.mark.parametrize("threads", [("t", "t"), ("t", "u")])
 def test_a_conversation_stored_twice_leaves_every_fact_as_it_was(
-    memory: Memory, threads: tuple[str, str], each: bool
+    newcomer: UserMemory, threads: tuple[str, str], each: bool
 ) -> None:
-    user = memory.user(f"ann {next(_users)}")
     states = []
     for thread in threads:
         for number, words in enumerate(TWICE):
             at = FIRST + timedelta(hours=number)
-            user.remember({"role": "user", "content": words, "timestamp": at.isoformat()}, thread)
+            newcomer.remember({"role": "user", "content": words, "timestamp": at.isoformat()}, thread)
             if each:
-                user.flush()
-        user.flush()
+                newcomer.flush()
+        newcomer.flush()
         kinds = ("core", "semantic", "episodic")
         states.append(
-            [(item.id, item.text, item.valid_from, item.valid_to) for kind in kinds for item in user.items(kind)]
+            [(item.id, item.text, item.valid_from, item.valid_to) for kind in kinds for item in newcomer.items(kind)]
         )
     assert states[0] == states[1]
     said = " ".join(text for _, text, _, _ in states[0])
@@ -221,15 +209,14 @@ def test_a_conversation_stored_twice_leaves_every_fact_as_it_was(
     assert "Hospital (since 2020-01-08)" in said
 
 
-def test_a_correction_read_later_takes_the_date_of_the_fact_back_too(memory: Memory) -> None:
-    user = memory.user(f"ann {next(_users)}")
+def test_a_correction_read_later_takes_the_date_of_the_fact_back_too(newcomer: UserMemory) -> None:
     for minute, words in enumerate(
         ("I start at York Hospital on Thursday.", "Sorry, I meant Wednesday, not Thursday.")
     ):
         at = FIRST + timedelta(minutes=minute)
-        user.remember({"role": "user", "content": words, "timestamp": at.isoformat()}, "t")
-        user.flush()
-    [item] = user.items("core")
+        newcomer.remember({"role": "user", "content": words, "timestamp": at.isoformat()}, "t")
+        newcomer.flush()
+    [item] = newcomer.items("core")
     assert (item.text, item.valid_from) == (
         "employer\nWorks at York Hospital (since 2020-01-08)",
         datetime(2020, 1, 8, tzinfo=UTC),
@@ -245,22 +232,20 @@ def test_a_correction_read_later_takes_the_date_of_the_fact_back_too(memory: Mem
     ],
 )
 def test_what_was_learned_of_an_old_conversation_is_of_the_time_at_which_it_was_said(
-    memory: Memory, said: str, words: str
+    newcomer: UserMemory, said: str, words: str
 ) -> None:
-    user = memory.user(f"of old: {words}")
-    user.remember({"role": "user", "content": said, "timestamp": "2021-05-06T10:00:00+02:00"}, "t")
-    user.flush()
-    learned = [hit for hit in user.recall(words).hits if hit.kind in ("semantic", "core")]
+    newcomer.remember({"role": "user", "content": said, "timestamp": "2021-05-06T10:00:00+02:00"}, "t")
+    newcomer.flush()
+    learned = [hit for hit in newcomer.recall(words).hits if hit.kind in ("semantic", "core")]
     assert {hit.occurred_at for hit in learned} == {datetime(2021, 5, 6, 8, tzinfo=UTC)}
-    found = user.recall(words, where=Where(since=datetime(2022, 1, 1, tzinfo=UTC)))
+    found = newcomer.recall(words, where=Where(since=datetime(2022, 1, 1, tzinfo=UTC)))
     assert [hit.kind for hit in found.hits] == []
 
 
-def test_a_time_that_a_person_wrote_into_metadata_is_taken_only_where_it_is_one(memory: Memory) -> None:
-    user = memory.user("odd times")
+def test_a_time_that_a_person_wrote_into_metadata_is_taken_only_where_it_is_one(newcomer: UserMemory) -> None:
     for told in ("yesterday", "2021-05-06", 7, None):
-        item = user.add(SemanticItem(name="Ben", summary=f"Ben flies, it says {told}", metadata={"said_at": told}))
-        (hit,) = [hit for hit in user.recall(f"Ben flies {told}").hits if hit.id == item.id]
+        item = newcomer.add(SemanticItem(name="Ben", summary=f"Ben flies, it says {told}", metadata={"said_at": told}))
+        (hit,) = [hit for hit in newcomer.recall(f"Ben flies {told}").hits if hit.id == item.id]
         assert hit.occurred_at == item.created_at
 
 
@@ -287,14 +272,13 @@ def test_a_time_that_a_person_wrote_into_metadata_is_taken_only_where_it_is_one(
     ],
 )
 def test_of_two_values_the_one_said_later_is_current_whichever_arrives_first(
-    memory: Memory, then: str, now: str, value: str, in_order: bool
+    newcomer: UserMemory, then: str, now: str, value: str, in_order: bool
 ) -> None:
-    user = memory.user(f"ann {next(_users)}")
     said = [(then, FIRST), (now, FIRST + YEAR)]
     for number, (words, at) in enumerate(said if in_order else reversed(said)):
-        user.remember({"role": "user", "content": words, "timestamp": at.isoformat()}, f"t{number}")
-        user.flush()
-    kept = [item for item in user.items(superseded=True) if item.kind in ("core", "semantic")]
+        newcomer.remember({"role": "user", "content": words, "timestamp": at.isoformat()}, f"t{number}")
+        newcomer.flush()
+    kept = [item for item in newcomer.items(superseded=True) if item.kind in ("core", "semantic")]
     assert [value in item.text for item in kept if item.status == "active"] == [True]
     assert [value in item.text for item in kept if item.status == "superseded"] == [False]
 
@@ -309,10 +293,9 @@ def test_of_two_values_the_one_said_later_is_current_whichever_arrives_first(
         ("我女儿5岁。", "我儿子6岁。"),
     ],
 )
-def test_what_is_of_another_thing_or_of_a_part_stands_beside_it(memory: Memory, one: str, two: str) -> None:
-    user = memory.user(f"ann {next(_users)}")
+def test_what_is_of_another_thing_or_of_a_part_stands_beside_it(newcomer: UserMemory, one: str, two: str) -> None:
     for number, words in enumerate((one, two)):
         at = FIRST + number * YEAR
-        user.remember({"role": "user", "content": words, "timestamp": at.isoformat()}, f"t{number}")
-        user.flush()
-    assert len([item for item in user.items() if item.kind in ("core", "semantic")]) == 2
+        newcomer.remember({"role": "user", "content": words, "timestamp": at.isoformat()}, f"t{number}")
+        newcomer.flush()
+    assert len([item for item in newcomer.items() if item.kind in ("core", "semantic")]) == 2

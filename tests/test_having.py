@@ -2,27 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
-
 import pytest
 
-from hexamem import Memory, Settings, UserMemory
+from hexamem import UserMemory
 from hexamem.memory_types import CoreItem, MemoryItem, SemanticItem
-
-_USERS = itertools.count()
-
-
-@pytest.fixture(scope="module")
-def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
-    with Memory.open(tmp_path_factory.mktemp("having"), settings=Settings(background=False, labels="off")) as opened:
-        yield opened
-
-
-@pytest.fixture
-def alice(memory: Memory) -> UserMemory:
-    """Somebody new in every test."""
-    return memory.user(f"alice{next(_USERS)}")
 
 
 def learned(user: UserMemory, *said: str) -> list[MemoryItem]:
@@ -58,9 +41,9 @@ def core(user: UserMemory, *said: str) -> set[tuple[str, str]]:
     ],
 )  # fmt: skip
 def test_what_one_has_got_and_has_not_is_what_is_believed_now(
-    alice: UserMemory, said: list[str], label: str, value: str
+    newcomer: UserMemory, said: list[str], label: str, value: str
 ) -> None:
-    assert core(alice, *said) == {(label, value)}
+    assert core(newcomer, *said) == {(label, value)}
 
 
 @pytest.mark.parametrize(
@@ -76,12 +59,12 @@ def test_what_one_has_got_and_has_not_is_what_is_believed_now(
         "My sister doesn't have a dog.",
     ],
 )
-def test_idioms_gifts_and_what_others_lack_are_not_taken_for_it(alice: UserMemory, said: str) -> None:
-    assert core(alice, said) == set()
+def test_idioms_gifts_and_what_others_lack_are_not_taken_for_it(newcomer: UserMemory, said: str) -> None:
+    assert core(newcomer, said) == set()
 
 
-def test_what_is_denied_of_one_animal_leaves_the_others(alice: UserMemory) -> None:
-    assert core(alice, "I have a cat called Mio.", "We don't have a dog.") == {
+def test_what_is_denied_of_one_animal_leaves_the_others(newcomer: UserMemory) -> None:
+    assert core(newcomer, "I have a cat called Mio.", "We don't have a dog.") == {
         ("pet", "Has a cat called Mio"),
         ("pet", "Has no dog"),
     }
@@ -101,9 +84,9 @@ def test_what_is_denied_of_one_animal_leaves_the_others(alice: UserMemory) -> No
     ],
 )
 def test_a_standing_wish_for_what_is_suggested_stands_in_core_memory_once(
-    alice: UserMemory, said: str, wish: str
+    newcomer: UserMemory, said: str, wish: str
 ) -> None:
-    items = learned(alice, said)
+    items = learned(newcomer, said)
     assert [one.value for one in items if isinstance(one, CoreItem) and one.label == "answers"] == [wish]
     assert not [one for one in items if one.kind == "procedural"]
 
@@ -118,8 +101,8 @@ def test_a_standing_wish_for_what_is_suggested_stands_in_core_memory_once(
         "My photos of Rome, always remind me of that day.",
     ],
 )
-def test_wishes_of_work_and_of_others_are_not_the_users(alice: UserMemory, said: str) -> None:
-    assert "answers" not in {label for label, _ in core(alice, said)}
+def test_wishes_of_work_and_of_others_are_not_the_users(newcomer: UserMemory, said: str) -> None:
+    assert "answers" not in {label for label, _ in core(newcomer, said)}
 
 
 @pytest.mark.parametrize(
@@ -140,12 +123,12 @@ def test_wishes_of_work_and_of_others_are_not_the_users(alice: UserMemory, said:
         ("小李跟我们一起去海边。", "小李跟我们一起去海边"),
     ],
 )  # fmt: skip
-def test_who_comes_along_and_who_does_not_is_learned(alice: UserMemory, said: str, told: str) -> None:
-    assert told in [one.summary for one in learned(alice, said) if isinstance(one, SemanticItem)]
+def test_who_comes_along_and_who_does_not_is_learned(newcomer: UserMemory, said: str, told: str) -> None:
+    assert told in [one.summary for one in learned(newcomer, said) if isinstance(one, SemanticItem)]
 
 
 @pytest.mark.parametrize(
     "said", ["Is Marta coming to Oslo?", "Christmas is coming.", "Tom isn't going mad.", "小王来不来？"]
 )
-def test_questions_and_figures_of_speech_tell_of_nobody_who_comes(alice: UserMemory, said: str) -> None:
-    assert [one for one in learned(alice, said) if isinstance(one, SemanticItem)] == []
+def test_questions_and_figures_of_speech_tell_of_nobody_who_comes(newcomer: UserMemory, said: str) -> None:
+    assert [one for one in learned(newcomer, said) if isinstance(one, SemanticItem)] == []
