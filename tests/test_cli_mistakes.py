@@ -48,9 +48,15 @@ MORE = {
 each_command = pytest.mark.parametrize("command", LEAVES, ids=" ".join)
 
 
+@cache
+def root() -> Any:
+    """All commands; to make them of their functions takes a while."""
+    return typer.main.get_command(app)
+
+
 def parsed(command: Words) -> Any:
     """The command as the command line has it."""
-    found = typer.main.get_command(app)
+    found = root()
     for name in command:
         found = found.commands[name]
     return found
@@ -182,21 +188,24 @@ def flat(kind: Any) -> Iterator[Any]:
         yield from flat(one)
 
 
-def optional_words() -> list[tuple[Words, str]]:
-    return [
+def each_option(fits: Callable[[Any, Any], bool]) -> pytest.MarkDecorator:
+    """Once with each option of each command that fits, by its parameter and the type of its values."""
+    found = [
         (command, one.opts[0])
         for command in LEAVES
         for one, kind in options_of(command)
-        if one.param_type_name == "option"
-        and not one.required
-        and one.default is None
-        and str in (kind, *typing.get_args(kind))
+        if one.param_type_name == "option" and fits(one, kind)
     ]
+    return pytest.mark.parametrize(
+        ("command", "option"), found, ids=lambda one: one if isinstance(one, str) else one[-1]
+    )
 
 
-@pytest.mark.parametrize(
-    ("command", "option"), optional_words(), ids=lambda one: one if isinstance(one, str) else one[-1]
-)
+def takes_optional_words(one: Any, kind: Any) -> bool:
+    return not one.required and one.default is None and str in (kind, *typing.get_args(kind))
+
+
+@each_option(takes_optional_words)
 def test_an_empty_value_is_named_and_not_taken_for_none(
     command: Words, option: str, said: Said, file: Path, tmp_path: Path
 ) -> None:
@@ -206,21 +215,12 @@ def test_an_empty_value_is_named_and_not_taken_for_none(
     assert not home.exists()
 
 
-def typed_options() -> list[tuple[Words, str]]:
-    def choosy(kind: Any) -> bool:
-        return any(isinstance(one, type) and issubclass(one, int | float | Enum) for one in (kind, *flat(kind)))
-
-    return [
-        (command, one.opts[0])
-        for command in LEAVES
-        for one, kind in options_of(command)
-        if one.param_type_name == "option" and kind is not bool and choosy(kind)
-    ]
+def takes_no_other_value(_: Any, kind: Any) -> bool:
+    choosy = (isinstance(one, type) and issubclass(one, int | float | Enum) for one in (kind, *flat(kind)))
+    return kind is not bool and any(choosy)
 
 
-@pytest.mark.parametrize(
-    ("command", "option"), typed_options(), ids=lambda one: one if isinstance(one, str) else one[-1]
-)
+@each_option(takes_no_other_value)
 def test_a_wrong_value_is_named_with_its_option(
     command: Words, option: str, said: Said, file: Path, tmp_path: Path
 ) -> None:
