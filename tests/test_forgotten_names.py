@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -526,46 +526,45 @@ def by_model(request: Request) -> Reply:
     return Reply(content={"steps": made, "gists": [{"scope": "Walrus names", "gist": "A walrus called Bartholomew"}]})
 
 
-@pytest.mark.usefixtures("loopback_only")
-def test_labels_that_a_model_made_go_with_the_words_too(tmp_path: Path, scripted_server: ServerFactory) -> None:
+@pytest.fixture
+def modelled(tmp_path: Path, loopback_only: None, scripted_server: ServerFactory) -> Iterator[UserMemory]:
+    """Somebody whose messages a model labels."""
+    settings = Settings(background=False, labels="model", mode="off")
+    model = scripted_server(by_model).chat_model(max_retries=0)
+    with Memory.open(tmp_path, model=model, settings=settings) as memory:
+        yield memory.user("alice")
+
+
+def test_labels_that_a_model_made_go_with_the_words_too(modelled: UserMemory) -> None:
     said = [
         *("My walrus is called Bartholomew.", "Lovely!", "The papers came from my lawyer.", "Noted."),
         *("My boat leaks.", "Which boats do you have?"),
     ]
-    settings = Settings(background=False, labels="model", mode="off")
-    model = scripted_server(by_model).chat_model(max_retries=0)
-    with Memory.open(tmp_path, model=model, settings=settings) as memory:
-        alice = memory.user("alice")
-        steps = tell(alice, said)
-        before = labelled(alice)
-        names = {one.name for one in alice.labels.list()}
-        assert {"Walrus names", "Unspoken affairs", "Boats", "Announce walrus", "Walrus"} <= names
-        done = alice.forget([steps[0], steps[2]])
-        left = json.dumps(labelled(alice)).casefold()
-        assert "walrus" not in left
-        assert "bartholomew" not in left
-        assert "unspoken" not in left  # in no words of the step, but the step was what it was named by
-        assert alice.labels.of(steps[5]).scope == "Boats"
-        assert alice.labels.of(steps[1]).events[0].startswith("Announce") is False
-        alice.undo(done.id)
-        assert labelled(alice) == before
+    steps = tell(modelled, said)
+    before = labelled(modelled)
+    names = {one.name for one in modelled.labels.list()}
+    assert {"Walrus names", "Unspoken affairs", "Boats", "Announce walrus", "Walrus"} <= names
+    done = modelled.forget([steps[0], steps[2]])
+    left = json.dumps(labelled(modelled)).casefold()
+    assert "walrus" not in left
+    assert "bartholomew" not in left
+    assert "unspoken" not in left  # in no words of the step, but the step was what it was named by
+    assert modelled.labels.of(steps[5]).scope == "Boats"
+    assert modelled.labels.of(steps[1]).events[0].startswith("Announce") is False
+    modelled.undo(done.id)
+    assert labelled(modelled) == before
 
 
-@pytest.mark.usefixtures("loopback_only")
-def test_texts_of_a_model_wait_for_every_step_that_they_tell_of(tmp_path: Path, scripted_server: ServerFactory) -> None:
+def test_texts_of_a_model_wait_for_every_step_that_they_tell_of(modelled: UserMemory) -> None:
     said = ["My walrus is called Bartholomew.", "Lovely!", "He likes herring.", "Sure."]
-    settings = Settings(background=False, labels="model", mode="off")
-    model = scripted_server(by_model).chat_model(max_retries=0)
-    with Memory.open(tmp_path, model=model, settings=settings) as memory:
-        alice = memory.user("alice")
-        steps = tell(alice, said)
-        before = labelled(alice)
-        forgotten = [alice.forget([step]) for step in (steps[2], steps[1], steps[0])]
-        for done in forgotten[:2]:  # the gist was put away with the first, and tells of the last
-            alice.undo(done.id)
-            assert "bartholomew" not in json.dumps(labelled(alice)).casefold()
-        alice.undo(forgotten[2].id)
-        assert labelled(alice) == before
+    steps = tell(modelled, said)
+    before = labelled(modelled)
+    forgotten = [modelled.forget([step]) for step in (steps[2], steps[1], steps[0])]
+    for done in forgotten[:2]:  # the gist was put away with the first, and tells of the last
+        modelled.undo(done.id)
+        assert "bartholomew" not in json.dumps(labelled(modelled)).casefold()
+    modelled.undo(forgotten[2].id)
+    assert labelled(modelled) == before
 
 
 class Namer:
