@@ -201,6 +201,19 @@ def newcomer(shared_memory: Memory) -> UserMemory:
     return shared_memory.user(f"newcomer {next(_newcomers)}")
 
 
+@pytest.fixture(scope="module")
+def labelling_memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    """The same with labels, as :func:`memory` has them."""
+    with Memory.open(tmp_path_factory.mktemp("labelling") / "home", settings=Settings(background=False)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def labelled_newcomer(labelling_memory: Memory) -> UserMemory:
+    """Somebody of it who has said nothing yet."""
+    return labelling_memory.user(f"newcomer {next(_newcomers)}")
+
+
 @pytest.fixture
 def shared_data() -> Path:
     """The real conversations beside the checkout; the test is skipped, visibly, where they are not."""

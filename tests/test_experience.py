@@ -37,6 +37,12 @@ INVOICE = "Create an invoice for customer 42 in the billing API"
 INVOICES = "Create an invoice for customer 77"
 
 
+@pytest.fixture
+def alice(labelled_newcomer: UserMemory) -> UserMemory:
+    """Somebody new of one memory."""
+    return labelled_newcomer
+
+
 def attempt(
     user: UserMemory,
     task: str = INVOICE,

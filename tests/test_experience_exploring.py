@@ -32,6 +32,12 @@ from .scripted_server import Reply, Request, ServerFactory, loopback_only, scrip
 from .test_experience import INVOICE, INVOICES, SEVEN, attempt, distils, item, opened
 
 
+@pytest.fixture
+def alice(labelled_newcomer: UserMemory) -> UserMemory:
+    """Somebody new of one memory."""
+    return labelled_newcomer
+
+
 def acting(*ends: object) -> Callable[[Attempt], Any]:
     """An agent whose attempts end one after the other like this."""
 
@@ -343,8 +349,9 @@ def test_tools_with_side_effects_are_never_fanned_out(alice: UserMemory) -> None
 
 
 def test_the_agent_gets_the_task_as_it_is_and_the_record_has_no_secret_of_it(
-    tmp_path: Path, alice: UserMemory, traces: Callable[..., list[str]]
+    tmp_path: Path, memory: Memory, traces: Callable[..., list[str]]
 ) -> None:
+    alice = memory.user("alice")
     secret = "hunter2-x9Q"
     seen: list[str] = []
 

@@ -20,7 +20,7 @@ from langgraph.graph.message import add_messages
 from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.types import Command, interrupt
 
-from hexamem import UserMemory
+from hexamem import Memory, UserMemory
 from hexamem.errors import HexamemError
 from hexamem.graphs.experience import MARK, add_reflection, trouble_of, turns_in
 from hexamem.graphs.experience_middleware import ExperienceMiddleware
@@ -30,6 +30,12 @@ from .scripted_server import Reply, Request, ServerFactory, loopback_only, scrip
 from .test_experience import INVOICE, INVOICES, attempt, distils, item, opened
 
 Script = Callable[[Request], Reply]
+
+
+@pytest.fixture
+def alice(labelled_newcomer: UserMemory) -> UserMemory:
+    """Somebody new of one memory."""
+    return labelled_newcomer
 
 
 @tool
@@ -204,8 +210,10 @@ def test_only_the_new_turn_of_a_thread_is_its_run(alice: UserMemory, scripted_se
 
 
 def test_secrets_of_a_recorded_run_do_not_reach_the_disk(
-    tmp_path: Path, alice: UserMemory, scripted_server: ServerFactory, traces: Callable[..., list[str]]
+    tmp_path: Path, memory: Memory, scripted_server: ServerFactory, traces: Callable[..., list[str]]
 ) -> None:
+    alice = memory.user("alice")
+
     @tool
     def log_in(password: str) -> str:
         """Log in."""

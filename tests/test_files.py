@@ -30,6 +30,12 @@ QUIET = Settings(background=False)
 Traces = Callable[..., list[str]]
 
 
+@pytest.fixture
+def alice(labelled_newcomer: UserMemory) -> UserMemory:
+    """Somebody new of one memory."""
+    return labelled_newcomer
+
+
 def filler(words: int, seed: int = 0) -> str:
     """Words that say nothing."""
     chosen = random.Random(seed)
@@ -385,7 +391,8 @@ def test_the_document_is_kept_whole_with_its_bytes(alice: UserMemory, tmp_path: 
     assert alice.history(stored.id)[0].reason == "asked for"
 
 
-def test_bytes_are_left_out_on_demand(memory: Memory, alice: UserMemory, tmp_path: Path) -> None:
+def test_bytes_are_left_out_on_demand(memory: Memory, tmp_path: Path) -> None:
+    alice = memory.user("alice")
     added = alice.add_file(written(tmp_path, "a.txt", "Some words."), keep_bytes=False)
     assert added.item.metadata["file"]["sha256"] is None
     assert not list((memory.home / "media").rglob("*"))
@@ -420,7 +427,8 @@ def test_a_changed_file_supersedes_the_former(alice: UserMemory, tmp_path: Path)
     assert "in the shed" in alice.recall("Where is the kiln?").hits[0].text
 
 
-def test_an_item_that_becomes_shorter_leaves_no_passage_behind(memory: Memory, alice: UserMemory) -> None:
+def test_an_item_that_becomes_shorter_leaves_no_passage_behind(memory: Memory) -> None:
+    alice = memory.user("alice")
     item = alice.add({"kind": "resource", "title": "Notes", "content": f"{filler(3_000)} zanzibar"})
     alice.flush()
     assert memory.vectors.count(alice.key, "items") > 10
@@ -514,7 +522,8 @@ def test_erasing_leaves_nothing_of_a_file(tmp_path: Path, traces: Traces) -> Non
     assert traces(tmp_path / "home", "Ozymandias", "ozymandias") == []
 
 
-def test_an_export_takes_files_along(memory: Memory, alice: UserMemory, tmp_path: Path) -> None:
+def test_an_export_takes_files_along(memory: Memory, tmp_path: Path) -> None:
+    alice = memory.user("alice")
     data = pdf([*(filler(80, number) for number in range(6)), "The kiln is in the shed."])
     item = alice.add_file(written(tmp_path, "a.pdf", data)).item
     alice.export(tmp_path / "alice.jsonl")
@@ -524,7 +533,8 @@ def test_an_export_takes_files_along(memory: Memory, alice: UserMemory, tmp_path
     assert bob.recall("Where is the kiln?", k=1).hits[0].place == "page 7"
 
 
-def test_users_do_not_share_files(memory: Memory, alice: UserMemory, tmp_path: Path) -> None:
+def test_users_do_not_share_files(memory: Memory, tmp_path: Path) -> None:
+    alice = memory.user("alice")
     path = written(tmp_path, "a.txt", "The kiln is in the shed.")
     sha256 = alice.add_file(path).item.metadata["file"]["sha256"]
     bob = memory.user("bob")

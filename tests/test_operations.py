@@ -47,6 +47,18 @@ LATEST = {"latest_filtering": True}
 RENT = "How much is the rent of the flat on Elm Street?"
 
 
+@pytest.fixture
+def memory(labelling_memory: Memory) -> Memory:
+    """One for all tests, each with a user of its own."""
+    return labelling_memory
+
+
+@pytest.fixture
+def alice(labelled_newcomer: UserMemory) -> UserMemory:
+    """Somebody new of one memory."""
+    return labelled_newcomer
+
+
 def talk(user: UserMemory) -> tuple[str, ...]:
     messages = [
         {"role": "user", "name": "Iris", "content": text, "timestamp": (START + timedelta(days=9 * day)).isoformat()}
@@ -158,9 +170,9 @@ def test_a_step_that_only_a_superseded_item_cites_loses(memory: Memory, alice: U
 
 def test_at_a_time_that_was_asked_for_nothing_is_outdated(memory: Memory, alice: UserMemory) -> None:
     rents(alice, talk(alice))
-    memory.projector.catch_up("alice")
+    memory.projector.catch_up(alice.name)
     request = Request(query=RENT, k=3, as_of=START + timedelta(days=400))
-    found = memory.searcher.searches("alice", request, strategy_named("learned"))
+    found = memory.searcher.searches(alice.name, request, strategy_named("learned"))
     assert found is not None
     assert found.searches[0].outdated == frozenset()
 
@@ -226,7 +238,7 @@ def test_what_ran_and_how_likely_is_kept_with_the_recall(memory: Memory, alice: 
     recall = alice.recall(RENT, strategy="learned", operations={"multi_step": True, "latest_filtering": False})
     plain = alice.recall(RENT, strategy="rrf")
     alice.write_recalls()
-    with memory.ledger.read("alice") as tx:
+    with memory.ledger.read(alice.name) as tx:
         kept = read_recall(tx, recall.id)["operations"]
         assert read_recall(tx, plain.id)["operations"] is None
     assert kept["gate"].keys() == set(NAMES)
@@ -249,7 +261,7 @@ def test_a_recall_tells_which_operations_ran_and_what_decided_it(memory: Memory,
         assert told[name].reason == "by the gate"
         assert told[name].on is (told[name].gate >= 0.5)
     alice.write_recalls()
-    with memory.ledger.read("alice") as tx:
+    with memory.ledger.read(alice.name) as tx:
         assert read_recall(tx, recall.id)["operations"]["on"] == sorted(one.name for one in recall.operations if one.on)
     assert Recall.model_validate(recall.model_dump()).operations == recall.operations
     assert alice.recall(RENT, strategy="rrf").operations == ()

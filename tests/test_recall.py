@@ -27,6 +27,18 @@ PEOPLE = ["Ada", "Boris", "Chen", "dora"]
 KINDS = ["step", "semantic", "episodic", "core"]
 
 
+@pytest.fixture
+def memory(labelling_memory: Memory) -> Memory:
+    """One for all tests, each with a user of its own."""
+    return labelling_memory
+
+
+@pytest.fixture
+def alice(labelled_newcomer: UserMemory) -> UserMemory:
+    """Somebody new of one memory."""
+    return labelled_newcomer
+
+
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UserMemory]:
     """1,200 steps and 120 items whose few words recur, so that a filter cuts through any ranking."""
@@ -544,7 +556,7 @@ def test_the_caption_of_a_secret_is_searched_its_reference_and_value_are_not(ali
     assert receipt.step_ids[0] in [hit.id for hit in found]
     vault = alice.recall(caption, strategy="bm25", kinds="vault").hits
     assert [hit.kind for hit in vault] == ["vault"]
-    with alice.memory.ledger.read("alice") as tx:
+    with alice.memory.ledger.read(alice.name) as tx:
         assert "Tr0ub4dor" not in repr(tx.connection.exec_driver_sql("select * from recalls").all())
 
 
