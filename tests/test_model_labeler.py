@@ -34,6 +34,7 @@ from hexamem.stores.embedders import open_embedder
 from hexamem.stores.ledger.labels import read_intents
 from hexamem.stores.ledger.usage import all_usage, usage_totals
 
+from .fork_server import WRITE_PATH, python
 from .scripted_server import Reply, Request, ScriptedServer, ServerFactory, loopback_only, scripted_server  # noqa: F401
 
 TALK = (
@@ -493,22 +494,25 @@ def test_a_process_killed_between_the_call_and_the_write_resumes_where_it_was(
 ) -> None:
     child: list[subprocess.Popen[bytes]] = []
     started = threading.Event()
+    number = tmp_path / "number"
 
     def script(request: Request) -> Reply:
         if request.number == 1:
             started.wait(20)
-            os.kill(child[0].pid, signal.SIGKILL)
+            os.kill(int(number.read_text()), signal.SIGKILL)
             child[0].wait()
         return reply_for(request)
 
     server = scripted_server(script)
     code = (
-        "import json, sys\nfrom hexamem import Memory, Settings\nfrom langchain_openai import ChatOpenAI\n"
+        "import json, os, sys\nfrom hexamem import Memory, Settings\nfrom langchain_openai import ChatOpenAI\n"
+        "print(os.getpid(), end='', file=open(sys.argv[3], 'w'), flush=True)\n"
         "model = ChatOpenAI(model='scripted', base_url=sys.argv[2], api_key='k', max_retries=0)\n"
         "memory = Memory.open(sys.argv[1], model=model, settings=Settings(background=False, labels='model', mode='off'))\n"
         "memory.user('ann').remember(json.load(sys.stdin))\nmemory.user('ann').flush()\n"
     )
-    arguments = [sys.executable, "-c", code, str(tmp_path / "home"), server.base_url]
+    forked = python(*WRITE_PATH, "langchain_openai.chat_models.base")
+    arguments = [*forked, "-c", code, str(tmp_path / "home"), server.base_url, str(number)]
     child.append(subprocess.Popen(arguments, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL))
     started.set()
     child[0].communicate(json.dumps(talk(36)).encode(), timeout=300)
