@@ -8,6 +8,7 @@ of phrases is that of :class:`~hexamem.intent.phrases.tokens.PhraseTable`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 
 from .. import lazy_re as re
 from .phrases.tokens import PhraseTable, word_set
@@ -339,7 +340,8 @@ def number_type(text: str, start: int, end: int) -> tuple[int, int, str] | None:
     return None
 
 
-def entity_synonyms() -> dict[str, str]:
+@cache
+def entity_synonyms() -> Mapping[str, str]:
     """Plain phrases → the type they name, for names that a model proposes ("accommodation" → "Hotel")."""
     found: dict[str, str] = {}
     for phrase, name in (*_phrases(THINGS), *_phrases(ATTRIBUTES)):
