@@ -7,7 +7,9 @@ import re
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -98,18 +100,26 @@ def unit_of(path: Path) -> str:
     return relative.parts[1].removesuffix(".py")
 
 
-def imported_units(path: Path) -> set[str]:
-    """The units that a module imports when it is loaded, from its relative imports."""
+class Module(NamedTuple):
+    """What a module says it is, and the units that it imports when it is loaded, from its relative imports."""
+
+    docstring: str | None
+    units: frozenset[str]
+
+
+@cache
+def parsed(path: Path) -> Module:
     relative = path.relative_to(ROOT)
     parts = list(relative.parts[1:]) if relative.parts[0] == "hexamem" else list(relative.parts)
     package = parts[:-1]
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.level:
             base = package[: len(package) - (node.level - 1)]
             target = [*base, *(node.module.split(".") if node.module else [])]
             found.update([target[0]] if target else [alias.name for alias in node.names])
-    return found
+    return Module(ast.get_docstring(tree), frozenset(found))
 
 
 def test_imports_point_down() -> None:
@@ -119,7 +129,7 @@ def test_imports_point_down() -> None:
         f"{path.relative_to(ROOT)} imports {other}, which stands above it"
         for path in modules()
         if (unit := unit_of(path)) not in ("__init__", "prompts")
-        for other in imported_units(path)
+        for other in parsed(path).units
         if other in rank and other != unit and rank[other] > rank[unit]
     }
     # Memory hands out UserMemory and UserMemory refers to its Memory: one idea in two files.
@@ -127,7 +137,7 @@ def test_imports_point_down() -> None:
 
 
 def test_every_module_says_what_it_is() -> None:
-    named = {path: ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) for path in modules()}
+    named = {path: parsed(path).docstring for path in modules()}
     assert len(named) > len(PACKAGES)
     assert [str(path.relative_to(ROOT)) for path, docstring in named.items() if not docstring] == []
 

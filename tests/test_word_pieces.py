@@ -29,11 +29,16 @@ def tokenizer() -> Tokenizer:
     return BundledEmbedder()._tokenizer
 
 
+@pytest.fixture(scope="module")
+def pieces(tokenizer: Tokenizer) -> WordPieces:
+    return WordPieces(tokenizer)
+
+
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.one_of(PLAIN, WORDS), max_size=6))
-def test_they_are_those_of_the_tokenizer(tokenizer: Tokenizer, texts: list[str]) -> None:
+def test_they_are_those_of_the_tokenizer(tokenizer: Tokenizer, pieces: WordPieces, texts: list[str]) -> None:
     expected = [tokenizer.encode(text, add_special_tokens=False).ids for text in texts]
-    assert WordPieces(tokenizer).of(texts) == expected
+    assert pieces.of(texts) == expected
 
 
 def test_a_tokenizer_by_other_rules_is_asked_itself() -> None:
