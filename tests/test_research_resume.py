@@ -9,7 +9,7 @@ import pytest
 
 from hexamem import Memory, Settings
 
-from .fork_server import python
+from .fork_server import WRITE_PATH, python
 from .test_research import tell
 
 pytest.importorskip("langgraph.checkpoint.sqlite")
@@ -21,7 +21,7 @@ CHILD = Path(__file__).with_name("research_kill_child.py")
 
 def killed(home: Path, saver: Path, die_in: int) -> int:
     """How a process of its own ends, which is told to die."""
-    command = [*python(), str(CHILD), str(home), str(saver), str(die_in), "begin"]
+    command = [*python(*WRITE_PATH), str(CHILD), str(home), str(saver), str(die_in), "begin"]
     return subprocess.run(command, capture_output=True, timeout=300, check=False).returncode
 
 
