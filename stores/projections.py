@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -47,8 +48,8 @@ __all__ = ["LabelStage", "Projector", "count_passages", "holds_documents"]
 
 _BATCH = 5_000
 _SIDE_BY_SIDE = 500
-_GIVEN_BACK = 4
-"""Small writes after which free memory is given back: each leaves some behind in the threads of the indexes."""
+_GIVEN_BACK, _APART = 4, 1.0
+"""Small writes, and seconds, after which free memory is given back: each leaves some behind in the threads of the indexes."""
 _STREAMS: tuple[Literal["steps", "items"], ...] = ("steps", "items")
 Progress = Callable[[str, int], None]
 
@@ -151,7 +152,7 @@ class Projector:
         self._guard = threading.Lock()
         self._checked: set[str] = set()
         self._level: dict[str, _Level] = {}
-        self._writes = 0  # since free memory was last given back
+        self._writes, self._given_back = 0, time.monotonic()  # since free memory was last given back, and when
 
     def lock(self, user: str) -> threading.RLock:
         """The lock that index writes of this user hold."""
@@ -404,8 +405,8 @@ class Projector:
             for target, documents in lacking.items():
                 self._write(user, target, documents)
             self._writes += 1
-            if self._writes >= _GIVEN_BACK:
-                self._writes = 0
+            if self._writes >= _GIVEN_BACK and time.monotonic() - self._given_back >= _APART:
+                self._writes, self._given_back = 0, time.monotonic()
                 give_back()
             return
         first, *rest = lacking.items()
