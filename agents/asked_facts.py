@@ -18,7 +18,7 @@ from .managers.rules.words import FEMALE, KIN, MALE
 from .research_rules.own_facts import asked_slots
 from .research_rules.synonyms import others_for
 
-__all__ = ["AskedFact", "answering_items", "read_asked", "stated_facts"]
+__all__ = ["AskedFact", "answering_items", "is_true_at", "read_asked", "stated_facts"]
 
 _WHO = r"(?P<who>he|she|they|(?:my|our)\s+[\w-]+(?:\s+[\w-]+)?|(?-i:(?!I\b)[A-Z][\w-]+(?:\s[A-Z][\w-]+)?))"
 _WHOSE = r"(?P<who>his|her|their|(?:(?:my|our)\s+[\w-]+(?:\s+[\w-]+)?|(?-i:[A-Z][\w-]+(?:\s[A-Z][\w-]+)?))['’]s?)"
@@ -106,7 +106,7 @@ def answering_items(asked: AskedFact, items: Sequence[MemoryItem], now: datetime
     for one in items:
         slot = slot_of(one.kind, one.text, one.metadata) if one.kind in ("core", "semantic") else ""
         subject, _, attribute = slot.rpartition(".")
-        if attribute not in asked.slots or not _is_true(one, now):
+        if attribute not in asked.slots or not is_true_at(one, now):
             continue
         called = _called(subject, one, relations)
         if called is not None and _is_meant(whose, called):
@@ -119,7 +119,8 @@ def answering_items(asked: AskedFact, items: Sequence[MemoryItem], now: datetime
     return [item_id for _, _, item_id in sorted(found, key=lambda one: one[0])]
 
 
-def _is_true(item: MemoryItem, now: datetime) -> bool:
+def is_true_at(item: MemoryItem, now: datetime) -> bool:
+    """Whether what an item says holds at a moment."""
     return (item.valid_to is None or item.valid_to > now) and (item.valid_from is None or item.valid_from <= now)
 
 

@@ -25,6 +25,7 @@ from .files import MediaReader, MediaReaders
 from .ingesting import Ingesting, check_mode
 from .intent.contract import Labeler, Vectors
 from .intent.query import QueryFilter
+from .memory_types import utc_now
 from .memory_types.times import read_zone
 from .model_tier import ModelTier, check_models
 from .models.chat_models import Models
@@ -462,7 +463,11 @@ class Memory(AsyncMemory):
 
 
 def _stated_facts(tx: Transaction, question: str, found: Callable[[], Sequence[str]], everybody: bool) -> Sequence[str]:
-    """As :func:`~hexamem.agents.asked_facts.stated_facts`, which is loaded with the first question."""
+    """As :func:`~hexamem.agents.asked_facts.stated_facts`, or all that is noted of the user where a question asks for that;
+    loaded with the first question."""
     from .agents.asked_facts import stated_facts
+    from .agents.asked_overview import asks_for_overview, overview
 
+    if asks_for_overview(question):
+        return overview(tx, question, utc_now())
     return stated_facts(tx, question, found, everybody)

@@ -8,6 +8,7 @@ import pytest
 
 from hexamem import Memory, Settings, UserMemory
 from hexamem.agents.asked_facts import AskedFact, read_asked
+from hexamem.agents.asked_overview import asks_for_overview
 from hexamem.memory_types import Hit
 from hexamem.retrieval.asking_replies import only_asks
 
@@ -165,3 +166,72 @@ def test_what_is_asked_for_is_read_from_plain_questions_alone(question: str, ask
 )
 def test_a_message_only_asks_where_nothing_in_it_says_anything(text: str, asks: bool) -> None:
     assert only_asks(text) is asks
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What do you know about me?", "what do you remember about me so far", "So, what have you learned about me?",
+        "Tell me everything you know about me.", "Tell me what you remember about me, please.", "Who am I?",
+        "Can you tell me who I am?", "What do you know about me and my family?", "Summarize what you know about me",
+        "Do you remember anything about me?", "What have I told you so far?", "Describe me.", "Tell me about myself",
+        "你知道我什么？", "你了解我哪些事情？", "关于我你知道什么？", "你记得我什么", "我是谁？", "我都告诉过你什么？", "我跟你说过什么",
+        "说说你记得的关于我的所有事情",
+    ],
+)  # fmt: skip
+def test_a_question_for_all_that_is_known_of_the_user_is_read_as_such(question: str) -> None:
+    assert asks_for_overview(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What do you know about merlins?", "What do you know about my car?", "Who am I meeting on Friday?", "Who is Ann?",
+        "What do you remember about the trip to Rome?", "What have I told you about my landlord?", "Who am I to judge?",
+        "Tell me about Porto.", "What did you tell me about me being late?", "Describe the flat.", "Who do you know?",
+        "你知道什么？", "你知道我的车在哪里吗？", "关于杭州你知道什么？", "我是谁的邻居？",
+    ],
+)  # fmt: skip
+def test_a_question_for_something_of_its_own_is_not(question: str) -> None:
+    assert not asks_for_overview(question)
+
+
+NOTED = [
+    "Hi, I'm Ann and I work as a nurse in Leeds.", "My sister Karen runs a bakery.", "I'm allergic to peanuts.",
+    "What's a good recipe for carrot soup?", "The heating has been broken since Monday.", "Thanks, that was great.",
+    "What is the capital of Australia?",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def ann(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UserMemory]:
+    """One who told some things and asked others, each in a thread of its own."""
+    with Memory.open(tmp_path_factory.mktemp("overview"), settings=Settings(background=False)) as memory:
+        user = memory.user("ann")
+        for number, text in enumerate(NOTED):
+            reply = {"role": "assistant", "content": "Sure, noted."}
+            user.remember([{"role": "user", "content": text}, reply], thread_id=f"{number}")
+        user.flush()
+        yield user
+
+
+@pytest.mark.parametrize("question", ["What do you know about me?", "你知道我什么？", "Who am I?"])
+def test_all_that_is_known_of_the_user_is_what_was_noted(ann: UserMemory, question: str) -> None:
+    hits = ann.recall(question, k=6).hits
+    assert [hit.kind for hit in hits] == ["core", "semantic", "core", "semantic", "core", "step"]
+    told = " ".join(hit.text for hit in hits[:5])
+    assert all(word in told for word in ("Ann", "nurse", "peanuts", "Karen (sister) runs a bakery", "heating"))
+
+
+def test_where_the_family_is_asked_for_people_stand_first(ann: UserMemory) -> None:
+    hits = ann.recall("What do you know about me and my family?", k=6).hits
+    assert next(hit.text for hit in hits if hit.kind == "semantic").endswith("Karen (sister) runs a bakery")
+
+
+def test_what_holds_no_more_is_not_among_what_is_known(ann: UserMemory) -> None:
+    ann.remember("I quit my job as a nurse last month.", thread_id="later")
+    ann.flush()
+    believed = {item.id for item in ann.items()}
+    noted = [hit for hit in ann.recall("What do you know about me?", k=6).hits if hit.kind == "core"]
+    assert {hit.id for hit in noted} <= believed
+    assert not any("nurse" in hit.text for hit in noted)

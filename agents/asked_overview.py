@@ -1,0 +1,77 @@
+"""Questions for all that is known of the user: "What do you know about me?", "Who am I?", "你了解我什么？".
+
+Such a question shares its words with nothing that answers it. What was noted does: core memory first, since it is about
+the user, and in turns with it what was learned of the people and things around them, the latest first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import chain, zip_longest
+
+from .. import lazy_re as re
+from ..stores.ledger import Transaction, get_items, read_items
+from ..stores.ledger.told_items import items_before
+from .asked_facts import is_true_at
+from .managers.rules.words import KIN, KIN_ZH
+
+__all__ = ["asks_for_overview", "overview"]
+
+_LOOKED_AT = 200  # items, the latest first
+_KNOW = r"(?:know|remember|recall|learn(?:ed|t)?|remembered|have\s+(?:stored|saved|noted)|noted)"
+_ABOUT = r"(?:about|of|on)\s+(?:me|us|myself)"
+_AND = r"(?:\s*(?:,|and)\s*(?:about\s+)?(?:my|our)\s+[\w'’ -]{2,40})?"
+_SO_FAR = r"(?:,?\s+(?:so\s+far|already|by\s+now|right\s+now|now|until\s+now|in\s+total|please))*"
+_PLEASE = (
+    r"(?:(?:hi|hey|hello|ok|okay|so|and|well|please)[\s,.!]+)*(?:(?:can|could|would|will)\s+you\s+(?:please\s+)?)?"
+)
+_ENGLISH = re.compile(
+    rf"^{_PLEASE}(?:"
+    rf"what\s+(?:all\s+)?(?:(?:do|did)\s+you|have\s+you|you)\s+{_KNOW}\s+{_ABOUT}"
+    rf"|(?:tell|show)\s+me\s+(?:all|everything|what)(?:\s+that)?\s+you(?:\s+have|['’]ve)?\s+{_KNOW}\s+{_ABOUT}"
+    rf"|(?:list|summari[sz]e|recap)\s+(?:all|everything|what)(?:\s+that)?\s+you(?:\s+have|['’]ve)?\s+{_KNOW}\s+{_ABOUT}"
+    rf"|(?:who|what\s+sort\s+of\s+person|what\s+kind\s+of\s+person)\s+am\s+i|who\s+i\s+am|tell\s+me\s+who\s+i\s+am"
+    rf"|(?:do\s+you\s+)?(?:know|remember)\s+(?:anything|something)\s+about\s+me"
+    rf"|describe\s+me|tell\s+me\s+about\s+(?:me|myself)"
+    rf"|what\s+have\s+i\s+told\s+you(?:\s+{_ABOUT})?"
+    rf"){_AND}{_SO_FAR}\s*[?.!]*$",
+    re.I,
+)
+_CHINESE = re.compile(
+    r"^(?:请|那|那么|你好[，,！!]?|请问)?(?:"
+    r"你(?:都|还|已经|现在|目前)?(?:知道|了解|记得|记住了?|记了)(?:关于)?我(?:的)?(?:些)?(?:什么|哪些|多少)(?:事情?|信息|情况)?"
+    r"|(?:关于|对)我[，,]?你(?:都|还|已经)?(?:知道|了解|记得|记住了?|有)(?:些)?(?:什么|哪些|多少)(?:了解|信息|情况)?"
+    r"|(?:说说|告诉我|总结一下|列出|介绍一下)?你(?:所)?(?:知道|了解|记得|记住)的(?:所有)?关于我的(?:一切|所有|全部|事情?|信息)*"
+    r"|我是谁|我是(?:个)?(?:什么样|怎样)的(?:一个)?人|我(?:都)?(?:[跟和对]你[说讲]过?|告诉过?你)(?:些)?(?:什么|哪些事?)"
+    r")(?:了|呢|吗|吧)?\s*[?？。!！]*$"
+)
+_FAMILY = re.compile(r"\b(?:family|relatives|people|friends)\b|家人|家里|亲戚|朋友", re.I)
+_KIN = re.compile(rf"\b(?:{'|'.join(sorted(KIN))})\b|{'|'.join(KIN_ZH)}", re.I)
+
+
+def asks_for_overview(text: str) -> bool:
+    """Whether a question, in English or Chinese, asks for all that is known of the user."""
+    text = " ".join(text[:200].split())
+    return bool(_ENGLISH.match(text) or _CHINESE.match(text))
+
+
+def overview(tx: Transaction, question: str, now: datetime) -> Sequence[str]:
+    """The ids of what is noted of the user and believed: core memory in its order, and in turns with it facts, then
+    events, the latest first; where the question speaks of people, those of people before the others.
+
+    Args:
+        now: what was not true any more then, or not yet, is left out.
+    """
+    core = [one for one in read_items(tx, kinds=["core"]) if is_true_at(one, now)]
+    places = {item_id: place for place, (item_id, _) in enumerate(items_before(tx, None, _LOOKED_AT))}
+    latest = get_items(tx, places)
+    others = [
+        one
+        for one in latest.values()
+        if one.kind in ("semantic", "episodic") and one.status == "active" and is_true_at(one, now)
+    ]
+    people = bool(_FAMILY.search(question))
+    others.sort(key=lambda one: (people and not _KIN.search(one.text), one.kind != "semantic", places[one.id]))
+    pairs = zip_longest([one.id for one in core], [one.id for one in others])
+    return [item_id for item_id in chain.from_iterable(pairs) if item_id is not None]
