@@ -57,7 +57,7 @@ def is_another(change: str, earlier: str) -> bool:
         one, two = _named(form, change), _named(form, earlier)
         if one and two and not one & two:
             return True
-    return _another_thing(change, earlier)
+    return _another_thing(change, earlier) or _called_otherwise(change, earlier)
 
 
 _MOVED_WHAT = re.compile(
@@ -76,6 +76,51 @@ def _another_thing(change: str, earlier: str) -> bool:
     if not what or what & content_words(earlier):
         return False
     return not any(rule.search(match["what"]) and rule.search(earlier) for _, rule in TYPE_RULES)
+
+
+_CHANGED_THING = re.compile(
+    r"^\W*(?:(?:oh|so|and|but|also|sorry|actually|unfortunately|sadly|luckily|wait|no|yes|ok|okay|by the way"
+    r"|(?:good |bad )?news|update)\W+)*"
+    r"(?:the|our|my|that|this)\s(?P<what>[\w'’-]+(?:\s(?!(?:is|was|has|had|have|got|will|just|are|were)\b)[\w'’-]+){0,4}?)"
+    r"(?:['’]s|\s(?:is|was|are|were|has|have|had|got|gets|will|just|now))\b",
+    re.IGNORECASE,
+)
+_ANYTHING = content_words("date day time start end thing whole everything event slot booking plan plans")
+_MEETINGS = content_words("meeting meet-up meetup call appointment session talk visit consultation")
+_MEETS = re.compile(
+    r"\b(?:see|sees|seeing|meets?|meeting|comes?|coming|calls?|talk(?:ing)?|visit(?:s|ing)?|with|at the)\b|见|来|约",
+    re.IGNORECASE,
+)
+_ALIKE = tuple(
+    content_words(words)
+    for words in (
+        "party birthday wedding celebration anniversary",
+        "game match",
+        "exam test",
+        "plane flight train ferry bus trip journey travel fly flying holiday tour",
+        "delivery parcel package order shipment arrives arrive",
+        "lesson class course lecture seminar workshop",
+        "dinner lunch breakfast brunch meal table reservation restaurant",
+        "gig concert show performance",
+        "launch release deploy deployment rollout ship",
+    )
+)
+
+
+def _called_otherwise(change: str, earlier: str) -> bool:
+    """Whether a change names what is changed by a word that the earlier event does not go by: "the meeting" is not when
+    somebody starts school."""
+    match = _CHANGED_THING.match(change)
+    if match is None:
+        return False
+    what, told = content_words(match["what"]), content_words(earlier)
+    if what & told or not what - _ANYTHING:
+        return False
+    if any(rule.search(match["what"]) and rule.search(earlier) for _, rule in TYPE_RULES):
+        return False
+    if any(what & group and told & group for group in _ALIKE):
+        return False
+    return not (what & _MEETINGS and _MEETS.search(earlier))
 
 
 _OWN = re.compile(r"(?:I|I['’]m|My)\b|我(?!们)")

@@ -1,0 +1,73 @@
+"""A change moves or calls off the event that it names, and no other: "the meeting" is not when somebody starts school."""
+
+from __future__ import annotations
+
+import pytest
+
+from hexamem import UserMemory
+from hexamem.agents.managers.rules.other_events import is_another
+
+SCHOOL, PLUMBER = "My daughter Mia starts school in September.", "The plumber comes on Friday."
+ROME, DENTIST = "We fly to Rome on Friday.", "I have a dentist appointment on Friday."
+MEETING, LUND = "My team has a meeting on Friday.", "I see Dr Lund on Friday."
+
+
+@pytest.mark.parametrize(
+    ("earlier", "change"),
+    [
+        (SCHOOL, "The meeting was moved to Thursday."),
+        (SCHOOL, "The meeting is cancelled."),
+        (SCHOOL, "Sorry, the exam is on Thursday."),
+        (SCHOOL, "Unfortunately our flight has been moved to Thursday."),
+        (PLUMBER, "The flight was moved to Thursday."),
+        (ROME, "My appointment was moved to Thursday."),
+        (ROME, "The meeting's been cancelled."),
+        (DENTIST, "The match was moved to Thursday."),
+        (MEETING, "The concert is cancelled."),
+        (LUND, "The release was postponed to Thursday."),
+        ("Sam's birthday is on Friday.", "The exam was moved to Thursday."),
+        ("The parcel arrives on Friday.", "My lesson was moved to Thursday."),
+    ],
+)
+def test_a_change_of_something_else_leaves_an_event_as_it_was(newcomer: UserMemory, earlier: str, change: str) -> None:
+    newcomer.remember(earlier)
+    newcomer.memory.flush()
+    told = [item.text for item in newcomer.items("episodic")]
+    newcomer.remember(change)
+    newcomer.memory.flush()
+    assert len(told) == 1
+    after = [item.text for item in newcomer.items("episodic")]
+    assert after[0] == told[0]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "change"),
+    [
+        (SCHOOL, "It was moved to Thursday."),
+        (SCHOOL, "The start was moved to Thursday."),
+        (SCHOOL, "School was moved to Thursday."),
+        (PLUMBER, "The appointment was moved to Thursday."),
+        (PLUMBER, "He had to move it to Thursday."),
+        (ROME, "The flight was moved to Thursday."),
+        (ROME, "The trip has been moved to Thursday."),
+        (DENTIST, "The appointment was moved to Thursday."),
+        (MEETING, "The meeting got moved to Thursday."),
+        (LUND, "The meeting was moved to Thursday."),
+        ("There is a party at Sam's on Friday.", "The party is moved to Thursday."),
+        ("Sam's birthday is on Friday.", "The party was moved to Thursday."),
+        ("Our match against Leeds is on Friday.", "The game was moved to Thursday."),
+        ("We launch the new site on Friday.", "The release was moved to Thursday."),
+        ("我周五有个面试。", "面试改到周四了。"),
+    ],
+)
+def test_a_change_that_may_be_of_an_event_is_of_no_other(earlier: str, change: str) -> None:
+    assert not is_another(change, earlier)
+
+
+def test_what_is_changed_by_its_name_is_moved(newcomer: UserMemory) -> None:
+    newcomer.remember([DENTIST, "The appointment was moved to Saturday."])
+    newcomer.memory.flush()
+    (moved,) = newcomer.items("episodic")
+    assert moved.text.startswith("I have a dentist appointment on ")
+    (first, *_) = newcomer.items("episodic", superseded=True)
+    assert first.text != moved.text
