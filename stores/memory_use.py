@@ -10,13 +10,13 @@ __all__ = ["give_back"]
 # What mallopt() of glibc calls them.
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 _KEPT_FREE = 1 << 20
-_OWN_MAPPING = 8 << 20
+_OWN_MAPPING = 4 << 20
 
 
 def give_back() -> None:
     """Ask the C library to return what is free; glibc keeps it otherwise. Elsewhere nothing is done.
 
-    From the first call on, the process keeps at most 1 MB free at the end of each of glibc's arenas, and blocks from 8 MB on
+    From the first call on, the process keeps at most 1 MB free at the end of each of glibc's arenas, and blocks from 4 MB on
     have mappings of their own. By itself glibc raises both bounds with the largest block ever freed, up to 64 MB for each
     of eight arenas a core; each commit of an index and each start of Chroma uses other arenas, and ``malloc_trim``
     does not reach their ends.

@@ -9,14 +9,14 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import BigInteger, Table, bindparam, func, select
 
 from ..errors import CorruptFileError, HomeInUseError
 from ..memory_types.times import to_micros
@@ -83,6 +83,28 @@ _CHANGED_ITEM = Prepared(
 _LAST_STEP = Prepared(
     select(steps.c.seq).where(steps.c.user_id == bindparam("user")).order_by(steps.c.seq.desc()).limit(1)
 )
+_DOCUMENTS = Prepared(
+    select(items.c.id).where(
+        items.c.user_id == bindparam("user"),
+        items.c.kind == "resource",
+        items.c.status.in_(["active", "superseded"]),
+        items.c.change <= bindparam("upto"),
+        func.length(items.c.text) > SHORT,
+    )
+)
+
+
+def _counting(table: Table, kept: Sequence[str]) -> tuple[Prepared, Prepared]:
+    """Count the records that an index holds, and those that changed since."""
+    own = select(func.count()).where(table.c.user_id == bindparam("user"))
+    reached = bindparam("upto", type_=BigInteger)
+    return (
+        Prepared(own.where(table.c.change <= reached, table.c.status.in_(kept))),
+        Prepared(own.where(table.c.change > reached)),
+    )
+
+
+_COUNTED = {"steps": _counting(steps, ["active"]), "items": _counting(items, ["active", "superseded"])}
 _NAMES = "vectors.labels"  # how far the readable label names in Chroma have come
 
 
@@ -322,7 +344,9 @@ class Projector:
             if not tx.user_id:
                 return False
             done = read_projections(tx, self._home)
-            held = {target: _held(tx, target.stream, done.get(target.name, 0)) for target in _TARGETS}
+            reached = {target: (target.stream, done.get(target.name, 0)) for target in _TARGETS}
+            counted = {one: _held(tx, *one) for one in set(reached.values())}
+            held = {target: counted[one] for target, one in reached.items()}
         found = False
         reason = self.lexical.damaged(key)
         if reason is None:
@@ -488,12 +512,7 @@ def _held(tx: Transaction, stream: str, done: int) -> tuple[int, int]:
 
     Between the two lie the records that changed since: a killed process may have written some of them already.
     """
-    table, kept = (steps, ["active"]) if stream == "steps" else (items, ["active", "superseded"])
-    own = select(func.count()).where(table.c.user_id == tx.user_id)
-    low, since = (
-        tx.first(statement)
-        for statement in (own.where(table.c.change <= done, table.c.status.in_(kept)), own.where(table.c.change > done))
-    )
+    low, since = (tx.first(one, user=tx.user_id, upto=done) for one in _COUNTED[stream])
     least = int(low[0]) if low else 0
     most = least + (int(since[0]) if since else 0)
     if stream == "steps":
@@ -505,10 +524,7 @@ def _held(tx: Transaction, stream: str, done: int) -> tuple[int, int]:
 
 def count_passages(tx: Transaction, upto: int | None = None) -> int:
     """How many passages the user's long documents have in each index that has come as far as ``upto``, or all the way."""
-    own = (items.c.user_id == tx.user_id) & (items.c.kind == "resource") & items.c.status.in_(["active", "superseded"])
-    if upto is not None:
-        own &= items.c.change <= upto
-    ids = [row.id for row in tx.all(select(items.c.id).where(own, func.length(items.c.text) > SHORT))]
+    ids = [row.id for row in tx.all(_DOCUMENTS, user=tx.user_id, upto=sys.maxsize if upto is None else upto)]
     return sum(len(chunk_spans(item)) for one in ids for item in get_items(tx, [one]).values())  # one in memory
 
 

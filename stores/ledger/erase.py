@@ -39,6 +39,12 @@ _REACHED = Prepared(
     .values(change=bindparam("reached"))
 )
 
+_FIRST_REACHED = Prepared(
+    insert(projections).values(
+        user_id=bindparam("user"), home=bindparam("of_home"), name=bindparam("index"), change=bindparam("reached")
+    )
+)
+
 
 def read_projections(tx: Transaction, home: str) -> dict[str, int]:
     """How far each index of a home has come: name → the last change number it holds."""
@@ -48,4 +54,4 @@ def read_projections(tx: Transaction, home: str) -> dict[str, int]:
 def set_projection(tx: Transaction, home: str, name: str, change: int) -> None:
     """Say how far an index of a home has come."""
     if tx.run(_REACHED, user=tx.user_id, of_home=home, index=name, reached=change) == 0:
-        tx.connection.execute(insert(projections).values(user_id=tx.user_id, home=home, name=name, change=change))
+        tx.run(_FIRST_REACHED, user=tx.user_id, of_home=home, index=name, reached=change)

@@ -136,13 +136,14 @@ class Transaction:
         return first
 
 
-def insert_or_skip(connection: Connection, table: Table, values: Mapping[str, Any]) -> Insert:
-    """An insert that does nothing where a row of that key is there, waiting for whoever is just writing it."""
+def insert_or_skip(connection: Connection, table: Table, values: Mapping[str, Any] | None = None) -> Insert:
+    """An insert that does nothing where a row of that key is there, waiting for whoever is just writing it; without
+    ``values`` of any rows."""
     if connection.dialect.name == "postgresql":
         from sqlalchemy.dialects import postgresql  # not needed by a ledger in a file
 
-        return postgresql.insert(table).values(**values).on_conflict_do_nothing()
-    return sqlite.insert(table).values(**values).on_conflict_do_nothing()
+        return postgresql.insert(table).values(**values or {}).on_conflict_do_nothing()
+    return sqlite.insert(table).values(**values or {}).on_conflict_do_nothing()
 
 
 def insert_rows(connection: Connection, table: Table, names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
@@ -300,9 +301,9 @@ class Ledger:
     def set_settings(self, values: Mapping[str, str]) -> None:
         """Write rows of ``meta``."""
         with plain_errors(self.place), self._writer.begin() as connection:
-            for key, value in values.items():
-                connection.execute(insert_or_skip(connection, meta, {"key": key, "value": value}))
-                connection.execute(update(meta).where(meta.c.key == key).values(value=value))
+            connection.execute(insert_or_skip(connection, meta), [{"key": key, "value": values[key]} for key in values])
+            known = update(meta).where(meta.c.key == bindparam("known")).values(value=bindparam("now"))
+            connection.execute(known, [{"known": key, "now": value} for key, value in values.items()])
 
     def size(self) -> int:
         """How many users there are."""
