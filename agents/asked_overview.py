@@ -1,4 +1,4 @@
-"""Questions for all that is known of the user: "What do you know about me?", "Who am I?", "你了解我什么？".
+"""Questions for all that is known of the user, or of their people: "What do you know about me?", "Who am I?", "你了解我什么？".
 
 Such a question shares its words with nothing that answers it. What was noted does: core memory first, since it is about
 the user, and in turns with it what was learned of the people and things around them, the latest first.
@@ -20,7 +20,8 @@ __all__ = ["asks_for_overview", "overview"]
 
 _LOOKED_AT = 200  # items, the latest first
 _KNOW = r"(?:know|remember|recall|learn(?:ed|t)?|remembered|have\s+(?:stored|saved|noted)|noted)"
-_ABOUT = r"(?:about|of|on)\s+(?:me|us|myself)"
+_OURS = r"(?:my|our)\s+(?:family|relatives|friends|kids|children|people)(?:\s+and\s+(?:(?:my|our)\s+)?(?:family|relatives|friends|me))?"
+_ABOUT = rf"(?:about|of|on)\s+(?:me|us|myself|{_OURS})"
 _AND = r"(?:\s*(?:,|and)\s*(?:about\s+)?(?:my|our)\s+[\w'’ -]{2,40})?"
 _SO_FAR = r"(?:,?\s+(?:so\s+far|already|by\s+now|right\s+now|now|until\s+now|in\s+total|please))*"
 _PLEASE = (
@@ -33,20 +34,23 @@ _ENGLISH = re.compile(
     rf"|(?:list|summari[sz]e|recap)\s+(?:all|everything|what)(?:\s+that)?\s+you(?:\s+have|['’]ve)?\s+{_KNOW}\s+{_ABOUT}"
     rf"|(?:who|what\s+sort\s+of\s+person|what\s+kind\s+of\s+person)\s+am\s+i|who\s+i\s+am|tell\s+me\s+who\s+i\s+am"
     rf"|(?:do\s+you\s+)?(?:know|remember)\s+(?:anything|something)\s+about\s+me"
-    rf"|describe\s+me|tell\s+me\s+about\s+(?:me|myself)"
+    rf"|describe\s+me|tell\s+me\s+about\s+(?:me|myself|{_OURS})"
     rf"|what\s+have\s+i\s+told\s+you(?:\s+{_ABOUT})?"
     rf"){_AND}{_SO_FAR}\s*[?.!]*$",
     re.I,
 )
 _CHINESE = re.compile(
     r"^(?:请|那|那么|你好[，,！!]?|请问)?(?:"
-    r"你(?:都|还|已经|现在|目前)?(?:知道|了解|记得|记住了?|记了)(?:关于)?我(?:的)?(?:些)?(?:什么|哪些|多少)(?:事情?|信息|情况)?"
-    r"|(?:关于|对)我[，,]?你(?:都|还|已经)?(?:知道|了解|记得|记住了?|有)(?:些)?(?:什么|哪些|多少)(?:了解|信息|情况)?"
+    r"你(?:都|还|已经|现在|目前)?(?:知道|了解|记得|记住了?|记了)(?:关于)?我(?:的?家人|家里人?|的?朋友|的)?(?:些)?(?:什么|哪些|多少)(?:事情?|信息|情况)?"
+    r"|(?:关于|对)我(?:的?家人|家里人?|的?朋友)?[，,]?你(?:都|还|已经)?(?:知道|了解|记得|记住了?|有)(?:些)?(?:什么|哪些|多少)(?:了解|信息|情况)?"
     r"|(?:说说|告诉我|总结一下|列出|介绍一下)?你(?:所)?(?:知道|了解|记得|记住)的(?:所有)?关于我的(?:一切|所有|全部|事情?|信息)*"
     r"|我是谁|我是(?:个)?(?:什么样|怎样)的(?:一个)?人|我(?:都)?(?:[跟和对]你[说讲]过?|告诉过?你)(?:些)?(?:什么|哪些事?)"
     r")(?:了|呢|吗|吧)?\s*[?？。!！]*$"
 )
 _FAMILY = re.compile(r"\b(?:family|relatives|people|friends)\b|家人|家里|亲戚|朋友", re.I)
+_OF_ONESELF = re.compile(
+    r"\b(?:me|us|myself|i)\b(?!\s+(?:about|what|all|everything))|我(?!的?家人|家里|的?朋友|的?亲戚)", re.I
+)
 _KIN = re.compile(rf"\b(?:{'|'.join(sorted(KIN))})\b|{'|'.join(KIN_ZH)}", re.I)
 
 
@@ -58,7 +62,8 @@ def asks_for_overview(text: str) -> bool:
 
 def overview(tx: Transaction, question: str, now: datetime) -> Sequence[str]:
     """The ids of what is noted of the user and believed: core memory in its order, and in turns with it facts, then
-    events, the latest first; where the question speaks of people, those of people before the others.
+    events, the latest first. Where the question speaks of their people, what is of people stands before the others; where
+    it speaks of nothing else, that is all.
 
     Args:
         now: what was not true any more then, or not yet, is left out.
@@ -73,5 +78,7 @@ def overview(tx: Transaction, question: str, now: datetime) -> Sequence[str]:
     ]
     people = bool(_FAMILY.search(question))
     others.sort(key=lambda one: (people and not _KIN.search(one.text), one.kind != "semantic", places[one.id]))
+    if people and not _OF_ONESELF.search(question):
+        core, others = ([one for one in some if _KIN.search(one.text)] for some in (core, others))
     pairs = zip_longest([one.id for one in core], [one.id for one in others])
     return [item_id for item_id in chain.from_iterable(pairs) if item_id is not None]

@@ -7,12 +7,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from . import lazy_re as re
+from .agents.asked_overview import asks_for_overview, overview
 from .agents.research_rules.asking import asks, is_courtesy, only_asks
 from .agents.research_rules.own_facts import asks_of_past
 from .agents.research_rules.question import Question, content_words, holds, read_question, stems
-from .memory_types import MemoryItem, item_from, utc_now
+from .memory_types import CoreItem, MemoryItem, item_from, utc_now
 from .memory_types.research import Passage, Research
 from .memory_types.times import read_zone
+from .prompting import core_line
 from .stores.documents import searchable
 from .stores.ledger import Transaction, event_time, get_items, get_steps, has_own_time
 from .stores.ledger.history import history_of
@@ -27,7 +29,7 @@ __all__ = ["NO_MODEL", "STORED", "is_worth_a_look", "nearest_steps", "reply_by_e
 
 NO_MODEL = "(No model is set: I can only show what memory holds, in the words that were said.)"
 STORED = "Your message is stored."
-_QUOTES, _NEAR = 3, 3
+_QUOTES, _NEAR, _NOTED = 3, 3, 20
 _QUESTION = re.compile(r"[^.!?。！？\n]+[?？]+")
 _WORTH = 2 / 3  # what is worth less beside the best quote is left out
 _KEYWORDS = 6  # words of a message that may be a search without a verb: "Mia's school"
@@ -45,6 +47,8 @@ def reply_by_evidence(user: UserMemory, found: Research) -> str:
 
     What was said and is not believed any more gives way to what is, unless the past is asked for.
     """
+    if asks_for_overview(found.question):
+        return _noted(user, found.question)
     question = _read(user, found.question)
     quotes = [one for one in _best_quotes(user, found, question) if _fits(one.text, question)]
     near = [_said(one) for one in _nearest(found, question)]
@@ -65,6 +69,20 @@ def reply_by_evidence(user: UserMemory, found: Research) -> str:
                 text = text.replace(words, reference, 1)
         lines.append(f"- “{text}” ({when}{one.speaker or 'learned'})")
     return "\n".join([told, *lines])
+
+
+def _noted(user: UserMemory, question: str) -> str:
+    """What is noted of the user, where all of that is asked for."""
+    with user.memory.ledger.read(user.name) as tx:
+        ids = overview(tx, question, utc_now()) if tx.user_id else ()
+        held = get_items(tx, ids[:_NOTED])
+        items = [held[one] for one in ids[:_NOTED] if one in held]
+        told = [core_line(one) if isinstance(one, CoreItem) else _told(tx, one).text for one in items]
+    if not told:
+        return "Nothing is noted of that yet; what was said is kept all the same (/memory)."
+    lines = [f"- {' '.join(text.split())}" for text in told]
+    more = [f"… and {len(ids) - len(told)} more (/memory)"] if len(ids) > len(told) else []
+    return "\n".join(["What is noted:", *lines, *more])
 
 
 class _Said(NamedTuple):

@@ -82,6 +82,25 @@ def test_without_a_model_the_nearest_sentence_stands_first_and_unrelated_ones_ar
         assert "Brittany" not in "".join(lines)
 
 
+def test_without_a_model_what_is_known_of_the_user_is_told_as_noted(memory: Memory) -> None:
+    user = memory.user("alice")
+    user.remember(["I work as a nurse.", "My sister Karen runs a bakery.", "What is the capital of Australia?"])
+    memory.flush()
+    graph = chat_graph(memory, False)
+
+    def told(question: str) -> list[str]:
+        return graph.invoke({"messages": [HumanMessage(question)]}, context=ALICE)["messages"][-1].text.split("\n")
+
+    assert told("What do you know about me?")[:3] == [
+        "What is noted:",
+        "- job: Works as a nurse",
+        "- Karen (sister) runs a bakery",
+    ]
+    assert told("Tell me about my family.")[:2] == ["What is noted:", "- Karen (sister) runs a bakery"]
+    nobody = graph.invoke({"messages": [HumanMessage("Who am I?")]}, context={"user": "bob"})["messages"][-1].text
+    assert nobody.startswith("Nothing is noted of that yet")
+
+
 def test_with_a_model_it_answers_by_it(memory: Memory) -> None:
     memory.user("alice").remember("My daughter Mia goes to school in Hangzhou.", thread_id="old")
     model = ScriptedChat(["In Hangzhou."])

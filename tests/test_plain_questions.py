@@ -175,6 +175,8 @@ def test_a_message_only_asks_where_nothing_in_it_says_anything(text: str, asks: 
         "Tell me everything you know about me.", "Tell me what you remember about me, please.", "Who am I?",
         "Can you tell me who I am?", "What do you know about me and my family?", "Summarize what you know about me",
         "Do you remember anything about me?", "What have I told you so far?", "Describe me.", "Tell me about myself",
+        "What do you know about my family?", "Tell me about my family.",
+        "What do you remember about my friends and family?", "你知道我家人什么？", "关于我的朋友你知道什么？",
         "你知道我什么？", "你了解我哪些事情？", "关于我你知道什么？", "你记得我什么", "我是谁？", "我都告诉过你什么？", "我跟你说过什么",
         "说说你记得的关于我的所有事情",
     ],
@@ -235,3 +237,12 @@ def test_what_holds_no_more_is_not_among_what_is_known(ann: UserMemory) -> None:
     noted = [hit for hit in ann.recall("What do you know about me?", k=6).hits if hit.kind == "core"]
     assert {hit.id for hit in noted} <= believed
     assert not any("nurse" in hit.text for hit in noted)
+
+
+@pytest.mark.parametrize(
+    "question", ["What do you know about my family?", "Tell me about my family.", "你知道我家人什么？"]
+)
+def test_of_ones_people_alone_nothing_else_is_told_first(ann: UserMemory, question: str) -> None:
+    first, second = ann.recall(question, k=2).hits
+    assert first.text.endswith("Karen (sister) runs a bakery")
+    assert second.kind == "step"
