@@ -12,6 +12,7 @@ from ..memory_types import Hit
 from ..models import Budget, CallInput, StructuredCall, UsageMeter
 from ..models.schemas import ModelReply
 from ..prompts import load_prompt
+from ..retrieval.packing import hit_text
 from ..stores.ledger import Ledger
 from ..stores.ledger.usage import keep_usage
 
@@ -129,7 +130,7 @@ class FullRecall:
 
 
 def _line(handle: str, hit: Hit) -> str:
-    text = " ".join(hit.text.split())
+    text = " ".join(hit_text(hit).split())
     when = f"[{hit.occurred_at:%Y-%m-%d}] " if hit.occurred_at else ""
     note = " (no longer believed)" if hit.superseded else ""
     return f"{handle} {when}{hit.speaker or hit.kind}: {text[:_TEXT]}{'…' if len(text) > _TEXT else ''}{note}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import tzinfo
 
-from ..memory_types.local_time import in_zone
+from ..memory_types.local_time import day_alone, in_zone
 from ..memory_types.research import Claim, Passage
 
 __all__ = ["ITSELF", "listed", "shown_claims", "shown_passages"]
@@ -55,7 +55,10 @@ def shown_passages(
 
 
 def _head(passage: Passage, zone: tzinfo) -> str:
-    when = f"[{in_zone(passage.occurred_at, zone):%a %Y-%m-%d %H:%M}] " if passage.occurred_at else ""
+    when = ""
+    if passage.occurred_at is not None:
+        local = in_zone(passage.occurred_at, zone)
+        when = f"[{local:%a %Y-%m-%d}] " if day_alone(local, passage.kind) else f"[{local:%a %Y-%m-%d %H:%M}] "
     who = f"{passage.speaker}: " if passage.speaker else "" if passage.kind == "page" else f"({passage.kind} note) "
     return f"{when}{who}"
 

@@ -8,7 +8,7 @@ from datetime import datetime, tzinfo
 from typing import Any
 
 from ..memory_types import new_id
-from ..memory_types.local_time import in_zone
+from ..memory_types.local_time import day_alone, in_zone
 from ..stores.ledger import Transaction
 from ..stores.ledger.pages import get_pages, page_steps, pages_holding
 from ..stores.secrets import tell_references
@@ -76,8 +76,10 @@ def _passage_lines(passages: Sequence[Mapping[str, Any]], zone: tzinfo) -> list[
     )
     lines = []
     for one in ordered:
-        when = one.get("occurred_at")
-        day = f"[{in_zone(datetime.fromisoformat(when), zone):%Y-%m-%d %H:%M}] " if when else ""
+        day = ""
+        if one.get("occurred_at"):
+            local = in_zone(datetime.fromisoformat(one["occurred_at"]), zone)
+            day = f"[{local:%Y-%m-%d}] " if day_alone(local, one["kind"]) else f"[{local:%Y-%m-%d %H:%M}] "
         who = f"{one['speaker']}: " if one.get("speaker") else ""
         lines.append(f"{day}{who}{one['text']}")
     return ["\n".join(lines)] if lines else []

@@ -12,6 +12,7 @@ from .agents.research_rules.asking import asks, is_courtesy, only_asks
 from .agents.research_rules.own_facts import asks_of_past
 from .agents.research_rules.question import Question, content_words, holds, read_question, stems
 from .memory_types import CoreItem, MemoryItem, item_from, utc_now
+from .memory_types.local_time import in_zone
 from .memory_types.research import Passage, Research
 from .memory_types.times import read_zone
 from .prompting import core_line
@@ -59,10 +60,10 @@ def reply_by_evidence(user: UserMemory, found: Research) -> str:
     else:
         return STORED
     shown = _as_believed_now(user, question, shown)
-    lines = []
+    lines, zone = [], read_zone(user.timezone)
     references = _references(user, shown)
     for one in shown:
-        when = f"{one.occurred_at:%Y-%m-%d}, " if one.occurred_at else ""
+        when = f"{in_zone(one.occurred_at, zone):%Y-%m-%d}, " if one.occurred_at else ""
         text = " ".join(one.text.split())
         for step_id in one.step_ids:
             for words, reference in references.get(step_id, ()):

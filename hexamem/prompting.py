@@ -14,7 +14,7 @@ from .errors import ConfigError, HexamemError
 from .memory_types import CoreItem, Hit, MemoryItem, Recall, Where
 from .memory_types.times import read_zone
 from .models.tokens import count_each, count_tokens
-from .retrieval.packing import hit_line, line_costs, pack_lines
+from .retrieval.packing import hit_line, item_text, line_costs, pack_lines
 from .stores.ledger import read_items
 from .stores.redaction import Redactor
 
@@ -186,8 +186,7 @@ def as_data(core: str, recalled: str, today: str = "") -> str:
 
 def core_line(item: CoreItem) -> str:
     """A core block in a line; its label is left out where the value begins with the same word."""
-    said = item.value.casefold().startswith(item.label.casefold())
-    return item.value if said else f"{item.label}: {item.value}"
+    return item_text(item.kind, item.text)
 
 
 def _core(blocks: Sequence[MemoryItem], most: int) -> tuple[str, int]:

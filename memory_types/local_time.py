@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, time, timedelta, tzinfo
 
-__all__ = ["in_utc", "in_zone", "offset_minutes"]
+__all__ = ["day_alone", "in_utc", "in_zone", "iso_in", "offset_minutes"]
 
 
 def in_zone(moment: datetime, zone: tzinfo) -> datetime:
@@ -26,3 +26,14 @@ def in_utc(moment: datetime) -> datetime:
 def offset_minutes(moment: datetime, zone: tzinfo) -> int:
     """Minutes east of UTC at which a clock in the zone stands at the moment; seconds of an old offset are cut off."""
     return int((in_zone(moment, zone).utcoffset() or timedelta()).total_seconds() / 60)
+
+
+def day_alone(local: datetime, kind: str) -> bool:
+    """Whether of a record's time only the day is known: an item's that stands at midnight of the user's clock."""
+    return kind not in ("step", "page") and local.time() == time()
+
+
+def iso_in(moment: datetime, zone: tzinfo, kind: str) -> str:
+    """A record's time by a zone's clock, in ISO form to the minute, with the offset; the date where only that is known."""
+    local = in_zone(moment, zone)
+    return local.date().isoformat() if day_alone(local, kind) else local.isoformat(timespec="minutes")

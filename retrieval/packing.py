@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, date, datetime, time, tzinfo
+from datetime import UTC, date, datetime, tzinfo
 from functools import cache
 from itertools import pairwise
 
 from .. import lazy_re as re
 from ..memory_types import Hit
-from ..memory_types.local_time import in_zone
+from ..memory_types.local_time import day_alone, in_zone
 from ..models.tokens import count_each
 
-__all__ = ["distinct_hits", "fuller_hits", "hit_line", "hit_text", "line_costs", "pack", "pack_lines"]
+__all__ = ["distinct_hits", "fuller_hits", "hit_line", "hit_text", "item_text", "line_costs", "pack", "pack_lines"]
 
 _WORD = re.compile(r"[\u3400-\u9fff]+|[^\W\u3400-\u9fff]+")
 _HAN = re.compile(r"[\u3400-\u9fff]")
@@ -131,18 +131,29 @@ def _words(text: str, *, singly: bool) -> Iterator[str]:
 
 
 def hit_text(hit: Hit) -> str:
-    """What a hit says, without what only a search needs: a name that its fact repeats, the type of an event or secret."""
-    if hit.kind == "step" or hit.place is not None:
-        return hit.text
-    if hit.kind == "vault":
-        return hit.text.partition("\n")[0]
-    if hit.kind == "semantic":
-        name, _, rest = hit.text.partition("\n")
-        return rest if name.casefold() in rest.casefold() else hit.text
-    if hit.kind == "episodic" and hit.text.count("\n") >= 2:
-        said, actor, _ = hit.text.rsplit("\n", 2)
+    """What a hit says, as :func:`item_text` words an item; of a document the passage that was found."""
+    return hit.text if hit.kind == "step" or hit.place is not None else item_text(hit.kind, hit.text)
+
+
+def item_text(kind: str, text: str) -> str:
+    """What an item says to a reader, without what only a search needs: a name or label that its text repeats, the type of an
+    event or secret.
+
+    Args:
+        kind: of the item. text: of it, all fields that are searched, as ``MemoryItem.text``.
+    """
+    if kind == "vault":
+        return text.partition("\n")[0]
+    if kind == "core":
+        label, _, value = text.partition("\n")
+        return value if value.casefold().startswith(label.casefold()) else f"{label}: {value}" if value else label
+    if kind == "semantic":
+        name, _, rest = text.partition("\n")
+        return rest if name.casefold() in rest.casefold() else text
+    if kind == "episodic" and text.count("\n") >= 2:
+        said, actor, _ = text.rsplit("\n", 2)
         return said if actor == "user" or actor.casefold() in said.casefold() else f"{said} ({actor})"
-    return hit.text
+    return text
 
 
 def hit_line(hit: Hit, zone: tzinfo | None = None) -> str:
@@ -154,9 +165,6 @@ def hit_line(hit: Hit, zone: tzinfo | None = None) -> str:
     when = ""
     if hit.occurred_at is not None:
         local = hit.occurred_at if zone is None else in_zone(hit.occurred_at, zone)
-        day_alone = (
-            hit.kind not in ("step", "page") and local.time() == time()
-        )  # an event of which only the day is known
-        when = f"[{local:%Y-%m-%d}] " if day_alone else f"[{local:%Y-%m-%d %H:%M}] "
+        when = f"[{local:%Y-%m-%d}] " if day_alone(local, hit.kind) else f"[{local:%Y-%m-%d %H:%M}] "
     who = f"{hit.speaker}: " if hit.speaker else f"({hit.kind}) "
     return f"{when}{who}{hit_text(hit)}{' (no longer believed)' if hit.superseded else ''}"

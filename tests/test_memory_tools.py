@@ -231,3 +231,42 @@ def test_the_schemas_keep_to_what_strict_modes_take(memory: Memory) -> None:
     for operation in OPERATIONS:
         text = json.dumps(operation.input.model_json_schema())
         assert not any(word in text for word in ("oneOf", "discriminator", '"additionalProperties": {'))
+
+
+def test_every_tool_tells_times_by_the_users_clock_and_whole_days_as_dates(memory: Memory) -> None:
+    alice = memory.user("alice", timezone="Europe/Copenhagen")
+    said = {"role": "user", "content": "Sofie starts at the bakery.", "timestamp": "2026-11-22T23:30:00+00:00"}
+    [step] = alice.remember(said, "old").step_ids
+    rests = {"sources": [{"step_id": step}]}
+    alice.add({"kind": "episodic", "summary": "Sofie begins her time", "occurred_at": "2026-12-07", **rests})
+    alice.add({"kind": "episodic", "summary": "Sofie's party", "occurred_at": "2026-12-07T19:30", **rests})
+    alice.add({"kind": "semantic", "name": "Sofie", "summary": "Sofie is an apprentice", **rests})
+    told = {
+        "Sofie starts at the bakery.": "2026-11-23T00:30+01:00",
+        "Sofie begins her time": "2026-12-07",
+        "Sofie's party": "2026-12-07T19:30+01:00",
+        "Sofie is an apprentice": "2026-11-23T00:30+01:00",
+    }
+    found = result(memory, "search_memory", query="Sofie", kinds=["step", "episodic", "semantic"])["results"]
+    listed = result(memory, "list_memory")["items"]
+    assert {one["text"]: one["when"] for one in found} == told
+    assert {one["text"]: one["when"] for one in listed}.items() <= told.items()
+    assert len(listed) == 3
+    assert result(memory, "read_resource", id=step)["title"] == "user, 2026-11-23T00:30+01:00"
+    evidence = result(memory, "research_memory", question="Where does Sofie start?")["evidence"]
+    assert [one["when"] for one in evidence if "bakery" in one["quote"]] == ["2026-11-23T00:30+01:00"]
+
+
+def test_a_list_words_items_as_a_prompt_does(memory: Memory) -> None:
+    alice = memory.user("alice")
+    alice.remember(f"My mail password is {SECRET}.")
+    alice.add({"kind": "core", "label": "diet", "value": "Is vegetarian"})
+    alice.add({"kind": "episodic", "summary": "Concert in Lund", "occurred_at": "2025-03-04", "actor": "Mark"})
+    alice.add({"kind": "semantic", "name": "Tea", "summary": "Alice likes tea"})
+    texts = {one["kind"]: one["text"] for one in result(memory, "list_memory")["items"]}
+    assert texts["core"] == "diet: Is vegetarian"
+    assert texts["episodic"] == "Concert in Lund (Mark)"
+    assert texts["semantic"] == "Alice likes tea"
+    assert "\n" not in texts["vault"]
+    [event] = alice.items("episodic")
+    assert result(memory, "read_resource", id=event.id)["text"] == "Concert in Lund (Mark)"

@@ -16,8 +16,11 @@ from pydantic import BaseModel
 
 from ..errors import InvalidInputError, NotFoundError
 from ..memory_types import CoreItem, Hit, MemoryItem, ResourceItem, Step, VaultItem
-from ..memory_types.times import shown
-from ..retrieval.packing import distinct_hits, hit_text
+from ..memory_types.local_time import iso_in
+from ..memory_types.times import read_zone, shown
+from ..retrieval.packing import distinct_hits, hit_text, item_text
+from ..stores.ledger import event_time, has_own_time
+from ..stores.ledger.said_steps import last_said
 from ..stores.ledger.steps import known_messages
 from ..stores.secrets import reference
 from .forgetting import what_is_meant
@@ -97,8 +100,8 @@ class MemoryOperation(Generic[I, O]):
 _BEGINNING = 80  # characters that tell a message which stands in the conversation
 
 
-def _when(moment: datetime | None) -> str | None:
-    return moment.isoformat(timespec="minutes") if moment is not None else None
+def _when(user: UserMemory, moment: datetime | None, kind: str) -> str | None:
+    return iso_in(moment, read_zone(user.timezone), kind) if moment is not None else None
 
 
 def _search(user: UserMemory, call: OperationCall, given: SearchInput) -> SearchOutput:
@@ -109,16 +112,16 @@ def _search(user: UserMemory, call: OperationCall, given: SearchInput) -> Search
     seen = [hit for hit in found.hits if hit.id in call.visible][: given.k]
     return SearchOutput(
         in_this_conversation=[SeenRecord(id=hit.id, begins=_beginning(hit.text)) for hit in seen] or None,
-        results=[_found(hit) for hit in hits],
+        results=[_found(user, hit) for hit in hits],
     )
 
 
-def _found(hit: Hit) -> FoundRecord:
+def _found(user: UserMemory, hit: Hit) -> FoundRecord:
     return FoundRecord(
         id=hit.id,
         kind=hit.kind,
         text=hit_text(hit),
-        when=_when(hit.occurred_at),
+        when=_when(user, hit.occurred_at, hit.kind),
         speaker=hit.speaker,
         no_longer_believed=hit.superseded or None,
     )
@@ -131,11 +134,17 @@ def _beginning(text: str) -> str:
 
 def _research(user: UserMemory, call: OperationCall, given: ResearchToolInput) -> ResearchToolOutput:
     found = user.research(given.question, given.max_rounds)
+    kinds = {one.id: one.kind for one in found.passages}
     return ResearchToolOutput(
         answer=found.answer,
         answerable=found.answerable,
         evidence=[
-            Quote(quote=one.quote, when=_when(one.occurred_at), speaker=one.speaker, step_ids=list(one.step_ids))
+            Quote(
+                quote=one.quote,
+                when=_when(user, one.occurred_at, kinds.get(one.passage_id, "step")),
+                speaker=one.speaker,
+                step_ids=list(one.step_ids),
+            )
             for one in found.evidence
         ],
     )
@@ -204,7 +213,7 @@ def _forget(user: UserMemory, call: OperationCall, given: ForgetInput) -> Forget
     return done.model_copy(
         update={
             "said": [_beginning(hit.text) for hit in meant.sure if hit.id in ids] or None,
-            "not_sure": [_found(hit) for hit in meant.unsure] or None,
+            "not_sure": [_found(user, hit) for hit in meant.unsure] or None,
         }
     )
 
@@ -225,26 +234,30 @@ def _forget_by_id(user: UserMemory, ids: Sequence[str], reason: str) -> ForgetOu
 def _list(user: UserMemory, call: OperationCall, given: ListInput) -> ListOutput:
     items = user.items(given.kind)
     page = items[given.offset : given.offset + given.limit]
-    return ListOutput(items=[_brief(item) for item in page], total=len(items))
+    with user.memory.ledger.read(user.name) as tx:
+        said = last_said(tx, {item.id: item.sources for item in page if not has_own_time(item)})
+    times = {item.id: said[item.id].at if item.id in said else event_time(item) for item in page}
+    return ListOutput(items=[_brief(user, item, times[item.id]) for item in page], total=len(items))
 
 
-def _brief(item: MemoryItem) -> FoundRecord:
-    text = item.text
+def _brief(user: UserMemory, item: MemoryItem, moment: datetime) -> FoundRecord:
+    text = item_text(item.kind, item.text)
     return FoundRecord(
         id=item.id,
         kind=item.kind,
         text=text if len(text) <= 300 else f"{text[:299]}…",
-        when=_when(getattr(item, "occurred_at", None) or item.created_at),
+        when=_when(user, moment, item.kind),
     )
 
 
 def _read(user: UserMemory, call: OperationCall, given: ReadInput) -> ReadOutput:
     record = user.get(given.id)
     if isinstance(record, Step):
-        kind, title, text = "step", f"{record.speaker}, {_when(record.occurred_at)}", record.index_text
+        kind, text = "step", record.index_text
+        title = f"{record.speaker}, {_when(user, record.occurred_at, kind)}"
     else:
         kind, title = record.kind, record.text.partition("\n")[0]
-        text = record.content if isinstance(record, ResourceItem) else record.text
+        text = record.content if isinstance(record, ResourceItem) else item_text(kind, record.text)
     if given.offset > len(text):
         raise InvalidInputError(
             f"offset = {given.offset:,} lies behind the end of {given.id}: it has {len(text):,} characters"
