@@ -5,7 +5,7 @@ Nothing is believed of a claim but its quote: one that does not stand in the pas
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import NamedTuple, cast
@@ -35,6 +35,7 @@ class ClaimReply(ModelReply):
     text: str = Field(description="The fact, as one sentence that can be read alone.")
     passage: str = Field(description="The handle of the passage that says it, such as P3.")
     quote: str = Field(description="Words of that passage, copied exactly.")
+    parts: list[str] = Field(default_factory=list, description="Handles of the parts that it settles, such as N1.")
 
 
 class IntegrationReply(ModelReply):
@@ -53,6 +54,7 @@ class IntegrateTask:
     Attributes:
         fresh: passages of this round, the best first. passages: all that were read, in the order of reading.
         parts: page id → (step id, text) of its steps, for quotes of whole pages.
+        needs: the parts of the question: what must be known to answer it.
         claims: found in earlier rounds. answer, reason: as they stood.
         number: of the round.
         tokens: what the passages may take in the prompt.
@@ -72,6 +74,7 @@ class IntegrateTask:
     tokens: int
     count: Callable[[str], int]
     parts: dict[str, tuple[tuple[str, str], ...]]
+    needs: tuple[str, ...] = ()
     budget: Budget | None = None
     usage: UsageMeter | None = None
     reader: TextReader | None = None
@@ -82,7 +85,8 @@ class IntegrateTask:
 
 
 class Outcome(NamedTuple):
-    """What a round's integration led to: all claims so far, those that are new, the answer, what was dropped, and why."""
+    """What a round's integration led to: all claims so far, those that are new, the answer, what was dropped, why, and which
+    parts of the question, counted from 1, claims settle whose quotes hold."""
 
     claims: tuple[Claim, ...]
     new: tuple[Claim, ...]
@@ -92,6 +96,7 @@ class Outcome(NamedTuple):
     tier: Tier
     degraded: tuple[str, ...]
     reason: str = ""
+    settled: tuple[int, ...] = ()
 
 
 class ModelIntegrator(ResearchAgent[IntegrationReply]):
@@ -112,6 +117,7 @@ class ModelIntegrator(ResearchAgent[IntegrationReply]):
             question=task.question.text[:_QUESTION],
             found=shown_claims(task.claims[-_CLAIMS:], task.zone),
             passages=text,
+            parts="\n".join(f"N{number} {need}" for number, need in enumerate(task.needs, 1)) or "the question itself",
             today=f"{in_zone(task.now, task.zone):%a %Y-%m-%d}",
             most=_MOST,
         )
@@ -129,12 +135,15 @@ class ModelIntegrator(ResearchAgent[IntegrationReply]):
             return from_rules(task, tuple(told))
         reply = result.value
         new: list[Claim] = []
+        settled: set[int] = set()
         dropped = 0
         for one in reply.claims:
             claim = self._claim(one, handles, task)
             if claim is None or len(new) >= _MOST:
                 dropped += 1
-            elif all(claim.text != known.text for known in (*task.claims, *new)):
+                continue
+            settled.update(_numbers(one.parts, len(task.needs)))
+            if all(claim.text != known.text for known in (*task.claims, *new)):
                 new.append(claim)
         if dropped:
             told.append(
@@ -149,7 +158,9 @@ class ModelIntegrator(ResearchAgent[IntegrationReply]):
             answer, answerable = task.answer, True
         shown = answer if answerable else NOT_HELD
         reason = " ".join(self._prompt.restore(reply.reason).split())[:_REASON]
-        return Outcome(claims, tuple(new), shown, answerable, dropped, "model", tuple(told), reason)
+        return Outcome(
+            claims, tuple(new), shown, answerable, dropped, "model", tuple(told), reason, tuple(sorted(settled))
+        )
 
     def _claim(self, one: ClaimReply, handles: dict[str, Passage], task: IntegrateTask) -> Claim | None:
         """The claim with its quote as it stands in the passage; None where it does not."""
@@ -172,6 +183,12 @@ class ModelIntegrator(ResearchAgent[IntegrationReply]):
                     round=task.number,
                 )
         return None
+
+
+def _numbers(handles: Sequence[str], most: int) -> set[int]:
+    """The parts that handles such as "N2" stand for, of so many."""
+    found = {one.strip().strip("[]()").upper().removeprefix("N") for one in handles}
+    return {int(one) for one in found if one.isdecimal() and 1 <= int(one) <= most}
 
 
 def from_rules(task: IntegrateTask, degraded: tuple[str, ...] = ()) -> Outcome:

@@ -26,6 +26,7 @@ __all__ = ["ModelPlanner", "PlanReply", "PlanTask", "PlannedSearch"]
 
 AGENT = "planner"
 _QUERY, _QUESTION, _LABELS, _CLAIMS, _ASKED = 300, 2_000, 80, 24, 40
+_NEEDS = 12
 
 
 class PlannedSearch(ModelReply):
@@ -121,7 +122,8 @@ class ModelPlanner(ResearchAgent[PlanReply]):
         elif not requests:
             told.append(f"{AGENT}: the plan has no search that can be carried out; the rules planned this round")
             return ResearchPlan(requests=task.by_rules(), degraded=tuple(told))
-        return ResearchPlan(requests=tuple(requests), tier="model", degraded=tuple(told))
+        needs = dict.fromkeys(text for one in result.value.needs if (text := " ".join(one.split())[:_QUERY]))
+        return ResearchPlan(requests=tuple(requests), needs=tuple(needs)[:_NEEDS], tier="model", degraded=tuple(told))
 
 
 def read_searches(searches: Sequence[PlannedSearch], task: PlanTask) -> tuple[list[SearchRequest], dict[str, int]]:

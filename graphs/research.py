@@ -4,7 +4,7 @@
 
 The lanes of a round run in parallel. Nodes that call a model are ``prepare | StructuredCall | finish``, all others plain
 functions, so the graph runs by ``invoke`` and ``ainvoke`` alike. No round costs more than three calls; where a model
-read and quoted the answer to a single question, nobody reflects. Each node tells
+read and quoted the answer to a single question, or to each part of one, nobody reflects. Each node tells
 what it does as custom stream events (``stream_mode="custom"``): a mapping with ``stage``, ``user`` and ``round``, and
 what the stage has to say. The state is JSON: under a checkpointer a killed run goes on at its last node.
 """

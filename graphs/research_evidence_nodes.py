@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from .. import lazy_re as re
 from ..agents.research_rules.integrating import NOT_HELD, joined
 from ..agents.research_rules.question import Question
-from ..agents.research_rules.reflecting import asks_one_thing, coverage, reflect_by_rules
+from ..agents.research_rules.reflecting import asks_one_thing, coverage, may_hold_more, reflect_by_rules
 from ..memory_types.research import Passage, Reflection
 from ..models.tokens import count_tokens
 from .research_filter import EvidenceFilter
@@ -29,6 +29,10 @@ __all__ = ["EvidenceNodes", "choose_tier"]
 
 _TOLD_HITS = 10
 _SURE_MARGIN, _LIKELY = 1.3, 0.75
+_HEDGED = re.compile(
+    r"\b(?:likely|probably|possibly|perhaps|maybe|might|at least|unclear|unsure|or)\b|可能|大概|也许|至少|或者?",
+    re.IGNORECASE,
+)
 _ASKS_HOW = re.compile(
     r"^\s*(?:why\b|how\b(?! (?:many|much|old|far|tall|often|long)\b))|为什么|怎么|如何", re.IGNORECASE
 )
@@ -119,6 +123,7 @@ class EvidenceNodes(ResearchNode):
             tokens=settings.prompt_tokens,
             count=count_tokens,
             parts=reading.parts,
+            needs=_parts_of(state),
             budget=self.budget(context, state),
             usage=context.usage,
             reader=self.reader(context),
@@ -157,9 +162,10 @@ class EvidenceNodes(ResearchNode):
             "dropped": outcome.dropped,
             "answer": outcome.answer,
             "reason": outcome.reason,
+            "settled": list(outcome.settled),
             "tiers": {**update["current"]["tiers"], "integrate": outcome.tier},
         }
-        if update["chosen"] == "deep" and self._settled(question, outcome):
+        if update["chosen"] == "deep" and self._settled(context, update, reading, question, outcome):
             update["current"] |= {"enough": True, "missing": []}
         say(
             "integrate",
@@ -175,14 +181,34 @@ class EvidenceNodes(ResearchNode):
         )
         return {**update, "degraded": list(outcome.degraded)}
 
-    def _settled(self, question: Question, outcome: Outcome) -> bool:
-        """Whether a reflection could only cost: a model read the answer to a single question, and quotes what carries it.
+    def _settled(
+        self,
+        context: ResearchContext,
+        update: dict[str, Any],
+        reading: Reading,
+        question: Question,
+        outcome: Outcome,
+    ) -> bool:
+        """Whether a reflection could only cost: a model read the answer to a single question, and quotes what carries it;
+        or it did so for every part of the question, and nothing stands against that.
 
+        Against it stand a question whose answer may hold more than was found, a doubt in the answer, a claim whose quote
+        does not stand where it should, and what memory learned in place of what is quoted, if nobody read that.
         The rules' reflection costs no call, and is never left out.
         """
         if self.parts.reflector is None or outcome.tier != "model" or not (outcome.answerable and outcome.claims):
             return False
-        return asks_one_thing(question)
+        if asks_one_thing(question):
+            return True
+        parts = _parts_of(update)
+        if len(parts) < max(1, len(question.parts)) or len(outcome.settled) < len(parts):
+            return False
+        if outcome.dropped or may_hold_more(question) or _HEDGED.search(outcome.answer):
+            return False
+        with self.parts.ledger.read(context.user) as tx:
+            later = overtaking(tx, question, outcome.claims, self.reader(context), number=update["number"])
+        read = {one["id"] for one in update["read"]}
+        return all(one["id"] in read or _came_from(one) & read for one in later)
 
     def _believed_now(
         self, context: ResearchContext, update: dict[str, Any], reading: Reading, question: Question, outcome: Outcome
@@ -307,6 +333,16 @@ class EvidenceNodes(ResearchNode):
             "research": research,
             "done": True,
         }
+
+
+def _parts_of(state: Mapping[str, Any]) -> tuple[str, ...]:
+    """What must be known to answer: as the plan takes the question apart; in later rounds what was still missing."""
+    current = state["current"]
+    return tuple((current["plan"].get("needs") if current["number"] == 1 else current["needs"]) or ())
+
+
+def _came_from(passage: Mapping[str, Any]) -> set[str]:
+    return {source["step_id"] for source in passage["sources"]}
 
 
 def _report(one: LaneFound) -> dict[str, Any]:

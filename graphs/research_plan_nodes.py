@@ -157,7 +157,7 @@ class PlanNodes(ResearchNode):
         update["current"] = {
             "number": update["number"],
             "needs": update["needs"],
-            "plan": {"requests": requests, "tier": plan.tier, "degraded": degraded},
+            "plan": {"requests": requests, "needs": list(plan.needs), "tier": plan.tier, "degraded": degraded},
             "tiers": {"plan": plan.tier},
         }
         say("plan", context, update, requests=requests, needs=update["needs"], tier=plan.tier)

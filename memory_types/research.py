@@ -62,9 +62,13 @@ class SearchRequest(Record):
 
 
 class ResearchPlan(Record):
-    """The searches of one round, and who planned them."""
+    """The searches of one round, and who planned them.
+
+    ``needs`` is what must be known to answer, as a model takes the question apart; empty by rules.
+    """
 
     requests: tuple[SearchRequest, ...] = ()
+    needs: tuple[str, ...] = ()
     tier: Tier = "rules"
     degraded: tuple[str, ...] = ()
 
@@ -148,7 +152,9 @@ class Round(Record):
         read: ids of the passages that were read in it, best first.
         answer: as it stood at the end. claims: what was added. reason: what a model says that the answer rests on or lacks.
         dropped: claims whose quote does not stand in what they cite.
-        enough, missing: what the reflection said; enough without one where the answer to a single question was read and quoted.
+        enough, missing: what the reflection said; enough without one where a model read and quoted the answer to a single
+            question, or to every part of one.
+        settled: which parts of the question, counted from 1, the claims of the round settle, as a model says.
         tiers: which form did each part: ``{"plan": "rules", …}``.
     """
 
@@ -161,6 +167,7 @@ class Round(Record):
     dropped: int = 0
     answer: str = ""
     reason: str = ""
+    settled: tuple[int, ...] = ()
     enough: bool | None = None
     missing: tuple[str, ...] = ()
     tiers: dict[str, Tier] = Field(default_factory=dict)
@@ -207,6 +214,12 @@ class Research(Record):
     usage: ResearchUsage = ResearchUsage()
     degraded: tuple[str, ...] = ()
     elapsed_ms: float = 0.0
+
+    @property
+    def reason(self) -> str:
+        """What the answer rests on, or what it lacks, as a model said it; empty by rules."""
+        told = [one.reason for one in self.rounds if one.answer == self.answer and one.reason]
+        return told[-1] if told else ""
 
     @property
     def hits(self) -> tuple[Passage, ...]:

@@ -17,10 +17,12 @@ from hexamem.agents.planner import PlanReply
 from hexamem.agents.reflector import ReflectionReply
 from hexamem.agents.research_rules.integrating import NOT_HELD
 from hexamem.agents.research_rules.question import read_question
-from hexamem.agents.research_rules.reflecting import asks_one_thing
+from hexamem.agents.research_rules.reflecting import asks_one_thing, may_hold_more
 from hexamem.graphs.research_state import CALLS_A_ROUND, ResearchSettings
 from hexamem.memory_types.research import SearchRequest
 from hexamem.models.schemas import check_strict, strict_schema
+from hexamem.scoping import MemoryScope
+from hexamem.tools.operations import OPERATIONS, OperationCall
 
 from .scripted_server import Reply, Request, ScriptedServer, ServerFactory, loopback_only, scripted_server  # noqa: F401
 from .test_research import tell
@@ -142,6 +144,96 @@ def test_a_single_question_is_reflected_on_where_nothing_that_is_quoted_answers_
     found = user.research(QUESTION, 1)
     assert "reflect" in found.rounds[0].tiers
     assert (agents(server)[-1] == "Reflection") is (kind != "nonsense")  # whose repair took the round's third call
+
+
+NEEDS = ["who broke a wrist", "whose brother that is"]
+
+
+def found_parts(request: Request) -> dict[str, Any]:
+    """Both parts settled by claims whose quotes stand."""
+    broke = claim("Emil broke his wrist.", handle_of(request, "Emil broke"), "Emil broke his wrist there")
+    theirs = claim("Emil is Theo's brother.", handle_of(request, "my brother Emil"), "with my brother Emil")
+    claims = [{**broke, "parts": ["N1"]}, {**theirs, "parts": ["[n2]"]}]
+    return {"claims": claims, "reason": "Theo tells both.", "answer": "Emil", "answerable": True}
+
+
+@pytest.mark.parametrize("text", [CHAINED, "Did Theo's brother break his wrist, and what is he called?"])
+def test_a_question_whose_every_part_a_quoted_claim_settles_is_not_reflected_on(opened: Any, text: str) -> None:
+    user, server = opened(plan={**PLAN, "needs": NEEDS}, integrate=found_parts)
+    found = user.research(text, 3)
+    assert agents(server) == ["Plan", "Integration"]
+    assert (found.answer, found.enough, found.reason) == ("Emil", True, "Theo tells both.")
+    assert (found.rounds[0].plan.needs, found.rounds[0].settled) == (tuple(NEEDS), (1, 2))
+    assert "N2 whose brother that is" in server.requests[1].text
+
+
+@pytest.mark.parametrize("kind", ["a part is open", "a claim is dropped", "in doubt", "no parts planned", "ever"])
+def test_a_question_in_parts_is_reflected_on_where_anything_is_open(opened: Any, kind: str) -> None:
+    def integrate(request: Request) -> dict[str, Any]:
+        reply = found_parts(request)
+        if kind == "a part is open":
+            reply["claims"][1]["parts"] = ["N3", "none"]
+        elif kind == "a claim is dropped":
+            reply["claims"].append(claim("Emil is tall.", "P1", "Emil is tall"))
+        elif kind == "in doubt":
+            reply["answer"] = "Likely Emil"
+        return reply
+
+    needs = [] if kind == "no parts planned" else NEEDS
+    user, server = opened(plan={**PLAN, "needs": needs}, integrate=integrate)
+    user.research("Did the brother who climbed ever break his wrist?" if kind == "ever" else CHAINED, 1)
+    assert agents(server) == ["Plan", "Integration", "Reflection"]
+
+
+@pytest.mark.parametrize(("passages", "reflected"), [(1, True), (12, False)])
+def test_what_is_quoted_and_overtaken_since_is_reflected_on_if_nobody_read_that(
+    tmp_path: Path, scripted_server: ServerFactory, passages: int, reflected: bool
+) -> None:
+    def integrate(request: Request) -> dict[str, Any]:
+        works = claim("The user is a chef at Ritz.", handle_of(request, "I work as a chef"), "I work as a chef at Ritz")
+        claims = [{**works, "parts": ["N1", "N2"]}]
+        return {"claims": claims, "reason": "", "answer": "A chef, at Ritz", "answerable": True}
+
+    server = scripted_server(script(plan={**PLAN, "needs": ["where", "as what"]}, integrate=integrate))
+    settings = Settings(background=False, mode="rules")
+    with Memory.open(tmp_path / "home", models={"researcher": server.chat_model()}, settings=settings) as memory:
+        user = memory.user("nora")
+        for line in ("I work as a chef at Ritz.", "I like tea.", "I lost my job."):
+            user.remember(line)
+        user.flush()
+        user.research("Where do I work, and what do I work as?", 1, passages=passages)
+    assert agents(server) == ["Plan", "Integration", *(["Reflection"] if reflected else [])]
+
+
+def test_the_tool_gives_the_reason_with_a_bare_answer(opened: Any) -> None:
+    def integrate(request: Request) -> dict[str, Any]:
+        return {**found_emil(request), "answer": "No", "reason": "It was Emil."}
+
+    user, _ = opened(integrate=integrate)
+    [operation] = [one for one in OPERATIONS if one.name == "research_memory"]
+    given = operation.input(question="Did Theo break his own wrist?")
+    told = operation.run(user, OperationCall(scope=MemoryScope(user="nora")), given)
+    assert (told.answer, told.reason, told.answerable) == ("No", "It was Emil.", True)
+
+
+@pytest.mark.parametrize(
+    ("text", "more"),
+    [
+        ("Does my exam come before the MOT, and how many days lie between them?", False),
+        ("Will the bakery be open on Sofie's first day?", False),
+        ("Who is the partner of the person with whom I share my house?", False),
+        ("考试和体检之间隔几天？", False),
+        ("How many cats do I have?", True),
+        ("Have I ever been to Rome?", True),
+        ("Who moved first?", True),
+        ("When did I last see Tom and Ida?", True),
+        ("What became of case QX77?", True),
+        ("我去过的最远的地方是哪里？", True),
+    ],
+)
+def test_what_may_hold_more_than_was_found_is_told_by_the_wording(text: str, more: bool) -> None:
+    question = read_question(text, ("Nora", "Theo"), datetime(2024, 5, 1, tzinfo=UTC), UTC)
+    assert may_hold_more(question) is more
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,7 @@ class Quote(_Values):
 
 class ResearchToolOutput(_Values):
     answer: str
+    reason: str | None = Field(default=None, description="What the answer rests on, or what it lacks.")
     answerable: bool
     evidence: list[Quote]
 

@@ -137,6 +137,7 @@ def _research(user: UserMemory, call: OperationCall, given: ResearchToolInput) -
     kinds = {one.id: one.kind for one in found.passages}
     return ResearchToolOutput(
         answer=found.answer,
+        reason=found.reason or None,
         answerable=found.answerable,
         evidence=[
             Quote(

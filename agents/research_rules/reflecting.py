@@ -17,7 +17,7 @@ from .own_facts import states_slot
 from .question import CODE, Question, Stems, holds, stems
 from .text_reader import TextReader
 
-__all__ = ["asks_one_thing", "coverage", "reflect_by_rules"]
+__all__ = ["asks_one_thing", "coverage", "may_hold_more", "reflect_by_rules"]
 
 _ASKING = re.compile(
     r"^\W*(?:\w+\s)?(?:who|whom|whose|what|which|when|where|why|how)\b(?:['’]s)?|什么|甚麼|什麼|谁|誰|哪|几|怎么|怎麼|为何",
@@ -28,6 +28,19 @@ _CHAINED = re.compile(
     r"|\b(?:and|or|before|after|since|until|till|during|than|first|last|latest|earliest|newest|oldest|\w{3,}est|most|least|more|fewer"
     r"|same|both|other|else|also|besides|ever|always|usually|every|each|all|total|altogether|common|between|compare[ds]?|differ\w*)\b"
     r"|之前|之后|以前|以后|期间|比|最|先|首|第一|相同|同一|一样|都|每|总|一共|另外|其他|还有|除了|和|跟|与|以及|或|还是|、|的.{1,8}的|(?:人|朋友|同事)的",
+    re.IGNORECASE,
+)
+_RANGING = re.compile(  # over all that there may be: what was not found may change the answer
+    r"\b(?:ever|never|always|usually|every\w*|each|all|any\w*|total|altogether|other|others|else|also|besides|most|least|more|fewer"
+    r"|last(?! (?:name|night|week|month|year|summer|winter|autumn|spring|mon|tue|wed|thu|fri|sat|sun))"
+    r"|first(?! (?:name|day|night|week|month|year|lesson|language|aid|floor|class|of\b))"
+    r"|latest|earliest|newest|oldest|\w{3,}est)\b"
+    r"|都|每|总|一共|所有|其他|另外|还有|除了|最|首次|第一次|曾经|任何|从来",
+    re.IGNORECASE,
+)
+_RECKONED = re.compile(
+    r"\bhow (?:many (?:days|nights|weeks|months|years|hours|minutes)|long)\b(?=.*\b(?:between|until|till|before|after|apart|from)\b)"
+    r"|(?:多少|几)个?(?:天|星期|周|月|年|小时)(?=.*(?:之间|相隔|以后|之后|之前))|(?:之间|相隔|相差|隔).{0,4}(?:多少|几)个?(?:天|星期|周|月|年|小时)",
     re.IGNORECASE,
 )
 
@@ -62,6 +75,16 @@ def asks_one_thing(question: Question) -> bool:
         return False
     asking = _ASKING.search(question.text)
     return asking is not None and _CHAINED.search(question.text.replace(asking[0], "", 1)) is None
+
+
+def may_hold_more(question: Question) -> bool:
+    """Whether what nobody found may belong to the answer: lists, counts, firsts and lasts, "ever", identifiers that lead on.
+
+    A stretch of time between two things ("how many days lie between them?") is reckoned of these, and no count.
+    """
+    counts = question.many and not _RECKONED.search(question.text)
+    leads_on = any(set(one) & set("0123456789_") for one in identifiers(question.text))  # "MOT" is a word
+    return counts or leads_on or _RANGING.search(question.text) is not None
 
 
 def reflect_by_rules(
