@@ -8,6 +8,7 @@ from typing import Any
 
 from ..agents.research_rules.planning import MAIN_NEED
 from ..agents.research_rules.question import Question
+from ..agents.research_rules.saying_nothing import asks_of_asking, says_nothing
 from ..memory_types import MemoryItem
 from ..retrieval.evidence import Need, Ranked, RankedNeed, ReadBags, ReadSpeakers, ReadWorths, Reason, rank_evidence
 from ..stores.embedders import Embedder
@@ -106,7 +107,17 @@ def read_round(
     inside = {source["step_id"] for page in whole for source in page["sources"]}
     main = [one for one in main if one.id not in inside]
     aside = _best_of(others, inside)
-    order = _in_turn(main, aside, 1 if number > 1 else _BESIDE_MAIN)[: max(0, passages - len(whole))]
+    room = max(0, passages - len(whole))
+    order = _in_turn(main, aside, 1 if number > 1 else _BESIDE_MAIN)
+    if not asks_of_asking(question.text):
+        steps = {
+            **said_steps(
+                tx, [one.id for one in order[: 2 * room] if one.id.startswith("step_") and one.id not in steps]
+            ),
+            **steps,
+        }
+        order = _telling_first(order[: 2 * room], steps)
+    order = order[:room]
     chosen = {one.id for one in order}
     reading.fresh = [*whole, *passages_of(tx, order, number, steps, items, filters=filters)][:passages]
     read = {one["id"] for one in reading.fresh}
@@ -115,6 +126,12 @@ def read_round(
     reading.pool = [_kept(one) for one in rest if one.id not in read]
     reading.pool = reading.pool[: settings.kept]
     return reading
+
+
+def _telling_first(order: Sequence[Ranked], steps: Mapping[str, SaidStep]) -> list[Ranked]:
+    """The same with steps that state nothing, such as a user's plain questions, behind all others."""
+    empty = {one.id for one in order if one.id in steps and says_nothing(steps[one.id].speaker, steps[one.id].text)}
+    return sorted(order, key=lambda one: one.id in empty)
 
 
 def candidates(pool: Iterable[Sequence[Any]]) -> list[Ranked]:

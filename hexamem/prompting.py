@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, tzinfo
+from datetime import date, datetime, tzinfo
 from functools import lru_cache
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from . import lazy_re as re
+from .agents.research_rules.saying_nothing import asks_of_asking, says_nothing
 from .errors import ConfigError, HexamemError
 from .memory_types import CoreItem, Hit, MemoryItem, Recall, Where
+from .memory_types.local_time import in_zone
 from .memory_types.times import read_zone
 from .models.tokens import count_each, count_tokens
-from .retrieval.packing import hit_line, item_text, line_costs, pack_lines
+from .retrieval.packing import hit_line, item_text, line_costs, pack_lines, tells_day
 from .stores.ledger import read_items
 from .stores.redaction import Redactor
 
@@ -41,6 +43,7 @@ _RULE = (
 )
 _DELIMITER = re.compile(r"<(?=/?\s*(?:memory|core|recalled)\b)", re.IGNORECASE)
 _WHOLE = 20_000  # characters; a longer text is counted as a whole, by what is cut of it
+_SPARE = 6  # hits beside those that may be shown: some steps only ask
 _LONGEST_QUERY = 2_000  # characters; the beginning and end of a longer message say what it is about
 
 
@@ -54,7 +57,8 @@ class PromptSettings:
         core_tokens: of that, at most.
         today: whether the day, in the user's zone, stands beside it: what was recalled bears dates. ``MemoryMiddleware``
             tells it also where memory has nothing to say, since a model knows no day by itself.
-        k: hits that are recalled, at most. What stands in the conversation already takes none of the room.
+        k: hits that are recalled, at most. What stands in the conversation already takes none of the room, nor do steps
+            that state nothing: plain questions, requests to forget, bare thanks, calls of tools.
         kinds: "step" and item kinds that are recalled; None for all but core, which has its own place.
         strategy: of recall; None for the memory's own.
         where: conditions on what is recalled.
@@ -119,7 +123,7 @@ def search_for_prompt(user: UserMemory, query: str, settings: PromptSettings, vi
     Args:
         visible: how many messages the conversation has, at most: room for as many hits that will be left out.
     """
-    most = min(1_000, settings.k + min(visible, settings.k))
+    most = min(1_000, settings.k + min(visible, settings.k) + _SPARE)
     try:
         return user.recall(_short(query), most, settings.strategy, kinds=settings.kinds, where=settings.where)
     except HexamemError as error:
@@ -136,21 +140,27 @@ def prompt_memory(
         visible: as above.
     """
     own = set(visible)
+    of_asking = any(asks_of_asking(one.query) for one in found if isinstance(one, Recall))
     asked = {" ".join(one.query.split()).casefold() for one in found if isinstance(one, Recall)}
     recalls = [one for one in found if isinstance(one, Recall)]
     degraded = [line for one in found for line in (one.degraded if isinstance(one, Recall) else (one,))]
     ranked: dict[str, Hit] = {}
     for turn in zip_longest(*(one.hits for one in recalls)):
         ranked.update({hit.id: hit for hit in turn if hit is not None and hit.id not in ranked})
+    zone = read_zone(user.timezone)
+    today_is = datetime.now(zone).date()
+    lines = {hit.id: hit.text for hit in ranked.values() if hit.kind == "step"}
     hits = [
         hit
         for hit in ranked.values()
         if hit.id not in own
-        and not (hit.sources and all(one.step_id in own for one in hit.sources))  # learned from what stands there
+        and not (  # learned from what stands there
+            hit.sources and all(one.step_id in own for one in hit.sources) and not _dates(hit, lines, today_is, zone)
+        )
         and not (settings.core and hit.kind == "core")
         and " ".join(hit.text.split()).casefold() not in asked  # the same question, asked before, says nothing
+        and (of_asking or hit.kind != "step" or not says_nothing(hit.speaker or "", hit.text))
     ]
-    zone = read_zone(user.timezone)
     blocks: Sequence[MemoryItem] = ()
     if settings.core:
         try:
@@ -168,6 +178,19 @@ def prompt_memory(
         degraded=tuple(dict.fromkeys(degraded)),
         today=today,
     )
+
+
+def _dates(hit: Hit, lines: Mapping[str, str], today: date, zone: tzinfo) -> bool:
+    """Whether an event tells the day that a line of the conversation leaves open: one of another day, such as "tomorrow".
+
+    A message of the conversation bears no time. What was said today can be reckoned from today.
+    """
+    if hit.kind != "episodic" or hit.occurred_at is None or hit.said_at is None:
+        return False
+    if in_zone(hit.said_at, zone).date() == today:
+        return False
+    said = " ".join(lines.get(one.step_id, "") for one in hit.sources)
+    return not tells_day(said, in_zone(hit.occurred_at, zone).date())
 
 
 def as_data(core: str, recalled: str, today: str = "") -> str:

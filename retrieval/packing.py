@@ -12,10 +12,22 @@ from ..memory_types import Hit
 from ..memory_types.local_time import day_alone, in_zone
 from ..models.tokens import count_each
 
-__all__ = ["distinct_hits", "fuller_hits", "hit_line", "hit_text", "item_text", "line_costs", "pack", "pack_lines"]
+__all__ = [
+    "distinct_hits",
+    "fuller_hits",
+    "hit_line",
+    "hit_text",
+    "item_text",
+    "line_costs",
+    "pack",
+    "pack_lines",
+    "tells_day",
+]
 
 _WORD = re.compile(r"[\u3400-\u9fff]+|[^\W\u3400-\u9fff]+")
 _HAN = re.compile(r"[\u3400-\u9fff]")
+_BREAK = re.compile(r"[^\S\n]*\n\s*")
+_NUMBER = re.compile(r"(?<!\d)\d{1,2}(?!\d)")
 _DAY = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _TITLED = frozenset({"procedural", "resource"})
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
@@ -130,6 +142,15 @@ def _words(text: str, *, singly: bool) -> Iterator[str]:
         yield from (str(day.month), str(day.day), *f"{day:%B %b %A}".casefold().split(), *"年月日号")
 
 
+def tells_day(text: str, day: date) -> bool:
+    """Whether a text names a day of the calendar: as a date, or by its month and number."""
+    if day.isoformat() in text:
+        return True
+    month = {one.casefold() for one in (f"{day:%B}", f"{day:%b}")}
+    named = f"{day.month}月" in text or not month.isdisjoint(_WORD.findall(text.casefold()))
+    return named and any(int(one) == day.day for one in _NUMBER.findall(text))
+
+
 def hit_text(hit: Hit) -> str:
     """What a hit says, as :func:`item_text` words an item; of a document the passage that was found."""
     return hit.text if hit.kind == "step" or hit.place is not None else item_text(hit.kind, hit.text)
@@ -157,14 +178,32 @@ def item_text(kind: str, text: str) -> str:
 
 
 def hit_line(hit: Hit, zone: tzinfo | None = None) -> str:
-    """A hit as it stands in a prompt: when, who or what, and its text.
+    """A hit as it stands in a prompt, in one line: when it was said, who or what it is, and its text.
+
+    The brackets tell when it was said (of what cites nothing, when it was learned); the day of an event stands behind its
+    kind, "(episodic, on 2027-03-14)", unless the text names it. Lines of a text are set apart by " / "; those of a document
+    are kept, set in.
 
     Args:
         zone: by whose clock; None for the offset that the hit bears.
     """
-    when = ""
+    text = hit_text(hit).strip()
+    text = text.replace("\n", "\n  ") if hit.kind == "resource" else _BREAK.sub(" / ", text)
+    when, what = "", hit.kind
     if hit.occurred_at is not None:
-        local = hit.occurred_at if zone is None else in_zone(hit.occurred_at, zone)
-        when = f"[{local:%Y-%m-%d}] " if day_alone(local, hit.kind) else f"[{local:%Y-%m-%d %H:%M}] "
-    who = f"{hit.speaker}: " if hit.speaker else f"({hit.kind}) "
-    return f"{when}{who}{hit_text(hit)}{' (no longer believed)' if hit.superseded else ''}"
+        clock = zone or hit.occurred_at.tzinfo or UTC
+        own = _moment(hit.occurred_at, clock, hit.kind)
+        if hit.kind in ("step", "page") or (hit.said_at is None and hit.kind != "episodic"):
+            when = f"[{own}] "
+        else:
+            said = "" if hit.said_at is None else _moment(hit.said_at, clock, "step")
+            when = f"[{said}] " if said else ""
+            if own != said and own not in text:
+                what = f"{hit.kind}, {'on' if hit.kind == 'episodic' else 'from'} {own}"
+    who = f"{hit.speaker}: " if hit.speaker else f"({what}) "
+    return f"{when}{who}{text}{' (no longer believed)' if hit.superseded else ''}"
+
+
+def _moment(moment: datetime, zone: tzinfo, kind: str) -> str:
+    local = in_zone(moment, zone)
+    return f"{local:%Y-%m-%d}" if day_alone(local, kind) else f"{local:%Y-%m-%d %H:%M}"

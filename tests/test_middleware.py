@@ -216,9 +216,53 @@ def test_what_was_said_later_stands_later_whatever_day_it_tells_of(memory: Memor
         )
     made, model = agent(memory, ["Yes."])
     made.invoke(ask("How old are Leo and Alba?"), thread("later"), context=ALICE)
-    shown = re.findall(r"\[([^\]]+)\]", model.prompts[0][0].text)
-    assert shown == ["2024-11-22 09:00", "2024-12-09", "2024-11-22 10:00", "2024-11-21"]
-    assert re.findall(r"\[([^\]]+)\]", alice.recall("How old are Leo and Alba?").text)[:4] == shown
+    lines = [line for line in model.prompts[0][0].text.splitlines() if line.startswith("[")]
+    assert lines == [
+        "[2024-11-22 09:00] user: Leo and Alba are four years old.",
+        "[2024-11-22 09:00] (episodic) Leo and Alba turned older on 2024-12-09",
+        "[2024-11-22 10:00] user: Leo and Alba are five, they had their birthday.",
+        "[2024-11-22 10:00] (episodic) Leo and Alba turned older on 2024-11-21",
+    ]
+    assert alice.recall("How old are Leo and Alba?").text.splitlines()[:4] == lines
+
+
+def test_the_day_of_an_event_stands_apart_from_that_on_which_it_was_said(memory: Memory) -> None:
+    alice = memory.user("alice", timezone="Europe/Copenhagen")
+    said = {"role": "user", "content": "I run the Harrogate race in spring.", "timestamp": "2026-11-22T12:14:00+00:00"}
+    [step] = alice.remember(said, "old").step_ids
+    rests = {"kind": "episodic", "sources": [{"step_id": step}]}
+    alice.add({**rests, "summary": "The race at Harrogate is run", "occurred_at": "2027-03-14"})
+    alice.add({**rests, "summary": "Dinner after the Harrogate race", "occurred_at": "2027-03-14T19:00"})
+    made, model = agent(memory, ["Yes."])
+    made.invoke(ask("When is the Harrogate race?"), thread("later"), context=ALICE)
+    lines = model.prompts[0][0].text.splitlines()
+    assert "[2026-11-22 13:14] (episodic, on 2027-03-14) The race at Harrogate is run" in lines
+    assert "[2026-11-22 13:14] (episodic, on 2027-03-14 19:00) Dinner after the Harrogate race" in lines
+
+
+@pytest.mark.parametrize(
+    ("said", "ago", "shown"),
+    [
+        ("Tomorrow I have lunch with Gwen.", 2, True),
+        ("Tomorrow I have lunch with Gwen.", 0, False),
+        ("On {day:%d} {day:%B} I have lunch with Gwen.", 2, False),
+    ],
+)
+def test_a_conversation_that_goes_on_another_day_keeps_the_event_that_tells_its_day(
+    memory: Memory, said: str, ago: int, shown: bool
+) -> None:
+    alice = memory.user("alice", timezone="UTC")
+    then = datetime.now(ZoneInfo("UTC")) - timedelta(days=ago)
+    day = then + timedelta(days=1)
+    line = said.format(day=day)
+    message = {"role": "user", "content": line, "id": "m1", "timestamp": then.isoformat()}
+    [step] = alice.remember(message, "t").step_ids
+    event = {"kind": "episodic", "summary": "Lunch with Gwen", "occurred_at": f"{day:%Y-%m-%d}"}
+    alice.add({**event, "sources": [{"step_id": step}]})
+    made, model = agent(memory, ["Yes."])
+    going_on = [HumanMessage(line, id="m1"), AIMessage("Enjoy it."), HumanMessage("Where do I meet Gwen for lunch?")]
+    made.invoke({"messages": going_on}, thread(), context=ALICE)
+    assert (f"(episodic, on {day:%Y-%m-%d}) Lunch with Gwen" in model.prompts[0][0].text) is shown
 
 
 def test_an_item_in_the_words_of_its_step_is_not_shown_beside_it(memory: Memory) -> None:
@@ -269,10 +313,45 @@ def test_an_item_is_shown_without_the_words_that_only_a_search_needs(memory: Mem
     made, model = agent(memory, ["Yes."])
     made.invoke(ask("When is the party at the zoo?"), context=ALICE)
     lines = model.prompts[0][0].text.splitlines()
-    assert "[2024-03-01] (episodic) Party at the zoo" in lines
-    assert "[2024-03-01 15:30] (episodic) Cake for the party (Mark)" in lines
+    assert "(episodic, on 2024-03-01) Party at the zoo" in lines
+    assert "(episodic, on 2024-03-01 15:30) Cake for the party (Mark)" in lines
     assert [line.endswith("(semantic) The zoo allows a party of forty") for line in lines].count(True) == 1
     assert "celebration" not in lines
+
+
+def test_what_states_nothing_takes_no_place_in_a_prompt(memory: Memory) -> None:
+    alice = memory.user("alice")
+    told = [f"I train with {name} for the marathon." for name in ("Femi", "Gwen", "Tom", "Ida")]
+    noise = [
+        {"role": "user", "content": "Who do I train with for the marathon, and on which days?"},
+        {"role": "user", "content": "Please forget what I said about the marathon."},
+        {"role": "assistant", "content": "Shall I forget the marathon?"},
+        {"role": "assistant", "content": "train_marathon()"},
+        {"role": "user", "content": "Ok, thanks!"},
+    ]
+    telling = {"role": "user", "content": "Did you know I won the marathon with Ann?"}
+    alice.remember([*told, *noise, telling], thread_id="old")
+    made, model = agent(memory, ["Yes."], prompt=PromptSettings(k=5))
+    made.invoke(ask("Tell me of the marathon training!"), thread("later"), context=ALICE)
+    lines = [line.partition("] ")[2] for line in model.prompts[0][0].text.splitlines() if line.startswith("[")]
+    assert lines == [f"user: {one}" for one in (*told, telling["content"])]
+    made, model = agent(memory, ["Yes."])
+    made.invoke(ask("What did I ask you about the marathon?"), thread("last"), context=ALICE)
+    assert noise[0]["content"] in model.prompts[0][0].text
+
+
+def test_each_hit_is_one_line_of_a_prompt(memory: Memory) -> None:
+    alice = memory.user("alice")
+    reply = {"role": "assistant", "content": "For the window:\n\n- pigs of marzipan\n- a sleigh"}
+    alice.remember([reply], thread_id="old")
+    alice.add({"kind": "procedural", "summary": "Marzipan pigs", "steps": ["Knead it", "Cut it"]})
+    alice.add({"kind": "resource", "title": "Marzipan", "content": "Almonds\n  Sugar"})
+    made, model = agent(memory, ["Yes."])
+    made.invoke(ask("How do I make the pigs of marzipan for the window?"), thread("later"), context=ALICE)
+    shown = model.prompts[0][0].text
+    assert "assistant: For the window: / - pigs of marzipan / - a sleigh\n" in shown
+    assert "(procedural) Marzipan pigs / Knead it / Cut it\n" in shown
+    assert "(resource) Marzipan\n  Almonds\n    Sugar\n" in shown
 
 
 def test_what_was_said_at_once_stands_in_the_order_in_which_it_was_said(memory: Memory) -> None:

@@ -594,3 +594,15 @@ def test_the_filter_of_one_question_does_not_hold_for_the_next_in_a_thread(told:
     second = graph.invoke({"question": "Who ran a half marathon?"}, config, context=context)
     assert {one["thread_id"] for one in first["research"]["passages"]} == {"one"}
     assert "three" in {one["thread_id"] for one in second["research"]["passages"]}
+
+
+def test_a_users_plain_questions_are_read_last(memory: Memory) -> None:
+    user = memory.user("asked")
+    asked = ["When is my Spanish exam?", "Please forget what I said about the exam.", "What is my Spanish exam about?"]
+    told = ["My Spanish exam is on Monday.", "Did you know I failed a Spanish exam once?", "I like tea."]
+    user.remember([*asked, *told], thread_id="old")
+    read = [one.text for one in user.research("On which day is the exam in Spanish?", 1).passages if one.kind == "step"]
+    assert set(read) == {*asked, *told}
+    assert set(read[: len(told)]) == set(told)
+    again = [one.text for one in user.research("What did I ask about the Spanish exam?", 1).passages]
+    assert again.index(asked[0]) < again.index(told[-1])

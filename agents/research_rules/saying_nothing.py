@@ -1,0 +1,119 @@
+"""What states nothing: plain questions, requests to look something up or to forget it, bare thanks, calls of tools.
+
+It is stored like all that was said, and holds the words of what it is about, so that a search brings it; but in a prompt
+it takes the place of something that tells. A question may tell as well ("Did you know I moved to Porto?", "What can I cook
+for Mia, who is allergic to nuts?"): in doubt it does.
+"""
+
+from __future__ import annotations
+
+from ... import lazy_re as re
+from ...retrieval.asking_replies import only_asks as only_asks_back
+from .asking import is_courtesy
+
+__all__ = ["asks_of_asking", "asks_plainly", "says_nothing"]
+
+_LONGEST = 240
+_SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
+_LEAD = re.compile(
+    r"^[\W_]*(?:(?:and|so|but|then|now|ok(?:ay)?|hey|hi|hello|well|please|sorry|actually|also|yes|no|thanks"
+    r"|thank you|by the way|btw)\b[\s,]*){0,3}"
+    r"(?:(?:please )?(?:search|research|check|look)\b[^:;.!?]{0,40}\bmemory\b\s*[:,;]\s*)?"
+    r"(?:(?:can|could|would|will) you (?:please )?)?"
+    r"(?:(?:tell|remind|show) (?:me|us)(?: again)?(?: of)?\s+|do you (?:still )?(?:know|remember|recall)\s+"
+    r"|i (?:forgot|forget|don['’]t (?:know|remember)|can['’]t remember)\s+)?",
+    re.IGNORECASE,
+)
+_PLACED = r"(?:(?:with|on|at|in|for|to|from|since|by|of|about)\s+)?"
+_ASKS = re.compile(
+    rf"{_PLACED}(?:(?:what|which|who|whom|whose|when|where|how (?:many|much|old|long|often|far|tall))\b"
+    r"(?!\s+(?:an?|about|if|should|could|can|shall|would|might)\b)"
+    r"|(?:did|do|have|had|am|was)\s+(?:i|we)\b(?!\s+(?:tell|mention|say|told|mentioned|said|need|have to)\b))",
+    re.IGNORECASE,
+)
+_NEXT = re.compile(rf",?\s+(?:and|or|but)\s+(?={_PLACED}(?:wh(?:at|ich|o|om|ose|en|ere)|how|why)\b)", re.IGNORECASE)
+_WHY = re.compile(r"(?:why|how)\W*$", re.IGNORECASE)
+_TELLS = re.compile(  # what makes a question tell something
+    r"\d|['’](?:m|ve|d|ll)\b|[:;(—–]|\b(?:because|since|although|though|now that|given|considering|if)\b"
+    r"|\b(?:my|our) (?:new|old|former|ex)\b|.\b(?:who|whom|whose|which|while|when)\b"
+    r"|\bthat\s+(?:i|we|he|she|they|it|my|our|the|is|was|has)\b"
+    r"|\b(?:january|february|march|april|may|june|july|august|september|october|november|december"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|today|tomorrow|tonight|yesterday)\b"
+    r"|,\s*(?:i|we|he|she|it|they|my|our|his|her|their|the|a|an|so|as|you)\b",
+    re.IGNORECASE,
+)
+_NAMED = re.compile(r"\b(?:my|our|My|Our)\s+(?:[a-z][\w'’-]*\s+){1,2}(?!I\b)[A-Z]")  # "my daughter Mia"
+_FORGETTING = re.compile(
+    r"^[\W_]*(?:(?:please|now|yes|ok(?:ay)?|sorry|actually|and|so)\b[\s,]*){0,3}(?:(?:can|could|would) you (?:please )?)?"
+    r"(?:forget\b|(?:delete|erase|remove|wipe)\b(?=.*\b(?:memory|(?:i|we)(?:['’]ve| have)? (?:said|told))\b))"
+    r"(?!.*[,;:]\s*(?:and |but |because )?(?:i|we|he|she|it|they|my|our)\b)",
+    re.IGNORECASE,
+)
+_CALL = re.compile(r"\s*(?:[A-Za-z_][\w.-]*\((?:[^()]|\([^()]*\))*\)\s*)+")
+_DONE = re.compile(r"\W*(?:done|noted|stored|saved|forgotten|will do|all set)\W*", re.IGNORECASE)
+_OTHER_TONGUE = re.compile(
+    r"[\W_]*(?:wer|wem|wen|wann|wo|wohin|woher|wie (?:viele|alt|oft|lange|heißt|hieß)|welche[rnsm]?|wessen"
+    r"|quién(?:es)?|cuándo|dónde|cuál(?:es)?|cuánt[oa]s?|qui|quand|où|combien|quels?|quelles?)\b[^,.;:!?\d]{1,80}\?\s*",
+    re.IGNORECASE,
+)
+_HAN = re.compile(
+    r"(?!.*(?:知道|记得|听说|因为|如果))[^，。；：、\d？?！!]{0,20}"
+    r"(?:什么时候|什么|谁|哪[里儿个些位天年家座]|几[个号点岁月时次天年]|多少)[^，。；：、\d？?！!]{0,16}[？?]?\s*"
+    r"|请?(?:你)?(?:忘掉|忘记|忘了)[^，。；：\d]{1,24}[。！]?\s*"
+)
+_OF_ASKING = re.compile(r"\bask(?:s|ed|ing)?\b|\bquestions?\b|问", re.IGNORECASE)
+
+
+def says_nothing(speaker: str, text: str) -> bool:
+    """Whether a step states nothing: thanks alone, a call of a tool, what a user only asks or wants forgotten, or what an
+    assistant only asks back.
+
+    Args:
+        speaker: who said it; people who are named tell each other things by asking, so that nothing is taken for a question
+            of theirs.
+    """
+    if is_courtesy(text):
+        return True
+    if speaker == "user":
+        return asks_plainly(text)
+    if _CALL.fullmatch(text) or _DONE.fullmatch(text):
+        return True
+    return speaker == "assistant" and only_asks_back(text)
+
+
+def asks_plainly(text: str) -> bool:
+    """Whether a text is nothing but questions for a fact ("When is my exam, and with whom do I train?"), requests to tell
+    one, or to forget something. One that asks for advice or tells something beside is not."""
+    if len(text) > _LONGEST:
+        return False
+    if _HAN.fullmatch(text) or _OTHER_TONGUE.fullmatch(text):
+        return True
+    asked = False
+    for sentence in _SENTENCE.findall(text):
+        if is_courtesy(sentence):
+            continue
+        if not (_FORGETTING.match(sentence) or _only_wants_to_know(sentence)):
+            return False
+        asked = True
+    return asked
+
+
+def asks_of_asking(text: str) -> bool:
+    """Whether it is asked what was asked: then questions are what tells."""
+    return _OF_ASKING.search(text) is not None
+
+
+def _only_wants_to_know(sentence: str) -> bool:
+    plain = _LEAD.sub("", sentence, count=1)
+    if not sentence.rstrip().endswith("?") and plain == sentence.lstrip():
+        return False
+    first = True
+    for part in _NEXT.split(plain):
+        began = _ASKS.match(part)
+        if began is None:
+            if first or not _WHY.match(part):  # "and why?"
+                return False
+        elif _TELLS.search(part, began.end()) or _NAMED.search(part):
+            return False
+        first = False
+    return True

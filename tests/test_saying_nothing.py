@@ -1,0 +1,82 @@
+"""What states nothing, and what tells something though it asks."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hexamem.agents.research_rules.saying_nothing import asks_of_asking, asks_plainly, says_nothing
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Who did I use to sing with, and on which days?",
+        "When is my piano exam, and with whom do I practise for Leipzig?",
+        "What is Ida's surname?",
+        "Thanks! Where do I live?",
+        "Search your memory: who mustn't eat the cake, and why?",
+        "What do you know about me and my family?",
+        "Tell me where I live.",
+        "Do you remember who fixed my roof?",
+        "How many cats do I have?",
+        "Please forget what I said about Ben's flat.",
+        "Yes, forget the whole message, the boat too.",
+        "Please delete what I told you about the flat.",
+        "Wann ist meine Prüfung?",
+        "我什么时候考试？",
+        "我的狗叫什么名字？",
+        "请忘掉我说过的话。",
+    ],
+)
+def test_plain_questions_and_requests_to_forget_state_nothing(text: str) -> None:
+    assert asks_plainly(text)
+    assert says_nothing("user", text)
+    assert not says_nothing("Nora", text)  # people tell each other things by asking
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Did you know I moved to Porto?",
+        "Did I tell you I moved to Porto?",
+        "What can I cook for Mia, who is allergic to nuts?",
+        "What is the school of my daughter Mia like?",
+        "Where do I park my new car?",
+        "What do I do when I'm in Porto?",
+        "What is the best train to Rome on 3 May?",
+        "Why does my knee hurt after running?",
+        "Can I eat nuts?",
+        "I moved to Porto. Where is the library?",
+        "Forget it, I moved to Porto instead.",
+        "Don't forget the party.",
+        "Remove the rolls from the menu.",
+        "Remind me to call Tom.",
+        "What a day!",
+        "Where I live it rains.",
+        "你知道我搬到波尔图了吗？",
+        "我搬到了波尔图，你觉得怎么样？",
+        "",
+    ],
+)
+def test_what_tells_something_is_no_plain_question(text: str) -> None:
+    assert not asks_plainly(text)
+
+
+def test_of_an_assistant_calls_acknowledgements_and_what_only_asks_back_state_nothing() -> None:
+    for text in ("read_newest_mail()", 'look(what="a (b)")\nlook()', "Done.", "You're welcome!", "Shall I note it?"):
+        assert says_nothing("assistant", text)
+    for text in ("Sofie, because she is allergic.", "Done: Sofie starts on 7 December.", "The call look() failed."):
+        assert not says_nothing("assistant", text)
+    assert says_nothing("Nora", "Ok, thanks!")
+
+
+def test_whoever_asks_what_was_asked_wants_questions() -> None:
+    assert asks_of_asking("What did I ask you yesterday?")
+    assert not asks_of_asking("Where do I live?")
+
+
+@given(st.text(max_size=400), st.sampled_from(["user", "assistant", "Nora", ""]))
+def test_any_text_can_be_looked_at(text: str, speaker: str) -> None:
+    assert says_nothing(speaker, text) in (True, False)
