@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .memory import Memory
     from .user import UserMemory
 
-__all__ = ["ChatContext", "chat_graph"]
+__all__ = ["ChatContext", "chat_graph", "research_as_recall"]
 
 _PROMPT = (
     "You are a helpful assistant with a memory that lasts over conversations. Use what it holds where it bears on what is "
@@ -108,7 +108,7 @@ def _evidence_graph(
         caught = catch_up_thread(user, messages, found.thread_id, agent_id=found.agent_id)
         degraded = [*caught.degraded, *(caught.stored.degraded if caught.stored is not None else ())]
         write = get_stream_writer()
-        write({"stage": "recall", "recall": _as_recall(user, known), "degraded": degraded})
+        write({"stage": "recall", "recall": research_as_recall(user, known), "degraded": degraded})
         write({"stage": "remember", "step_ids": list(caught.new), "degraded": degraded})
         return (
             {"messages": [AIMessage(_reply(user, messages, known), additional_kwargs={NOT_STORED: True})]}
@@ -139,8 +139,8 @@ def _reply(user: UserMemory, messages: Sequence[AnyMessage], found: Research | s
     return reply if told else f"{reply}\n{NO_MODEL}"
 
 
-def _as_recall(user: UserMemory, found: Research | str | None) -> dict[str, Any]:
-    """What was found, in the form in which the middleware tells a recall."""
+def research_as_recall(user: UserMemory, found: Research | str | None) -> dict[str, Any]:
+    """What research found, in the form in which the middleware tells a recall; empty where there was none."""
     if not isinstance(found, Research):
         return {}
     claims = {one.passage_id: one for one in found.evidence}

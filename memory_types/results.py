@@ -94,12 +94,14 @@ class Hit(Record):
     def explain(self) -> str:
         """The reasons in one line: ``dense #2 (0.61) 45% · bm25 #1 (7.3) 55%``.
 
-        Where the score is no sum of positive shares (the learned ranking), what each adds or takes: ``fused +0.33``. A
-        signal of which nothing can be told is left out: the learned ranking compares, and of a single record tells no
+        Where the score is no sum of positive shares, and of the learned ranking always, what each adds or takes:
+        ``fused +0.33``. A signal of which nothing can be told is left out: the learned ranking compares, and of a single record tells no
         shares.
         """
         parts = []
-        percent = self.score > 0 and all(signal.share >= 0 for signal in self.why)
+        # Only the learned ranking tells of others: it compares, so that a hit whose shares happen to be positive is none else.
+        compared = any(signal.name == "others" for signal in self.why)
+        percent = self.score > 0 and not compared and all(signal.share >= 0 for signal in self.why)
         for signal in self._telling():
             share = f" {signal.share / self.score:.0%}" if percent else f" {signal.share:+.2f}" if signal.share else ""
             parts.append(signal.explain(share))

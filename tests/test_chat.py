@@ -196,6 +196,16 @@ def test_why_tells_of_each_hit_the_signals_and_its_rank_in_each(chat: Chat) -> N
     assert "keyword" not in reasons[1]  # it shares no word with the question
 
 
+def test_why_after_research_tells_of_the_research(chat: Chat) -> None:
+    told = ("My daughter Mia goes to school in Hangzhou.", "My car is a green Fabia.", "Which car do I have?")
+    shown = chat(*told, "/research Where does Mia go to school?", "/why", "/research What is my shoe size?", "/why")
+    asked = re.findall(r"(?:Recalled|Researched|Research found nothing) for: (.+)", shown)
+    assert asked == ["Where does Mia go to school?", "What is my shoe size?"]
+    assert re.search(r"Researched for: Where does Mia.*\n +1  step .*\n +user: My daughter Mia goes", shown)
+    again = chat("Which car do I have?", "/why")
+    assert "Recalled for: Which car do I have?" in again
+
+
 def test_what_undo_brings_back_is_not_told_as_learned(chat: Chat) -> None:
     shown = chat("The wifi password is Tr4mw4y-Blue.", "/memory", "/forget 1", "/undo", "/memory")
     assert "Undone: op_" in shown

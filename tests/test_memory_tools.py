@@ -11,7 +11,7 @@ from langchain_core.messages import HumanMessage, ToolMessage
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.checkpoint.memory import InMemorySaver
 
-from hexamem import Memory, MemoryMiddleware, memory_tools
+from hexamem import Memory, MemoryMiddleware, MiddlewareSettings, PromptSettings, memory_tools
 from hexamem.aligning import MEMORY_TOOLS
 from hexamem.errors import ConfigError, MissingUserError
 from hexamem.tools.operations import OPERATIONS
@@ -115,6 +115,38 @@ def test_what_was_just_said_can_be_found_and_forgotten_by_its_id(memory: Memory)
         )
     assert not [step for step in memory.user("alice").steps() if "Dahl" in step.content]
     assert "I am well." in [step.content for step in memory.user("alice").steps()]
+
+
+def test_a_search_tells_only_how_that_begins_which_the_memory_block_shows(memory: Memory) -> None:
+    alice = memory.user("alice")
+    long = "Dahl leads the department, and he wants the reports of all teams on Friday before noon, in English."
+    alice.remember([long, *(f"The department bought printer number {one}." for one in "abcdef")], thread_id="old")
+    model = ScriptedChat([calls("search_memory", query="department", k=7), "Done."])
+    settings = MiddlewareSettings(prompt=PromptSettings(k=3))
+    agent = create_agent(model, middleware=[MemoryMiddleware(memory, settings=settings)])
+    out = agent.invoke({"messages": [HumanMessage("What does Dahl want?")]}, context={"user": "alice"})
+    block = model.prompts[0][0].text
+    found = json.loads(out["messages"][2].text)["results"]
+    steps = {step.content: step.id for step in alice.steps()}
+    shown = {one["id"] for one in found if one.get("in_memory_block")}
+    assert shown == {steps[text] for text in steps if f"user: {text}\n" in block}
+    [cut] = [one for one in found if one["id"] == steps[long]]
+    assert set(cut) == {"id", "kind", "text", "in_memory_block"}
+    assert long.startswith(cut["text"].removesuffix("…"))
+    assert all(one["text"] in steps and "when" in one for one in found if one["id"] not in shown)
+    assert len(found) > len(shown) > 0
+
+
+def test_a_model_is_told_how_the_user_can_store_a_secret_that_is_not_there(memory: Memory) -> None:
+    alone = use(memory, "use_secret", what="wifi password").text
+    assert "application" in alone
+    model = ScriptedChat([calls("use_secret", what="wifi password"), "It is not stored."])
+    agent = create_agent(model, middleware=[MemoryMiddleware(memory)])
+    out = agent.invoke({"messages": [HumanMessage("Log in to the wifi.")]}, context={"user": "alice"})
+    assert "by one message" in out["messages"][2].text
+    out = agent.invoke({"messages": [HumanMessage(f"My wifi password is {SECRET}.")]}, context={"user": "alice"})
+    assert SECRET not in out["messages"][0].text
+    assert result(memory, "use_secret", what="wifi password")["secrets"]
 
 
 def test_what_a_model_remembers_rests_on_the_message_that_it_answers(memory: Memory) -> None:

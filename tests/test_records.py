@@ -147,6 +147,11 @@ def test_reasons_are_percent_of_a_sum_and_else_what_each_adds_or_takes() -> None
     assert hit(-0.1, 0.2, -0.3).explain() == "s0 +0.20 · s1 -0.30"
 
 
+def test_the_learned_ranking_tells_of_every_hit_what_signals_add() -> None:
+    why = (Signal(name="fused", share=0.4), Signal(name="others", share=0.1))
+    assert Hit(id="step_x", kind="step", text="t", score=0.5, why=why).explain() == "fused +0.40 · others +0.10"
+
+
 def test_a_signal_of_which_nothing_can_be_told_is_no_reason_to_show() -> None:
     signals = (Signal(name="dense", rank=1, value=0.35), Signal(name="words"), Signal(name="labels", note="names Flat"))
     hit = Hit(id="step_x", kind="step", text="t", score=0.0, why=signals)

@@ -68,6 +68,7 @@ def _caller(
         made = OperationCall(
             scope=found,
             visible=frozenset(state.get("memory_visible") or ()),
+            shown=str(state.get("memory_text") or ""),
             message_id=_answered(state.get("messages") or ()),
         )
         try:

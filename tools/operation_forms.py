@@ -51,6 +51,10 @@ class FoundRecord(_Values):
     text: str
     when: str | None = None
     speaker: str | None = None
+    in_memory_block: bool | None = Field(
+        default=None,
+        description="True where the memory block shows it whole; here it is cut, without its time and speaker.",
+    )
     no_longer_believed: bool | None = Field(default=None, description="True where something newer took its place.")
 
 

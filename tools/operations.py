@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel
@@ -18,7 +18,7 @@ from ..errors import InvalidInputError, NotFoundError
 from ..memory_types import CoreItem, Hit, MemoryItem, ResourceItem, Step, VaultItem
 from ..memory_types.local_time import iso_in
 from ..memory_types.times import read_zone, shown
-from ..retrieval.packing import distinct_hits, hit_text, item_text
+from ..retrieval.packing import distinct_hits, hit_line, hit_text, item_text
 from ..stores.ledger import event_time, has_own_time
 from ..stores.ledger.said_steps import last_said
 from ..stores.ledger.steps import known_messages
@@ -67,11 +67,13 @@ class OperationCall:
     Attributes:
         scope: the user and thread that the door has bound.
         visible: ids of steps that the caller sees already; a search gives no more of them than their ids.
+        shown: what of memory stands in the caller's prompt; a search tells only how that begins.
         message_id: of the user's message that the call answers; None where the door does not know it.
     """
 
     scope: MemoryScope
     visible: frozenset[str] = frozenset()
+    shown: str = ""
     message_id: str | None = None
 
 
@@ -97,7 +99,7 @@ class MemoryOperation(Generic[I, O]):
     changes: bool = False
 
 
-_BEGINNING = 80  # characters that tell a message which stands in the conversation
+_BEGINNING = 80  # characters that tell what stands in the conversation or the prompt
 
 
 def _when(user: UserMemory, moment: datetime | None, kind: str) -> str | None:
@@ -108,12 +110,23 @@ def _search(user: UserMemory, call: OperationCall, given: SearchInput) -> Search
     times = {name: value for name in ("since", "until") if (value := getattr(given, name))}
     most = given.k + min(len(call.visible), given.k)
     found = user.recall(given.query, most, kinds=given.kinds or None, where=times or None)
+    zone = read_zone(user.timezone)
     hits = distinct_hits([hit for hit in found.hits if hit.id not in call.visible], given.k)
     seen = [hit for hit in found.hits if hit.id in call.visible][: given.k]
     return SearchOutput(
         in_this_conversation=[SeenRecord(id=hit.id, begins=_beginning(hit.text)) for hit in seen] or None,
-        results=[_found(user, hit) for hit in hits],
+        results=[
+            _seen(user, hit) if call.shown and _stands_in(call.shown, hit, zone) else _found(user, hit) for hit in hits
+        ],
     )
+
+
+def _stands_in(prompt: str, hit: Hit, zone: tzinfo) -> bool:
+    return f"{hit_line(hit, zone)}\n" in prompt
+
+
+def _seen(user: UserMemory, hit: Hit) -> FoundRecord:
+    return FoundRecord(id=hit.id, kind=hit.kind, text=_beginning(hit_text(hit)), in_memory_block=True)
 
 
 def _found(user: UserMemory, hit: Hit) -> FoundRecord:
@@ -274,13 +287,20 @@ def _read(user: UserMemory, call: OperationCall, given: ReadInput) -> ReadOutput
     )
 
 
+_HOW_TO_STORE = {
+    True: "Tell the user that it is not stored yet, and that they can store it by one message which says what it is for and its "
+    'value, such as "My mail password is …": memory puts the value into the vault. Then call use_secret again.',
+    False: "Tell the user that it is not stored yet, and do not ask for it: where this conversation has no memory, the "
+    "application has to store it in the vault.",
+}
+"""What to do about a secret that is not there: whether what the user says in this conversation is stored by memory."""
+
+
 def _use_secret(user: UserMemory, call: OperationCall, given: SecretInput) -> SecretOutput:
     held = {item.id: item for item in user.items("vault") if isinstance(item, VaultItem) and item.secret_id}
     found = [held[hit.id] for hit in user.recall(given.what, 5, kinds="vault").hits if hit.id in held]
     if not found:
-        raise NotFoundError(
-            f"no secret is known for {shown(given.what)}; ask the user to store it, and not to say it here"
-        )
+        raise NotFoundError(f"no secret is known for {shown(given.what)}. {_HOW_TO_STORE[bool(call.visible)]}")
     return SecretOutput(
         secrets=[
             SecretRef(

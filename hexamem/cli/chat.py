@@ -89,8 +89,8 @@ class Chat:
     Attributes:
         user: whose memory it is. thread: the conversation. model: the model's name; None without one.
         history: what was said, as the agent sees it.
-        recall: what was recalled last, as JSON. numbered: ids that a command listed since the last message, by their numbers
-            from 1.
+        recall: what was recalled last, as JSON. researched: whether /research did it.
+        numbered: ids that a command listed since the last message, by their numbers from 1.
         undoable: the operations of the last /forget, or by which the model forgot something.
         secrets: ids of those to which the last reply refers.
         reveals_reply: whether the numbers of /reveal are those of these secrets: no command listed anything since.
@@ -101,6 +101,7 @@ class Chat:
     model: str | None = None
     history: list[BaseMessage] = field(default_factory=list)
     recall: dict[str, Any] = field(default_factory=dict)
+    researched: bool = False
     numbered: list[str] = field(default_factory=list)
     undoable: tuple[str, ...] = ()
     secrets: list[str] = field(default_factory=list)
@@ -185,7 +186,7 @@ class Chat:
         if what.get("stage") == "remember":
             stored += what.get("step_ids") or []
         if what.get("stage") == "recall":
-            self.recall = what.get("recall") or {}
+            self.recall, self.researched = what.get("recall") or {}, False
             hits = self.recall.get("hits") or []
             if hits:
                 output.write(Text(f"recalled {len(hits)} (/why):", style="dim"))

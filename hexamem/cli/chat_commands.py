@@ -64,12 +64,17 @@ def _memory(chat: Chat, words: str) -> None:
 
 
 def _why(chat: Chat, rest: str) -> None:
-    """what was recalled for the last message, and why"""
+    """what was recalled for the last message or /research, and why"""
     hits = chat.recall.get("hits") or []
     chat.show_list([hit["id"] for hit in hits])
     if not hits:
-        return output.write_text("Nothing was recalled for the last message.")
-    output.write_text(f"Recalled for: {output.clean(chat.recall['query'])}")
+        asked = chat.recall.get("query") if chat.researched else ""
+        return output.write_text(
+            f"Research found nothing for: {output.clean(asked)}"
+            if asked
+            else "Nothing was recalled for the last message."
+        )
+    output.write_text(f"{'Researched' if chat.researched else 'Recalled'} for: {output.clean(chat.recall['query'])}")
     for number, hit in enumerate(hits, 1):
         who = f"{hit['speaker']}: " if hit["speaker"] else ""
         output.write(
@@ -149,7 +154,10 @@ def _undo(chat: Chat, what: str) -> None:
 
 def _research(chat: Chat, question: str) -> None:
     """QUESTION: answer it from memory in several rounds, with quotes"""
+    from ..chatting import research_as_recall
+
     found = chat.user.research(question)
+    chat.recall, chat.researched = research_as_recall(chat.user, found), True
     output.write_text(output.clean(found.answer))
     for claim in found.evidence:
         output.write(
