@@ -189,7 +189,7 @@ def hit_line(hit: Hit, zone: tzinfo | None = None) -> str:
     """
     text = hit_text(hit).strip()
     text = text.replace("\n", "\n  ") if hit.kind == "resource" else _BREAK.sub(" / ", text)
-    when, what = "", hit.kind
+    when, what = "", str(hit.kind)
     if hit.occurred_at is not None:
         clock = zone or hit.occurred_at.tzinfo or UTC
         own = _moment(hit.occurred_at, clock, hit.kind)

@@ -66,7 +66,7 @@ def test_the_demo_asks_the_first_eight_questions(screen: str) -> None:
 
 def test_the_demo_ticks_evidence_and_says_why(screen: str) -> None:
     assert "✓" in screen
-    assert re.search(r"dense #\d+ \(0\.\d\d\) \d+%", screen)
+    assert re.search(r"dense #\d+ \(0\.\d\d\) [+-]\d\.\d\d", screen)
     assert re.search(r"\d+\.\d ms", screen)
 
 

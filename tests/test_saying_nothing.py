@@ -64,10 +64,26 @@ def test_what_tells_something_is_no_plain_question(text: str) -> None:
     assert not asks_plainly(text)
 
 
+FORGOT = ("Done, that's forgotten. It can be undone.", "You asked me to forget that, so I no longer keep it.")
+
+
 def test_of_an_assistant_calls_acknowledgements_and_what_only_asks_back_state_nothing() -> None:
-    for text in ("read_newest_mail()", 'look(what="a (b)")\nlook()', "Done.", "You're welcome!", "Shall I note it?"):
+    for text in (
+        "read_newest_mail()",
+        'look(what="a (b)")\nlook()',
+        "Done.",
+        "You're welcome!",
+        "Shall I note it?",
+        *FORGOT,
+    ):
         assert says_nothing("assistant", text)
-    for text in ("Sofie, because she is allergic.", "Done: Sofie starts on 7 December.", "The call look() failed."):
+    for text in (
+        "Sofie, because she is allergic.",
+        "Done: Sofie starts on 7 December.",
+        "I've forgotten all about Ben.",
+        "That's forgotten. Ben is a vet.",
+        "The call look() failed.",
+    ):
         assert not says_nothing("assistant", text)
     assert says_nothing("Nora", "Ok, thanks!")
 

@@ -51,6 +51,11 @@ _FORGETTING = re.compile(
 )
 _CALL = re.compile(r"\s*(?:[A-Za-z_][\w.-]*\((?:[^()]|\([^()]*\))*\)\s*)+")
 _DONE = re.compile(r"\W*(?:done|noted|stored|saved|forgotten|will do|all set)\W*", re.IGNORECASE)
+_FORGOT = re.compile(  # "Done, that's forgotten.": neither what nor of whom
+    r"(?=.{0,100}$)(?=.*\bforg(?:et|ot|otten)\b)(?:Done|Okay|OK|Ok|You asked me|I|I['’]ve|That|That['’]s|It|It['’]s)\b"
+    r"(?:[^A-Z\d]|\bI\b|[.!] (?:It|You|I|That|This|Anything|Is|Shall|Should|Would|Let|Just|Please)\b)*",
+    re.DOTALL,
+)
 _OTHER_TONGUE = re.compile(
     r"[\W_]*(?:wer|wem|wen|wann|wo|wohin|woher|wie (?:viele|alt|oft|lange|heißt|hieß)|welche[rnsm]?|wessen"
     r"|quién(?:es)?|cuándo|dónde|cuál(?:es)?|cuánt[oa]s?|qui|quand|où|combien|quels?|quelles?)\b[^,.;:!?\d]{1,80}\?\s*",
@@ -78,7 +83,7 @@ def says_nothing(speaker: str, text: str) -> bool:
         return asks_plainly(text)
     if _CALL.fullmatch(text) or _DONE.fullmatch(text):
         return True
-    return speaker == "assistant" and only_asks_back(text)
+    return speaker == "assistant" and (only_asks_back(text) or _FORGOT.fullmatch(text) is not None)
 
 
 def asks_plainly(text: str) -> bool:
