@@ -16,6 +16,7 @@ from ..agents.labelling.task import LabelTask
 from ..agents.page_notes import PageTexts, write_page_notes
 from ..agents.page_slots import read_page_slots
 from ..intent.contract import Embed, LabelBatch
+from ..memory_types.times import read_zone
 from ..stores.documents import searchable
 from ..stores.labelling import write_labels
 from ..stores.ledger import Ledger, Transaction
@@ -56,6 +57,7 @@ def read_label_task(ledger: Ledger, embed: Embed, user: str, step_ids: Collectio
         used = labels_before(tx, chosen[0])
         scopes = open_scopes(tx, chosen[0], _SCOPES)
         pages = read_page_slots(tx, step_ids)
+        zone = read_zone(tx.timezone)
     ids = {one.step.id for one in window if one.seq in set(chosen)}
     if ids != set(step_ids):
         return None
@@ -82,6 +84,7 @@ def read_label_task(ledger: Ledger, embed: Embed, user: str, step_ids: Collectio
         scopes=gists,
         used=frozenset(carried),
         pages=pages,
+        zone=zone,
     )
     return TaskOfBatch(task=task, marks=marks, names={one.id: one.name for one in labels})
 

@@ -14,6 +14,7 @@ from ...intent.events.cues import coarse_synonyms
 from ...intent.events.labeler import event_seeds
 from ...intent.vocabulary import Vocabulary
 from ...memory_types.labels import Label
+from ...memory_types.local_time import in_zone
 from ...prompts import Prompt
 from ..page_notes import PageTexts, kept_notes
 from ..page_slots import shown_pages
@@ -55,7 +56,7 @@ class LabelReading:
             [one.step.text for one in task.window]
             + [one.resolved_text for one in task.window]
             + [one.step.speaker for one in task.window]
-            + [one.step.occurred_at.strftime("%Y %m %d %-d %-m %B %A %H:%M") for one in task.window]
+            + [in_zone(one.step.occurred_at, task.zone).strftime("%Y %m %d %-d %-m %B %A %H:%M") for one in task.window]
             + [name for label_id, name in self.board.names.items() if label_id in self.board.handles]
             + list(self.board.gists.values())
         )

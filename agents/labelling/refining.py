@@ -19,6 +19,7 @@ import numpy as np
 
 from ...intent.contract import Embed, LabeledStep
 from ...memory_types import utc_now
+from ...memory_types.times import read_zone
 from ...stores.documents import searchable
 from ...stores.labelling import write_labels
 from ...stores.ledger import Ledger, Transaction
@@ -287,6 +288,7 @@ class LabelRefining:
             ids = {one.step.id for one in window if one.seq in set(chosen)}
             # Of single steps here and there no memo can be made.
             pages = read_page_slots(tx, ids) if self.settings.below is None else ()
+            zone = read_zone(tx.timezone)
         labels = _by_path(stored)
         vocabulary = Vocabulary(stored)
         carried = {one for label_id in used for one in (vocabulary.canonical(label_id), *vocabulary.above(label_id))}
@@ -307,6 +309,7 @@ class LabelRefining:
             scopes=gists,
             used=frozenset(carried),
             pages=pages,
+            zone=zone,
         )
         return _Read(task=task, marks=marks, names={one.id: one.name for one in labels}, reached=chosen[-1])
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, tzinfo
 
 from ...intent.contract import LabeledStep
 from ...memory_types.labels import Label
+from ...memory_types.local_time import in_zone
 from ...stores.vocabulary import Vocabulary
 from ..page_slots import PageSlot
 
@@ -30,6 +32,7 @@ class LabelTask:
         scopes: the open scopes, the latest last: label id → gist as of the first chosen step.
         pages: the pages in which the chosen steps lie, in order.
         used: labels that steps before the batch carry, and those above them: only these are shown.
+        zone: the user's, by whose clock times are told.
     """
 
     window: tuple[LabeledStep, ...]
@@ -38,6 +41,7 @@ class LabelTask:
     scopes: Mapping[str, str] = field(default_factory=dict)
     used: frozenset[str] = frozenset()
     pages: tuple[PageSlot, ...] = ()
+    zone: tzinfo = UTC
 
     @property
     def batch(self) -> tuple[LabeledStep, ...]:
@@ -117,7 +121,7 @@ def shown_steps(task: LabelTask, board: ScopeBoard, candidates: Mapping[str, Seq
             continue
         number += 1
         step = one.step
-        when = step.occurred_at.strftime("%a %Y-%m-%d %H:%M")
+        when = in_zone(step.occurred_at, task.zone).strftime("%a %Y-%m-%d %H:%M")
         lines.append(f"[{number}] {when} {_thread(one, task)}{abridged(_who(one), 80)}")
         lines += [f"| {line}" for line in _cut(step.text).splitlines() if line.strip()]
         if near := candidates.get(step.id):
