@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC
 from pathlib import Path
 
 import pytest
 
 from hexamem import Memory, Settings
 from hexamem.cli.app import run
+from hexamem.cli.ask import Form, _print
+from hexamem.memory_types.research import Research, ResearchUsage, Round
 
 from .test_research import tell
 
@@ -73,3 +76,12 @@ def test_bad_input_exits_2_with_one_line(
     told = capsys.readouterr()
     assert told.out == ""
     assert len(told.err.strip().splitlines()) == 1
+
+
+def test_the_reason_of_a_model_stands_behind_its_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    reason = "Sofie starts on a Monday, and the bakery is closed on Mondays."
+    rounds = (Round(number=1, answer="It is open.", reason="Nobody says."), Round(number=2, answer="No", reason=reason))
+    usage = ResearchUsage(calls=4)
+    found = Research(question="Is it open?", answer="No", answerable=True, rounds=rounds, usage=usage)
+    _print(found, Form.text, UTC, trace=False)
+    assert capsys.readouterr().out.splitlines()[:2] == ["No", f"    {reason}"]

@@ -114,6 +114,8 @@ def _print(found: Research, form: Form, zone: tzinfo, *, trace: bool) -> None:
             output.write(*_round_block(one, found))
     if form is Form.text and found.answerable and found.usage.calls:
         output.write_text(output.clean(found.answer))
+        if found.reason:
+            output.write(output.body(found.reason))
         output.write(Text(""), *(block for one in found.evidence for block in _claim_block(one, zone)))
     else:
         output.write_text(output.clean(found.context))

@@ -159,6 +159,8 @@ def _research(chat: Chat, question: str) -> None:
     found = chat.user.research(question)
     chat.recall, chat.researched = research_as_recall(chat.user, found), True
     output.write_text(output.clean(found.answer))
+    if found.reason:
+        output.write(output.body(found.reason))
     for claim in found.evidence:
         output.write(
             output.body(
