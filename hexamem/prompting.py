@@ -52,7 +52,7 @@ class PromptSettings:
     """What of a memory goes into a prompt.
 
     Attributes:
-        tokens: all of it, at most, its frame of about 90 included.
+        tokens: all of it, at most, its frame of about 100 included.
         core: whether core memory (who the user is) always stands in it.
         core_tokens: of that, at most.
         today: whether the day, in the user's zone, stands beside it: what was recalled bears dates. ``MemoryMiddleware``
