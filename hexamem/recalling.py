@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from .arguments import check_count, check_text, kinds_in
@@ -14,6 +15,7 @@ from .errors import CorruptFileError, HexamemError, InvalidInputError, NotFoundE
 from .labels import refuse_unknown
 from .memory_types import Hit, RankingOperation, Recall, Signal, Where, new_id, utc_now
 from .retrieval.feedback_learning import FeedbackSettings, RankingAdjustment, learn_offsets
+from .retrieval.hits import LeaveOut
 from .retrieval.operations import ABSTAIN, NAMES
 from .retrieval.packing import pack
 from .retrieval.permit import Request
@@ -58,8 +60,13 @@ class Recalling:
         token_budget: int | None,
         min_probability: float | None,
         operations: Mapping[str, bool] | None = None,
+        leave_out: LeaveOut | None = None,
     ) -> Recall:
-        """As :meth:`UserMemory.recall`, with times and conditions read."""
+        """As :meth:`UserMemory.recall`, with times and conditions read.
+
+        Args:
+            leave_out: tells what is not to be among the hits; the next best takes its place.
+        """
         began = time.perf_counter()
         erased = self._erased
         user, memory = self._user, self._user.memory
@@ -80,7 +87,8 @@ class Recalling:
         before, unsure = len(memory.noticed), ""
         user._finish_redactions()
         unindexed = self._bring_up(request, preset)
-        found = self._full(request, preset) if preset.full else self._search(request, preset, None, unindexed)
+        find = partial(self._search, unindexed=unindexed, leave_out=leave_out)
+        found = self._full(request, preset, find) if preset.full else find(request, preset)
         hits = found.hits
         if min_probability is not None and (found.answerable is None or found.answerable < min_probability):
             hits = []
@@ -133,17 +141,19 @@ class Recalling:
         request: Request,
         strategy: Strategy,
         parts: tuple[str, ...] | None = None,
-        unindexed: Mapping[str, str] | None = None,
+        *,
+        unindexed: Mapping[str, str],
+        leave_out: LeaveOut | None,
     ) -> Found:
         memory, name = self._user.memory, self._user.name
         try:
-            return memory.searcher.find(name, request, strategy, parts, unindexed)
+            return memory.searcher.find(name, request, strategy, parts, unindexed, leave_out)
         except CorruptFileError:  # an index that went bad since it was checked
             if not memory.projector.mend(name):
                 raise
-            return memory.searcher.find(name, request, strategy, parts, unindexed)
+            return memory.searcher.find(name, request, strategy, parts, unindexed, leave_out)
 
-    def _full(self, request: Request, strategy: Strategy) -> Found:
+    def _full(self, request: Request, strategy: Strategy, find: Callable[..., Found]) -> Found:
         """A recall that may ask models: for the parts of the question, and for the order of three times as many hits."""
         memory, name = self._user.memory, self._user.name
         models = memory.model_tier.full_recall()
@@ -151,7 +161,7 @@ class Recalling:
         parts = models.parts(name, question) if strategy.operations.get("multi_step", True) else None
         reranks = strategy.operations.get("semantic_reranking", True)
         wide = replace(request, k=min(_WIDER * request.k, _WIDEST)) if reranks else request
-        found = self._search(wide, strategy, parts)
+        found = find(wide, strategy, parts)
         order = models.order(name, question, found.hits, request.k) if reranks else None
         hits = found.hits if order is None else in_order(found.hits, order)
         degraded = (*found.degraded, *dict.fromkeys(models.degraded))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta, timezone, tzinfo
 from functools import lru_cache
+from typing import TypeAlias
 
 from ..memory_types import Hit, MemoryItem, ResourceItem, Signal, Source
 from ..memory_types.local_time import in_zone
@@ -21,7 +22,10 @@ from .kept import Kept
 from .run import Run
 from .strategies import Strategy
 
-__all__ = ["hits_of"]
+__all__ = ["LeaveOut", "hits_of"]
+
+LeaveOut: TypeAlias = Callable[["ShownStep | ShownItem | MemoryItem"], bool]
+"""Whether a record is not to be among the hits; the next best takes its place."""
 
 _AFTER = 1e-3  # by how much, as a share of the better score, what was superseded stands after what took its place
 
@@ -32,8 +36,9 @@ def hits_of(
     strategy: Strategy,
     lexical: LexicalStore,
     kept: Kept,
+    leave_out: LeaveOut | None = None,
 ) -> list[Hit]:
-    """The k best candidates as hits, best first, with the labels of steps by name.
+    """The k best candidates as hits, best first, with the labels of steps by name; without those to be left out.
 
     What is no longer believed is demoted, and stands after what took its place, unless a time was asked for
     or latest filtering was turned off.
@@ -46,7 +51,7 @@ def hits_of(
         _demote_former(candidates, _with_followers(run, states, kept), strategy.superseded)
     statuses = {item_id: state.status for item_id, state in states.items()}
     statuses.update({item_id: item.status for item_id, item in believed.items()})
-    shown = _shown(run, best(candidates, len(candidates)), statuses)
+    shown = _shown(run, best(candidates, len(candidates)), statuses, leave_out)
     labels = {one for _, record in shown if isinstance(record, ShownStep) for one in record.label_ids}
     vocabulary = kept.vocabularies.holding(run.tx, labels)
     zone = read_zone(run.tx.timezone)
@@ -108,9 +113,9 @@ def _demote(candidate: Candidate, superseded: float) -> None:
 
 
 def _shown(
-    run: Run, ranked: list[Candidate], statuses: Mapping[str, str]
+    run: Run, ranked: list[Candidate], statuses: Mapping[str, str], leave_out: LeaveOut | None
 ) -> list[tuple[Candidate, ShownStep | ShownItem | MemoryItem]]:
-    """The best k with their records."""
+    """The best k with their records, of those that are not left out."""
     believed = run.permit.believed
     # A candidate may have left the ledger since the indexes were read: take the next one instead.
     shown: list[tuple[Candidate, ShownStep | ShownItem | MemoryItem]] = []
@@ -126,7 +131,7 @@ def _shown(
         records.update(get_items(run.tx, documents) if documents else {})
         for candidate in part:
             record = believed.get(candidate.id) or records.get(candidate.id)
-            if record is not None:
+            if record is not None and (leave_out is None or not leave_out(record)):
                 shown.append((candidate, record))
         if len(shown) >= run.request.k:
             break

@@ -29,7 +29,7 @@ from .asking_replies import put_behind
 from .feedback_learning import FeedbackExample
 from .fusion import Candidate, Ranking, add_ranking, best, fuse, spread
 from .gates import OperationGate
-from .hits import hits_of
+from .hits import LeaveOut, hits_of
 from .kept import Kept
 from .label_density import QueryIntent, asked_labels, by_density
 from .late import late_ranking
@@ -147,19 +147,21 @@ class Searcher:
         strategy: Strategy,
         parts: tuple[str, ...] | None = None,
         unindexed: Mapping[str, str] | None = None,
+        leave_out: LeaveOut | None = None,
     ) -> Found:
         """As :meth:`search`, with what a learned ranking tells beside the hits.
 
         Args:
             parts: of the question, in place of those that rules find; where there are any, they are searched.
             unindexed: words of new steps by id that the indexes may not hold yet, where :meth:`reads_unindexed`.
+            leave_out: tells what is not to be among the hits.
         """
         if not strategy.learned:
-            return Found(hits=self.search(user, request, strategy))
+            return Found(hits=self.search(user, request, strategy, leave_out))
         ranker = self.ranker
         if isinstance(ranker, str):
             return Found(
-                hits=self.search(user, request, strategy_named(FALLBACK)),
+                hits=self.search(user, request, strategy_named(FALLBACK), leave_out),
                 degraded=(f"strategy {strategy.name!r}: {ranker}; ranked by {FALLBACK!r}",),
             )
         read = self._learned.read(user, request)
@@ -186,7 +188,7 @@ class Searcher:
             gate = self._gate(ranker, read_adjustment(tx))
             opened = open_recall(measured, ranker, gate, strategy, steps, paid=self._embedder.paid, parts=parts)
             if "multi_step" not in opened.on:
-                return self._found(run, [measured], opened, ranker, steps, strategy)
+                return self._found(run, [measured], opened, ranker, steps, strategy, leave_out)
             questions = sub_questions(run, opened.parts, measured, steps)
         further = self._further(user, request, questions, steps)
         with self._ledger.read(user) as tx:
@@ -194,7 +196,7 @@ class Searcher:
                 return Found(hits=[])
             again = replace(run, tx=tx, permit=Permit(tx, request))
             searched = [measured, *self._measure_further(again, further, strategy)]
-            return self._found(again, searched, opened, ranker, steps, strategy)
+            return self._found(again, searched, opened, ranker, steps, strategy, leave_out)
 
     def _found(
         self,
@@ -204,6 +206,7 @@ class Searcher:
         ranker: Ranker,
         steps: WorkingSet,
         strategy: Strategy,
+        leave_out: LeaveOut | None,
     ) -> Found:
         ranked = rank(run, searched, opened, ranker, steps)
         weights = {name: f"gate {opened.gate[name]:.2f}" for name in opened.on}
@@ -211,7 +214,7 @@ class Searcher:
         if "temporal_ordering" in weights:  # what it adds is the share of this signal
             run.notes["time"] = f"temporal_ordering, {weights['temporal_ordering']}"
         self._settle(run, ranked.candidates, steps)
-        hits = hits_of(run, ranked.candidates, strategy, self._lexical, self.kept)
+        hits = hits_of(run, ranked.candidates, strategy, self._lexical, self.kept, leave_out)
         return Found(
             hits=hits,
             gate=ranked.gate,
@@ -329,7 +332,7 @@ class Searcher:
         except HexamemError as error:
             return str(error)
 
-    def search(self, user: str, request: Request, strategy: Strategy) -> list[Hit]:
+    def search(self, user: str, request: Request, strategy: Strategy, leave_out: LeaveOut | None = None) -> list[Hit]:
         """The k best hits, best first; equal scores in order of id. The indexes must be up to the ledger.
 
         The embedder, which may be a remote one, is never called while the ledger is being read.
@@ -358,7 +361,7 @@ class Searcher:
                 origins = best(candidates, strategy.spread_from)
                 around = neighbours(tx, [one.id for one in origins], len(strategy.neighbours))
                 candidates = spread(candidates, origins, _permitted(run.permit, around), strategy)
-            return hits_of(run, candidates, strategy, self._lexical, self.kept)
+            return hits_of(run, candidates, strategy, self._lexical, self.kept, leave_out)
 
     def _fused(
         self, run: Run, rankings: Mapping[str, Ranking], strategy: Strategy, known: float, pool: int
