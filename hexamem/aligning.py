@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from .memory import Memory
     from .user import UserMemory
 
-__all__ = ["MEMORY_TOOLS", "NOT_STORED", "Caught", "catch_up_thread"]
+__all__ = ["MEMORY_TOOLS", "NOT_STORED", "Caught", "catch_up_thread", "known_steps"]
 
 MEMORY_TOOLS = frozenset(
     (
@@ -134,6 +134,17 @@ def catch_up_thread(
         degraded=tuple(found.degraded),
         secrets=held,
     )
+
+
+def known_steps(user: UserMemory, messages: Sequence[Any], thread_id: str) -> frozenset[str]:
+    """The ids of the steps under which a thread holds messages of these very ids."""
+    named = [message_id for message in messages if (message_id := _id_of(message)) is not None]
+    if not named:
+        return frozenset()
+    with user._calls, user.memory.ledger.read(user.name) as tx:
+        return frozenset(
+            row.id for part in chunks(named) for row in tx.all(_KNOWN, user=tx.user_id, thread=thread_id, ids=part)
+        )
 
 
 class _Locks:

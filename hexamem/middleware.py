@@ -17,12 +17,12 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AnyMessage, BaseMessage, SystemMessage
 from langgraph.config import get_config, get_stream_writer
 
-from .aligning import MEMORY_TOOLS, Caught, catch_up_thread
+from .aligning import MEMORY_TOOLS, Caught, catch_up_thread, known_steps
 from .config import settings_of
 from .errors import ConfigError
 from .hiding import redact_messages
 from .intent.topic_likeness import TopicLikeness
-from .prompting import PromptSettings, prompt_memory, search_for_prompt
+from .prompting import Found, PromptSettings, prompt_memory, search_for_prompt
 from .scoping import MemoryScope, ScopeResolver, resolve_scope
 from .stores.ledger.vault import count_secrets
 from .tools.memory_tools import memory_tools
@@ -138,7 +138,7 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
         messages = state["messages"]
         query = _asked(messages)
         # Recalled before it is stored: what is new stands in the conversation anyway, and need not be indexed first.
-        found = [search_for_prompt(user, query, self.settings.prompt, len(messages))] if query else []
+        found = [self._search(user, scope, query, messages)] if query else []
         caught = self._store(user, scope, messages)
         told = prompt_memory(user, found, self.settings.prompt, visible=caught.visible)
         hidden = self._without_secrets(user, messages, caught)
@@ -171,7 +171,7 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
         """What memory says of these topics by now; what was forgotten is not shown any more."""
         user, _ = self._user(runtime)
         visible = state.get("memory_visible") or []
-        found = [search_for_prompt(user, query, self.settings.prompt, len(visible)) for query in topics]
+        found = [search_for_prompt(user, query, self.settings.prompt, visible) for query in topics]
         told = prompt_memory(user, found, self.settings.prompt, visible=visible)
         _say("recall", told.recall, told.degraded)
         return told.text or told.today
@@ -226,6 +226,11 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
     def _user(self, runtime: Any) -> tuple[UserMemory, MemoryScope]:
         scope = resolve_scope("MemoryMiddleware", runtime, get_config(), self._scope)
         return self._memory.user(scope.user), scope
+
+    def _search(self, user: UserMemory, scope: MemoryScope, query: str, messages: Sequence[AnyMessage]) -> Found:
+        """Recall for what the user said last, before it is stored."""
+        known = known_steps(user, messages[:-1], scope.thread_id)
+        return search_for_prompt(user, query, self.settings.prompt, known, len(messages) - 1 - len(known))
 
     def _store(self, user: UserMemory, scope: MemoryScope, messages: Sequence[AnyMessage]) -> Caught:
         caught = catch_up_thread(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, tzinfo
 from functools import lru_cache
@@ -16,8 +16,12 @@ from .memory_types import CoreItem, Hit, MemoryItem, Recall, Where
 from .memory_types.local_time import in_zone
 from .memory_types.times import read_zone
 from .models.tokens import count_each, count_tokens
+from .retrieval.hits import LeaveOut
 from .retrieval.packing import hit_line, item_text, line_costs, pack_lines, tells_day
 from .stores.ledger import read_items
+from .stores.ledger.said_steps import index_texts
+from .stores.ledger.steps import ShownStep
+from .stores.ledger.told_items import ShownItem
 from .stores.redaction import Redactor
 
 if TYPE_CHECKING:
@@ -43,7 +47,6 @@ _RULE = (
 )
 _DELIMITER = re.compile(r"<(?=/?\s*(?:memory|core|recalled)\b)", re.IGNORECASE)
 _WHOLE = 20_000  # characters; a longer text is counted as a whole, by what is cut of it
-_SPARE = 6  # hits beside those that may be shown: some steps only ask
 _LONGEST_QUERY = 2_000  # characters; the beginning and end of a longer message say what it is about
 
 
@@ -108,26 +111,54 @@ def recall_for_prompt(
         query: what the user said.
         visible: ids of steps that stand in the conversation already; they are left out.
     """
-    found = prompt_memory(user, [search_for_prompt(user, query, settings, len(visible))], settings, visible=visible)
+    found = prompt_memory(user, [search_for_prompt(user, query, settings, visible)], settings, visible=visible)
     if not found.recall:
         return found
     looker = Redactor(None)  # a host keeps the report with its state
     return replace(found, recall={**found.recall, "query": looker.clean(query, looker.look(query))})
 
 
-def search_for_prompt(user: UserMemory, query: str, settings: PromptSettings, visible: int = 0) -> Found:
+def search_for_prompt(
+    user: UserMemory, query: str, settings: PromptSettings, visible: Collection[str] = (), unknown: int = 0
+) -> Found:
     """The recall behind :func:`recall_for_prompt`: with it, it may be made before it is known what stands in the prompt.
 
     One that fails is told, not raised: an agent goes on without memory rather than not at all.
 
     Args:
-        visible: how many messages the conversation has, at most: room for as many hits that will be left out.
+        visible: ids of steps that are known to stand in the conversation.
+        unknown: how many messages it has beside these: room for as many hits that will be left out.
     """
-    most = min(1_000, settings.k + min(visible, settings.k) + _SPARE)
+    most = min(1_000, settings.k + min(unknown, settings.k))
     try:
-        return user.recall(_short(query), most, settings.strategy, kinds=settings.kinds, where=settings.where)
+        return user._recall_without(
+            _short(query),
+            most,
+            settings.strategy,
+            kinds=settings.kinds,
+            where=settings.where,
+            leave_out=_out_of_prompts(query, settings, frozenset(visible)),
+        )
     except HexamemError as error:
         return f"nothing was recalled: {error}"
+
+
+def _out_of_prompts(query: str, settings: PromptSettings, visible: frozenset[str]) -> LeaveOut:
+    """What takes no place in a prompt: what stands there already or has its own place, and what states nothing."""
+    of_asking, asked = asks_of_asking(query), _same(query)
+
+    def left_out(record: ShownStep | ShownItem | MemoryItem) -> bool:
+        if isinstance(record, ShownStep):
+            if record.id in visible or _same(record.text) == asked:
+                return True
+            return not of_asking and says_nothing(record.speaker, record.text)
+        if record.kind == "core":
+            return settings.core
+        if record.kind == "episodic" or not visible:  # an event may tell the day that its step leaves open
+            return False
+        return bool(record.sources) and all(one.step_id in visible for one in record.sources)
+
+    return left_out
 
 
 def prompt_memory(
@@ -141,7 +172,7 @@ def prompt_memory(
     """
     own = set(visible)
     of_asking = any(asks_of_asking(one.query) for one in found if isinstance(one, Recall))
-    asked = {" ".join(one.query.split()).casefold() for one in found if isinstance(one, Recall)}
+    asked = {_same(one.query) for one in found if isinstance(one, Recall)}
     recalls = [one for one in found if isinstance(one, Recall)]
     degraded = [line for one in found for line in (one.degraded if isinstance(one, Recall) else (one,))]
     ranked: dict[str, Hit] = {}
@@ -149,7 +180,7 @@ def prompt_memory(
         ranked.update({hit.id: hit for hit in turn if hit is not None and hit.id not in ranked})
     zone = read_zone(user.timezone)
     today_is = datetime.now(zone).date()
-    lines = {hit.id: hit.text for hit in ranked.values() if hit.kind == "step"}
+    lines = _lines(user, ranked.values(), own)
     hits = [
         hit
         for hit in ranked.values()
@@ -158,7 +189,7 @@ def prompt_memory(
             hit.sources and all(one.step_id in own for one in hit.sources) and not _dates(hit, lines, today_is, zone)
         )
         and not (settings.core and hit.kind == "core")
-        and " ".join(hit.text.split()).casefold() not in asked  # the same question, asked before, says nothing
+        and _same(hit.text) not in asked  # the same question, asked before, says nothing
         and (of_asking or hit.kind != "step" or not says_nothing(hit.speaker or "", hit.text))
     ]
     blocks: Sequence[MemoryItem] = ()
@@ -178,6 +209,19 @@ def prompt_memory(
         degraded=tuple(dict.fromkeys(degraded)),
         today=today,
     )
+
+
+def _lines(user: UserMemory, hits: Iterable[Hit], own: Collection[str]) -> Mapping[str, str]:
+    """What the conversation says where events were learned from, by step id."""
+    wanted = {one.step_id for hit in hits if hit.kind == "episodic" for one in hit.sources if one.step_id in own}
+    if not wanted:
+        return {}
+    with user._calls, user.memory.ledger.read(user.name) as tx:
+        return index_texts(tx, sorted(wanted))
+
+
+def _same(text: str) -> str:
+    return " ".join(text.split()).casefold()
 
 
 def _dates(hit: Hit, lines: Mapping[str, str], today: date, zone: tzinfo) -> bool:

@@ -36,6 +36,7 @@ from .memory_types.research import AnswerForm, Lane, Research
 from .memory_types.times import parse_time, read_zone, shown
 from .recalling import Recalling
 from .retrieval.feedback_learning import RankingAdjustment
+from .retrieval.hits import LeaveOut
 from .stores import changing, privacy
 from .stores.ledger import (
     Reveal,
@@ -468,6 +469,31 @@ class UserMemory(AsyncTwins):
             token_budget=token_budget,
             min_probability=min_probability,
             operations=operations,
+        )
+
+    @public
+    def _recall_without(
+        self,
+        query: str,
+        k: int,
+        strategy: str | None,
+        *,
+        kinds: Collection[str] | None,
+        where: Where | None,
+        leave_out: LeaveOut,
+    ) -> Recall:
+        """As :meth:`recall`, with the next best hits in place of those that are left out."""
+        return self._recalling.recall(
+            query,
+            k,
+            strategy,
+            kinds=kinds,
+            where=self._where(where),
+            as_of=None,
+            known_at=None,
+            token_budget=None,
+            min_probability=None,
+            leave_out=leave_out,
         )
 
     @public
