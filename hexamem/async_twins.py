@@ -245,11 +245,15 @@ class AsyncTwins:
         step_ids: Collection[str] | None = None,
         *,
         thread_id: str | None = None,
+        item_ids: Collection[str] = (),
+        parts: Mapping[str, Collection[str]] | None = None,
         actor: str = "user",
         reason: str = "",
     ) -> Operation:
         """As :meth:`UserMemory.forget`, in a thread."""
-        return await asyncio.to_thread(self.forget, step_ids, thread_id=thread_id, actor=actor, reason=reason)
+        return await asyncio.to_thread(
+            self.forget, step_ids, thread_id=thread_id, item_ids=item_ids, parts=parts, actor=actor, reason=reason
+        )
 
     async def aget(self: UserMemory, record_id: str) -> Step | MemoryItem:
         """As :meth:`UserMemory.get`, in a thread."""

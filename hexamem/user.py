@@ -323,26 +323,41 @@ class UserMemory(AsyncTwins):
         step_ids: Collection[str] | None = None,
         *,
         thread_id: str | None = None,
+        item_ids: Collection[str] = (),
+        parts: Mapping[str, Collection[str]] | None = None,
         actor: str = "user",
         reason: str = "",
     ) -> Operation:
         """Take steps out of every read, and with them the items that rest on nothing else.
 
         Give ``step_ids``, or a ``thread_id`` for all its steps, or both for the steps named that are in the thread.
+        It takes what it is given, exactly: that a reply says the same again is seen by the tool ``forget`` and the chat.
         ``undo`` of the returned operation brings all of it back; ``erase`` and ``redact`` are the ways without return.
 
+        Args:
+            step_ids, thread_id: which steps go.
+            item_ids: items that go too, whatever they rest on.
+            parts: step id → sentences or other words, exactly as they stand in it: "[forgotten]" is read in their place,
+                and the rest of the step stays. A step that says anything beside its text (files, calls of tools,
+                secrets) has no parts.
+            actor, reason: kept in the history.
+
         Raises:
-            InvalidInputError: if neither is given.
-            NotFoundError: if a step does not exist or was forgotten already, or the thread has none.
+            InvalidInputError: if nothing is given, or a part does not stand in its step.
+            NotFoundError: if a step or item does not exist or was forgotten already, or the thread has none.
         """
         if step_ids is not None:
             step_ids = check_texts(step_ids, "step_ids")
         if thread_id is not None:
             check_text(thread_id, "thread_id")
+        item_ids = check_texts(item_ids, "item_ids")
+        cut = _parts_of_steps(parts)
         _check_said(actor, reason)
         with self.memory.ledger.write(self.name, create=False) as tx:
             actor, reason = self._said(tx, actor, reason)
-            operation = changing.forget_steps(tx, step_ids, thread_id, actor=actor, reason=reason)
+            operation = changing.forget_steps(
+                tx, step_ids, thread_id, item_ids=item_ids, parts=cut, actor=actor, reason=reason
+            )
         self.memory.drop_kept(self.name)
         self.memory.wrote(self.name)
         return operation
@@ -901,6 +916,17 @@ class UserMemory(AsyncTwins):
             raise InvalidInputError(f"where = {where!r}: give a Where or a mapping of its fields")
         times = {name: self._time(where[name]) for name in ("since", "until") if where.get(name) is not None}
         return Where.parse({**where, **times})
+
+
+def _parts_of_steps(parts: object) -> dict[str, list[str]]:
+    if parts is None:
+        return {}
+    if not isinstance(parts, Mapping):
+        raise InvalidInputError(f"parts = {shown(parts)}: give a mapping of step ids to words that stand there")
+    return {
+        check_text(step_id, "a step id in parts"): check_texts(words, f"parts[{step_id!r}]")
+        for step_id, words in parts.items()
+    }
 
 
 def _check_said(actor: object, reason: object) -> None:

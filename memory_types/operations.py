@@ -14,8 +14,8 @@ ItemOperation = Literal["add", "update", "supersede", "merge", "remove", "noop",
 LabelOperation = Literal["relabel", "rename", "merge", "split", "move", "pin"]
 """Changes of labels: ``relabel`` is a revision by rules or a model, the others are made by a person."""
 OperationKind = ItemOperation | LabelOperation
-TargetKind = Literal["item", "step", "label", "intent"]
-"""What changed; the id of an ``intent`` is that of its step."""
+TargetKind = Literal["item", "step", "text", "label", "intent"]
+"""What changed; the ids of a ``text`` (what a step says) and an ``intent`` are those of their step."""
 
 
 class Change(Record):

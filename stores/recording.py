@@ -15,6 +15,7 @@ from sqlalchemy import select
 
 from ..memory_types import Media, Remembered, Source, Step, ToolCall, VaultItem, utc_now
 from ..memory_types.base import new_ids
+from ..memory_types.cutting import is_cut_from
 from ..memory_types.local_time import offset_minutes
 from ..memory_types.messages import MediaDraft, MessageDraft
 from ..memory_types.times import read_zone
@@ -172,7 +173,8 @@ class _Call:
             if draft.message_id is not None and draft.message_id in step_of:
                 repeated.append(step_of[draft.message_id])
                 ids.append(step_of[draft.message_id])
-                if clean(draft.text) != said[step_of[draft.message_id]]:
+                again, before = clean(draft.text), said[step_of[draft.message_id]]
+                if again != before and not is_cut_from(before, again):
                     degraded.append(
                         f"message id {draft.message_id!r} came again with another text, which was not stored: "
                         "an id stands for one message, so give a changed one an id of its own"

@@ -16,13 +16,13 @@ from sqlalchemy import select
 from ..vocabulary import Vocabulary
 from .hidden_gists import hide_gists, show_gists
 from .hidden_names import hide_names, show_names
-from .hidden_texts import hide_texts, show_texts
+from .hidden_texts import hide_own_texts, hide_texts, show_texts
 from .labels import carried_labels, read_labels
-from .ledger import Transaction
-from .schema import steps
+from .ledger import Transaction, chunks
+from .schema import changes, operations, steps
 from .wording import Said
 
-__all__ = ["put_away", "put_away_all", "put_back"]
+__all__ = ["put_away", "put_away_all", "put_away_parts", "put_back"]
 
 
 def put_away(tx: Transaction, step_ids: Collection[str]) -> None:
@@ -44,10 +44,38 @@ def put_away_all(tx: Transaction) -> None:
         _put_away(tx, step_ids, gists=False)
 
 
-def _put_away(tx: Transaction, step_ids: Collection[str], *, gists: bool) -> None:
+def put_away_parts(tx: Transaction, step_ids: Collection[str]) -> None:
+    """Put away what labelling made of words that were taken out of steps, whose rest is there."""
+    told = _taken_out(tx, step_ids)
+    if told is None:
+        return
+    _put_away(tx, told.words, gists=True, said=told)
+    hide_own_texts(tx, told)
+
+
+def _taken_out(tx: Transaction, step_ids: Collection[str]) -> Said | None:
+    """The words that were taken out of steps, as history has them; None where none were."""
+    own = (changes.c.user_id == tx.user_id) & (changes.c.target == "text")
+    whole: dict[str, str] = {}
+    for part in chunks(step_ids):
+        of_operation = (operations.c.user_id == changes.c.user_id) & (operations.c.id == changes.c.operation_id)
+        rows = select(changes.c.target_id, changes.c.before).join(operations, of_operation)
+        for row in tx.all(rows.where(own, changes.c.target_id.in_(part)).order_by(operations.c.seq)):
+            whole.setdefault(row.target_id, row.before["content"])
+    if not whole:
+        return None
+    said = Said.of(tx, whole)
+    if tx.wording is None:
+        return Said([], dict.fromkeys(whole, frozenset()))
+    telling = tx.wording.telling
+    out = {row.id: telling(whole[row.id]) - said.words[row.id] for row in said.rows if row.content != whole[row.id]}
+    return Said([row for row in said.rows if row.id in out], out) if out else None
+
+
+def _put_away(tx: Transaction, step_ids: Collection[str], *, gists: bool, said: Said | None = None) -> None:
     vocabulary = Vocabulary(read_labels(tx))
     carried = _carried(tx, vocabulary, step_ids)
-    said = Said.of(tx, step_ids)
+    said = Said.of(tx, step_ids) if said is None else said
     if gists:
         hide_gists(tx, step_ids, said, vocabulary, carried)
     hide_texts(tx, step_ids, said, {one for label in carried for one in vocabulary.same(label)})
@@ -60,6 +88,7 @@ def put_back(tx: Transaction, step_ids: Collection[str]) -> None:
     show_texts(tx, step_ids)
     vocabulary = Vocabulary(read_labels(tx))
     show_names(tx, step_ids, vocabulary, _carried(tx, vocabulary, step_ids))
+    put_away_parts(tx, step_ids)  # of what was taken out before they were forgotten whole
 
 
 def _carried(tx: Transaction, vocabulary: Vocabulary, step_ids: Collection[str]) -> set[str]:

@@ -17,7 +17,7 @@ from .schema import intents, steps
 from .step_rows import WITH_INTENT
 from .wording import SAID, Said, said_text
 
-__all__ = ["drop_texts", "hide_texts", "settle_texts", "show_texts"]
+__all__ = ["drop_texts", "hide_own_texts", "hide_texts", "settle_texts", "show_texts"]
 
 _NEAR, _REACH = 2_000, 30  # steps whose texts by a model are looked through: of the same scopes, and right behind
 
@@ -68,6 +68,24 @@ def _told_by_models(tx: Transaction, said: Said, label_ids: Collection[str]) -> 
     for thread_id, last in ends.items():
         near = (steps.c.thread_id == thread_id) & steps.c.seq.between(first, last + _REACH)
         yield from tx.all(base.where(near).limit(_NEAR))
+
+
+def hide_own_texts(tx: Transaction, said: Said) -> None:
+    """Put away the texts of steps themselves, of which a part was taken out, where they hold its words.
+
+    Args:
+        said: the words that were taken out, by step.
+    """
+    meant = set()
+    for step_id, words in said.words.items():
+        own = (intents.c.user_id == tx.user_id) & (intents.c.step_id == step_id)
+        held = tx.first(select(intents.c.resolved_text, intents.c.summary).where(own))
+        if held is None or not (told := f"{held.resolved_text or ''}\n{held.summary or ''}".strip()):
+            continue
+        if tx.wording is None or not words.isdisjoint(tx.wording.telling(told)):
+            _hide_text(tx, step_id, {step_id})
+            meant.add(step_id)
+    touch_steps(tx, meant)
 
 
 def _hide_text(tx: Transaction, step_id: str, by: set[str]) -> None:

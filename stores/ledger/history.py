@@ -22,6 +22,7 @@ from .labels import get_intents, mark_corrected
 from .ledger import Transaction
 from .schema import changes, operations
 from .schema import steps as steps_table
+from .step_parts import apply_texts, text_state
 from .steps import set_step_status
 
 __all__ = ["get_operation", "history_of", "item_change", "record_operation", "undo"]
@@ -109,6 +110,7 @@ def _apply(tx: Transaction, made: Sequence[Change]) -> None:
         ]
         if step_ids:
             set_step_status(tx, step_ids, status)
+    apply_texts(tx, made)
     apply_labels(tx, made)
     apply_intents(tx, made)
 
@@ -304,6 +306,8 @@ def _state(tx: Transaction, record: _RecordId) -> _State:
         )
         row = tx.first(statement)
         return None if row is None else {"status": row.status}
+    if target == "text":
+        return text_state(tx, target_id)
     if target == "label":
         return label_state(tx, target_id)
     if target == "intent":

@@ -1,0 +1,44 @@
+"""Parts of what steps say, taken out of every read and put back: the rest of the step stays.
+
+As a forgotten step, what was taken out stands in the history alone, for undo.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import select, update
+
+from ...memory_types import Change
+from .hidden import put_away_parts, put_back
+from .labels import mark_corrected
+from .ledger import Transaction
+from .pages import blank_pages
+from .schema import steps
+
+__all__ = ["apply_texts", "text_state"]
+
+
+def text_state(tx: Transaction, step_id: str) -> dict[str, Any] | None:
+    """What a step says now, in the form of a change; None where there is no such step."""
+    row = tx.first(select(steps.c.content).where(steps.c.user_id == tx.user_id, steps.c.id == step_id))
+    return None if row is None else {"content": row.content}
+
+
+def apply_texts(tx: Transaction, made: Sequence[Change]) -> None:
+    """Let steps say what changes of the target "text" give them; what labels and pages told of the rest follows."""
+    new = {one.target_id: str(one.after["content"]) for one in made if one.target == "text" and one.after is not None}
+    if not new:
+        return
+    blank_pages(tx, new)  # while it can be seen which references meant them
+    for step_id, content in new.items():
+        tx.connection.execute(
+            update(steps)
+            .where(steps.c.user_id == tx.user_id, steps.c.id == step_id)
+            .values(content=content, change=tx.next_change())
+        )
+    put_back(tx, new)
+    put_away_parts(tx, new)
+    blank_pages(tx, new)
+    mark_corrected(tx)
