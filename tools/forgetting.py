@@ -1,92 +1,116 @@
-"""What is meant by words such as "that I stay at the Anker Hotel": the records that say it, and only it."""
+"""Forgetting as a person means it: the records, the replies that say them again, and what is left that may say more."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from .. import lazy_re as re
-from ..agents.research_rules.question import content_words, stems
-from ..errors import InvalidInputError
-from ..memory_types import Hit
+from ..errors import NotFoundError
+from ..memory_types import MemoryItem, Operation, Step
+from ..stores.ledger import get_items, get_steps
+from .meaning import what_is_meant
+from .repeats import what_repeats
 
 if TYPE_CHECKING:
     from ..user import UserMemory
 
-__all__ = ["Meant", "what_is_meant"]
+__all__ = ["Forgotten", "forget_by_ids", "forget_by_words"]
 
-_CANDIDATES, _SURE, _SHOWN = 30, 6, 8
-_TALK = re.compile(
-    r"\b(?:please|forget|delete|remove|erase|about|everything|anything|all|what|which|that|things?|stuff|facts?|messages?|notes?"
-    r"|information|memor(?:y|ies)|records?|(?:i|we|you|user)\s(?:have\s|had\s)?(?:said|told|mentioned|wrote|stored|learned|learnt|noted)"
-    r"|said|told|mentioned|user(?:'s)?)\b"
-    r"|请|麻烦|忘掉|忘记|忘了|删除|删掉|去掉|关于|所有|全部|用户|我?(?:刚才?|之前|以前)?(?:说|讲|提)[过到]?的?|的?(?:事情?|那句话|话|记录|信息|内容|消息)(?=\W|$)",
-    re.IGNORECASE,
-)
-_CLAUSE = re.compile(r"[.!?;:,](?=\s|$)|[。！？；：，、\n]|\s(?:and|but|because|so|while|since)\s|但是?|而且|因为|所以")
+_NOT_SURE = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Meant:
-    """What words may mean.
+class Forgotten:
+    """What was forgotten, and what was not.
 
     Attributes:
-        sure: records that say it and nothing else.
-        unsure: others that say it, the best first: they say more, or there are too many to be sure.
+        operation: the one that ``undo`` reverses; None where nothing was forgotten.
+        records: as they were: those that were meant first, then what went with them.
+        shortened: messages of which sentences were forgotten, as they are read now.
+        unsure: records that are still there and say it too.
     """
 
-    sure: tuple[Hit, ...] = ()
-    unsure: tuple[Hit, ...] = ()
+    operation: Operation | None = None
+    records: tuple[Step | MemoryItem, ...] = ()
+    shortened: tuple[Step, ...] = ()
+    unsure: tuple[Step | MemoryItem, ...] = ()
 
 
-def what_is_meant(user: UserMemory, what: str, without: Collection[str] = ()) -> Meant:
-    """The records that say what is told in words.
+@dataclass(slots=True)
+class _Going:
+    """What is to go: ids in order, and sentences of steps that stay."""
 
-    A record says it that holds every word that carries the words given; it says nothing else where each of its
-    clauses holds one of them. An item counts with the steps that it was learned from: it is sure where these are.
+    steps: list[str] = field(default_factory=list)
+    items: list[str] = field(default_factory=list)
+    parts: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    unsure: list[str] = field(default_factory=list)
+
+
+def forget_by_ids(
+    user: UserMemory, ids: Sequence[str], *, without: Collection[str] = (), actor: str = "user", reason: str = ""
+) -> Forgotten:
+    """Forget these records, all or none, and the replies that say them again: one operation.
 
     Args:
-        without: ids of steps that are not meant, such as the one that asks for it.
+        ids: of steps and items.
+        without: ids of steps that stay whatever they say, such as the one that asks for it.
+
+    Raises:
+        NotFoundError: for an id that there is not, or that is forgotten already.
+    """
+    records = [user.get(one) for one in dict.fromkeys(ids)]
+    gone = [one.id for one in records if one.status in ("removed", "forgotten")]
+    if gone:
+        raise NotFoundError(f"{', '.join(gone)}: forgotten already; leave it out")
+    going = _Going(
+        [one.id for one in records if isinstance(one, Step)],
+        [one.id for one in records if isinstance(one, MemoryItem)],
+    )
+    return _forget(user, going, [one.id for one in records], without, actor, reason)
+
+
+def forget_by_words(
+    user: UserMemory, what: str, *, without: Collection[str] = (), actor: str = "user", reason: str = ""
+) -> Forgotten:
+    """Forget what says just what is told in words, and the replies that say it again: one operation.
+
+    Of a message with several sentences those go that say it.
 
     Raises:
         InvalidInputError: the words name nothing.
+        NotFoundError: nothing stored says that.
     """
-    wanted = [stems(word) for word in content_words(_TALK.sub(" ", what))]
-    if not wanted:
-        raise InvalidInputError(f"what = {what!r} names nothing: say what is to be forgotten, or give ids")
-    found = user.recall(what, _CANDIDATES).hits
-    said = [hit for hit in found if hit.id not in without and _says(hit.text, wanted)]
-    steps = {hit.id for hit in said if hit.kind == "step" and _only(hit.text, wanted)}
-    sure = [
-        hit
-        for hit in said
-        if hit.id in steps
-        or (
-            hit.kind not in ("step", "vault")
-            and (all(one.step_id in steps for one in hit.sources) if hit.sources else _only(hit.text, wanted))
-        )
-    ]
-    if len(sure) > _SURE:
-        sure = []
-    left = [
-        hit
-        for hit in said
-        if hit not in sure
-        and (hit.kind == "step" or not hit.sources or any(one.step_id not in without for one in hit.sources))
-    ]
-    return Meant(sure=tuple(sure), unsure=tuple(left[:_SHOWN]))
+    meant = what_is_meant(user, what, without)
+    going = _Going([*meant.steps], [*meant.items], {**meant.parts}, [*meant.unsure])
+    if not (going.steps or going.items or going.parts or going.unsure):
+        raise NotFoundError(f"what = {what!r}: nothing stored says that; search_memory may tell in which words it is")
+    return _forget(user, going, [*meant.steps, *meant.items], without, actor, reason)
 
 
-def _says(text: str, wanted: list[frozenset[str]]) -> bool:
-    held = stems(text)
-    return all(word <= held for word in wanted)
+def _forget(
+    user: UserMemory, going: _Going, order: Sequence[str], without: Collection[str], actor: str, reason: str
+) -> Forgotten:
+    if not (going.steps or going.items or going.parts):
+        return Forgotten(unsure=_records(user, going.unsure))
+    again = what_repeats(user, going.steps, going.items, going.parts, without)
+    steps = list(dict.fromkeys([*going.steps, *again.steps]))
+    parts = {one: words for one, words in {**again.parts, **going.parts}.items() if one not in steps}
+    before = {one.id: one for one in _records(user, [*order, *steps])}
+    operation = user.forget(steps, item_ids=going.items, parts=parts, actor=actor, reason=reason)
+    removed = [one.target_id for one in operation.changes if one.target == "item"]
+    before.update((one.id, one) for one in _records(user, [one for one in removed if one not in before]))
+    unsure = [one for one in dict.fromkeys([*going.unsure, *again.unsure]) if one not in before and one not in parts]
+    return Forgotten(
+        operation=operation,
+        records=tuple(before.values()),
+        shortened=tuple(one for one in _records(user, list(parts)) if isinstance(one, Step)),
+        unsure=_records(user, unsure[:_NOT_SURE]),
+    )
 
 
-def _only(text: str, wanted: list[frozenset[str]]) -> bool:
-    """Whether each clause of more than one word that carries it holds one of the words: nothing else is said."""
-    for clause in _CLAUSE.split(text):
-        held = stems(clause)
-        if len(content_words(clause)) > 1 and not any(word <= held for word in wanted):
-            return False
-    return True
+def _records(user: UserMemory, ids: Sequence[str]) -> tuple[Step | MemoryItem, ...]:
+    """Records in this order, those that are there."""
+    with user.memory.ledger.read(user.name) as tx:
+        found: Mapping[str, Step | MemoryItem] = {**get_items(tx, ids), **get_steps(tx, ids)}
+    return tuple(found[one] for one in ids if one in found)

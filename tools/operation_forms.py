@@ -132,13 +132,18 @@ class ForgetInput(_Input):
 
 
 class ForgetOutput(_Values):
-    forgotten: list[str]
-    undo_with: list[str] = Field(description="Ids of operations that a person can undo.")
-    said: list[str] | None = Field(default=None, description="How what was found by words and forgotten begins.")
+    forgotten: list[str] = Field(description="Ids of what was forgotten whole: also of replies that only repeat it.")
+    undo_with: list[str] = Field(description="The operation that a person can undo.")
+    said: list[str] | None = Field(default=None, description="How what was forgotten begins, in the same order.")
+    shortened: list[FoundRecord] | None = Field(
+        default=None,
+        description="Messages that say more: the sentences that say it were forgotten, this is what is left.",
+    )
     not_sure: list[FoundRecord] | None = Field(
         default=None,
-        description="Not forgotten: these say it too, and more. Ask the user which go as a whole, then give their ids.",
+        description="NOT forgotten: these say it too, or may. Ask the user which go as a whole, then give their ids.",
     )
+    next: str = Field(description="What to do now.")
 
 
 class ListInput(_Input):

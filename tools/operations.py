@@ -7,7 +7,7 @@ that is ``UserMemory.reveal`` and the command line alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
@@ -16,6 +16,7 @@ from pydantic import BaseModel
 
 from ..errors import InvalidInputError, NotFoundError
 from ..memory_types import CoreItem, Hit, MemoryItem, ResourceItem, Step, VaultItem
+from ..memory_types.cutting import trimmed
 from ..memory_types.local_time import iso_in
 from ..memory_types.times import read_zone, shown
 from ..retrieval.packing import distinct_hits, hit_line, hit_text, item_text
@@ -23,7 +24,7 @@ from ..stores.ledger import event_time, has_own_time
 from ..stores.ledger.said_steps import last_said
 from ..stores.ledger.steps import known_messages
 from ..stores.secrets import reference
-from .forgetting import what_is_meant
+from .forgetting import Forgotten, forget_by_ids, forget_by_words
 from .operation_forms import (
     ForgetInput,
     ForgetOutput,
@@ -213,36 +214,54 @@ def _update_core(user: UserMemory, call: OperationCall, given: UpdateCoreInput) 
 
 
 def _forget(user: UserMemory, call: OperationCall, given: ForgetInput) -> ForgetOutput:
+    asks = {one["step_id"] for one in _sources(user, call)}
     reason = given.reason or "the agent was to forget it"
     if given.ids:
-        return _forget_by_id(user, given.ids, reason)
-    meant = what_is_meant(user, given.what, {one["step_id"] for one in _sources(user, call)})
-    steps = {hit.id for hit in meant.sure if hit.kind == "step"}
-    ids = [hit.id for hit in meant.sure if hit.id in steps or not hit.sources]  # other items go with their steps
-    if not ids and not meant.unsure:
-        raise NotFoundError(
-            f"what = {given.what!r}: nothing stored says that; search_memory may tell in which words it is"
-        )
-    done = _forget_by_id(user, ids, reason) if ids else ForgetOutput(forgotten=[], undo_with=[])
-    return done.model_copy(
-        update={
-            "said": [_beginning(hit.text) for hit in meant.sure if hit.id in ids] or None,
-            "not_sure": [_found(user, hit) for hit in meant.unsure] or None,
-        }
+        done = forget_by_ids(user, given.ids, without=asks, actor="model", reason=reason)
+    else:
+        done = forget_by_words(user, given.what, without=asks, actor="model", reason=reason)
+    return ForgetOutput(
+        forgotten=[one.id for one in done.records],
+        said=[_beginning(_saying(one)) for one in done.records] or None,
+        shortened=[_record(user, one) for one in done.shortened] or None,
+        not_sure=[_record(user, one) for one in done.unsure] or None,
+        undo_with=[done.operation.id] if done.operation is not None else [],
+        next=_next(done),
     )
 
 
-def _forget_by_id(user: UserMemory, ids: Sequence[str], reason: str) -> ForgetOutput:
-    # First whether all are there: then it is done whole or not at all.
-    records = [user.get(one) for one in dict.fromkeys(ids)]
-    gone = [one.id for one in records if one.status in ("removed", "forgotten")]
-    if gone:
-        raise NotFoundError(f"{', '.join(gone)}: forgotten already; leave it out")
-    done = [user.remove(one.id, actor="model", reason=reason).id for one in records if isinstance(one, MemoryItem)]
-    steps = [one.id for one in records if isinstance(one, Step)]
-    if steps:
-        done.append(user.forget(steps, actor="model", reason=reason).id)
-    return ForgetOutput(forgotten=[one.id for one in records], undo_with=done)
+def _next(done: Forgotten) -> str:
+    """What the model is to do after forgetting."""
+    told = []
+    if done.operation is None:
+        told.append("Nothing was forgotten.")
+    if done.shortened:
+        told.append(
+            "Of the messages under shortened only the sentences that say it were forgotten; the text given is kept."
+        )
+    if done.unsure:
+        told.append(
+            "What is under not_sure was NOT forgotten: ask the user which of it is to go as a whole, then call forget with "
+            "the ids of those."
+        )
+    elif done.operation is not None:
+        told.append("Memory holds nothing else that says it: tell the user that it is done.")
+    return " ".join(told)
+
+
+def _saying(record: Step | MemoryItem) -> str:
+    if isinstance(record, Step):
+        return trimmed(record.content or record.index_text)
+    return item_text(record.kind, record.text)
+
+
+def _record(user: UserMemory, record: Step | MemoryItem) -> FoundRecord:
+    if isinstance(record, Step):
+        when, kind, speaker = _when(user, record.occurred_at, "step"), "step", record.speaker
+    else:
+        own = event_time(record) if has_own_time(record) else None
+        when, kind, speaker = _when(user, own, record.kind), record.kind, None
+    return FoundRecord(id=record.id, kind=kind, text=_saying(record), when=when, speaker=speaker)
 
 
 def _list(user: UserMemory, call: OperationCall, given: ListInput) -> ListOutput:
@@ -356,8 +375,10 @@ OPERATIONS: tuple[MemoryOperation[Any, Any], ...] = (
     MemoryOperation(
         name="forget",
         description="Forget records when the user asks for it: by their ids, as search_memory tells them, or by words for what "
-        "they say, those of this conversation too. By words only what says just that is forgotten; what says more comes back "
-        "to be asked about. Do not repeat in your reply what was forgotten: the reply is stored. A person can undo it.",
+        "they say, those of this conversation too. By words an item or message goes that says just that, and of a longer "
+        "message the sentences that say it; assistant replies that only repeat it go along. The answer lists what was "
+        "forgotten, and under not_sure what was NOT and still says it: ask the user, then call again with its ids. Do not "
+        "repeat in your reply what was forgotten: the reply is stored. A person can undo it.",
         input=ForgetInput,
         output=ForgetOutput,
         run=_forget,

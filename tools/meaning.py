@@ -1,0 +1,177 @@
+"""What is meant by words such as "that I stay at the Anker Hotel": the records that say it, and only it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from .. import lazy_re as re
+from ..agents.research_rules.question import content_words, stems
+from ..errors import InvalidInputError
+from ..intent.page_sentences import SPLIT
+from ..memory_types import Hit, Step
+from ..stores.changing import can_be_cut
+from ..stores.ledger import get_steps
+
+if TYPE_CHECKING:
+    from ..user import UserMemory
+
+__all__ = ["CLAUSE", "Meant", "sentences", "what_is_meant", "word_stems"]
+
+_CANDIDATES, _SURE, _SHOWN = 30, 6, 8
+_TALK = re.compile(
+    r"\b(?:please|forget|delete|remove|erase|about|everything|anything|all|what|which|that|things?|stuff|facts?|messages?|notes?"
+    r"|information|memor(?:y|ies)|records?|(?:i|we|you|user)\s(?:have\s|had\s)?(?:said|told|mentioned|wrote|stored|learned|learnt|noted)"
+    r"|said|told|mentioned|user(?:'s)?)\b"
+    r"|请|麻烦|忘掉|忘记|忘了|删除|删掉|去掉|关于|所有|全部|用户|我?(?:刚才?|之前|以前)?(?:说|讲|提)[过到]?的?|的?(?:事情?|那句话|话|记录|信息|内容|消息)(?=\W|$)",
+    re.IGNORECASE,
+)
+CLAUSE = re.compile(r"[.!?;:,](?=\s|$)|[。！？；：，、\n]|\s(?:and|but|because|so|while|since)\s|但是?|而且|因为|所以")
+"""What stands between the clauses of a text."""
+
+_NAME = re.compile(r"\b[^\W\d_a-z][^\W_]+")
+_MEANS_ANOTHER = re.compile(
+    r"\b(?:he|him|his|she|hers?|they|them|theirs?|it|its|there|we|us|ours?|both|this|that)\b|[他她它]们?|那[里儿]",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meant:
+    """What words may mean.
+
+    Attributes:
+        steps, items: records that say it and nothing else.
+        parts: step → those of its sentences that say it and nothing else, where others stand beside them.
+        unsure: ids of others that say it, the best first: they say more, or there are too many to be sure.
+    """
+
+    steps: tuple[str, ...] = ()
+    items: tuple[str, ...] = ()
+    parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unsure: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Found:
+    """How much of what was found says it: steps whole and in part, items."""
+
+    wanted: list[frozenset[str]]
+    steps: list[str] = field(default_factory=list)
+    items: list[str] = field(default_factory=list)
+    parts: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    unsure: list[str] = field(default_factory=list)
+
+    def add_item(self, hit: Hit) -> bool:
+        """Take an item as one that says it; whether it says nothing else."""
+        sure = hit.kind != "vault" and only_says(hit.text, self.wanted)
+        (self.items if sure else self.unsure).append(hit.id)
+        return sure
+
+    def add_step(self, step: Step, learned: Sequence[tuple[str, str]] = ()) -> None:
+        """Take a step as one that says it.
+
+        Args:
+            learned: what was learned of it and says it and nothing else: the words quoted, and the item's text.
+        """
+        text = step.content or step.index_text
+        if _all_of(text, self.wanted) and only_says(text, self.wanted):
+            self.steps.append(step.id)
+            return
+        meant = tuple(self._saying(text, [quote for quote, _ in learned if quote]))
+        if not meant:
+            self.unsure.append(step.id)
+        elif not content_words(_without(text, meant)):
+            self.steps.append(step.id)
+        elif can_be_cut(step):
+            self.parts[step.id] = meant
+        else:
+            self.unsure.append(step.id)
+
+    def _saying(self, text: str, quotes: Iterable[str]) -> Iterator[str]:
+        """The sentences that say it and nothing else; none where one of them says more."""
+        found, names = [], ""
+        quoted = list(quotes)
+        for sentence in sentences(text):
+            known = names if _MEANS_ANOTHER.search(sentence) else ""
+            of_item = [one for one in quoted if one.strip(" .!?。！？") in sentence]
+            if _all_of(f"{sentence} {known}", self.wanted) or of_item:
+                words = [*self.wanted, *(word for one in of_item for word in word_stems(one))]
+                if not only_says(sentence, words):
+                    return
+                found.append(sentence)
+            names = f"{names} {' '.join(_NAME.findall(sentence))}"
+        yield from found
+
+
+def what_is_meant(user: UserMemory, what: str, without: Collection[str] = ()) -> Meant:
+    """The records that say what is told in words.
+
+    A record says it that holds every word that carries the words given, and so does the message that such an item was
+    learned from; it says nothing else where each of its clauses holds one of them. Of a message that says more, the
+    sentences count that say it and nothing else: a name that such a sentence refers to by a pronoun counts as said.
+
+    Args:
+        without: ids of steps that are not meant, such as the one that asks for it.
+
+    Raises:
+        InvalidInputError: the words name nothing.
+    """
+    wanted = word_stems(_TALK.sub(" ", what))
+    if not wanted:
+        raise InvalidInputError(f"what = {what!r} names nothing: say what is to be forgotten, or give ids")
+    said = [hit for hit in user.recall(what, _CANDIDATES).hits if hit.id not in without and _all_of(hit.text, wanted)]
+    found = _Found(wanted)
+    steps = dict.fromkeys(hit.id for hit in said if hit.kind == "step")
+    learned: dict[str, list[tuple[str, str]]] = {}
+    for hit in said:
+        if hit.kind == "step" or (hit.sources and all(one.step_id in without for one in hit.sources)):
+            continue
+        if found.add_item(hit):
+            for one in hit.sources:
+                if one.step_id not in without:
+                    learned.setdefault(one.step_id, []).append((one.quote, hit.text))
+    with user.memory.ledger.read(user.name) as tx:
+        held = get_steps(tx, {*steps, *learned})
+    for step_id in dict.fromkeys([*steps, *learned]):
+        if step_id in held:
+            found.add_step(held[step_id], learned.get(step_id, ()))
+    if len(found.steps) + len(found.parts) > _SURE or len(found.items) > _SURE:
+        return Meant(unsure=tuple([*found.steps, *found.parts, *found.items, *found.unsure][:_SHOWN]))
+    return Meant(
+        steps=tuple(found.steps),
+        items=tuple(found.items),
+        parts=found.parts,
+        unsure=tuple(found.unsure[:_SHOWN]),
+    )
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text, exactly as they stand there."""
+    return [bare for one in SPLIT.split(text) if (bare := one.strip())]
+
+
+def only_says(text: str, wanted: Collection[frozenset[str]]) -> bool:
+    """Whether each clause of more than one word that carries it holds one of the words: nothing else is said."""
+    for clause in CLAUSE.split(text):
+        held = stems(clause)
+        if len(content_words(clause)) > 1 and not any(word <= held for word in wanted):
+            return False
+    return True
+
+
+def word_stems(text: str) -> list[frozenset[str]]:
+    """The stems of each word that carries a text; of a run of Han characters those of its pairs."""
+    return [stems(word) for word in content_words(text)]
+
+
+def _all_of(text: str, wanted: Iterable[frozenset[str]]) -> bool:
+    held = stems(text)
+    return all(word <= held for word in wanted)
+
+
+def _without(text: str, parts: Iterable[str]) -> str:
+    for part in parts:
+        text = text.replace(part, " ")
+    return text

@@ -1,0 +1,234 @@
+"""What says again what is forgotten: above all the assistant's replies, which a memory keeps beside what they answer.
+
+A reply goes along where it only repeats; a sentence of it goes where others stand beside it. What may say more is told, to
+be asked about: other replies, questions in which the same names stand, and further items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from .. import lazy_re as re
+from ..agents.research_rules.question import content_words, stems
+from ..intent.phrases.tokens import word_set
+from ..intent.scopes.numbers import MONTHS, WEEKDAYS
+from ..memory_types import MemoryItem, Step, VaultItem
+from ..stores.changing import can_be_cut
+from ..stores.ledger import get_steps
+from ..stores.ledger.said_steps import ThreadLine, thread_lines
+from .meaning import CLAUSE, sentences
+
+if TYPE_CHECKING:
+    from ..user import UserMemory
+
+__all__ = ["Repeats", "what_repeats"]
+
+_MOST = 12  # records that are told
+_COURTESY = word_set(
+    "noted got understood great good lovely nice fine wonderful cool perfect congratulations congrats thank thanks telling told"
+    " tell remember remembered keep kept mind sure okay ok glad happy let know anything else help enjoy fun sorry hear hearing"
+    " see sounds sound like love name done right alright yes add added save saved note store stored update updated"
+    " 好的 记住 明白 谢谢 知道 收到"
+)
+_DAYS = word_set(" ".join((*MONTHS, *WEEKDAYS, "today", "tomorrow")))
+_ASKS = re.compile(r"[?？]\s*$|^\W*(?:please\s+)?(?:forget|delete|remove|erase)\b|^请?(?:忘|删)", re.IGNORECASE)
+_HAN = re.compile(r"[\u3400-\u9fff]")
+
+
+@dataclass(slots=True, kw_only=True)
+class Repeats:
+    """What says again what is forgotten.
+
+    Attributes:
+        steps: replies that say nothing else. parts: step → sentences of a reply that do.
+        unsure: ids of records that say it too, and may say more.
+    """
+
+    steps: list[str] = field(default_factory=list)
+    parts: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    unsure: list[str] = field(default_factory=list)
+
+
+def what_repeats(
+    user: UserMemory,
+    steps: Collection[str],
+    items: Collection[str] = (),
+    parts: Mapping[str, Sequence[str]] | None = None,
+    without: Collection[str] = (),
+) -> Repeats:
+    """What is left that says again what these records say, which are to be forgotten.
+
+    A reply of the same turn counts by any word of it, another one by a name or by two words that the user says nowhere
+    else. It only repeats where half of the words of each of its clauses are those of the messages that are forgotten.
+
+    Args:
+        steps, items: ids of what is forgotten whole.
+        parts: step → the words of it that are forgotten.
+        without: ids of steps that are left alone, such as the one that asks for it.
+    """
+    cut = parts or {}
+    found = Repeats()
+    with user.memory.ledger.read(user.name) as tx:
+        lines = thread_lines(tx)
+    by_id = {line.id: line for line in lines}
+    known = [one for one in user.items() if not isinstance(one, VaultItem)]
+    gone_items = [one for one in known if one.id in items or _rests_on(one, steps)]
+    texts = [by_id[one].content for one in steps if one in by_id]
+    texts += [words for one in cut.values() for words in one]
+    told = _Told.of(
+        [*texts, *(one.text for one in gone_items)],
+        [*texts, *(by_id[one].content for one in cut if one in by_id)],
+        [
+            line.content
+            for line in lines
+            if _counts(line, steps, without)
+            and line.role == "user"
+            and line.id not in cut
+            and not _ASKS.search(line.content)
+        ],
+    )
+    beside = _same_turns(lines, {*steps, *cut})
+    replies = [
+        line
+        for line in lines
+        if _counts(line, steps, without)
+        and line.role == "assistant"
+        and line.id not in cut
+        and told.may_stand(line.content)
+    ]
+    with user.memory.ledger.read(user.name) as tx:
+        held = get_steps(tx, [line.id for line in replies])
+    for line in replies:
+        _sort_reply(found, held[line.id], told, near=line.id in beside)
+    sources = {source.step_id for one in gone_items for source in one.sources}
+    others = [line for line in lines if _counts(line, steps, without) and line.role == "user" and line.id not in cut]
+    found.unsure += [line.id for line in others if line.id in sources or told.names_of(line.content)]
+    gone = {one.id for one in gone_items}
+    found.unsure += [one.id for one in known if one.id not in gone and told.names_of(one.text)]
+    found.unsure = list(dict.fromkeys(found.unsure))[:_MOST]
+    return found
+
+
+def _counts(line: ThreadLine, steps: Collection[str], without: Collection[str]) -> bool:
+    return line.active and line.id not in steps and line.id not in without
+
+
+def _rests_on(item: MemoryItem, steps: Collection[str]) -> bool:
+    return bool(item.sources) and all(one.step_id in steps for one in item.sources)
+
+
+def _same_turns(lines: Sequence[ThreadLine], steps: Collection[str]) -> set[str]:
+    """The assistant's steps behind these messages of the user, up to the user's next."""
+    found: set[str] = set()
+    answering: dict[str, bool] = {}
+    for line in sorted(lines, key=lambda one: (one.thread_id, one.turn)):
+        if line.role == "user":
+            answering[line.thread_id] = line.id in steps
+        elif line.role == "assistant" and answering.get(line.thread_id):
+            found.add(line.id)
+    return found
+
+
+def _sort_reply(found: Repeats, step: Step, told: _Told, *, near: bool) -> None:
+    text = step.content
+    if not told.says_again(text, near=near):
+        return
+    if told.only_repeats(text):
+        found.steps.append(step.id)
+        return
+    again = [one for one in sentences(text) if told.says_again(one, near=near)]
+    if again and can_be_cut(step) and all(map(told.only_repeats, again)):
+        found.parts[step.id] = tuple(again)
+    elif not near or told.names_of(text):
+        found.unsure.append(step.id)
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """The words of what is forgotten.
+
+    Attributes:
+        own: stems of each of its words. telling: of those that the user says nowhere else. names: the names among these.
+        covered: the stems of all that the messages say of which it is forgotten.
+        keys: beginnings of telling words, of which one stands in a text that says any of them.
+    """
+
+    own: tuple[frozenset[str], ...]
+    telling: tuple[frozenset[str], ...]
+    names: tuple[frozenset[str], ...]
+    covered: frozenset[str]
+    keys: tuple[str, ...]
+
+    @classmethod
+    def of(cls, texts: Sequence[str], whole: Sequence[str], elsewhere: Iterable[str]) -> _Told:
+        words: dict[str, frozenset[str]] = {}
+        names: set[str] = set()
+        for text in texts:
+            for sentence in sentences(text):
+                for at, word in enumerate(content_words(sentence)):
+                    low = word.casefold()
+                    if low in _COURTESY:
+                        continue
+                    words[low] = stems(word)
+                    opens = at == 0 and sentence.lstrip("\"“‘'(*- ").startswith(word)
+                    if low not in _DAYS and (any(map(str.isdigit, word)) or (word[0].isupper() and not opens)):
+                        names.add(low)
+        keys = {low: _key(low) for low in words}
+        left = dict(words)
+        for text in elsewhere:
+            folded = text.casefold()
+            near = [low for low in left if keys[low] in folded]
+            if near:
+                held = stems(text)
+                for low in near:
+                    if left[low] <= held:
+                        del left[low]
+        return cls(
+            tuple(words.values()),
+            tuple(left.values()),
+            tuple(one for low, one in left.items() if low in names),
+            frozenset().union(*map(stems, whole), *words.values()),
+            tuple(keys.values()),
+        )
+
+    def may_stand(self, text: str) -> bool:
+        """Whether any of the words may stand in a text: seen without reading all of it."""
+        folded = text.casefold()
+        return any(key in folded for key in self.keys)
+
+    def names_of(self, text: str) -> bool:
+        """Whether a name of what is forgotten stands in a text, and the user says it nowhere else."""
+        return bool(self.names) and self.may_stand(text) and _held(text, self.names) > 0
+
+    def says_again(self, text: str, *, near: bool) -> bool:
+        """Whether a reply says any of it again.
+
+        Args:
+            near: whether it answers the message itself.
+        """
+        if near:
+            return _held(text, self.own) > 0
+        count = _held(text, self.telling)
+        return count >= (3 if _HAN.search(text) else 2) or (count > 0 and self.names_of(text))
+
+    def only_repeats(self, text: str) -> bool:
+        """Whether half of the words of each clause are said in the messages."""
+        for clause in CLAUSE.split(text):
+            carrying = [word for word in content_words(clause) if word.casefold() not in _COURTESY]
+            known = sum(stems(word) <= self.covered for word in carrying)
+            if len(carrying) > 1 and 2 * known < len(carrying):
+                return False
+        return True
+
+
+def _held(text: str, words: Collection[frozenset[str]]) -> int:
+    held = stems(text)
+    return sum(word <= held for word in words)
+
+
+def _key(low: str) -> str:
+    """The beginning of a word that its other forms share."""
+    word = low.split("-", maxsplit=1)[0].split("'", maxsplit=1)[0]
+    return word if _HAN.search(word) else word[:3]
