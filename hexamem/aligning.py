@@ -24,10 +24,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, case, or_, select
 
 from .errors import InvalidInputError
 from .memory_types import Remembered
+from .memory_types.cutting import MARKS, is_cut_from
 from .memory_types.messages import MessageDraft, read_messages
 from .stores.ledger import Transaction
 from .stores.ledger.prepared import Prepared
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from .memory import Memory
     from .user import UserMemory
 
-__all__ = ["MEMORY_TOOLS", "NOT_STORED", "Caught", "catch_up_thread", "known_steps"]
+__all__ = ["MEMORY_TOOLS", "NOT_STORED", "Caught", "catch_up_thread", "forgotten_of", "known_steps"]
 
 MEMORY_TOOLS = frozenset(
     (
@@ -63,13 +64,17 @@ NOT_STORED = "hexamem_shown"
 _LOCKS = 64
 _REPLIES = frozenset(("ai", "assistant", "tool"))  # what belongs to the turn of the message before it
 _OF_THREAD = (steps.c.user_id == bindparam("user")) & (steps.c.thread_id == bindparam("thread"))
+_READS = case(  # what is read of a step that was forgotten, or that a mark in its text says was so in part
+    (steps.c.status != "active", ""),
+    (or_(*(steps.c.content.contains(mark, autoescape=True) for mark in MARKS)), steps.c.content),
+).label("reads")
 _KNOWN = Prepared(
-    select(steps.c.message_id, steps.c.id, steps.c.turn).where(
+    select(steps.c.message_id, steps.c.id, steps.c.turn, _READS).where(
         _OF_THREAD, steps.c.message_id.in_(bindparam("ids", expanding=True))
     )
 )
 _SPOKEN = select(
-    *(steps.c[name] for name in ("id", "turn", "message_id", "role", "content", "tool_call_id", "tool_calls"))
+    *(steps.c[name] for name in ("id", "turn", "message_id", "role", "content", "tool_call_id", "tool_calls")), _READS
 ).where(_OF_THREAD, steps.c.role != "system")
 _TAIL = Prepared(_SPOKEN.order_by(steps.c.turn.desc()).limit(bindparam("most")))
 _AFTER = Prepared(_SPOKEN.where(steps.c.turn > bindparam("turn")).order_by(steps.c.turn).limit(bindparam("most")))
@@ -87,6 +92,8 @@ class Caught:
         degraded: messages that could not be read, one line each, and how many are another user's; what ``stored`` has to
             say is not repeated.
         secrets: how many the user's vault held before.
+        forgotten: message id → what is read of it by now, nothing where all of it is forgotten; of those messages of the
+            history of which anything is.
     """
 
     visible: frozenset[str] = frozenset()
@@ -94,6 +101,7 @@ class Caught:
     messages: tuple[Any, ...] = ()
     degraded: tuple[str, ...] = ()
     secrets: int = 0
+    forgotten: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def new(self) -> tuple[str, ...]:
@@ -125,7 +133,12 @@ def catch_up_thread(
             found = _Alignment(tx, user, thread_id).read(messages)
             held = count_secrets(tx)
         if not found.new:
-            return Caught(visible=frozenset(found.known), degraded=tuple(found.degraded), secrets=held)
+            return Caught(
+                visible=frozenset(found.known),
+                degraded=tuple(found.degraded),
+                secrets=held,
+                forgotten=found.forgotten,
+            )
         stored = user.remember(found.new, thread_id=thread_id, agent_id=agent_id, metadata=metadata)
     return Caught(
         visible=frozenset((*found.known, *stored.step_ids)),
@@ -133,6 +146,7 @@ def catch_up_thread(
         messages=tuple(found.new),
         degraded=tuple(found.degraded),
         secrets=held,
+        forgotten=found.forgotten,
     )
 
 
@@ -145,6 +159,12 @@ def known_steps(user: UserMemory, messages: Sequence[Any], thread_id: str) -> fr
         return frozenset(
             row.id for part in chunks(named) for row in tx.all(_KNOWN, user=tx.user_id, thread=thread_id, ids=part)
         )
+
+
+def forgotten_of(user: UserMemory, messages: Sequence[Any], thread_id: str) -> dict[str, str]:
+    """What of a history is forgotten by now, as :attr:`Caught.forgotten` tells it; nothing is stored."""
+    with user.memory.ledger.read(user.name) as tx:
+        return _Alignment(tx, user, thread_id).read(messages).forgotten
 
 
 class _Locks:
@@ -203,6 +223,8 @@ class _Alignment:
     new: list[Any] = field(default_factory=list)
     known: list[str] = field(default_factory=list)
     degraded: list[str] = field(default_factory=list)
+    forgotten: dict[str, str] = field(default_factory=dict)
+    _reads: dict[str, str] = field(default_factory=dict)  # step → what is read of it, where anything is forgotten
 
     def read(self, messages: Sequence[Any]) -> _Alignment:
         """Sort the messages into those that the thread holds and those that are new."""
@@ -211,6 +233,7 @@ class _Alignment:
         for part in chunks([one.message_id for one in said if one.message_id]):
             rows = self.tx.all(_KNOWN, user=self.tx.user_id, thread=self.thread_id, ids=part)
             held.update({row.message_id: (row.id, row.turn) for row in rows})
+            self._reads.update({row.id: row.reads for row in rows if row.reads is not None})
         for one in said:
             one.step, one.turn = held.get(one.message_id or "", (None, 0))
         last = max((index for index, one in enumerate(said) if one.step is not None), default=-1)
@@ -226,6 +249,10 @@ class _Alignment:
             kept = {id(one) for one in readable}
             rest = self._after_words([one for one in said if one.step is not None or id(one) in kept])
         self.known = [one.step for one in said if one.step is not None]
+        if self._reads:
+            self.forgotten = {
+                one.message_id: self._reads[one.step] for one in said if one.message_id and one.step in self._reads
+            }
         new = [one for one in rest if one.step is None]
         others = self._of_others(said, new)
         self.new = [one.message for one in new if id(one) not in others]
@@ -338,6 +365,8 @@ class _Alignment:
         return self._same_words(draft.text, kept.content)
 
     def _same_words(self, text: str, content: str) -> bool:
+        if is_cut_from(content, text):
+            return True
         text, content = " ".join(text.split()), " ".join(content.split())
         if text == content:
             return True
@@ -380,6 +409,7 @@ class _Alignment:
         is not stored anew."""
         wanted: dict[str, Any] = {"user": self.tx.user_id, "thread": self.thread_id, "most": most}
         rows = self.tx.all(_TAIL, **wanted)[::-1] if after is None else self.tx.all(_AFTER, turn=after, **wanted)
+        self._reads.update({row.id: row.reads for row in rows if row.reads is not None})
         return [
             _Kept(
                 row.id,

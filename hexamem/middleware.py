@@ -17,9 +17,10 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AnyMessage, BaseMessage, SystemMessage
 from langgraph.config import get_config, get_stream_writer
 
-from .aligning import MEMORY_TOOLS, Caught, catch_up_thread, known_steps
+from .aligning import MEMORY_TOOLS, Caught, catch_up_thread, forgotten_of, known_steps
 from .config import settings_of
 from .errors import ConfigError
+from .forgotten_messages import as_read_now
 from .hiding import redact_messages
 from .intent.topic_likeness import TopicLikeness
 from .prompting import Found, PromptSettings, prompt_memory, search_for_prompt
@@ -79,11 +80,13 @@ class MemoryAgentState(AgentState[Any]):
         memory_text: the delimited data for the system message; the day alone where memory has nothing to say.
         memory_topics: what was recalled for: the user's message first, then topics of the run.
         memory_visible: ids of the steps that stand in the conversation.
+        memory_forgotten: message id → what is read of it by now, of those of which anything is forgotten.
     """
 
     memory_text: NotRequired[Annotated[str, PrivateStateAttr]]
     memory_topics: NotRequired[Annotated[list[str], PrivateStateAttr]]
     memory_visible: NotRequired[Annotated[list[str], PrivateStateAttr]]
+    memory_forgotten: NotRequired[Annotated[dict[str, str], PrivateStateAttr]]
 
 
 class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
@@ -149,6 +152,7 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
             "memory_text": told.text or told.today,
             "memory_topics": [topic] if topic else [],
             "memory_visible": sorted(caught.visible),
+            "memory_forgotten": dict(caught.forgotten),
             **hidden,
         }
 
@@ -156,7 +160,11 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
         """Recall again when the topic has shifted, or a tool has changed what stands in the prompt."""
         topics = state.get("memory_topics") or []
         if _changed_memory(state["messages"]):
-            return {"memory_text": self._recalled_anew(runtime, state, topics)}
+            user, scope = self._user(runtime)
+            return {
+                "memory_text": self._recalled_anew(runtime, state, topics),
+                "memory_forgotten": forgotten_of(user, state["messages"], scope.thread_id),
+            }
         now = _talked_about(state["messages"])
         if self.settings.topic_shift is None or not now or not topics or len(topics) >= self.settings.recalls:
             return None
@@ -245,11 +253,12 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
         changes: dict[str, Any] = {}
         if text:
             changes["system_message"] = _with_memory(request.system_message, str(text))
+        messages: Sequence[BaseMessage] = as_read_now(request.messages, request.state.get("memory_forgotten") or {})
         if self.settings.hide_secrets:
             user, _ = self._user(request.runtime)
-            messages = self._hidden(user, request.messages)
-            if any(after is not before for after, before in zip(messages, request.messages, strict=True)):
-                changes["messages"] = messages
+            messages = self._hidden(user, messages)
+        if any(after is not before for after, before in zip(messages, request.messages, strict=True)):
+            changes["messages"] = messages
         return request.override(**changes) if changes else request
 
     def _without_secrets(self, user: UserMemory, messages: Sequence[AnyMessage], caught: Caught) -> dict[str, Any]:

@@ -51,6 +51,7 @@ LAYERS = [
         "distilling",
         "opening",
         "aligning",
+        "forgotten_messages",
         "chat_replies",
         "hiding",
         "prompting",

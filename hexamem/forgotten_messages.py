@@ -1,0 +1,67 @@
+"""A host's conversation as a model may read it: without what memory was to forget of it.
+
+The host keeps its messages; what is changed here goes to the model alone. No message is left out, since providers want
+turns that alternate and a result for each call of a tool: a mark stands in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+
+from .aligning import MEMORY_TOOLS
+from .memory_types.cutting import FORGOTTEN
+
+__all__ = ["as_read_now"]
+
+
+def as_read_now(messages: Sequence[AnyMessage], forgotten: Mapping[str, str]) -> list[AnyMessage]:
+    """The messages with marks in place of what was forgotten; the same objects where nothing was.
+
+    What the memory's tools gave in earlier turns, up to the last time that something was forgotten, may say it too, and
+    goes as well. The user's last message stays: it is what the model answers.
+
+    Args:
+        messages: the conversation as the host has it.
+        forgotten: message id → what is read of it now; nothing where all of it is forgotten.
+    """
+    asked = max((at for at, one in enumerate(messages) if one.type == "human"), default=0)
+    told = max((at for at, one in enumerate(messages[:asked]) if _forgot(one)), default=-1)
+    if not forgotten and told < 0:
+        return list(messages)
+    return [
+        _marked(one, forgotten[one.id])
+        if at != asked and one.id in forgotten
+        else _marked(one, "")
+        if at <= told and _of_memory(one)
+        else one
+        for at, one in enumerate(messages)
+    ]
+
+
+def _forgot(message: AnyMessage) -> bool:
+    return isinstance(message, ToolMessage) and message.name == "forget" and message.status != "error"
+
+
+def _of_memory(message: AnyMessage) -> bool:
+    if isinstance(message, ToolMessage):
+        return message.name in MEMORY_TOOLS
+    calls = message.tool_calls if isinstance(message, AIMessage) else []
+    return bool(calls) and all(call["name"] in MEMORY_TOOLS for call in calls)
+
+
+def _marked(message: AnyMessage, text: str) -> AnyMessage:
+    """The message with this text, or the mark, for what it says; calls of tools keep their names and ids."""
+    if text and text == str(message.text):  # the person wrote the mark
+        return message
+    values: dict[str, Any] = {"additional_kwargs": {}}
+    if str(message.text).strip() or not isinstance(message, AIMessage):
+        values["content"] = text or FORGOTTEN
+    if isinstance(message, AIMessage) and message.tool_calls:
+        values["tool_calls"] = [{**call, "args": {}} for call in message.tool_calls]
+        values["content"] = values.get("content", "")
+    if isinstance(message, ToolMessage):
+        values["artifact"] = None
+    return message.model_copy(update=values)
