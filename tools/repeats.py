@@ -16,7 +16,7 @@ from ..intent.phrases.tokens import word_set
 from ..intent.scopes.numbers import MONTHS, WEEKDAYS
 from ..memory_types import MemoryItem, Step, VaultItem
 from ..stores.changing import can_be_cut
-from ..stores.ledger import get_steps
+from ..stores.ledger import get_items, get_steps
 from ..stores.ledger.said_steps import ThreadLine, thread_lines
 from .meaning import CLAUSE, sentences
 
@@ -72,9 +72,11 @@ def what_repeats(
     found = Repeats()
     with user.memory.ledger.read(user.name) as tx:
         lines = thread_lines(tx)
+        given = get_items(tx, items)
     by_id = {line.id: line for line in lines}
     known = [one for one in user.items() if not isinstance(one, VaultItem)]
-    gone_items = [one for one in known if one.id in items or _rests_on(one, steps)]
+    gone_items = [*given.values(), *(one for one in known if one.id not in given and _rests_on(one, steps))]
+    gone_items = [one for one in gone_items if not isinstance(one, VaultItem)]
     texts = [by_id[one].content for one in steps if one in by_id]
     texts += [words for one in cut.values() for words in one]
     told = _Told.of(

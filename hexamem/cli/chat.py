@@ -200,6 +200,22 @@ class Chat:
         """Let numbers stand for these records, which a command lists, until the next message."""
         self.numbered, self.reveals_reply = ids, False
 
+    def leave_out_forgotten(self) -> None:
+        """Take what memory was to forget out of the conversation that the model is shown."""
+        from ..aligning import forgotten_of
+
+        reads = forgotten_of(self.user, self.history, self.thread)
+        self.history = [
+            one if one.id not in reads else one.model_copy(update={"content": reads[one.id]})
+            for one in self.history
+            if one.id is None or reads.get(one.id) != ""
+        ]
+
+    def take_back(self) -> None:
+        """Let the conversation be as it stands in memory, after something was undone."""
+        if self.model:
+            self.history = _last_messages(self.user, self.thread)
+
     def know_items(self) -> None:
         """Take what memory holds now as known: what came back was not learned."""
         self._items = {item.id: item_line(item) for item in self.user.items()}

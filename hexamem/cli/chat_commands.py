@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from ..errors import HexamemError, InvalidInputError
-from ..memory_types import Step
+from ..memory_types import MemoryItem, Step
 from ..stores.secrets import find_references
 from . import output
 from .session import zone_of
@@ -86,21 +86,28 @@ def _why(chat: Chat, rest: str) -> None:
 
 
 def _forget(chat: Chat, what: str) -> None:
-    """N or ID: forget a record that /why or /memory just listed, or any by its id; history keeps its words, for /undo"""
+    """N or ID: forget a record of the last list, or any, and replies that only repeat it; history keeps its words, for /undo"""
     if not what:
         raise InvalidInputError("/forget needs a number of a list that /why or /memory just gave, or an id")
+    from ..tools.forgetting import forget_by_ids
     from .chat import item_line
 
-    what = _listed(chat, what, "/forget")
-    record = chat.user.get(what)
-    done = chat.user.forget([what]) if isinstance(record, Step) else chat.user.remove(what)
-    gone = {record.message_id} if isinstance(record, Step) else set()
-    chat.history = [one for one in chat.history if one.id is None or one.id not in gone]
-    chat.undoable = (done.id,)
-    words = " ".join(record.content.split()) if isinstance(record, Step) else item_line(record)
+    done = forget_by_ids(chat.user, [_listed(chat, what, "/forget")])
+    assert done.operation is not None
+    chat.leave_out_forgotten()
+    chat.undoable = (done.operation.id,)
+
+    def line(told: str, record: Step | MemoryItem) -> str:
+        words = " ".join(record.content.split()) if isinstance(record, Step) else item_line(record)
+        return f"{told} “{words if len(words) <= _SHOWN else f'{words[: _SHOWN - 1]}…'}”"
+
+    first, *others = done.records
+    lines = [line(f"Forgotten: {first.id}", first), *(line("with it:", one) for one in others)]
+    lines += [line("of a reply this is left:", one) for one in done.shortened]
+    lines += [line(f"says it too, or may, and is still there: {one.id}", one) for one in done.unsure]
     output.write_text(
-        output.clean(f"Forgotten: {what} “{words if len(words) <= _SHOWN else f'{words[: _SHOWN - 1]}…'}”\n")
-        + f"/undo brings it back ({done.id}); `hexamem redact` takes words out for good."
+        output.clean("\n".join(lines) + "\n")
+        + f"/undo brings it back ({done.operation.id}); `hexamem redact` takes words out for good."
     )
 
 
@@ -149,6 +156,7 @@ def _undo(chat: Chat, what: str) -> None:
     done = [one for operation in reversed(operations) for one in chat.user.undo(operation)]
     chat.undoable = ()
     chat.know_items()
+    chat.take_back()
     output.write_text(f"Undone: {', '.join(operations)} ({output.counted(len(done), 'operation')}).")
 
 

@@ -45,16 +45,18 @@ def put_away_all(tx: Transaction) -> None:
 
 
 def put_away_parts(tx: Transaction, step_ids: Collection[str]) -> None:
-    """Put away what labelling made of words that were taken out of steps, whose rest is there."""
+    """Put away what labelling made of words that were taken out of steps, whose rest is there, as history has them."""
     told = _taken_out(tx, step_ids)
     if told is None:
         return
     _put_away(tx, told.words, gists=True, said=told)
-    hide_own_texts(tx, told)
+    hide_own_texts(tx, told.words)
 
 
 def _taken_out(tx: Transaction, step_ids: Collection[str]) -> Said | None:
     """The words that were taken out of steps, as history has them; None where none were."""
+    if not step_ids:
+        return None
     own = (changes.c.user_id == tx.user_id) & (changes.c.target == "text")
     whole: dict[str, str] = {}
     for part in chunks(step_ids):

@@ -70,22 +70,11 @@ def _told_by_models(tx: Transaction, said: Said, label_ids: Collection[str]) -> 
         yield from tx.all(base.where(near).limit(_NEAR))
 
 
-def hide_own_texts(tx: Transaction, said: Said) -> None:
-    """Put away the texts of steps themselves, of which a part was taken out, where they hold its words.
-
-    Args:
-        said: the words that were taken out, by step.
-    """
-    meant = set()
-    for step_id, words in said.words.items():
-        own = (intents.c.user_id == tx.user_id) & (intents.c.step_id == step_id)
-        held = tx.first(select(intents.c.resolved_text, intents.c.summary).where(own))
-        if held is None or not (told := f"{held.resolved_text or ''}\n{held.summary or ''}".strip()):
-            continue
-        if tx.wording is None or not words.isdisjoint(tx.wording.telling(told)):
-            _hide_text(tx, step_id, {step_id})
-            meant.add(step_id)
-    touch_steps(tx, meant)
+def hide_own_texts(tx: Transaction, step_ids: Collection[str]) -> None:
+    """Put away the resolved texts and summaries of steps themselves, of which a part was taken out."""
+    for step_id in step_ids:
+        _hide_text(tx, step_id, {step_id})
+    touch_steps(tx, step_ids)
 
 
 def _hide_text(tx: Transaction, step_id: str, by: set[str]) -> None:

@@ -13,6 +13,7 @@ from sqlalchemy import Row, insert, select, update
 
 from ...errors import NotFoundError, UndoRefusedError
 from ...memory_types import Change, MemoryItem, Operation, OperationKind, item_from
+from .hidden import put_away_parts
 from .hidden_names import settle_names
 from .hidden_rows import with_kept
 from .hidden_texts import settle_texts
@@ -82,7 +83,8 @@ def record_operation(
             for position, change in enumerate(made)
         ]
         tx.connection.execute(insert(changes), rows)
-    if apply:  # once it can be read who gave a label its name
+    if apply:  # once it can be read who gave a label its name, and what a step said
+        put_away_parts(tx, {change.target_id for change in made if change.target == "text"})
         settle_texts(tx, {change.target_id for change in made if change.target == "intent"})
         settle_names(
             tx, {change.target_id for change in made if change.target == "label" and change.after}, renamed=True

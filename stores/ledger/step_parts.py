@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import select, update
 
 from ...memory_types import Change
-from .hidden import put_away_parts, put_back
+from .hidden import put_back
 from .labels import mark_corrected
 from .ledger import Transaction
 from .pages import blank_pages
@@ -27,7 +27,10 @@ def text_state(tx: Transaction, step_id: str) -> dict[str, Any] | None:
 
 
 def apply_texts(tx: Transaction, made: Sequence[Change]) -> None:
-    """Let steps say what changes of the target "text" give them; what labels and pages told of the rest follows."""
+    """Let steps say what changes of the target "text" give them; pages follow, and labels where words came back.
+
+    What labels have of words that went is put away by :func:`~.hidden.put_away_parts`, once history has the change.
+    """
     new = {one.target_id: str(one.after["content"]) for one in made if one.target == "text" and one.after is not None}
     if not new:
         return
@@ -39,6 +42,5 @@ def apply_texts(tx: Transaction, made: Sequence[Change]) -> None:
             .values(content=content, change=tx.next_change())
         )
     put_back(tx, new)
-    put_away_parts(tx, new)
     blank_pages(tx, new)
     mark_corrected(tx)
