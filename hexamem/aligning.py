@@ -20,11 +20,11 @@ turns that were begun under its own user. Messages are told apart by their ids f
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import bindparam, case, or_, select
+from sqlalchemy import Row, bindparam, case, select
 
 from .errors import InvalidInputError
 from .memory_types import Remembered
@@ -64,9 +64,8 @@ NOT_STORED = "hexamem_shown"
 _LOCKS = 64
 _REPLIES = frozenset(("ai", "assistant", "tool"))  # what belongs to the turn of the message before it
 _OF_THREAD = (steps.c.user_id == bindparam("user")) & (steps.c.thread_id == bindparam("thread"))
-_READS = case(  # what is read of a step that was forgotten, or that a mark in its text says was so in part
-    (steps.c.status != "active", ""),
-    (or_(*(steps.c.content.contains(mark, autoescape=True) for mark in MARKS)), steps.c.content),
+_READS = case(  # what is read of a step that was forgotten, or of which a mark may stand for a part that was
+    (steps.c.status != "active", ""), (steps.c.content.contains("["), steps.c.content)
 ).label("reads")
 _KNOWN = Prepared(
     select(steps.c.message_id, steps.c.id, steps.c.turn, _READS).where(
@@ -233,7 +232,7 @@ class _Alignment:
         for part in chunks([one.message_id for one in said if one.message_id]):
             rows = self.tx.all(_KNOWN, user=self.tx.user_id, thread=self.thread_id, ids=part)
             held.update({row.message_id: (row.id, row.turn) for row in rows})
-            self._reads.update({row.id: row.reads for row in rows if row.reads is not None})
+            self._note_forgotten(rows)
         for one in said:
             one.step, one.turn = held.get(one.message_id or "", (None, 0))
         last = max((index for index, one in enumerate(said) if one.step is not None), default=-1)
@@ -409,7 +408,7 @@ class _Alignment:
         is not stored anew."""
         wanted: dict[str, Any] = {"user": self.tx.user_id, "thread": self.thread_id, "most": most}
         rows = self.tx.all(_TAIL, **wanted)[::-1] if after is None else self.tx.all(_AFTER, turn=after, **wanted)
-        self._reads.update({row.id: row.reads for row in rows if row.reads is not None})
+        self._note_forgotten(rows)
         return [
             _Kept(
                 row.id,
@@ -422,6 +421,11 @@ class _Alignment:
             )
             for row in rows
         ]
+
+    def _note_forgotten(self, rows: Iterable[Row[Any]]) -> None:
+        for row in rows:
+            if row.reads is not None and (not row.reads or any(mark in row.reads for mark in MARKS)):
+                self._reads[row.id] = row.reads
 
 
 def _id_of(message: Any) -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
 from .aligning import MEMORY_TOOLS
 from .memory_types.cutting import FORGOTTEN
@@ -27,8 +27,9 @@ def as_read_now(messages: Sequence[AnyMessage], forgotten: Mapping[str, str]) ->
         messages: the conversation as the host has it.
         forgotten: message id → what is read of it now; nothing where all of it is forgotten.
     """
-    asked = max((at for at, one in enumerate(messages) if one.type == "human"), default=0)
-    told = max((at for at, one in enumerate(messages[:asked]) if _forgot(one)), default=-1)
+    last = range(len(messages) - 1, -1, -1)
+    asked = next((at for at in last if isinstance(messages[at], HumanMessage)), 0)
+    told = next((at for at in last if at < asked and _forgot(messages[at])), -1)
     if not forgotten and told < 0:
         return list(messages)
     return [

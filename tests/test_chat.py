@@ -263,6 +263,40 @@ def test_what_the_model_forgot_comes_back_by_undo(chat: Chat, server: ScriptedSe
     assert "Pieter wants to leave the clinic." in after
 
 
+def test_what_is_forgotten_takes_the_reply_along_and_is_shown_to_no_model_until_it_is_undone(
+    chat: Chat, server: ScriptedServer
+) -> None:
+    band = "Arjun plays bass in a band called Slow Lantern."
+    replies = ("Slow Lantern, great name!", "Hello!", "Hello again!")
+    server.follow([Reply(content=one, plain=True) for one in replies])
+    shown = chat(
+        band,
+        f"/memory {band}",
+        "/forget 1",
+        "Good morning.",
+        "/undo",
+        "Good day.",
+        options=("--model", "openai:scripted"),
+    )
+    assert "Forgotten: step_" in shown
+    assert "with it: “Slow Lantern, great name!”" in shown
+    talk = [one for one in server.requests if one.messages[-1]["content"] in (band, "Good morning.", "Good day.")]
+    said = [[one["content"] for one in request.messages if one["role"] != "system"] for request in talk]
+    assert said[1] == ["Good morning."]
+    assert said[2] == [band, replies[0], "Good morning.", "Hello!", "Good day."]
+
+
+def test_a_part_that_the_model_forgot_is_not_shown_to_it_any_more(chat: Chat, server: ScriptedServer) -> None:
+    said = "Karen is in Lisbon. She stays at the Hotel Mundial."
+    forgetting = Reply(tool="forget", content={"what": "stays at the Hotel Mundial"})
+    done = Reply(content="Done.", plain=True)
+    server.follow([Reply(content="Noted: the Mundial.", plain=True), forgetting, done, done])
+    chat(said, "Forget the hotel.", "Where is Karen?", options=("--model", "openai:scripted"))
+    shown = server.requests[-1].text
+    assert "Mundial" not in shown
+    assert "Karen is in Lisbon. [forgotten]" in shown
+
+
 def test_a_model_is_not_shown_what_was_quoted_while_there_was_none(chat: Chat, server: ScriptedServer) -> None:
     chat("Where does Mia go?", "/model openai:scripted", "And Tom?")
     [request] = server.requests

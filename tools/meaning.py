@@ -69,33 +69,28 @@ class _Found:
         (self.items if sure else self.unsure).append(hit.id)
         return sure
 
-    def add_step(self, step: Step, learned: Sequence[tuple[str, str]] = ()) -> None:
+    def add_step(self, step: Step, quotes: Sequence[str] = ()) -> None:
         """Take a step as one that says it.
 
         Args:
-            learned: what was learned of it and says it and nothing else: the words quoted, and the item's text.
+            quotes: the words of it from which items were learned that say it and nothing else.
         """
         text = step.content or step.index_text
-        if _all_of(text, self.wanted) and only_says(text, self.wanted):
+        meant = tuple(self._saying(text, quotes))
+        rest = bool(content_words(_without(text, meant)))
+        if (meant and not rest) or (not meant and _all_of(text, self.wanted) and only_says(text, self.wanted)):
             self.steps.append(step.id)
-            return
-        meant = tuple(self._saying(text, [quote for quote, _ in learned if quote]))
-        if not meant:
-            self.unsure.append(step.id)
-        elif not content_words(_without(text, meant)):
-            self.steps.append(step.id)
-        elif can_be_cut(step):
+        elif meant and can_be_cut(step):
             self.parts[step.id] = meant
         else:
             self.unsure.append(step.id)
 
-    def _saying(self, text: str, quotes: Iterable[str]) -> Iterator[str]:
+    def _saying(self, text: str, quotes: Sequence[str]) -> Iterator[str]:
         """The sentences that say it and nothing else; none where one of them says more."""
         found, names = [], ""
-        quoted = list(quotes)
         for sentence in sentences(text):
             known = names if _MEANS_ANOTHER.search(sentence) else ""
-            of_item = [one for one in quoted if one.strip(" .!?。！？") in sentence]
+            of_item = [one for one in quotes if one.strip(" .!?。！？") in sentence]
             if _all_of(f"{sentence} {known}", self.wanted) or of_item:
                 words = [*self.wanted, *(word for one in of_item for word in word_stems(one))]
                 if not only_says(sentence, words):
@@ -124,14 +119,14 @@ def what_is_meant(user: UserMemory, what: str, without: Collection[str] = ()) ->
     said = [hit for hit in user.recall(what, _CANDIDATES).hits if hit.id not in without and _all_of(hit.text, wanted)]
     found = _Found(wanted)
     steps = dict.fromkeys(hit.id for hit in said if hit.kind == "step")
-    learned: dict[str, list[tuple[str, str]]] = {}
+    learned: dict[str, list[str]] = {}
     for hit in said:
         if hit.kind == "step" or (hit.sources and all(one.step_id in without for one in hit.sources)):
             continue
         if found.add_item(hit):
             for one in hit.sources:
                 if one.step_id not in without:
-                    learned.setdefault(one.step_id, []).append((one.quote, hit.text))
+                    learned.setdefault(one.step_id, []).extend([one.quote] if one.quote else [])
     with user.memory.ledger.read(user.name) as tx:
         held = get_steps(tx, {*steps, *learned})
     for step_id in dict.fromkeys([*steps, *learned]):

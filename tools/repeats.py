@@ -91,7 +91,7 @@ def what_repeats(
             and not _ASKS.search(line.content)
         ],
     )
-    beside = _same_turns(lines, {*steps, *cut})
+    beside, answered = _same_turns(lines, {*steps, *cut})
     replies = [
         line
         for line in lines
@@ -105,6 +105,7 @@ def what_repeats(
     for line in replies:
         _sort_reply(found, held[line.id], told, near=line.id in beside)
     sources = {source.step_id for one in gone_items for source in one.sources}
+    sources.update(one for one in answered if told.says_again(by_id[one].content, near=True))
     others = [line for line in lines if _counts(line, steps, without) and line.role == "user" and line.id not in cut]
     found.unsure += [line.id for line in others if line.id in sources or told.names_of(line.content)]
     gone = {one.id for one in gone_items}
@@ -121,16 +122,20 @@ def _rests_on(item: MemoryItem, steps: Collection[str]) -> bool:
     return bool(item.sources) and all(one.step_id in steps for one in item.sources)
 
 
-def _same_turns(lines: Sequence[ThreadLine], steps: Collection[str]) -> set[str]:
-    """The assistant's steps behind these messages of the user, up to the user's next."""
-    found: set[str] = set()
-    answering: dict[str, bool] = {}
+def _same_turns(lines: Sequence[ThreadLine], steps: Collection[str]) -> tuple[set[str], set[str]]:
+    """The assistant's steps behind these messages of the user, up to the user's next; and the user's before these replies."""
+    replies: set[str] = set()
+    answered: set[str] = set()
+    heads: dict[str, str] = {}
     for line in sorted(lines, key=lambda one: (one.thread_id, one.turn)):
         if line.role == "user":
-            answering[line.thread_id] = line.id in steps
-        elif line.role == "assistant" and answering.get(line.thread_id):
-            found.add(line.id)
-    return found
+            heads[line.thread_id] = line.id
+        elif line.role == "assistant" and (head := heads.get(line.thread_id)):
+            if head in steps:
+                replies.add(line.id)
+            if line.id in steps:
+                answered.add(head)
+    return replies, answered
 
 
 def _sort_reply(found: Repeats, step: Step, told: _Told, *, near: bool) -> None:
@@ -171,7 +176,7 @@ class _Told:
             for sentence in sentences(text):
                 for at, word in enumerate(content_words(sentence)):
                     low = word.casefold()
-                    if low in _COURTESY:
+                    if low in _COURTESY or (len(low) == 1 and _HAN.match(low)):
                         continue
                     words[low] = stems(word)
                     opens = at == 0 and sentence.lstrip("\"“‘'(*- ").startswith(word)
