@@ -32,14 +32,13 @@ def as_read_now(messages: Sequence[AnyMessage], forgotten: Mapping[str, str]) ->
     told = next((at for at in last if at < asked and _forgot(messages[at])), -1)
     if not forgotten and told < 0:
         return list(messages)
-    return [
-        _marked(one, forgotten[one.id])
-        if at != asked and one.id in forgotten
-        else _marked(one, "")
-        if at <= told and _of_memory(one)
-        else one
-        for at, one in enumerate(messages)
-    ]
+    shown = list(messages)
+    for at, one in enumerate(messages):
+        if at != asked and one.id is not None and one.id in forgotten:
+            shown[at] = _marked(one, forgotten[one.id])
+        elif at <= told and _of_memory(one):
+            shown[at] = _marked(one, "")
+    return shown
 
 
 def _forgot(message: AnyMessage) -> bool:

@@ -253,7 +253,8 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
         changes: dict[str, Any] = {}
         if text:
             changes["system_message"] = _with_memory(request.system_message, str(text))
-        messages: Sequence[BaseMessage] = as_read_now(request.messages, request.state.get("memory_forgotten") or {})
+        state: Mapping[str, Any] = request.state  # with what this middleware adds to it
+        messages: Sequence[BaseMessage] = as_read_now(request.messages, state.get("memory_forgotten") or {})
         if self.settings.hide_secrets:
             user, _ = self._user(request.runtime)
             messages = self._hidden(user, messages)

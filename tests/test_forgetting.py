@@ -186,6 +186,12 @@ WORDS = {
         [],
         "iron",
     ),
+    "the name alone": (
+        [f"{BAND} {CELLAR}", "Lovely: Slow Lantern rehearses at your place. Noted."],
+        "Slow Lantern",
+        [f"{MARK} {CELLAR}"],
+        "Slow Lantern",
+    ),
     "loose words": (
         ["I take one tablet of iron every morning.", "Noted: one iron tablet every morning."],
         "iron tablets",
@@ -232,6 +238,24 @@ def test_a_sentence_that_says_more_is_left_and_told_while_the_item_of_it_goes(me
     assert left(alice) == [said, "Noted."]
     assert told(done)[0] == said
     assert not any("brother" in one.text for one in alice.items())
+
+
+def test_of_two_sentences_that_say_it_the_one_that_says_more_is_left_and_told(memory: Memory) -> None:
+    alice = memory.user("alice")
+    more = "The Mundial where Karen stays is loud, and on Monday I fly to Rome."
+    tell(alice, f"Karen stays at the Mundial. {more}", "Noted.")
+    done = forget(memory, what="Karen Mundial")
+    assert left(alice) == [f"{MARK} {more}", "Noted."]
+    assert told(done)[0] == f"{MARK} {more}"
+
+
+def test_what_is_only_asked_about_is_not_forgotten_for_it(memory: Memory) -> None:
+    alice = memory.user("alice")
+    said = ["What is the name of Arjun's band?", "I do not know."]
+    tell(alice, *said)
+    done = forget(memory, what="Arjun's band")
+    assert (left(alice), done["forgotten"], told(done)) == (said, [], said[:1])
+    assert done["next"].startswith("Nothing was forgotten.")
 
 
 def test_the_answer_says_what_is_to_be_done_next(memory: Memory) -> None:

@@ -100,7 +100,8 @@ def _forget(
     operation = user.forget(steps, item_ids=going.items, parts=parts, actor=actor, reason=reason)
     removed = [one.target_id for one in operation.changes if one.target == "item"]
     before.update((one.id, one) for one in _records(user, [one for one in removed if one not in before]))
-    unsure = [one for one in dict.fromkeys([*going.unsure, *again.unsure]) if one not in before and one not in parts]
+    left = dict.fromkeys([*going.unsure, *(one for one in again.unsure if one not in parts)])
+    unsure = [one for one in left if one not in before]
     return Forgotten(
         operation=operation,
         records=tuple(before.values()),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ from .. import lazy_re as re
 from ..agents.research_rules.question import content_words, stems
 from ..errors import InvalidInputError
 from ..intent.page_sentences import SPLIT
+from ..intent.phrases.tokens import word_set
 from ..memory_types import Hit, Step
 from ..stores.changing import can_be_cut
 from ..stores.ledger import get_steps
@@ -17,7 +18,7 @@ from ..stores.ledger import get_steps
 if TYPE_CHECKING:
     from ..user import UserMemory
 
-__all__ = ["CLAUSE", "Meant", "sentences", "what_is_meant", "word_stems"]
+__all__ = ["ASKS", "CLAUSE", "COURTESY", "Meant", "sentences", "what_is_meant", "word_stems"]
 
 _CANDIDATES, _SURE, _SHOWN = 30, 6, 8
 _TALK = re.compile(
@@ -30,6 +31,15 @@ _TALK = re.compile(
 CLAUSE = re.compile(r"[.!?;:,](?=\s|$)|[。！？；：，、\n]|\s(?:and|but|because|so|while|since)\s|但是?|而且|因为|所以")
 """What stands between the clauses of a text."""
 
+ASKS = re.compile(r"[?？]\s*$|^\W*(?:please\s+)?(?:forget|delete|remove|erase)\b|^请?(?:忘|删)", re.IGNORECASE)
+"""What a person asks, or asks to be forgotten: it says nothing by itself."""
+COURTESY = word_set(
+    "noted got understood great good lovely nice fine wonderful cool perfect congratulations congrats thank thanks telling told"
+    " tell remember remembered keep kept mind sure okay ok glad happy let know anything else help enjoy fun sorry hear hearing"
+    " see sounds sound like love name done right alright yes add added save saved note store stored update updated"
+    " 好的 记住 明白 谢谢 知道 收到"
+)
+"""Words of a reply that carry nothing of what was said."""
 _NAME = re.compile(r"\b[^\W\d_a-z][^\W_]+")
 _MEANS_ANOTHER = re.compile(
     r"\b(?:he|him|his|she|hers?|they|them|theirs?|it|its|there|we|us|ours?|both|this|that)\b|[他她它]们?|那[里儿]",
@@ -76,28 +86,33 @@ class _Found:
             quotes: the words of it from which items were learned that say it and nothing else.
         """
         text = step.content or step.index_text
-        meant = tuple(self._saying(text, quotes))
-        rest = bool(content_words(_without(text, meant)))
-        if (meant and not rest) or (not meant and _all_of(text, self.wanted) and only_says(text, self.wanted)):
+        meant, more = self._saying(text, quotes)
+        rest = [word for word in content_words(_without(text, meant)) if word.casefold() not in COURTESY]
+        if (not meant and not more and _all_of(text, self.wanted) and only_says(text, self.wanted)) or (
+            meant and not rest
+        ):
             self.steps.append(step.id)
         elif meant and can_be_cut(step):
-            self.parts[step.id] = meant
+            self.parts[step.id] = tuple(meant)
+            if more:
+                self.unsure.append(step.id)
         else:
             self.unsure.append(step.id)
 
-    def _saying(self, text: str, quotes: Sequence[str]) -> Iterator[str]:
-        """The sentences that say it and nothing else; none where one of them says more."""
-        found, names = [], ""
+    def _saying(self, text: str, quotes: Sequence[str]) -> tuple[list[str], bool]:
+        """The sentences that say it and nothing else, and whether there are others that say it and more."""
+        found, more, names = [], False, ""
         for sentence in sentences(text):
-            known = names if _MEANS_ANOTHER.search(sentence) else ""
+            known = names if _MEANS_ANOTHER.search(sentence) and _any_of(sentence, self.wanted) else ""
             of_item = [one for one in quotes if one.strip(" .!?。！？") in sentence]
             if _all_of(f"{sentence} {known}", self.wanted) or of_item:
                 words = [*self.wanted, *(word for one in of_item for word in word_stems(one))]
-                if not only_says(sentence, words):
-                    return
-                found.append(sentence)
+                if only_says(sentence, words):
+                    found.append(sentence)
+                else:
+                    more = True
             names = f"{names} {' '.join(_NAME.findall(sentence))}"
-        yield from found
+        return found, more
 
 
 def what_is_meant(user: UserMemory, what: str, without: Collection[str] = ()) -> Meant:
@@ -134,6 +149,9 @@ def what_is_meant(user: UserMemory, what: str, without: Collection[str] = ()) ->
             found.add_step(held[step_id], learned.get(step_id, ()))
     if len(found.steps) + len(found.parts) > _SURE or len(found.items) > _SURE:
         return Meant(unsure=tuple([*found.steps, *found.parts, *found.items, *found.unsure][:_SHOWN]))
+    asked = [one for one in found.steps if held[one].role == "user" and ASKS.search(held[one].content)]
+    if len(asked) == len(found.steps) and not found.items and not found.parts:  # it is asked about, and said by nobody
+        return Meant(unsure=tuple([*found.unsure, *asked][:_SHOWN]))
     return Meant(
         steps=tuple(found.steps),
         items=tuple(found.items),
@@ -164,6 +182,11 @@ def word_stems(text: str) -> list[frozenset[str]]:
 def _all_of(text: str, wanted: Iterable[frozenset[str]]) -> bool:
     held = stems(text)
     return all(word <= held for word in wanted)
+
+
+def _any_of(text: str, wanted: Iterable[frozenset[str]]) -> bool:
+    held = stems(text)
+    return any(word <= held for word in wanted)
 
 
 def _without(text: str, parts: Iterable[str]) -> str:

@@ -18,7 +18,7 @@ from ..memory_types import MemoryItem, Step, VaultItem
 from ..stores.changing import can_be_cut
 from ..stores.ledger import get_items, get_steps
 from ..stores.ledger.said_steps import ThreadLine, thread_lines
-from .meaning import CLAUSE, sentences
+from .meaning import ASKS, CLAUSE, COURTESY, sentences
 
 if TYPE_CHECKING:
     from ..user import UserMemory
@@ -26,14 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Repeats", "what_repeats"]
 
 _MOST = 12  # records that are told
-_COURTESY = word_set(
-    "noted got understood great good lovely nice fine wonderful cool perfect congratulations congrats thank thanks telling told"
-    " tell remember remembered keep kept mind sure okay ok glad happy let know anything else help enjoy fun sorry hear hearing"
-    " see sounds sound like love name done right alright yes add added save saved note store stored update updated"
-    " 好的 记住 明白 谢谢 知道 收到"
-)
 _DAYS = word_set(" ".join((*MONTHS, *WEEKDAYS, "today", "tomorrow")))
-_ASKS = re.compile(r"[?？]\s*$|^\W*(?:please\s+)?(?:forget|delete|remove|erase)\b|^请?(?:忘|删)", re.IGNORECASE)
 _HAN = re.compile(r"[\u3400-\u9fff]")
 
 
@@ -88,7 +81,7 @@ def what_repeats(
             if _counts(line, steps, without)
             and line.role == "user"
             and line.id not in cut
-            and not _ASKS.search(line.content)
+            and not ASKS.search(line.content)
         ],
     )
     beside, answered = _same_turns(lines, {*steps, *cut})
@@ -146,7 +139,10 @@ def _sort_reply(found: Repeats, step: Step, told: _Told, *, near: bool) -> None:
         found.steps.append(step.id)
         return
     again = [one for one in sentences(text) if told.says_again(one, near=near)]
-    if again and can_be_cut(step) and all(map(told.only_repeats, again)):
+    rest = content_words(" ".join(one for one in sentences(text) if one not in again))
+    if again and all(map(told.only_repeats, again)) and all(word.casefold() in COURTESY for word in rest):
+        found.steps.append(step.id)
+    elif again and can_be_cut(step) and all(map(told.only_repeats, again)):
         found.parts[step.id] = tuple(again)
     elif not near or told.names_of(text):
         found.unsure.append(step.id)
@@ -176,7 +172,7 @@ class _Told:
             for sentence in sentences(text):
                 for at, word in enumerate(content_words(sentence)):
                     low = word.casefold()
-                    if low in _COURTESY or (len(low) == 1 and _HAN.match(low)):
+                    if low in COURTESY or (len(low) == 1 and _HAN.match(low)):
                         continue
                     words[low] = stems(word)
                     opens = at == 0 and sentence.lstrip("\"“‘'(*- ").startswith(word)
@@ -223,7 +219,7 @@ class _Told:
     def only_repeats(self, text: str) -> bool:
         """Whether half of the words of each clause are said in the messages."""
         for clause in CLAUSE.split(text):
-            carrying = [word for word in content_words(clause) if word.casefold() not in _COURTESY]
+            carrying = [word for word in content_words(clause) if word.casefold() not in COURTESY]
             known = sum(stems(word) <= self.covered for word in carrying)
             if len(carrying) > 1 and 2 * known < len(carrying):
                 return False

@@ -124,4 +124,7 @@ def thread_lines(tx: Transaction) -> list[ThreadLine]:
     """All of the user's steps in the order in which they were stored, forgotten ones too."""
     wanted = (steps.c[name] for name in ("id", "thread_id", "turn", "seq", "role", "content", "status"))
     rows = tx.all(select(*wanted).where(steps.c.user_id == tx.user_id).order_by(steps.c.seq))
-    return [ThreadLine(*row[:-1], row.status == "active") for row in rows]
+    return [
+        ThreadLine(row.id, row.thread_id, row.turn, row.seq, row.role, row.content, row.status == "active")
+        for row in rows
+    ]
