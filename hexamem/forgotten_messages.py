@@ -12,7 +12,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
 from .aligning import MEMORY_TOOLS
-from .memory_types.cutting import FORGOTTEN
+from .memory_types.cutting import FORGOTTEN, trimmed
 
 __all__ = ["as_read_now"]
 
@@ -58,7 +58,7 @@ def _marked(message: AnyMessage, text: str) -> AnyMessage:
         return message
     values: dict[str, Any] = {"additional_kwargs": {}}
     if str(message.text).strip() or not isinstance(message, AIMessage):
-        values["content"] = text or FORGOTTEN
+        values["content"] = trimmed(text) or FORGOTTEN
     if isinstance(message, AIMessage) and message.tool_calls:
         values["tool_calls"] = [{**call, "args": {}} for call in message.tool_calls]
         values["content"] = values.get("content", "")

@@ -246,7 +246,7 @@ def test_of_two_sentences_that_say_it_the_one_that_says_more_is_left_and_told(me
     tell(alice, f"Karen stays at the Mundial. {more}", "Noted.")
     done = forget(memory, what="Karen Mundial")
     assert left(alice) == [f"{MARK} {more}", "Noted."]
-    assert told(done)[0] == f"{MARK} {more}"
+    assert f"{MARK} {more}" in told(done)
 
 
 def test_what_is_only_asked_about_is_not_forgotten_for_it(memory: Memory) -> None:

@@ -203,10 +203,11 @@ class Chat:
     def leave_out_forgotten(self) -> None:
         """Take what memory was to forget out of the conversation that the model is shown."""
         from ..aligning import forgotten_of
+        from ..memory_types.cutting import trimmed
 
         reads = forgotten_of(self.user, self.history, self.thread)
         self.history = [
-            one if one.id not in reads else one.model_copy(update={"content": reads[one.id]})
+            one if one.id not in reads else one.model_copy(update={"content": trimmed(reads[one.id])})
             for one in self.history
             if one.id is None or reads.get(one.id) != ""
         ]
@@ -263,8 +264,10 @@ def _last_messages(user: UserMemory, thread: str) -> list[BaseMessage]:
     """The end of the conversation as it stands in memory, from a message of the user on."""
     from langchain_core.messages import AIMessage, HumanMessage
 
+    from ..memory_types.cutting import trimmed
+
     kinds = {"user": HumanMessage, "assistant": AIMessage}
     said = [step for step in user.steps(thread) if step.role in kinds and step.content.strip()][-_KEPT:]
     while said and said[0].role != "user":
         said.pop(0)
-    return [kinds[step.role](step.content, id=step.message_id) for step in said]
+    return [kinds[step.role](trimmed(step.content), id=step.message_id) for step in said]
