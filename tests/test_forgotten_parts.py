@@ -14,7 +14,10 @@ from hexamem.aligning import catch_up_thread
 from hexamem.errors import InvalidInputError, NotFoundError
 from hexamem.memory_types.cutting import is_cut_from, without_parts
 
+from .taking_away import WORD
 from .test_forgotten_names import chroma, labelled, pages, shown, talks, tell
+from .test_kept_in_memory import held
+from .test_kept_in_memory import told as asked_everywhere
 
 MORE = "The bus was late again today."
 BAND = "Arjun plays bass in a band called Slow Lantern."
@@ -157,3 +160,11 @@ def test_words_that_are_redacted_do_not_come_back_with_the_part(alice: UserMemor
     [now] = contents(alice)
     assert now.startswith("Arjun plays bass in a band called {{vault:")
     assert "Slow Lantern" not in now
+
+
+def test_no_word_of_a_part_stays_in_memory(memory: Memory) -> None:
+    user = memory.user("ann")
+    step_id = asked_everywhere(user, f"The gate is green. Our garden is called {WORD}.")
+    assert held(memory, WORD), "the walk sees nothing"
+    user.forget(parts={step_id: [f"Our garden is called {WORD}."]})
+    assert held(memory, WORD) == []
