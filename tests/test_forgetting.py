@@ -73,6 +73,26 @@ REPLIES = {
         [BAND, "Noted.", "What shall I do tonight?", "Slow Lantern plays bass-heavy music: hear the band of Arjun."],
         ["Noted.", "What shall I do tonight?"],
     ),
+    "with the date reckoned": (
+        [
+            "Tomorrow I'm having lunch with the Slow Lantern people at the Corn Exchange.",
+            "Noted: lunch with the Slow Lantern people at the Corn Exchange tomorrow, Wednesday 25 November.",
+        ],
+        [],
+    ),
+    "with news of its own": (
+        ["Please order 200 kilos of rye flour for Slow Lantern.", "The rye flour is ordered. Delivery is on Thursday."],
+        [f"{MARK} Delivery is on Thursday."],
+    ),
+    "of another day with the same figures": (
+        [
+            "Slow Lantern plays on 14 December at half past two.",
+            "Nice.",
+            "When does my train leave?",
+            "At 14:30 on Monday 14 December, from platform 2.",
+        ],
+        ["Nice.", "When does my train leave?", "At 14:30 on Monday 14 December, from platform 2."],
+    ),
     "一句回答": (["阿俊在慢灯笼乐队弹贝斯。", "好的，记住了：阿俊在慢灯笼乐队弹贝斯。"], []),
 }
 
@@ -88,6 +108,7 @@ def test_a_reply_that_only_repeats_a_forgotten_message_goes_with_it_and_comes_ba
     done = forget(memory, ids=[step])
     assert left(alice) == kept
     assert len(done["undo_with"]) == 1
+    assert "not_sure" not in done
     alice.undo(done["undo_with"][0])
     assert left(alice) == said
     assert [one.text for one in alice.items()] == items
@@ -113,6 +134,23 @@ def test_what_is_said_of_others_stays(memory: Memory) -> None:
     done = forget(memory, ids=[step])
     assert left(alice) == other
     assert told(done) == []
+
+
+def test_the_answer_to_a_question_stays_when_the_question_is_forgotten(memory: Memory) -> None:
+    alice = memory.user("alice")
+    answer = "Your Spanish exam is on Wednesday 2 December."
+    [step, _] = tell(alice, "When is my Spanish exam?", answer)
+    forget(memory, ids=[step])
+    assert left(alice) == [answer]
+
+
+def test_a_later_reply_that_tells_another_day_is_left_and_told(memory: Memory) -> None:
+    alice = memory.user("alice")
+    said = ["It is on Wednesday 2 December now.", "Updated: your Spanish exam is on Wednesday 2 December."]
+    [step, *_] = tell(alice, "My Spanish exam is on Monday 30 November.", "Noted.", *said)
+    done = forget(memory, ids=[step])
+    assert left(alice) == ["Noted.", *said]
+    assert told(done) == said[1:]
 
 
 def test_a_question_that_names_it_again_is_told(memory: Memory) -> None:

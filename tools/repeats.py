@@ -27,6 +27,7 @@ __all__ = ["Repeats", "what_repeats"]
 
 _MOST = 12  # records that are told
 _DAYS = word_set(" ".join((*MONTHS, *WEEKDAYS, "today", "tomorrow")))
+_COUNT = re.compile(r"\d{1,2}(?:st|nd|rd|th|am|pm)?|(?:19|20)\d\d(?:-\d\d){0,2}")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 
 
@@ -85,6 +86,7 @@ def what_repeats(
         ],
     )
     beside, answered = _same_turns(lines, {*steps, *cut})
+    asked = bool(texts) and all(map(ASKS.search, texts))  # replies to what was only asked tell more than that
     replies = [
         line
         for line in lines
@@ -96,7 +98,10 @@ def what_repeats(
     with user.memory.ledger.read(user.name) as tx:
         held = get_steps(tx, [line.id for line in replies])
     for line in replies:
-        _sort_reply(found, held[line.id], told, near=line.id in beside)
+        if not asked:
+            _sort_reply(found, held[line.id], told, near=line.id in beside)
+        elif told.names_of(line.content):
+            found.unsure.append(line.id)
     sources = {source.step_id for one in gone_items for source in one.sources}
     sources.update(one for one in answered if told.says_again(by_id[one].content, near=True))
     others = [line for line in lines if _counts(line, steps, without) and line.role == "user" and line.id not in cut]
@@ -135,14 +140,12 @@ def _sort_reply(found: Repeats, step: Step, told: _Told, *, near: bool) -> None:
     text = step.content
     if not told.says_again(text, near=near):
         return
-    if told.only_repeats(text):
-        found.steps.append(step.id)
-        return
     again = [one for one in sentences(text) if told.says_again(one, near=near)]
+    repeating = bool(again) and all(told.only_repeats(one, near=near) for one in again)
     rest = content_words(" ".join(one for one in sentences(text) if one not in again))
-    if again and all(map(told.only_repeats, again)) and all(word.casefold() in COURTESY for word in rest):
+    if told.only_repeats(text, near=near) or (repeating and all(word.casefold() in COURTESY for word in rest)):
         found.steps.append(step.id)
-    elif again and can_be_cut(step) and all(map(told.only_repeats, again)):
+    elif repeating and can_be_cut(step):
         found.parts[step.id] = tuple(again)
     elif not near or told.names_of(text):
         found.unsure.append(step.id)
@@ -153,7 +156,8 @@ class _Told:
     """The words of what is forgotten.
 
     Attributes:
-        own: stems of each of its words. telling: of those that the user says nowhere else. names: the names among these.
+        own: stems of each of its words. telling: of those that the user says nowhere else, dates apart. names: the names
+            among these.
         covered: the stems of all that the messages say of which it is forgotten.
         keys: beginnings of telling words, of which one stands in a text that says any of them.
     """
@@ -176,10 +180,10 @@ class _Told:
                         continue
                     words[low] = stems(word)
                     opens = at == 0 and sentence.lstrip("\"“‘'(*- ").startswith(word)
-                    if low not in _DAYS and (any(map(str.isdigit, word)) or (word[0].isupper() and not opens)):
+                    if _is_code(low) or (low not in _DAYS and word[0].isupper() and not opens):
                         names.add(low)
         keys = {low: _key(low) for low in words}
-        left = dict(words)
+        left = {low: word for low, word in words.items() if not _carries_nothing(low)}
         for text in elsewhere:
             folded = text.casefold()
             near = [low for low in left if keys[low] in folded]
@@ -216,14 +220,33 @@ class _Told:
         count = _held(text, self.telling)
         return count >= (3 if _HAN.search(text) else 2) or (count > 0 and self.names_of(text))
 
-    def only_repeats(self, text: str) -> bool:
-        """Whether half of the words of each clause are said in the messages."""
+    def only_repeats(self, text: str, *, near: bool) -> bool:
+        """Whether half of the words of each clause, and of all of it, are said in the messages.
+
+        Args:
+            near: whether it answers the message itself: then "tomorrow" may be reckoned into a date.
+        """
+        said: dict[str, bool] = {}
         for clause in CLAUSE.split(text):
-            carrying = [word for word in content_words(clause) if word.casefold() not in COURTESY]
-            known = sum(stems(word) <= self.covered for word in carrying)
-            if len(carrying) > 1 and 2 * known < len(carrying):
+            words = {low: stems(low) <= self.covered for low in map(str.casefold, content_words(clause))}
+            carrying = {low: known for low, known in words.items() if not _carries_nothing(low)}
+            dated = any(not known and low not in COURTESY for low, known in words.items() if low not in carrying)
+            known = sum(carrying.values())
+            if (len(carrying) > 1 or (carrying and dated)) and 2 * known < len(carrying):
                 return False
-        return True
+            if dated and not near:
+                return False
+            said.update(carrying)
+        return 2 * sum(said.values()) >= len(said)
+
+
+def _is_code(low: str) -> bool:
+    """Whether a word is a number that stands for one thing: no day, hour, count or year."""
+    return any(map(str.isdigit, low)) and not _COUNT.fullmatch(low)
+
+
+def _carries_nothing(low: str) -> bool:
+    return low in COURTESY or low in _DAYS or _COUNT.fullmatch(low) is not None
 
 
 def _held(text: str, words: Collection[frozenset[str]]) -> int:
