@@ -15,13 +15,17 @@ from hexamem.errors import InvalidInputError, NotFoundError
 from hexamem.memory_types.cutting import is_cut_from, without_parts
 
 from .taking_away import WORD
-from .test_forgotten_names import chroma, labelled, pages, shown, talks, tell
+from .test_forgotten_names import TALKS, chroma, labelled, pages, shown, tell
 from .test_kept_in_memory import held
 from .test_kept_in_memory import told as asked_everywhere
 
 MORE = "The bus was late again today."
 BAND = "Arjun plays bass in a band called Slow Lantern."
 CELLAR = "They rehearse in our cellar every Thursday evening."
+
+talks = pytest.mark.parametrize(
+    ("said", "word"), TALKS.values(), ids=TALKS
+)  # a mark of another module has its ids escaped twice
 
 
 def contents(user: UserMemory) -> list[str]:
