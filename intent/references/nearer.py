@@ -9,8 +9,9 @@ from __future__ import annotations
 from ... import lazy_re as re
 from ..phrases.analysis import Analysis, NounPhrase
 from .cues import FUNCTION_WORDS, KINDS, NEVER_NAMES, VERBS, words
+from .person_nouns import is_person_noun
 
-__all__ = ["chinese_nearer", "continues", "names_it", "nearer"]
+__all__ = ["chinese_nearer", "continues", "name_opens", "names_it", "nearer", "sentence_end"]
 
 _SENTENCE_END = re.compile(r"[.!?;\n](?!\d)|[。！？；]")
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
@@ -73,7 +74,7 @@ def nearer(text: str, start: int, end: int, own: Analysis, word: str) -> bool:
     indirect = word == "him" or (word == "her" and not re.match(r"\s+[a-z]", text[end:]))
     if not indirect and _ANYBODY.search(sentence):
         return True
-    if _name_opens(text, begins, start) or _name_inside(sentence):
+    if _name_opens(text, begins, start) or _name_inside(sentence) or name_opens(text, 0, begins):
         return True
     return any(
         _may_act(phrase, text, same=phrase.start >= begins)
@@ -87,6 +88,21 @@ def _sentence_start(text: str, start: int) -> int:
     for match in _SENTENCE_END.finditer(text, 0, start):
         begins = match.end()
     return begins
+
+
+def sentence_end(text: str, position: int) -> int:
+    """Where the sentence ends in which a character stands, its mark included."""
+    return next((match.end() for match in _SENTENCE_END.finditer(text, position)), len(text))
+
+
+def name_opens(text: str, begins: int, end: int) -> bool:
+    """Whether any sentence that begins in that part of a text opens with what may be a name: "Linh said yes"."""
+    while begins < end:
+        stop = next((match.end() for match in _SENTENCE_END.finditer(text, begins, end)), end)
+        if _name_opens(text, begins, stop):
+            return True
+        begins = stop
+    return False
 
 
 def _name_opens(text: str, begins: int, start: int) -> bool:
@@ -140,7 +156,11 @@ def _may_act(phrase: NounPhrase, text: str, *, same: bool) -> bool:
     if phrase.determiner in ("its", "this", "that", "some", "another") and not same:
         return False
     head = phrase.text.split()[-1].lower()
-    if head in FUNCTION_WORDS or head in _NO_ACTOR or _THING.search(head):
+    if head in FUNCTION_WORDS or head in _NO_ACTOR:
+        return False
+    if is_person_noun(head):
+        return True
+    if _THING.search(head):
         return False
     if _ACTS.search(head):
         return True

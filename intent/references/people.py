@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from ... import lazy_re as re
 from ..phrases.analysis import Analysis, NounPhrase
 from .antecedents import Found, Source, put
-from .nearer import continues, names_it, nearer
+from .nearer import continues, name_opens, names_it, nearer, sentence_end
+from .person_nouns import is_person_noun
 from .pleonastic import CLAUSE_END
 
 __all__ = ["best_person", "resolve_person"]
@@ -17,7 +18,10 @@ _SHE = re.compile(r"\b(?:she|her|hers)\b|她", re.IGNORECASE)
 
 
 def best_person(sources: Sequence[Source], gender: str, speaker: str) -> tuple[NounPhrase, str, float] | None:
-    """The one person (or animal) whom "he" or "she" can mean, said in the latest steps that name any."""
+    """The one person (or animal) whom "he" or "she" can mean, said in the latest steps that name any.
+
+    Nobody, where a step since then, or a later sentence of the same one, speaks of somebody else who may be meant.
+    """
     speakers = {source.speaker.casefold() for source in sources} | {speaker.casefold()}
     pronoun = _HE if gender == "m" else _SHE
     for depth, source in enumerate(sources[:4]):
@@ -36,15 +40,42 @@ def best_person(sources: Sequence[Source], gender: str, speaker: str) -> tuple[N
             people[phrase.text.casefold()] = phrase
         if len(people) == 1 and not doubtful:
             phrase = next(iter(people.values()))
-            if not _tells_who(phrase, source):
+            if not _tells_who(phrase, source) or _another(source, gender, after=phrase):
                 return None
             sure = 0.9 if phrase.gender == gender else 0.75
             return phrase, source.id, sure * source.weight
-        if people:
+        if people or _another(source, gender):
             return None
         if depth >= 1 and not pronoun.search(source.text):
             return None  # the talk has moved on
     return None
+
+
+def _another(source: Source, gender: str, after: NounPhrase | None = None) -> bool:
+    """Whether a step speaks of somebody of whom no more is known than that "he" or "she" may mean them.
+
+    Args:
+        after: only in the sentences after that of this phrase.
+    """
+    begins = 0 if after is None else sentence_end(source.text, after.end)
+    return name_opens(source.text, begins, len(source.text)) or any(
+        phrase.start >= begins and _may_be_person(phrase, gender) for phrase in source.analysis.phrases
+    )
+
+
+def _may_be_person(phrase: NounPhrase, gender: str) -> bool:
+    """Whether a phrase of no known kind may name a person: "our apprentice Sofie", "Sofie", "the apprentice"."""
+    if phrase.plural or phrase.kind or (phrase.gender and phrase.gender != gender):
+        return False
+    plain = [word for word in phrase.text.split() if word[:1].islower()]
+    if plain:
+        noun = plain[-1].removesuffix("'s")
+        return (
+            phrase.determiner not in ("your", "any", "some") and is_person_noun(noun) and not plain[-1].endswith("s'")
+        )
+    if not phrase.name or phrase.determiner or phrase.text.isupper():
+        return False
+    return phrase.role == "subject" or phrase.preposition in ("with", "without", "by", "than")
 
 
 def _tells_who(phrase: NounPhrase, source: Source) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from datetime import tzinfo
 
@@ -37,7 +38,9 @@ def contact_findings(reading: Reading, zone: tzinfo, people: People, owner: str)
             r"\b(?P<en>his|her)\b|(?P<zh>[他她])的?", reading.raw[contact.before : contact.start], re.IGNORECASE
         )
         if pronoun and ("told in" in caption or "提到" in caption):
-            meant = people.meant({"his": "he", "her": "she"}.get((pronoun["en"] or "").lower(), pronoun["zh"] or "he"))
+            at = contact.before + pronoun.start()
+            word = {"his": "he", "her": "she"}.get((pronoun["en"] or "").lower(), pronoun["zh"] or "he")
+            meant = _read_up_to(at, reading, people).meant(word, at)
             caption = (
                 f"{contact.entry_type} of {meant.shown}"
                 if meant and pronoun["en"]
@@ -80,3 +83,12 @@ def contact_findings(reading: Reading, zone: tzinfo, people: People, owner: str)
             )
         )
     return found
+
+
+def _read_up_to(at: int, reading: Reading, people: People) -> People:
+    """The people known at a character of a step that is yet to be read for what it tells of them."""
+    known = copy.deepcopy(people)
+    for sentence in reading.sentences:
+        if sentence.start <= at and not sentence.supposed:
+            known.read(sentence.text, reading.has_han, sentence.start)
+    return known

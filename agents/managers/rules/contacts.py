@@ -12,6 +12,7 @@ import phonenumbers
 
 from .... import lazy_re as re
 from ....memory_types.items import Sensitivity
+from .introductions import introduced
 from .people import KIN_PATTERN, KIN_ZH_PATTERN
 from .words import CAPITALISED_NOT_NAMES, HAN, NAME
 
@@ -236,7 +237,8 @@ def _contact(text: str, start: int, end: int, kind: str, user_name: str) -> Cont
         lead,
     )
     others = [*_OTHER.finditer(lead), *_OTHER_ZH.finditer(lead)]
-    owns = list(_OWN.finditer(lead))
+    whose = {one.start for one in introduced(lead, has_han=False)}  # "our apprentice": it is theirs
+    owns = [match for match in _OWN.finditer(lead) if match.start() not in whose]
     names = [
         m
         for m in _NAMED.finditer(_ASKS_TO.sub(_blank, lead))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from .... import lazy_re as re
+from .nations import LANGUAGES, NATIONS
 from .sentences import Clause
 from .words import HAN, NAME
 
@@ -93,25 +94,6 @@ JOB_END = re.compile(
 )
 
 
-NATIONS = re.compile(
-    r"(?:British|English|Scottish|Welsh|Irish|French|German|Dutch"
-    r"|Belgian|Swiss|Austrian|Italian|Spanish|Portuguese|Greek|Turkish"
-    r"|Danish|Swedish|Norwegian|Finnish|Icelandic|Polish|Czech|Slovak"
-    r"|Hungarian|Romanian|Bulgarian|Serbian|Croatian|Bosnian|Slovenian"
-    r"|Albanian|Ukrainian|Russian|Belarusian|Latvian|Lithuanian"
-    r"|Estonian|Georgian|Armenian|American|Canadian|Mexican|Brazilian"
-    r"|Argentinian|Argentine|Chilean|Colombian|Peruvian|Venezuelan"
-    r"|Cuban|Jamaican|Australian|Kiwi|Maori|Chinese|Taiwanese|Japanese|Korean"
-    r"|Vietnamese|Thai|Malaysian|Singaporean|Indonesian|Filipino"
-    r"|Filipina|Indian|Pakistani|Bangladeshi|Nepali|Nepalese|Tamil|Punjabi"
-    r"|Afghan|Iranian|Persian|Iraqi|Syrian|Lebanese|Israeli"
-    r"|Palestinian|Jordanian|Egyptian|Moroccan|Algerian|Tunisian|Nigerian|Ghanaian"
-    r"|Kenyan|Ugandan|Ethiopian|Somali|South African|Zimbabwean"
-    r"|European|African|Asian|Latina|Latino|Catholic|Muslim|Jewish|Hindu"
-    r"|Buddhist|Protestant|Quaker|Orthodox|Christian)\Z"
-)
-
-
 VAGUE = re.compile(
     r"^(?:it|that|this|them|those|these|you|him|her|to hear|to see|to think|the idea|what|how|your"
     r"|one|the way|that idea|to be honest|my life|a lot|to say|to know|having to|where|when"
@@ -129,14 +111,6 @@ LEAD_ONLY = re.compile(
 
 
 POINTS = re.compile(r"\b(?:this|that|these|those|him|her|them|their|his|its?|you|your|theirs)\b", re.IGNORECASE)
-
-
-LANGUAGES = (
-    r"(?:English|Chinese|Mandarin|Cantonese|French|German|Spanish|Italian|Portuguese|Dutch"
-    r"|Japanese|Korean|Polish|Irish|Welsh|Hindi|Arabic|Russian|Turkish|Swedish|Norwegian|Danish"
-    r"|Finnish|Greek|Hebrew|Urdu|Punjabi|Bengali|Tamil|Vietnamese|Thai|Ukrainian|Czech|Hungarian"
-    r"|Romanian|Catalan|Swahili|Gaelic|Malay|Tagalog|Persian|Farsi)"
-)
 
 
 AGE_WORDS = (

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from .... import lazy_re as re
 from .genitives import is_genitive
+from .introductions import ROLE_AND_NAME, is_role
 from .others_chinese import chinese_others_facts
 from .people import KIN_PATTERN, People, Person, is_name
 from .reported_speech import own_words
@@ -29,6 +30,7 @@ _OWN = re.compile(
     rf"{_LEAD}(?i:(?:my|our)\s(?:(?!{KIN_PATTERN}\b)[\w-]+\s){{0,2}}?(?P<kin>{KIN_PATTERN}))\b"
     rf"(?:,?\s(?P<name>{NAME}))?,?(?P<rest>(?:'s|\s).*)$"
 )
+_OWN_ROLE = re.compile(rf"{_LEAD}{ROLE_AND_NAME}(?<!'s)(?P<rest>(?:'s|\s).*)$")
 _BY_NAME = re.compile(
     rf"{_LEAD}(?P<name>{NAME})(?P<rest>(?:'s\s(?!name"
     rf"|birthday|house|school|number|e-?mail|phone)|\s).*)$"
@@ -159,7 +161,7 @@ def others_facts(reading: Reading, people: People, thing: str = "") -> Iterator[
     place = ""
     for sentence in reading.sentences:
         if not sentence.supposed:
-            people.read(sentence.text, reading.has_han)
+            people.read(sentence.text, reading.has_han, sentence.start)
         if not sentence.holds:
             continue
         sentence = own_words(sentence)  # noqa: PLW2901 - what they think of the user is no fact about them
@@ -265,8 +267,13 @@ def _english(clause: Clause, people: People, place: str, thing: str, *, first: b
     person: Person | None = None
     if match := _OWN.match(text):
         name = (match["name"] or "").removesuffix("'s")
-        person = people.add(match["kin"], name if is_name(name) else "")
+        person = people.note(match["kin"], name if is_name(name) else "")
         rest = match["rest"]
+        if is_genitive(rest):
+            if not _LASTS.search(rest):
+                return None
+        else:
+            people.mention(person)
         told = re.match(rf"(?:'s|\sis)(?:\scalled)?\s(?P<name>{NAME})(?P<more>.*)$", rest)
         if told and person.name and not person.close and told["name"] == person.name:
             return Told(
@@ -280,11 +287,17 @@ def _english(clause: Clause, people: People, place: str, thing: str, *, first: b
             rest,
         ):
             return _introduced(person, titled["title"] or "", clause)
+    elif (match := _OWN_ROLE.match(text)) and is_role(match["role"]) and is_name(match["name"]):
+        rest = match["rest"]
+        person = people.named(match["name"]) or people.add("", match["name"])
+        if _DATED.search(rest):
+            people.mention(person)
+            return None  # an event of theirs
     elif match := _BARE_KIN.match(text):
         person = people.add(match["kin"].casefold(), "")
         rest = match["rest"]
     elif match := _PRONOUN.match(text):
-        person = people.meant(match["who"])
+        person = people.meant(match["who"], clause.start)
         rest = match["rest"]
         if person is None:
             return None
@@ -341,7 +354,8 @@ def _english(clause: Clause, people: People, place: str, thing: str, *, first: b
         )
     else:
         return None
-    people.mention(person)
+    if not is_genitive(rest):
+        people.mention(person)  # and not whatever is theirs
     if (not person.relation and _OPINION.search(rest)) or (is_genitive(rest) and not _LASTS.search(rest)):
         return None
     if (

@@ -61,7 +61,7 @@ def _subject(clause: Clause, people: People) -> tuple[str, int]:
         person = people.add(by_kin["kin"], name)
         return _shown_zh(person), by_kin.end("name") if name else by_kin.end("kin")
     if by_pronoun := _PRONOUN_ZH.match(text):
-        meant = people.meant(by_pronoun["who"])
+        meant = people.meant(by_pronoun["who"], clause.start)
         return (_shown_zh(meant), by_pronoun.start("rest")) if meant is not None else ("", 0)
     if by_name := _NAME_ZH.match(text):
         name, start = by_name["name"], by_name.start("rest")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .... import lazy_re as re
+from .introductions import gender_of, introduced
 from .words import CAPITALISED_NOT_NAMES, CHILDREN, FEMALE, HAN, KIN, KIN_ZH, MALE, NAME, PARTNERS, SURNAME_ZH, any_of
 
 __all__ = ["KIN_PATTERN", "KIN_ZH_PATTERN", "ZH_NAME", "People", "Person", "is_name"]
@@ -85,13 +86,34 @@ def _gender(relation: str) -> str:
     return "f" if relation in FEMALE else "m" if relation in MALE else ""
 
 
+@dataclass(frozen=True, slots=True)
+class _Mention:
+    """That a person was spoken of: in which sentence, at which of its characters.
+
+    ``person`` is None where it is somebody of whom no more is known than that "she" or "he" may mean them; ``at`` is a
+    character of the step, or -1 where it is that of the clause being read.
+    """
+
+    person: Person | None
+    gender: str
+    sentence: int
+    at: int = -1
+
+
+_NEAR = 2
+"""In how many sentences, that of the pronoun included, somebody unknown stands in the way of those named before."""
+_MOST_RECENT = 12
+
+
 class People:
     """Whom the user has named so far; filled sentence by sentence."""
 
     def __init__(self) -> None:
         self._by_name: dict[str, Person] = {}
         self._by_relation: dict[str, Person] = {}
-        self._recent: list[Person] = []
+        self._recent: list[_Mention] = []
+        self._here: list[_Mention] = []
+        self._sentence = 0
         self._capitalised: set[str] = set()
         self._told: set[str] = set()
 
@@ -101,6 +123,12 @@ class People:
 
     def add(self, relation: str, name: str, gender: str = "") -> Person:
         """Take note of somebody, who is then the one last named."""
+        person = self.note(relation, name, gender)
+        self.mention(person)
+        return person
+
+    def note(self, relation: str, name: str, gender: str = "") -> Person:
+        """Take note of somebody, whether or not it is they who are spoken of."""
         relation, key = relation.casefold(), name.casefold()
         known = self._by_name.get(key) if key else self._by_relation.get(relation)
         if known and (not relation or known.relation == relation) and (name or known.name):
@@ -114,10 +142,11 @@ class People:
                 gender or _gender(relation),
             )
         if person.name:
+            if not person.gender:
+                person = replace(person, gender=gender_of(person.name))
             self._by_name[person.name.casefold()] = person
         if person.relation:
             self._by_relation[person.relation] = person
-        self._recent = [*[other for other in self._recent if other.title != person.title][-5:], person]
         return person
 
     def told_of(self, name: str) -> None:
@@ -145,16 +174,37 @@ class People:
 
     def mention(self, person: Person) -> None:
         """Note that this person was just spoken of."""
-        self._recent = [*(other for other in self._recent if other != person), person]
+        self._here.append(_Mention(person, person.gender, self._sentence))
 
-    def meant(self, pronoun: str) -> Person | None:
-        """Whom "she", "he", 她 or 他 stands for: the last one named whose gender fits; None where it is open."""
+    def meant(self, pronoun: str, at: int | None = None) -> Person | None:
+        """Whom "she", "he", 她 or 他 stands for: the last one named whose gender fits; None where it is open.
+
+        It is open where somebody who may be meant, and of whom no more is known, was spoken of later, in the same
+        sentence or the one before.
+
+        Args:
+            at: the character of the step at which the pronoun stands: who is named behind it is not meant. All of the
+                sentence read last counts where it is not given.
+        """
         gender = "f" if pronoun.casefold() in ("she", "her", "她") else "m"
-        fitting = [person for person in self._recent if person.gender in ("", gender) and not person.name.isupper()]
-        return fitting[-1] if fitting else None
+        here = [each for each in self._here if at is None or each.at < at]
+        for mention in reversed([*self._recent, *here]):
+            if mention.gender not in ("", gender):
+                continue
+            if mention.person is None:
+                if self._sentence - mention.sentence < _NEAR:
+                    return None
+            elif not mention.person.name.isupper():
+                return mention.person
+        return None
 
-    def read(self, text: str, has_han: bool) -> None:
-        """Take note of everyone a sentence names by relation."""
+    def read(self, text: str, has_han: bool, start: int = 0) -> None:
+        """Take note of everyone a sentence speaks of: by relation, by name, or by a noun for a person.
+
+        Args:
+            start: the character of the step at which the sentence begins.
+        """
+        self._turn_over()
         spans: list[tuple[int, Person]] = []
         if len(self._capitalised) < 2_000:
             self._capitalised.update(_INSIDE.findall(text))
@@ -163,13 +213,12 @@ class People:
                 name = match["name"] or ""
                 if name and not is_name(name):
                     name = ""
-                person = self.add(match["kin"], name.removesuffix("'s"))
-                spans.append((match.start(), person))
+                spans.append((match.start(), self.note(match["kin"], name.removesuffix("'s"))))
         if "the " in text.lower():
             for match in _THE_CASED.finditer(text):
-                spans.append((match.start(), self.add(match["kin"], match["name"])))
+                spans.append((match.start(), self.note(match["kin"], match["name"])))
         for match in _BARE_KIN.finditer(text):
-            spans.append((match.start(), self.add(match[0], "")))
+            spans.append((match.start(), self.note(match[0], "")))
         if has_han:
             for match in _OWN_ZH.finditer(text):
                 name = match["name"] or ""
@@ -181,10 +230,42 @@ class People:
                     and not text[match.end() :].startswith("今年")
                 ):
                     name = ""
-                spans.append((match.start(), self.add(match["kin"], name)))
+                spans.append((match.start(), self.note(match["kin"], name)))
+        taken = {at for at, _ in spans}
+        strangers: list[tuple[int, str]] = []
+        for one in introduced(text, has_han=has_han):
+            known = self.named(one.name) if one.name else None
+            if one.sure and (known is None or (one.relation and not known.relation)):
+                spans.append((one.start, self.note(one.relation, known.name if known else one.name, one.gender)))
+            elif known is None and one.start not in taken:
+                strangers.append((one.start, one.gender))
         for name, person in list(self._by_name.items()):
-            at = text.casefold().find(name)
+            at = _found_at(name, text)
             if at >= 0:
                 spans.append((at, person))
-        for _, person in sorted(spans, key=lambda pair: pair[0]):
-            self.mention(self._by_name.get(person.name.casefold(), person) if person.name else person)
+        mentions = [
+            _Mention(each, each.gender, self._sentence, start + at)
+            for at, person in spans
+            for each in (self._by_name.get(person.name.casefold(), person) if person.name else person,)
+        ]
+        mentions += [_Mention(None, gender, self._sentence, start + at) for at, gender in strangers]
+        self._here = sorted(mentions, key=lambda mention: mention.at)
+
+    def _turn_over(self) -> None:
+        """What was spoken of in the sentence before is no longer here."""
+        recent = [*self._recent, *self._here]
+        last = {each.person.title: at for at, each in enumerate(recent) if each.person is not None}
+        self._recent = [each for at, each in enumerate(recent) if each.person is None or last[each.person.title] == at][
+            -_MOST_RECENT:
+        ]
+        self._here = []
+        self._sentence += 1
+
+
+def _found_at(name: str, text: str) -> int:
+    """Where a name in small letters first stands in a text, as a word where it is of Latin letters; -1 where it does not."""
+    folded = text.casefold()
+    at = folded.find(name)
+    while at >= 0 and name.isascii() and (folded[at - 1 : at].isalnum() or folded[at + len(name) :][:1].isalnum()):
+        at = folded.find(name, at + 1)
+    return at

@@ -89,7 +89,7 @@ def chinese_statements(sentence: Sentence, people: People, told: list[Told]) -> 
                 continue
         called = _CALLED.match(clause.text)
         if called:
-            person = people.meant(called["who"]) if called["who"] in "他她" else None
+            person = people.meant(called["who"], clause.start) if called["who"] in "他她" else None
             name = clause.raw[called.start("name") : called.end("name")]
             if person and person.relation and not person.name and not person.close and name not in names:
                 people.add(person.relation, name)

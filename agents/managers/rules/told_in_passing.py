@@ -78,7 +78,9 @@ def told_in_passing(sentence: Sentence, people: People) -> Iterator[Told]:
         yield Told(name=thing, summary=summary, start=sentence.start, end=sentence.end, confidence=0.71)
     named = _NAME_IS.match(text)
     person = (
-        people.meant({"her": "she", "his": "he"}.get(named["who"].lower(), named["who"].lower())) if named else None
+        people.meant({"her": "she", "his": "he"}.get(named["who"].lower(), named["who"].lower()), sentence.start)
+        if named
+        else None
     )
     if named and person and person.relation and not person.name and not person.close and is_name(named["name"]):
         known = people.add(person.relation, named["name"])
