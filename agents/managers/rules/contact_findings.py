@@ -10,6 +10,7 @@ from ....memory_types.proposals import Evidence
 from ....stores.secrets import find_references
 from .contacts import find_contacts
 from .finding import Finding
+from .introductions import introduced
 from .missed_secrets import missed_secrets
 from .people import People
 from .sentences import Reading
@@ -41,13 +42,9 @@ def contact_findings(reading: Reading, zone: tzinfo, people: People, owner: str)
             at = contact.before + pronoun.start()
             word = {"his": "he", "her": "she"}.get((pronoun["en"] or "").lower(), pronoun["zh"] or "he")
             meant = _read_up_to(at, reading, people).meant(word, at)
-            caption = (
-                f"{contact.entry_type} of {meant.shown}"
-                if meant and pronoun["en"]
-                else f"{meant.shown}的联系方式"
-                if meant
-                else caption
-            )
+            whose = meant.shown if meant else _named_before(at, reading)
+            if whose:
+                caption = f"{contact.entry_type} of {whose}" if pronoun["en"] else f"{whose}的联系方式"
         before = max([contact.before, *(end for end in ends if end <= contact.start)])
         ends.append(contact.end)
         quote = reading.raw[before : contact.end].strip(" ,;，；")
@@ -92,3 +89,10 @@ def _read_up_to(at: int, reading: Reading, people: People) -> People:
         if sentence.start <= at and not sentence.supposed:
             known.read(sentence.text, reading.has_han, sentence.start)
     return known
+
+
+def _named_before(at: int, reading: Reading) -> str:
+    """The one person named in the sentence of a pronoun before it: "Hector changed his number"."""
+    said = next((reading.raw[each.start : at] for each in reading.sentences if each.start <= at < each.end), "")
+    named = list(introduced(said, has_han=reading.has_han))
+    return named[0].name if len(named) == 1 else ""
