@@ -92,6 +92,13 @@ def _range_of_month(match: re.Match[str], anchor: Anchor) -> Read:
     return (first, last, "day", False) if last >= first else None
 
 
+_NOT_OF_SEASON = (
+    r"(?!的(?!时候|早上|上午|中午|下午|晚上|前|后|那|当|凌晨|夜|清晨|午))"
+    r"(?!(?:主题)?(?:饼干|蛋糕|点心|甜点|食谱|菜单|装饰|橱窗|布置|贺卡|卡片|帽|袜|音乐|歌|电影|促销|活动|海报|文案|礼品|礼盒|衣服|服装|派对服|面具|糖果|花环|灯))"
+)
+"""Not behind a holiday that tells the kind of a thing: 圣诞节的橱窗, 情人节贺卡."""
+
+
 def _holiday(match: re.Match[str], anchor: Anchor) -> Read:
     name = {"圣诞": "圣诞节", "圣诞夜": "平安夜", "圣诞前夕": "平安夜", "元旦节": "元旦"}.get(
         match["holiday"], match["holiday"]
@@ -135,7 +142,8 @@ _FORMS: tuple[tuple[tuple[str, ...], str, Reader], ...] = (
     (("号",), rf"(?<![\d月])(?P<day>{NUM})号?[到至](?P<last>{NUM})号(?![线楼院馆门公店桌])", _range_of_month),
     (
         ("节", "夜", "元旦", "圣诞"),
-        rf"(?:{YEARS} ?的?)?(?P<holiday>{'|'.join(CHINESE_HOLIDAYS)}|圣诞夜|圣诞前夕|圣诞(?=那天|当天|前|后)|元旦节)(?![假树礼卡快大])",
+        rf"(?:{YEARS} ?的?)?(?P<holiday>{'|'.join(CHINESE_HOLIDAYS)}|圣诞夜|圣诞前夕|圣诞(?=那天|当天|前|后)|元旦节)"
+        rf"(?![假树礼卡快大]){_NOT_OF_SEASON}",
         _holiday,
     ),
 )

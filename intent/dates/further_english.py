@@ -11,6 +11,7 @@ from datetime import date, timedelta
 from dateutil.relativedelta import relativedelta
 
 from ... import lazy_re as re
+from ..references.cues import FUNCTION_WORDS, VERBS, words
 from .holidays import ENGLISH_HOLIDAYS, holiday_near, holiday_of
 from .numbers_english import COUNT, ORDINAL, number, ordinal
 from .spans import (
@@ -42,7 +43,39 @@ _NOT_CHRISTMAS = (
 )
 
 
+_DAY_BEFORE = re.compile(
+    r"\b(?:at|on|by|until|till|since|around|over|this|next|last|come|every|from|to)\s\Z", re.IGNORECASE
+)
+_NOUN_NEXT = re.compile(r"\s(?P<word>[a-z][a-z'’-]*)")
+_NO_NOUN = (
+    VERBS
+    | FUNCTION_WORDS
+    | words(
+        "day days eve morning evening night afternoon falls lands lasts feels approaches passes nears draws ends itself alone"
+        " abroad indoors upstairs early late approaching coming following preceding"
+    )
+)
+
+
+def _is_of_season(match: re.Match[str]) -> bool:
+    """Whether a holiday tells the kind of a thing, and no day: "our Christmas window", "a Halloween costume".
+
+    One that is a day by its name ("Boxing Day walk") is that day.
+    """
+    if re.search(r"\b(?:day|eve|sunday|monday|friday|wednesday)\Z", match["holiday"], re.IGNORECASE) and not re.match(
+        "valentine", match["holiday"], re.IGNORECASE
+    ):
+        return False
+    following = _NOUN_NEXT.match(match.string, match.end())
+    if following is None or match["year"] or _DAY_BEFORE.search(match.string, 0, match.start("holiday")):
+        return False
+    word = following["word"].replace("’", "'")
+    return word not in _NO_NOUN and not word.endswith(("ly", "n't")) and "'" not in word
+
+
 def _holiday(match: re.Match[str], anchor: Anchor) -> Read:
+    if _is_of_season(match):
+        return None
     name = match["holiday"].lower().replace("’", "'")
     name = "easter sunday" if name == "easter" else name
     if match["year"]:

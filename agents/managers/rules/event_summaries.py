@@ -23,7 +23,10 @@ def in_days(summary: str, text: str, when: DateSpan, at: int, said_at: datetime,
     """
     iso = when.iso.split(" ")[0] if when.last_day == when.day else when.shown
     if 0 <= at <= len(text) and text[at : at + len(when.text)] == when.text:
-        summary = text[:at] + _shown(when, iso, text[:at]) + summary[at + len(when.text) :]
+        before = text[:at]
+        if when.precision == "day" and when.text.isascii():
+            before = re.sub(r"\b[Aa]t\s$", "", before)  # "at Christmas" is on a day
+        summary = before + _shown(when, iso, before) + summary[at + len(when.text) :]
     others = find_dates(summary, said_at, zone, prefer=prefer)
     if (done := done_on(summary)) is not None:
         past = {one.start: one for one in find_dates(summary, said_at, zone, prefer="past") if one.start in done}
@@ -53,6 +56,8 @@ def _shown(when: DateSpan, iso: str, before: str) -> str:
     if when.precision == "week":
         return f"in the week of {when.day.isoformat()}"
     led = re.search(
-        r"\b(?:on|by|until|till|from|to|for|of|before|after|since|between|and|the|in)\s$", before, re.IGNORECASE
+        r"\b(?:on|by|until|till|from|to|for|of|before|after|since|between|and|the|in|my|our|your|their|its)\s$",
+        before,
+        re.IGNORECASE,
     )
     return iso if led or when.precision != "day" else f"on {iso}"

@@ -44,6 +44,7 @@ from .event_words import (
     TYPE_RULES,
     WEEK_NEXT,
 )
+from .requests import asks_of_assistant
 from .sentences import MASK, Clause, Reading, Sentence
 from .tense import done_on, tense
 from .words import NAME, content_words
@@ -168,7 +169,7 @@ def _of_sentence(
             continue
         if re.match(r"(?:not|rather than|instead of)\b", clause.text, re.IGNORECASE):
             continue
-        if off and OFF.search(clause.text):
+        if (off and OFF.search(clause.text)) or asks_of_assistant(clause.text):
             continue
         span = (
             inside[-1]
