@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import tzinfo
 
+from ... import lazy_re as re
 from ...memory_types import (
     CoreItem,
     EpisodicItem,
@@ -20,6 +21,8 @@ from .likeness import Likeness, Verdict, telling_words
 __all__ = ["compare_items", "find_duplicate", "from_same_words", "join_sources"]
 
 _MARKS = " \t\n.,;:!?…。，；：！？\"'“”‘’()（）"
+_WHOLE = frozenset(("human", "user", "profile"))
+_SENTENCE_END = re.compile(r"[.;](?=\s|$)|[\n。；]")
 _FILES = frozenset(("file", "image", "audio", "video"))
 
 
@@ -82,7 +85,7 @@ def compare_items(known: MemoryItem, new: MemoryItem, likeness: Likeness, zone: 
     match known, new:
         case CoreItem(), CoreItem():
             if telling_words(known.label) != telling_words(new.label):
-                return "different"
+                return "less" if _tells(known, new, likeness) else "different"
             return likeness.compare(known.value, new.value, same_words=same_words)
         case EpisodicItem(), EpisodicItem():
             if known.occurred_at.astimezone(zone).date() != new.occurred_at.astimezone(zone).date():
@@ -112,6 +115,14 @@ def compare_items(known: MemoryItem, new: MemoryItem, likeness: Likeness, zone: 
                 return "different"
             return likeness.compare(known.caption, new.caption, same_words=same_words)
     return "different"
+
+
+def _tells(known: CoreItem, new: CoreItem, likeness: Likeness) -> bool:
+    """Whether a block on all that is known of the user holds a sentence that says just what a new one does."""
+    if known.label.casefold() not in _WHOLE:
+        return False
+    said = (part for part in _SENTENCE_END.split(known.value) if part.strip())
+    return any(likeness.compare(part.strip(), new.value) == "same" for part in said)
 
 
 def _only_named(item: ResourceItem) -> bool:

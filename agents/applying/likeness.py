@@ -27,7 +27,7 @@ Verdict = Literal["same", "less", "more", "different"]
 _EMPTY_TEXT = """
 a an the is are was were be been being am i my me mine we our us you your he his him she her it its they their
 them this that these those and or of to in on at for with by from as has have had do does did will would can
-could s t m re ve ll d user now currently present also really very just so there here who which 的 了 是 在 我 用户
+could should s t m re ve ll d user now currently present also really very just so there here who which 的 了 是 在 我 用户
 """
 _EMPTY = frozenset(_EMPTY_TEXT.split())
 _WORDING = {

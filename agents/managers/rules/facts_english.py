@@ -94,7 +94,7 @@ def english_facts(reading: Reading, people: People, *, household: bool = False) 
         if wish:
             yield wish
             for clause in sentence.clauses:
-                if clause.holds and _CALL_ME.match(clause.text):
+                if clause.holds and (_CALL_ME.match(clause.text) or _CALLED_LIKE.search(clause.text)):
                     yield from _facts_of(clause)
             continue
         previous = ""
@@ -234,6 +234,17 @@ _CALL_ME = re.compile(rf"(?i:^(?:and\s|but\s|so\s|also\s|please\s|(?:you\s)(?:ca
 """A clause that says how to address the user: a fact of its own beside how to answer."""
 
 
+_CALLED_LIKE = re.compile(
+    rf"\bI(?:'d|\s(?i:would))?\s(?i:like|prefer|want|wish|rather)\s(?i:to\s)?be\s(?i:called|addressed as)\s{NAME}(?=$|\W)"
+)
+_THAT = re.compile(
+    r"^(?:(?:and|but|also|so|please)[\s,]+)*(?:(?:put|add|write|save|note|remember|record|keep)\b[^,]{0,40}?\s)?"
+    r"that\s(?!(?:is|was|means|would|will|kind|one|way|sort)\b|'s\b)",
+    re.IGNORECASE,
+)
+"""What hangs on to "put into my profile": "that prices should be in euros"."""
+
+
 def _answer_wish(text: str, clauses: tuple[Clause, ...]) -> Fact | None:
     if not is_answer_wish(text):
         return None
@@ -247,6 +258,8 @@ def _answer_wish(text: str, clauses: tuple[Clause, ...]) -> Fact | None:
     called = next((number for number, c in enumerate(meant) if number and _CALL_ME.match(c.text)), len(meant))
     last = meant[:called][-1]
     wish = text[first.start - clauses[0].start : last.end - clauses[0].start].strip(" ,;:.!")
+    if (that := _THAT.match(wish)) is not None:
+        wish = wish[that.end() :][:1].upper() + wish[that.end() + 1 :]
     return Fact(
         label="answers",
         value=wish,

@@ -78,7 +78,10 @@ def _name(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
         )
 
 
-@_rule("call", rf"(?i:\bcall\sme)\s(?P<name>{NAME}){TAIL}")
+@_rule(
+    "call called addressed",
+    rf"(?i:\bcall\sme|\bI(?:'d|\swould)?\s(?:like|prefer|want|wish|rather)\s(?:to\s)?be\s(?:called|addressed\sas))\s(?P<name>{NAME}){TAIL}",
+)
 def _called(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     if is_name(match["name"]):
         yield Fact(
