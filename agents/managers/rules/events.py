@@ -44,6 +44,7 @@ from .event_words import (
     TYPE_RULES,
     WEEK_NEXT,
 )
+from .its_owner import ITS, its_owner
 from .requests import asks_of_assistant
 from .sentences import MASK, Clause, Reading, Sentence
 from .tense import done_on, tense
@@ -315,7 +316,7 @@ def _event(
         (not topics and not before) or _is_none(reading, sentence, clause, when, personal=personal, request=request)
     ):
         return None
-    summary = text
+    summary, owner = text, ""
     if not change and start == sentence.start and IT_STARTS.match(LEAD.sub("", text)):
         earlier = next(
             (
@@ -334,6 +335,10 @@ def _event(
             summary, topics, personal = text, topics | content_words(earlier.raw), True
         elif len(topics) < 2:
             return None
+    elif ITS.match(LEAD.sub("", text)) and start == sentence.start:
+        owner = its_owner(sentence, reading.sentences)
+        if not owner and not change:
+            return None  # of what, is not said
     if not topics or (
         not personal
         and len(topics) <= 6
@@ -348,6 +353,8 @@ def _event(
             topics = topics | content_words(hint)
     summary = in_days(summary, text, when, when.start - start, said_at, zone, prefer)
     summary = LEAD.sub("", " ".join(summary.split())).strip(" ,;:，。—-")
+    if owner:
+        summary, topics = ITS.sub(owner, summary), topics | content_words(owner)
     asked_for = REMIND.match(summary)
     if asked_for and len(summary) - asked_for.end() > 3:
         summary = summary[asked_for.end() :]

@@ -56,6 +56,13 @@ _TOO_THIN = re.compile(
     r"|不是(?:周|星期|礼拜)[一二三四五六日天][^，。]{0,2}$"
 )
 """What is told of the moment, or of something nobody has named: who is minding her, what is booked with whom."""
+_LOOSE = re.compile(
+    r"^Its\s"
+    r"|\b(?:before|after|until|till|since|during|despite|besides|because of|apart from|instead of|due to)"
+    r"\s(?:that|this|it|then|those|these)\W*$"
+    r"|(?:在|除了|因为)[这那](?:之前|之后|以前|以后|期间)?$|[这那](?:之前|之后|以前|以后)$"
+)
+"""What points at something said elsewhere, which an item by itself does not tell: "has an exam before that"."""
 _ONLY_A_SECRET = re.compile(r"(?:\bis|\bare|\bwas|[:=是为])\s*\{\{vault:[^}]*\}\}[\s.。!！]*$")
 
 
@@ -304,7 +311,7 @@ class _BatchReading:
         """Whether something is left to tell of others where a contact or a secret is taken out."""
         if _ONLY_A_SECRET.search(told.summary):
             return False  # what it says is in the vault
-        if _TOO_THIN.search(told.summary):
+        if _TOO_THIN.search(told.summary) or _LOOSE.search(told.summary):
             return False
         within = [c.secret for c in contacts if c.secret and c.secret in text[told.start : told.end + 2]]
         if not within:

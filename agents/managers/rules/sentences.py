@@ -13,6 +13,7 @@ from .... import lazy_re as re
 from ....intent.dates.words_chinese import simplified
 from ....intent.phrases.abbreviations import is_abbreviation_stop
 from ....intent.phrases.tokens import word_set
+from .forget_requests import forget_request
 from .reported_speech import covered, is_taken_back, may_report, reported
 from .sentence_parts import MASK, Clause, Sentence
 
@@ -111,6 +112,7 @@ _CAN_YOU_BELIEVE = re.compile(
 """Wonder at something true: "Can you imagine, I won the raffle!"."""
 
 
+_AND_THAT = re.compile(r"(?:(?:and|or|nor)\s)?(?:that|what|about|everything)\b", re.IGNORECASE)
 _TELLING = re.compile(r"\b(?:said|told|claimed|wrote|say|tell)\b|说|告诉|讲", re.IGNORECASE)
 
 _MORE_SIMPLIFIED = str.maketrans(
@@ -260,6 +262,11 @@ def _add(
             )
         if match:
             begin = match.end()
+    told = clauses
+    clauses = _less_forgotten(clauses, sentences)
+    supposed = supposed or (
+        clauses is not told and not any(clause.holds and len(clause.text) > 4 for clause in clauses)
+    )
     sentences.append(
         Sentence(
             start=start,
@@ -272,6 +279,21 @@ def _add(
             of_others=tuple((one.start, one.end) for one in under if not one.denied),
         )
     )
+
+
+def _less_forgotten(clauses: list[Clause], before: list[Sentence]) -> list[Clause]:
+    """The clauses of a sentence of which none holds that asks to forget something, nor what it asks to forget."""
+    asks = forget_request([clause.text for clause in clauses])
+    if asks is None:
+        return clauses
+    first = 0 if asks.points else asks.number
+    last = asks.number + 1
+    while last < len(clauses) and _AND_THAT.match(clauses[last].text):
+        last += 1
+    if asks.points and asks.asked and asks.number == 0 and before:
+        told = before[-1]
+        before[-1] = replace(told, clauses=tuple(replace(clause, holds=False) for clause in told.clauses))
+    return [replace(clause, holds=clause.holds and not first <= at < last) for at, clause in enumerate(clauses)]
 
 
 def _take_back(sentences: list[Sentence]) -> None:
