@@ -11,7 +11,7 @@ from .denied_days import may_be_of
 from .event_changes import Event, thing_called_off
 from .events import find_events
 from .finding import Finding, quote_of
-from .moved_days import NO_SUBJECT, days_moved, of_that_week
+from .moved_days import NO_SUBJECT, SAME_HOUR, days_moved, of_that_week, without_hour
 from .other_events import is_another
 from .sentences import Reading
 from .so_far import SoFar, hidden
@@ -156,15 +156,18 @@ class EventFindings:
             return replace(plain, reason="moved", slot=slot) if event.change == "moved" and event.when else plain
         slip = event.change == "slip"
         when = event.when
-        if when.clock is None and earlier.when is not None and earlier.when.clock is not None:
-            when = replace(when, clock=earlier.when.clock)
         summary = str(earlier.values["summary"])
+        if earlier.when is not None and earlier.when.clock is not None and when.clock != earlier.when.clock:
+            if when.clock is None and (slip or SAME_HOUR.search(f"{event.summary} {event.said}")):
+                when = replace(when, clock=earlier.when.clock)  # only the day is another
+            else:
+                summary = without_hour(summary)  # that of the day before need not be that of the new one
         if earlier.when is not None:
             summary = summary.replace(earlier.when.iso, when.iso).replace(earlier.when.iso_zh, when.iso_zh)
             summary = summary.replace(earlier.when.day.isoformat(), when.day.isoformat())
         if not slip and len(event.topics) > 2 and event.topics & earlier.topics:
             summary = event.summary
-        if when.day.isoformat() not in summary:
+        if (when.iso if when.clock else when.day.isoformat()) not in summary:
             summary += f" ({when.shown})"
         moved = replace(
             plain,

@@ -45,6 +45,7 @@ from .event_words import (
     WEEK_NEXT,
 )
 from .its_owner import ITS, its_owner
+from .moved_days import NOW_ON, is_now_on
 from .requests import asks_of_assistant
 from .sentences import MASK, Clause, Reading, Sentence
 from .tense import done_on, tense
@@ -181,7 +182,8 @@ def _of_sentence(
         if len(inside) > 1 and span is inside[0] and (done := done_on(raw)) and span.start - clause.start in done:
             span = inside[1]  # what was booked is for another day than that on which it was booked
         away = PERSON_MOVED.search(clause.text) or MOVED_AWAY.search(reading.raw[clause.start : span.start])
-        if MOVED.search(clause.text) and not away:
+        now = is_now_on(clause.text, span.start - clause.start) and not RECURS.search(sentence.text)
+        if (MOVED.search(clause.text) or now) and not away:
             change = "moved"
         at = span.start - clause.start if raw.startswith(clause.text[:40]) else None
         prefer: Prefer = "future" if change == "moved" else tense(_around(sentence, number), reading.has_han, at)
@@ -352,6 +354,8 @@ def _event(
             summary = f"{text} — {hint}"
             topics = topics | content_words(hint)
     summary = in_days(summary, text, when, when.start - start, said_at, zone, prefer)
+    if change == "moved":
+        summary = NOW_ON.sub(lambda now: now["day"] or "", summary)
     summary = LEAD.sub("", " ".join(summary.split())).strip(" ,;:，。—-")
     if owner:
         summary, topics = ITS.sub(owner, summary), topics | content_words(owner)

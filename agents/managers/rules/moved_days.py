@@ -8,11 +8,13 @@ from datetime import date, timedelta
 from .... import lazy_re as re
 from ....intent.dates.spans import DateSpan
 
-__all__ = ["NO_SUBJECT", "days_moved", "of_that_week"]
+__all__ = ["NOW_ON", "NO_SUBJECT", "SAME_HOUR", "days_moved", "is_now_on", "of_that_week", "without_hour"]
 
 NO_SUBJECT = re.compile(
     r"^(?:\W|it|that|this|she|he|they|i|we|s|ve|has|have|had|been|just|now|actually|sorry|oh|is|was|got|so|and|but|they)*"
     r"(?:moved|pushed|put|rescheduled|shifted|brought|delayed|changed)\b"
+    r"|^(?:\W|no|sorry|actually|oh|so|and|but|well|wait|correction)*(?:it|that)(?:['’]s|\s(?:is|will be|takes place|starts|happens))"
+    r"\s(?:now\s(?:on|at)\b|[^,;]{0,60}?\bnow\W*$)"
     r"|^(?:\W|刚才?|又|他们?|她|对方|医院|医生|客户|老师|导师|hr|boss|email|打?来?电话|通知|[又还]?说|我们?|可以|能|被|要|现在|已经|会|时间)*(?:推迟?|改|延|挪|提前|换|顺延|调|reschedule|move|postpone|push)",
     re.IGNORECASE,
 )
@@ -24,6 +26,47 @@ _BARE_WEEKDAY = re.compile(
 
 _BY = re.compile(r"\bby\s(?P<count>an?|one|two|three|four|five|six|\d{1,2})\s(?P<unit>day|week)s?\b", re.IGNORECASE)
 _COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
+
+
+_IS_NOW = re.compile(
+    r"(?:['’]s|['’]re|\b(?:is|are|will be|takes? place|starts?|begins?|happens?|opens?|comes?|coming|arrives?|leaves?|flies|fly|flying"
+    r"|leaving|arriving|meets?|meeting|play|plays|playing))\b\s?(?:now\s(?:on|at)\b|[^,;]{0,60}\bnow\W*$)",
+    re.IGNORECASE,
+)
+_HOUR = (
+    r"(?:(?:(?:a\s)?quarter|half|five|ten|twenty|twenty-five)\s(?:past|to)\s\w+|\d{1,2}(?:[:.]\d\d)?(?:\s?(?:am|pm|a\.m\.|p\.m\.|o['’]clock|h))?"
+    r"|noon|midnight|midday|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?:\s(?:thirty|fifteen|forty-five|o['’]clock))?)"
+    r"(?:\s(?:am|pm|sharp|o['’]clock|in\sthe\s(?:morning|afternoon|evening)|at\snight))*"
+)
+_AT_HOUR = re.compile(
+    rf"[,\s]+(?:at|from|around|about)\s(?:about\s|around\s|exactly\s)?{_HOUR}(?=[\s,.;!?)]|$)|\s\d{{1,2}}(?:[:.]\d\d)?\s?[ap]m\b|\s\(\d{{4}}-\d\d-\d\d\s\d\d:\d\d\)"
+    r"|(?:早上|上午|中午|下午|晚上|傍晚|清晨)?[一二两三四五六七八九十\d]{1,3}点(?:半|一刻|三刻|[一二三四五六七八九十\d]{1,3}分?)?"
+    r"|（\d{4}-\d\d-\d\d\s\d\d:\d\d）",
+    re.IGNORECASE,
+)
+
+
+NOW_ON = re.compile(r"\bnow\s(?=on\s\d{4}-)|(?P<day>\b\d{4}-\d\d-\d\d)\snow\b", re.IGNORECASE)
+"""The "now" of a new day, which the day itself outlasts."""
+
+
+SAME_HOUR = re.compile(
+    r"\b(?:same|usual)\s(?:time|hour)|\bstill at\b|\b(?:time|hour)\shas(?:n['’]t|\snot)\schanged"
+    r"|\b(?:time|hour)s?\s(?:(?:is|are|stays?|remains?)\s)*(?:unchanged|the same|not changed|as before|as planned)"
+    r"|(?:时间|钟点|time)\s?(?:都|还是|也)?\s?(?:不变|没变|一样|照旧|没改)|(?:同一?|相同的?)时间",
+    re.IGNORECASE,
+)
+"""That only the day of an event is new, and its hour is what it was."""
+
+
+def is_now_on(said: str, at: int) -> bool:
+    """Whether a clause tells that something is on a new day, which ``at`` begins: "it is on Wednesday now"."""
+    return any(found.start() < at <= found.end() for found in _IS_NOW.finditer(said))
+
+
+def without_hour(summary: str) -> str:
+    """A summary without the hour that it tells: that of the day before a move need not be the new one."""
+    return _AT_HOUR.sub("", summary)
 
 
 def days_moved(said: str) -> int:
