@@ -167,6 +167,8 @@ class ItemEndings(ItemEdits):
 def _says(ends: Ends, item: MemoryItem) -> bool:
     text = item.value if isinstance(item, CoreItem) else item.text
     words, said = telling_words(ends.words), telling_words(text)
+    if ends.words.endswith(" with"):  # with whom is what is over: the words must stand as they are
+        return ends.words.casefold() in text.casefold()
     if ends.words and not (words <= said or ends.words.casefold() in text.casefold()):
         return False
     return not (ends.exact and said - words - _STANDS_TO)

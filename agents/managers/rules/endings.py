@@ -19,6 +19,7 @@ from .endings_chinese import chinese_endings
 from .endings_english import english_endings
 from .english_grammar import Fact
 from .finding import Finding, day_start, quote_of
+from .habits_english import ends_of_habit
 from .having import ends_of_having
 from .over import Over, slots_of
 from .people import People
@@ -149,6 +150,8 @@ def ends_of_fact(fact: Fact) -> tuple[Ends, ...]:
                 words=fact.stated.removeprefix("no longer at ").removeprefix("不在").removesuffix("了"),
             ),
         )
+    if replaced := ends_of_habit(fact):
+        return replaced
     if lacking := ends_of_having(fact):
         return lacking
     verb, _, what = fact.value.partition(" ")

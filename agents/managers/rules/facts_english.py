@@ -10,6 +10,7 @@ from .coordinated_english import coordinated
 from .english_grammar import LANGUAGES, Fact
 from .family_english import FAMILY_WORDS, english_family, named_next
 from .further_english import FURTHER_RULES
+from .habits_english import HABIT_RULES
 from .having import HAVING_RULES
 from .likes_english import LIKES_RULES
 from .people import People, is_name
@@ -22,7 +23,7 @@ from .work_english import WORK_RULES
 
 __all__ = ["Fact", "english_facts"]
 
-_ALL_RULES = (*PERSON_RULES, *WORK_RULES, *LIKES_RULES, *FURTHER_RULES, *HAVING_RULES, *WISH_RULES)
+_ALL_RULES = (*PERSON_RULES, *WORK_RULES, *LIKES_RULES, *FURTHER_RULES, *HAVING_RULES, *HABIT_RULES, *WISH_RULES)
 
 _ANSWER_WORDS = re.compile(
     r"\b(?:answers?|repl(?:y|ies)|respon(?:d|ses?)|emojis?|bullet(?:s| points?)?|concise"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from .... import lazy_re as re
 from .english_grammar import ADV, LANGUAGES, LEAD_ONLY, PHRASE, POINTS, STOP, VAGUE, Fact, clean, rule_set, verb_s
+from .habits_english import their
 from .roles_english import is_occupation
 from .sentences import Clause
 
@@ -66,7 +67,7 @@ def _gave_up(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 def _routine(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     verb, _, rest = clean(match["act"]).partition(" ")
     if not POINTS.search(rest):
-        yield Fact(label="habit", value=f"{verb_s(verb)} {rest}", clause=clause)
+        yield Fact(label="habit", value=f"{verb_s(verb)} {their(rest)}", clause=clause)
 
 
 @_rule(
@@ -231,7 +232,9 @@ def _habit(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     how = match["how"].lower()
     if how == "never" and verb.lower() in _AVOIDED and len(rest.split()) <= 4:
         return  # told as what is avoided
-    yield Fact(label="habit", value=f"{how.capitalize()} {verb_s(verb).lower()} {rest}", clause=clause, confidence=0.75)
+    yield Fact(
+        label="habit", value=f"{how.capitalize()} {verb_s(verb).lower()} {their(rest)}", clause=clause, confidence=0.75
+    )
 
 
 @_rule(
