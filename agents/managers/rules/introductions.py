@@ -55,6 +55,7 @@ _PUBLIC = word_set(
 _COMPOUND = re.compile(r"(?:^|\s)(?P<first>new|au|foster|exchange|godly|summer|step|work)\s$")
 _COMPOUNDS = {"hire": "new", "pair": "au", "child": "foster", "student": "exchange"}
 
+_FAR = 120  # characters on either side of a name that say what it may be
 _TITLE = re.compile(r"(?:prof|professor|dr|mr|mrs|ms|miss|sir|madam|rev|fr|sgt|capt)\.?")
 _NAME = re.compile(rf"(?<![\w'’-]){NAME}")
 _NOUN_BEFORE = re.compile(r"(?:\b(?P<whose>[a-z]+)\s)?(?P<noun>[a-z][a-z-]*),?\s$")
@@ -206,7 +207,7 @@ def _no_person(name: str) -> bool:
 
 def _stands_for_person(text: str, start: int, end: int) -> bool:
     """Whether a capitalised word stands where a person's name may: as a subject, or behind words that take a person."""
-    name, before, after = text[start:end].removesuffix("'s"), text[:start], text[end:]
+    name, before, after = text[start:end].removesuffix("'s"), text[max(0, start - _FAR) : start], text[end : end + _FAR]
     if not _may_name(name) or (name.isupper() and len(name) > 1):
         return False
     following = re.match(r"\s*(?P<word>[a-z'][\w']*)?", after)
