@@ -290,6 +290,7 @@ class BackgroundWorker:
 
     Args:
         wait: how it sleeps on its condition, for so many seconds or until woken.
+        brought_up: called with each user whose indexes were brought up, at once.
         idle: called with each user who was brought up, when there is nothing else to do; whether there is more to do, of
             which it does a little at a time.
         quiet: tells for how many seconds nobody but this thread has called the memory. Whoever does shares the
@@ -302,13 +303,14 @@ class BackgroundWorker:
         runner: JobRunner,
         *,
         wait: Callable[[threading.Condition, float | None], object] = threading.Condition.wait,
+        brought_up: Callable[[str], object] = lambda user: None,
         idle: Callable[[str], bool | None] | None = None,
         quiet: Callable[[], float] = lambda: math.inf,
     ) -> None:
         self._quiet, self._stopped = quiet, threading.Event()
         self._patience = _PATIENCE
         self._idle_since: float | None = None  # when there began to be nothing else to do
-        self._projector, self._runner, self._wait = projector, runner, wait
+        self._projector, self._runner, self._wait, self._brought_up = projector, runner, wait, brought_up
         self._state = threading.Condition()
         self._users: dict[str, None] = {}  # in the order in which they wrote
         self._idle = idle
@@ -380,6 +382,7 @@ class BackgroundWorker:
         if user is not None:
             try:
                 self._projector.catch_up(user)
+                self._brought_up(user)
                 if self._idle is not None:
                     self._untidy[user] = None
             except Exception as error:  # noqa: BLE001 - the edge of a thread: the ledger is safe, recall meets it again

@@ -144,7 +144,9 @@ class Memory(AsyncMemory):
         self.media_readers = MediaReaders(self, describe=stores["describe"], transcribe=stores["transcribe"])
         self.distilling = Distilling(self)
         if settings.background:
-            self._worker = BackgroundWorker(self.projector, self.runner, idle=self._tidy, quiet=self._calls.quiet)
+            self._worker = BackgroundWorker(
+                self.projector, self.runner, brought_up=self._refresh, idle=self._tidy, quiet=self._calls.quiet
+            )
             self.handlers.registered = self._worker.wake
             # On a shared ledger there may be jobs of a home that died.
             if not self.ledger.embedded or job_queue.next_due(self.ledger, self.handlers.kinds()) is not None:
@@ -334,6 +336,8 @@ class Memory(AsyncMemory):
                 if deadline is not None and time.monotonic() > deadline:
                     return False
                 self.projector.catch_up(name)
+                if jobs_first:
+                    self._refresh(name)
         return not job_queue.unfinished(self.ledger, self.runner.clock())
 
     @public
@@ -419,10 +423,13 @@ class Memory(AsyncMemory):
     ) -> None:
         self.close()
 
-    def _tidy(self, user: str) -> bool:
-        """What nobody waits for, when there is nothing else to do, a little at a time; whether there is more."""
+    def _refresh(self, user: str) -> None:
+        """Have what recalls keep in memory of a user take in what is new, so that the next recall need not."""
         with self.projector.lock(user):  # as dropping does
             self.searcher.refresh(user)
+
+    def _tidy(self, user: str) -> bool:
+        """What nobody waits for, when there is nothing else to do, a little at a time; whether there is more."""
         self.paging.tidy(user)
         self.projector.name_labels(user)
         # Where a call is under way the rest waits for the next write.
