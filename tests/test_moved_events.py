@@ -27,6 +27,10 @@ MEETING, LUND = "My team has a meeting on Friday.", "I see Dr Lund on Friday."
         (LUND, "The release was postponed to Thursday."),
         ("Sam's birthday is on Friday.", "The exam was moved to Thursday."),
         ("The parcel arrives on Friday.", "My lesson was moved to Thursday."),
+        ("I'm going to Prague on Friday.", "Yoga has been moved to Thursday."),
+        ("I'm going to Prague on Friday.", "Choir is now on Thursday at 7."),
+        ("I'm going to Prague on Friday.", "Training is cancelled."),
+        ("Dinner with Ana is on Saturday.", "The lunch with Ana is moved to Sunday."),
     ],
 )
 def test_a_change_of_something_else_leaves_an_event_as_it_was(newcomer: UserMemory, earlier: str, change: str) -> None:
@@ -58,6 +62,10 @@ def test_a_change_of_something_else_leaves_an_event_as_it_was(newcomer: UserMemo
         ("Our match against Leeds is on Friday.", "The game was moved to Thursday."),
         ("We launch the new site on Friday.", "The release was moved to Thursday."),
         ("我周五有个面试。", "面试改到周四了。"),
+        ("I'm going to Prague on Friday.", "The trip is moved to Thursday."),
+        ("Dinner with Ana is on Saturday.", "Ana has moved it to Sunday."),
+        ("Dinner with Ana is on Saturday.", "The table is moved to Sunday."),
+        ("Yoga is on Friday.", "Yoga is now on Thursday."),
     ],
 )
 def test_a_change_that_may_be_of_an_event_is_of_no_other(earlier: str, change: str) -> None:
@@ -71,3 +79,32 @@ def test_what_is_changed_by_its_name_is_moved(newcomer: UserMemory) -> None:
     assert moved.text.startswith("I have a dentist appointment on ")
     (first, *_) = newcomer.items("episodic", superseded=True)
     assert first.text != moved.text
+
+
+@pytest.mark.parametrize(
+    ("earlier", "change", "day"),
+    [
+        ("My flight to Lagos is on 20 December at 7:45.", "The flight was postponed to the 22nd.", "2026-12-22"),
+        ("The exam is on 15 January.", "The exam is moved to the 20th.", "2027-01-20"),
+        ("The exam is on 30 November.", "The exam is moved to the 2nd.", "2026-12-02"),
+        ("The exam is on 2 December.", "The exam is moved to the 30th.", "2026-11-30"),
+        ("考试是1月15号。", "考试改到20号了。", "2027-01-20"),
+    ],
+)
+def test_a_bare_day_of_the_month_is_the_one_nearest_to_the_event(
+    newcomer: UserMemory, earlier: str, change: str, day: str
+) -> None:
+    said = [(earlier, "2026-11-22T10:00:00Z"), (change, "2026-11-22T10:05:00Z")]
+    for text, moment in said:
+        newcomer.remember([{"role": "user", "content": text, "timestamp": moment}])
+        newcomer.memory.flush()
+    (event,) = newcomer.items("episodic")
+    assert day in event.text
+
+
+@pytest.mark.parametrize("text", ["我妈妈是老师。", "我爸爸是医生，妈妈是老师。", "我儿子是老师。", "我女儿是老板。"])
+def test_what_somebody_is_is_not_their_name(newcomer: UserMemory, text: str) -> None:
+    newcomer.remember(text)
+    newcomer.memory.flush()
+    told = [item.text for item in newcomer.items()]
+    assert not any("老师是" in one or "：老师" in one or "：老板" in one or "老板是" in one for one in told)

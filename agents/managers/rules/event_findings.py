@@ -123,15 +123,11 @@ class EventFindings:
         ended = event.change == "off" and event.denied is not None
         earlier = earlier or (None if ended else self._meant(event, here))
         if earlier is not None and earlier.when is not None and event.when is not None:
-            event = replace(
-                event,
-                when=of_that_week(
-                    event.when,
-                    earlier.when,
-                    step.occurred_at.astimezone(zone).date(),
-                    slip=event.change == "slip",
-                ),
-            )
+            today = step.occurred_at.astimezone(zone).date()
+            when = of_that_week(event.when, earlier.when, today, slip=event.change == "slip")
+            # The summary was made of the day by itself.
+            summary = event.summary.replace(event.when.day.isoformat(), when.day.isoformat())
+            event = replace(event, when=when, summary=summary)
         if event.change == "off":
             thing = thing_called_off(event.said)
             plain = replace(plain, ends=(Ends(named=thing),) if thing else ())

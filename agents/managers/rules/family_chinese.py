@@ -8,17 +8,17 @@ from .... import lazy_re as re
 from .english_grammar import Fact
 from .people import KIN_ZH_PATTERN, is_name
 from .sentences import Clause
-from .words import ANIMALS_ZH, CHILDREN, HAN, NAME, PARTNERS, SURNAME_ZH
+from .words import ANIMALS_ZH, CHILDREN, HAN, NAME, NICKNAME_ZH, PARTNERS, SURNAME_ZH
 
 __all__ = ["chinese_family"]
 
 _KIN_NAME = re.compile(
-    rf"(?P<kin>{KIN_ZH_PATTERN})\s?(?:的?名字?)?(?:叫做?|名叫|名字叫|是|就是)?\s?(?P<name>(?P<twice>[{HAN}])(?P=twice)(?!的)|[小老阿][{HAN}](?=今年"
+    rf"(?P<kin>{KIN_ZH_PATTERN})\s?(?:的?名字?)?(?:叫做?|名叫|名字叫|是|就是)?\s?(?P<name>(?P<twice>[{HAN}])(?P=twice)(?!的)|{NICKNAME_ZH}(?=今年"
     rf"|[，。、；\s]|$|\d|[在刚已不对喜很每上去考学爱也都会要])|[{HAN}]{{2,3}}?(?=今年|[，。、；]|$|\d)"
     rf"|{NAME})(?P<age>(?:今年)?\s?(?:\d{{1,2}}|[一二三四五六七八九十两]{{1,3}})\s?岁(?:半)?)?"
 )
 _BAD_NAME = re.compile(
-    r"今年|现在|退休|以前|怀孕|生日|[一二两三]个|在|的|了|说|想|要|去|来|是|不"
+    r"老师|老板|今年|现在|退休|以前|怀孕|生日|[一二两三]个|在|的|了|说|想|要|去|来|是|不"
     r"|会|有|很|都|最|也|就|做|当|岁|还|跟|和|对|给|从|上|下|刚|每|爱|吃|喝"
     r"|住|喜|今|明|昨|后|带|开|回|学|都|没|们|工作|公司"
 )

@@ -24,6 +24,9 @@ _BARE_WEEKDAY = re.compile(
 )
 
 
+_BARE_DAY = re.compile(r"(?:on\s)?(?:the\s)?\d{1,2}(?:st|nd|rd|th)|\d{1,2}[号號日]", re.IGNORECASE)
+
+
 _BY = re.compile(r"\bby\s(?P<count>an?|one|two|three|four|five|six|\d{1,2})\s(?P<unit>day|week)s?\b", re.IGNORECASE)
 _COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 
@@ -84,6 +87,10 @@ def of_that_week(when: DateSpan, earlier: DateSpan, today: date, *, slip: bool =
     Where it only puts a slip right, it stands for the word said before: after "on Monday", "I meant Sunday" is the next
     Sunday, or the last one of what has happened.
     """
+    if _BARE_DAY.fullmatch(when.text.strip()) and when.day == when.last_day:
+        near = [day for day in _of_months_beside(earlier.day, when.day.day) if day >= today]
+        day = min(near, key=lambda one: abs((one - earlier.day).days), default=when.day)
+        return replace(when, day=day, last_day=day)
     if not when.told and abs((when.day - earlier.day).days) > 180 and (when.day.month, when.day.day) != (2, 29):
         day = when.day.replace(year=earlier.day.year)  # "sorry, 31 July": that of the same year
         return replace(when, day=day, last_day=max(day, day + (when.last_day - when.day)))
@@ -96,3 +103,11 @@ def of_that_week(when: DateSpan, earlier: DateSpan, today: date, *, slip: bool =
     day = earlier.day + timedelta(days=when.day.weekday() - earlier.day.weekday())
     day += timedelta(days=7) if day < today else timedelta()
     return replace(when, day=day, last_day=day)
+
+
+def _of_months_beside(day: date, number: int) -> list[date]:
+    """The day of that number in the month of a day, in the one before and in the one after."""
+    firsts = [(day.replace(day=1) + timedelta(days=31 * step)).replace(day=1) for step in (0, 1)]
+    firsts.append((day.replace(day=1) - timedelta(days=1)).replace(day=1))
+    found = [one + timedelta(days=number - 1) for one in firsts]
+    return [one for one, first in zip(found, firsts, strict=True) if one.month == first.month]

@@ -78,18 +78,30 @@ def _another_thing(change: str, earlier: str) -> bool:
     return not any(rule.search(match["what"]) and rule.search(earlier) for _, rule in TYPE_RULES)
 
 
-_CHANGED_THING = re.compile(
+_BEGUN = (
     r"^\W*(?:(?:oh|so|and|but|also|sorry|actually|unfortunately|sadly|luckily|wait|no|yes|ok|okay|by the way"
     r"|(?:good |bad )?news|update)\W+)*"
-    r"(?:the|our|my|that|this)\s(?P<what>[\w'’-]+(?:\s(?!(?:is|was|has|had|have|got|will|just|are|were)\b)[\w'’-]+){0,4}?)"
-    r"(?:['’]s|\s(?:is|was|are|were|has|have|had|got|gets|will|just|now))\b",
+)
+_WORDS = r"[\w'’-]+(?:\s(?!(?:is|was|has|had|have|got|will|just|are|were)\b)[\w'’-]+){0,4}?"
+_CHANGED_THING = re.compile(
+    rf"{_BEGUN}(?:(?:the|our|my|that|this)\s(?P<what>{_WORDS})"
+    r"(?:['’]s|\s(?:is|was|are|were|has|have|had|got|gets|will|just|now))\b"
+    # Without an article the words may be a person's name, who moves it; what is moved is no person.
+    rf"|(?!(?:it|that|this|there|he|she|they|we|i|you|which|what|everything|all)\b)(?P<bare>{_WORDS})"
+    r"(?:['’]s|\s(?:is|are|was|were|(?:has|have|had)\s(?:\w+\s)?been|got|['’]s\sbeen))\s(?:(?:now|just|only|been|actually|already)\s)*"
+    r"(?:moved|postponed|pushed|rescheduled|shifted|delayed|brought|put|cancel\w*|called|scrapped|off|on|at)\b)",
     re.IGNORECASE,
 )
+_WITH_WHOM = re.compile(r"\s(?:with|of|to|at|in|for|from|on)\s")
 _ANYTHING = content_words("date day time start end thing whole everything event slot booking plan plans")
 _MEETINGS = content_words("meeting meet-up meetup call appointment session talk visit consultation")
 _MEETS = re.compile(
     r"\b(?:see|sees|seeing|meets?|meeting|comes?|coming|calls?|talk(?:ing)?|visit(?:s|ing)?|with|at the)\b|见|来|约",
     re.IGNORECASE,
+)
+_TRIPS = content_words("trip flight train journey drive ferry bus holiday vacation travel visit")
+_GOES = re.compile(
+    r"\b(?:go|goes|going|off|head|heads|heading|drive|driving|back)\s(?:home\b|to\s(?-i:[A-Z]))", re.IGNORECASE
 )
 _ALIKE = tuple(
     content_words(words)
@@ -100,27 +112,42 @@ _ALIKE = tuple(
         "plane flight train ferry bus trip journey travel fly flying holiday tour",
         "delivery parcel package order shipment arrives arrive",
         "lesson class course lecture seminar workshop",
-        "dinner lunch breakfast brunch meal table reservation restaurant",
+        "dinner meal table reservation restaurant",
+        "lunch meal table reservation restaurant",
+        "breakfast brunch meal table reservation restaurant",
         "gig concert show performance",
         "launch release deploy deployment rollout ship",
     )
 )
 
 
+_THINGS = content_words(
+    "appointment audition barbecue birthday breakfast brunch call choir class concert conference course date deadline delivery"
+    " dentist dinner doctor exam flight game gig gym haircut hairdresser hearing inspection interview launch lecture lesson"
+    " lunch match meeting movie party physio picnic practice presentation rehearsal release review seminar show surgery test"
+    " theatre therapy training trip viewing visit wedding workshop yoga"
+)
+"""By what many events go: where each of two goes by another, they are not the same."""
+
+
 def _called_otherwise(change: str, earlier: str) -> bool:
     """Whether a change names what is changed by a word that the earlier event does not go by: "the meeting" is not when
-    somebody starts school."""
+    somebody starts school, nor "the lunch with Ana" the dinner with her."""
     match = _CHANGED_THING.match(change)
     if match is None:
         return False
-    what, told = content_words(match["what"]), content_words(earlier)
-    if what & told or not what - _ANYTHING:
+    words = match["what"] or match["bare"]
+    what, told = content_words(words), content_words(earlier)
+    head = content_words(_WITH_WHOM.split(words)[0])
+    if not head - _ANYTHING or head & told:
         return False
-    if any(rule.search(match["what"]) and rule.search(earlier) for _, rule in TYPE_RULES):
+    if any(rule.search(words) and rule.search(earlier) for _, rule in TYPE_RULES) or any(
+        head & group and told & group for group in _ALIKE
+    ):
         return False
-    if any(what & group and told & group for group in _ALIKE):
+    if (head & _MEETINGS and _MEETS.search(earlier)) or (head & _TRIPS and _GOES.search(earlier)):
         return False
-    return not (what & _MEETINGS and _MEETS.search(earlier))
+    return not what & told or bool(head & _THINGS and told & _THINGS)
 
 
 _OWN = re.compile(r"(?:I|I['’]m|My)\b|我(?!们)")

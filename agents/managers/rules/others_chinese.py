@@ -8,7 +8,7 @@ from .... import lazy_re as re
 from .people import KIN_ZH_PATTERN, ZH_NAME, People, Person, is_name
 from .sentences import Clause, Sentence
 from .told import Told
-from .words import HAN, NAME
+from .words import HAN, NAME, NICKNAME_ZH
 
 __all__ = ["chinese_others_facts"]
 
@@ -19,12 +19,12 @@ _SUBJECT_ZH = re.compile(
 )
 _PRONOUN_ZH = re.compile(r"^(?:而且|但是?|因为|所以|不过|其实|现在)?(?P<who>他|她)(?!们)(?P<rest>[^\ue000]+)$")
 _NAME_ZH = re.compile(
-    rf"^(?:还有|另外|是|\s)*(?P<name>{NAME}|[小老阿][{HAN}](?![{HAN}]?[时吃心说])"
+    rf"^(?:还有|另外|是|\s)*(?P<name>{NAME}|{NICKNAME_ZH}(?![{HAN}]?[时吃心说])"
     rf"|[{HAN}]{{2,3}}?)\s?(?P<rest>(?:是|在|有|对|会|不"
     rf"|喜欢|爱|讨厌|负责|带|管|住|做|教|学|属|今年|每|最|特别|从|也|都|刚|已经|要"
     rf"|去|接|用|开|搬|跳槽|入职|加入|换|现在|目前|[上这]个?[月周]|去年|养|吃|喝|怕|跑|部署|由|需要)[^\ue000]*)$"
 )
-_BY_NICKNAME = re.compile(rf"[小老阿](?![师板区时孩心家公婆爸妈弟妹姐哥姨学校店])[{HAN}]")
+_BY_NICKNAME = re.compile(NICKNAME_ZH)
 _SETTLED = re.compile(
     r"(?:现在|目前|已经|刚|也|都|[上这]个?[月周]|今年|去年)*(?:住在|搬[到去]|跳槽|入职|加入了?|换工作|在[^，。]{2,12}(?:工作|上班|任职))"
 )

@@ -6,7 +6,20 @@ from dataclasses import dataclass, replace
 
 from .... import lazy_re as re
 from .introductions import gender_of, introduced
-from .words import CAPITALISED_NOT_NAMES, CHILDREN, FEMALE, HAN, KIN, KIN_ZH, MALE, NAME, PARTNERS, SURNAME_ZH, any_of
+from .words import (
+    CAPITALISED_NOT_NAMES,
+    CHILDREN,
+    FEMALE,
+    HAN,
+    KIN,
+    KIN_ZH,
+    MALE,
+    NAME,
+    NICKNAME_ZH,
+    PARTNERS,
+    SURNAME_ZH,
+    any_of,
+)
 
 __all__ = ["KIN_PATTERN", "KIN_ZH_PATTERN", "ZH_NAME", "People", "Person", "is_name"]
 
@@ -14,7 +27,7 @@ KIN_PATTERN = rf"(?:{any_of(KIN)})"
 KIN_ZH_PATTERN = (
     r"(?:" + "|".join(rf"(?<![A-Za-z]){word}(?![A-Za-z])" if word.isascii() else word for word in KIN_ZH) + r")"
 )
-ZH_NAME = rf"(?:[小老阿][{HAN}]|[{HAN}]{{2,3}}?|{NAME})"
+ZH_NAME = rf"(?:{NICKNAME_ZH}|(?!老师)[{HAN}]{{2,3}}?|{NAME})"
 _OWN_CASED = re.compile(
     rf"(?i:\b(?:my|our)\s(?:(?!{KIN_PATTERN}\b)[\w-]+\s){{0,2}}(?P<kin>{KIN_PATTERN})\b)(?:"
     rf"(?i:'s\sname\sis|\sis\s(?:called|named)|,?\s(?:called|named)|\sis)?,?\s(?:(?:Prof|Dr|Mr|Mrs|Ms)\.?\s)?(?P<name>{NAME}))?"
