@@ -26,10 +26,14 @@ from .stores.secrets import find_references, tell_references
 if TYPE_CHECKING:
     from .user import UserMemory
 
-__all__ = ["NO_MODEL", "STORED", "is_worth_a_look", "nearest_steps", "reply_by_evidence"]
+__all__ = ["FORGETS_NOTHING", "NO_MODEL", "STORED", "is_worth_a_look", "nearest_steps", "reply_by_evidence"]
 
 NO_MODEL = "(No model is set: I can only show what memory holds, in the words that were said.)"
 STORED = "Your message is stored."
+FORGETS_NOTHING = (
+    "Nothing is forgotten yet: without a model I do not act on words. /memory WORDS lists what memory holds of them, by "
+    "number; /forget NUMBER takes it out, and /undo brings it back."
+)
 _QUOTES, _NEAR, _NOTED = 3, 3, 20
 _QUESTION = re.compile(r"[^.!?。！？\n]+[?？]+")
 _WORTH = 2 / 3  # what is worth less beside the best quote is left out

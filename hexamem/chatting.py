@@ -12,8 +12,9 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.runtime import get_runtime
 from typing_extensions import TypedDict  # that of typing has no JSON schema before Python 3.12
 
+from .agents.managers.rules.forget_requests import forget_request
 from .aligning import NOT_STORED, catch_up_thread
-from .chat_replies import NO_MODEL, STORED, is_worth_a_look, nearest_steps, reply_by_evidence
+from .chat_replies import FORGETS_NOTHING, NO_MODEL, STORED, is_worth_a_look, nearest_steps, reply_by_evidence
 from .errors import HexamemError
 from .memory_types.research import Research
 from .middleware import MemoryMiddleware, MiddlewareSettings
@@ -134,7 +135,11 @@ def _reply(user: UserMemory, messages: Sequence[AnyMessage], found: Research | s
     """What is said without a model; that there is none, once: no reply of this kind stands in the messages yet."""
     if isinstance(found, str):
         return f"{STORED} Memory could not be read: {found}"
-    reply = STORED if found is None else reply_by_evidence(user, found)
+    said = str(messages[-1].text).strip().rstrip(".!。！") if messages else ""
+    if forget_request([said]) is not None:
+        found, reply = None, FORGETS_NOTHING
+    else:
+        reply = STORED if found is None else reply_by_evidence(user, found)
     told = any(one.additional_kwargs.get(NOT_STORED) for one in messages)
     return reply if told else f"{reply}\n{NO_MODEL}"
 

@@ -101,6 +101,16 @@ def test_without_a_model_what_is_known_of_the_user_is_told_as_noted(memory: Memo
     assert nobody.startswith("Nothing is noted of that yet")
 
 
+@pytest.mark.parametrize(
+    "asked", ["Forget that my sister is pregnant.", "Please forget my medication", "忘掉我的前任。"]
+)
+def test_without_a_model_a_request_to_forget_is_told_how_to(memory: Memory, asked: str) -> None:
+    memory.user("alice").remember("My sister Ilka is pregnant.")
+    reply = chat_graph(memory, False).invoke({"messages": [HumanMessage(asked)]}, context=ALICE)["messages"][-1].text
+    assert reply.startswith("Nothing is forgotten yet")
+    assert "/forget NUMBER" in reply
+
+
 def test_with_a_model_it_answers_by_it(memory: Memory) -> None:
     memory.user("alice").remember("My daughter Mia goes to school in Hangzhou.", thread_id="old")
     model = ScriptedChat(["In Hangzhou."])
