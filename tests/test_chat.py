@@ -102,7 +102,7 @@ def test_without_a_model_what_is_known_of_the_user_is_told_as_noted(memory: Memo
 
 
 @pytest.mark.parametrize(
-    "asked", ["Forget that my sister is pregnant.", "Please forget my medication", "忘掉我的前任。"]
+    "asked", ["Forget that my sister is pregnant.", "Please forget my medication", "请忘掉我说过的话。"]
 )
 def test_without_a_model_a_request_to_forget_is_told_how_to(memory: Memory, asked: str) -> None:
     memory.user("alice").remember("My sister Ilka is pregnant.")
