@@ -23,19 +23,29 @@ def without_parts(text: str, parts: Iterable[str]) -> str:
     """The text with a mark in place of each part, filled up with spaces: what is left keeps its places.
 
     Args:
-        parts: as they stand in the text, every time they do.
+        parts: as they stand in the text, every time they do. One may be given twice, stand in another or overlap it: what
+            they cover together is one part then.
 
     Raises:
         InvalidInputError: for a part that does not stand there, or is shorter than any mark.
     """
-    for part in parts:
+    spans: list[tuple[int, int]] = []
+    for part in dict.fromkeys(parts):
         if len(part.strip()) < len(_SHORT) or part not in text:
             raise InvalidInputError(
                 f"part {part!r} does not stand in the message: give words of at least {len(_SHORT)} characters exactly "
                 "as they stand there"
             )
-        mark = FORGOTTEN if len(part) >= len(FORGOTTEN) else _SHORT
-        text = text.replace(part, mark.ljust(len(part)))
+        spans += [(found.start(), found.end()) for found in re.finditer(re.escape(part), text)]
+    covered: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if covered and start < covered[-1][1]:
+            covered[-1] = covered[-1][0], max(end, covered[-1][1])
+        else:
+            covered.append((start, end))
+    for start, end in covered:
+        mark = FORGOTTEN if end - start >= len(FORGOTTEN) else _SHORT
+        text = f"{text[:start]}{mark.ljust(end - start)}{text[end:]}"
     return text
 
 

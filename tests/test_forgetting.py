@@ -391,3 +391,12 @@ def test_calls_of_tools_keep_their_results_and_lose_their_words() -> None:
 def test_nothing_is_made_anew_where_nothing_was_forgotten() -> None:
     messages: list[Any] = [HumanMessage("Hello.", id="h"), AIMessage("Hello!", id="a")]
     assert all(after is before for after, before in zip(as_read_now(messages, {}), messages, strict=True))
+
+
+def test_a_sentence_that_a_message_says_twice_goes_both_times(memory: Memory) -> None:
+    alice = memory.user("alice")
+    said = "I am staying at the Anker Hotel."
+    tell(alice, f"{said} My dog Rex has a cold. {said}")
+    done = forget(memory, what="that I am staying at the Anker Hotel")
+    assert left(alice) == [f"{MARK} My dog Rex has a cold. {MARK}"]
+    assert done["undo_with"]

@@ -44,6 +44,22 @@ def test_what_is_left_of_a_text_keeps_its_places(parts: list[str]) -> None:
     assert not is_cut_from(whole, whole)
 
 
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ["I like tea.", "I like tea."],
+        ["I like tea.", "And I like tea."],
+        ["And I like tea.", "I like tea."],
+        ["And I like", "like tea."],
+    ],
+)
+def test_parts_that_are_said_twice_or_overlap_are_cut_together(parts: list[str]) -> None:
+    whole = "My dog is ill. And I like tea."
+    assert without_parts(whole, parts).startswith("My dog is ill. ")
+    assert is_cut_from(without_parts(whole, parts), whole)
+    assert "tea" not in without_parts(whole, parts)
+
+
 @talks
 def test_the_words_of_a_part_show_nowhere_and_all_is_as_before_once_they_are_restored(
     alice: UserMemory, said: list[str], word: str
