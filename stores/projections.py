@@ -237,6 +237,9 @@ class Projector:
         with self.ledger.read(user) as tx:
             if not tx.user_id or tx.change < level.change:
                 return None
+            done = read_projections(tx, self._home)  # an index that is built anew holds less than it did
+            if any(done.get(target.name, 0) < level.change for target in _TARGETS):
+                return None
             if tx.change == level.change:
                 return {}
             changed = tx.all(_FIRST_CHANGED, user=tx.user_id, since=level.change)

@@ -136,6 +136,17 @@ def test_an_index_that_was_emptied_is_filled_before_it_is_asked(ann: UserMemory,
     assert projector.behind(ann.name) == 0
 
 
+@pytest.mark.parametrize("index", ["lexical", "vectors"])
+def test_an_index_that_is_emptied_while_it_is_looked_at_is_not_taken_for_whole(ann: UserMemory, index: str) -> None:
+    projector = ann.memory.projector
+    with projector.lock(ann.name):
+        seen = projector._level[ann.name]  # what another thread read before, and writes down behind the emptying
+        projector._reset(ann.name, next(one for one in _TARGETS if (one.index, one.stream) == (index, "steps")))
+        projector._level[ann.name] = seen
+        assert projector.unindexed(ann.name) is None
+    assert found(ann, "Where is the blue kettle?")[0] == "The blue kettle is in the shed."
+
+
 def test_in_a_small_memory_what_is_new_is_indexed_first(memory: Memory) -> None:
     bob = memory.user("bob")
     bob.remember(TOLD[0])
