@@ -122,7 +122,7 @@ MEALS: Final = (
 )
 CONFIRMS = re.compile(
     r"^\W*(?:(?:great|good|perfect|wonderful|excellent|lovely|sure|ok|okay|all right|very well|so|right|"
-    r"fine|oh)\b\W*(?:choice|pick)?\W*)*"
+    r"fine|oh)\b\W*(?:(?:choice|pick)\W*)?)*"
     r"(?:booked|noted|reserved|done|confirmed|added|changed|moved|set|switched|requested|replaced|scheduled|swapped|cancelled|"
     r"updated|registered|ordered|it is|it's|i've|i have|i'll|you're (?:in|booked)|agreed|kept)\b|"
     r"\b(?:is|are) (?:now )?(?:booked|reserved|confirmed|noted|set|scheduled|fixed)\b|"

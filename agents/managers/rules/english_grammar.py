@@ -60,10 +60,11 @@ Rule = tuple[frozenset[str], re.Pattern[str], Make]
 _APOSTROPHE = re.compile(r"(?<=[a-zA-Z:|])'(?=(?:m|ve|t)\b)")
 
 
-LEAD = (
-    r"(?i:^(?:(?:oh|well|and|but|so|also|anyway|yes|yeah|no|hi|hello|hey|btw|by the way|actually"
-    r"|just so you know|fyi|for context|for reference|so my background|for the record|right|before you .{0,40}?)[\s,]+)*)"
+_LEADS = (
+    r"(?:(?:oh|well|and|but|so|also|anyway|yes|yeah|no|hi|hello|hey|btw|by the way|actually"
+    r"|just so you know|fyi|for context|for reference|so my background|for the record|right)[\s,]+)*"
 )
+LEAD = rf"(?i:^{_LEADS}(?:before you .{{0,40}}?[\s,]+{_LEADS})?)"  # once: in many such a text would take for ever
 
 
 ADV = r"(?i:(?:just|now|currently|actually|really|also|still|recently|finally|always|already|both|all|even)\s)*"

@@ -11,11 +11,12 @@ from ....intent.dates.spans import DateSpan
 __all__ = ["NOW_ON", "NO_SUBJECT", "SAME_HOUR", "days_moved", "is_now_on", "of_that_week", "without_hour"]
 
 NO_SUBJECT = re.compile(
-    r"^(?:\W|it|that|this|she|he|they|i|we|s|ve|has|have|had|been|just|now|actually|sorry|oh|is|was|got|so|and|but|they)*"
+    # No text can be read in two ways: "is" is not "i" and "s".
+    r"^(?:\W|(?:its?|that|this|she|he|they|i|we|s|ve|has|have|had|been|just|now|actually|sorry|oh|is|was|got|so|and|but)\b)*"
     r"(?:moved|pushed|put|rescheduled|shifted|brought|delayed|changed)\b"
     r"|^(?:\W|no|sorry|actually|oh|so|and|but|well|wait|correction)*(?:it|that)(?:['’]s|\s(?:is|will be|takes place|starts|happens))"
     r"\s(?:now\s(?:on|at)\b|[^,;]{0,60}?\bnow\W*$)"
-    r"|^(?:\W|刚才?|又|他们?|她|对方|医院|医生|客户|老师|导师|hr|boss|email|打?来?电话|通知|[又还]?说|我们?|可以|能|被|要|现在|已经|会|时间)*(?:推迟?|改|延|挪|提前|换|顺延|调|reschedule|move|postpone|push)",
+    r"|^(?:\W|刚才?|又|他们?|她|对方|医院|医生|客户|老师|导师|hr|boss|email|打?来?电话|通知|还?说|我们?|可以|能|被|要|现在|已经|会|时间)*(?:推迟?|改|延|挪|提前|换|顺延|调|reschedule|move|postpone|push)",
     re.IGNORECASE,
 )
 """A change that names no event of its own: it is about the one last told."""

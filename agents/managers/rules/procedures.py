@@ -41,9 +41,9 @@ _SEQUENCE = re.compile(
     re.IGNORECASE,
 )
 _SEQUENCE_ZH = re.compile(r"先|再|然后|接着|最后|之后|随后|等到|完了?以后")
+_LEAD = r"(?:(?:first(?:ly)?|then|next|finally|after that|and|lastly|now|please|also|always|just|so)[\s,:]+)*"
 _IMPERATIVE = re.compile(
-    r"^(?:(?:first(?:ly)?|then|next|finally|after that|and|lastly|now|please|also|always|just|so"
-    r"|remember for .{2,40}|to .{2,40})[\s,:]+)*"
+    rf"^{_LEAD}(?:(?:remember for|to) .{{2,40}}[\s,:]+{_LEAD})?"
     r"(?:you(?:'ll)?\s(?:have to\s|need to\s|should\s|must\s|just\s)?)?" + _VERBS + r"\b",
     re.IGNORECASE,
 )

@@ -18,10 +18,10 @@ __all__ = ["continues_statement", "labelled_statement", "stated_whole", "stateme
 
 _LEAD = (
     r"^(?i:(?:and|but|so|also|oh|well|yes|yeah|no|ok|okay|right|only|that|because|since|as|fyi|by the way|btw|ps|p\.s"
-    r"|anyway|in fact|turns out|apparently|actually|note|note that|remember|remember that|for the record|for context"
-    r"|context|update|reminder|for reference|just so you know|in case it matters|plus|hi|hey|and by the way"
-    r"|(?:context|note|notes|background|info)\s(?:for|on)\s\w+|(?:please\s)?(?:note|remember|save|record|write"
-    r"|jot)(?:\s(?:down|this|that|it|for me|for later))*"
+    r"|anyway|in fact|turns out|apparently|actually|for the record|for context"
+    r"|context|update|reminder|for reference|just so you know|in case it matters|plus|hi|hey"
+    r"|(?:context|notes|background|info)\s(?:for|on)\s\w+|note\s(?:for|on)\s(?!(?:me|later)\b)\w+"
+    r"|(?>(?:please\s)?(?:note|remember|save|record|write|jot)(?:\s(?:down|this|that|it|for me|for later))*)"
     r"|good to know)[\s,:;.–-]+)*"
 )
 _BE = r"(?:'s|\s(?:is|are|was|were|will be|has been|isn't|aren't|is not|are not))"
