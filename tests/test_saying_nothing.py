@@ -96,3 +96,21 @@ def test_whoever_asks_what_was_asked_wants_questions() -> None:
 @given(st.text(max_size=400), st.sampled_from(["user", "assistant", "Nora", ""]))
 def test_any_text_can_be_looked_at(text: str, speaker: str) -> None:
     assert says_nothing(speaker, text) in (True, False)
+
+
+@pytest.mark.parametrize(
+    ("speaker", "text"),
+    [
+        ("assistant", "Are you allergic to peanuts?"),
+        ("assistant", "Nice! And does your sister live in Lisbon?"),
+        ("user", "Yes."),
+        ("user", "No!"),
+        ("user", "Forget dinner, Karen is ill."),
+        ("user", "Forget about Monday, the meeting is cancelled"),
+        ("user", "忘了告诉你我搬家了"),
+        ("user", "我忘了带药"),
+        ("user", "忘了带药"),
+    ],
+)
+def test_what_tells_by_being_answered_or_by_the_way_states_something(speaker: str, text: str) -> None:
+    assert not says_nothing(speaker, text)

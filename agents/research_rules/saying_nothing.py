@@ -46,7 +46,8 @@ _NAMED = re.compile(r"\b(?:my|our|My|Our)\s+(?:[a-z][\w'’-]*\s+){1,2}(?!I\b)[A
 _FORGETTING = re.compile(
     r"^[\W_]*(?:(?:please|now|yes|ok(?:ay)?|sorry|actually|and|so)\b[\s,]*){0,3}(?:(?:can|could|would) you (?:please )?)?"
     r"(?:forget\b|(?:delete|erase|remove|wipe)\b(?=.*\b(?:memory|(?:i|we)(?:['’]ve| have)? (?:said|told))\b))"
-    r"(?!.*[,;:]\s*(?:and |but |because )?(?:i|we|he|she|it|they|my|our)\b)",
+    r"(?!.*[,;:]\s*(?:and |but |because )?(?:i|we|he|she|it|they|my|our)\b)"
+    r"(?!.*[,;:–—-]\s.*(?:\b(?:is|are|was|were|am|has|had|will|died|moved|left)\b|['’](?:s|re|ll)\s|n['’]t\b))",  # "Forget it, Mia is ill"
     re.IGNORECASE,
 )
 _CALL = re.compile(r"\s*(?:[A-Za-z_][\w.-]*\((?:[^()]|\([^()]*\))*\)\s*)+")
@@ -64,7 +65,16 @@ _OTHER_TONGUE = re.compile(
 _HAN = re.compile(
     r"(?!.*(?:知道|记得|听说|因为|如果))[^，。；：、\d？?！!]{0,20}"
     r"(?:什么时候|什么|谁|哪[里儿个些位天年家座]|几[个号点岁月时次天年]|多少)[^，。；：、\d？?！!]{0,16}[？?]?\s*"
-    r"|请?(?:你)?(?:忘掉|忘记|忘了)[^，。；：\d]{1,24}[。！]?\s*"
+    r"|(?:请你?(?:忘掉|忘记|忘了)|忘掉)(?!告诉|跟|和你)[^，。；：\d]{1,24}[。！]?\s*"
+)
+_ASKS_WHETHER = re.compile(  # with the answer "Yes." it tells
+    r"(?:^|[.!?,]\s+|\b(?:and|so|but)\s)(?:are|were|is|was|do|does|did|have|has)(?:n['’]t)?\s(?:you|your|he|she|they|his|her|their)\b"
+    r"(?!\s+(?:want|need|like|prefer|mean|mind|know|remember|looking|going to tell|ready|sure|okay|ok|well|any|anything|have any)\b)"
+    r"\s+\w+\s+\w|你(?:是不是|有没有|会不会|是|有|在)[^，。？?]{2,}吗",
+    re.IGNORECASE,
+)
+_ANSWER = re.compile(
+    r"\W*(?:yes|yep|yeah|yup|no|nope|exactly|indeed|true|right|是的?|对的?|不是|没有)\b\W*", re.IGNORECASE
 )
 _OF_ASKING = re.compile(r"\bask(?:s|ed|ing)?\b|\bquestions?\b|问", re.IGNORECASE)
 
@@ -78,12 +88,14 @@ def says_nothing(speaker: str, text: str) -> bool:
             of theirs.
     """
     if is_courtesy(text):
-        return True
+        return speaker == "assistant" or not _ANSWER.fullmatch(text)
     if speaker == "user":
         return asks_plainly(text)
     if _CALL.fullmatch(text) or _DONE.fullmatch(text):
         return True
-    return speaker == "assistant" and (only_asks_back(text) or _FORGOT.fullmatch(text) is not None)
+    if speaker != "assistant":
+        return False
+    return (only_asks_back(text) and not _ASKS_WHETHER.search(text)) or _FORGOT.fullmatch(text) is not None
 
 
 def asks_plainly(text: str) -> bool:
