@@ -400,3 +400,15 @@ def test_a_sentence_that_a_message_says_twice_goes_both_times(memory: Memory) ->
     done = forget(memory, what="that I am staying at the Anker Hotel")
     assert left(alice) == [f"{MARK} My dog Rex has a cold. {MARK}"]
     assert done["undo_with"]
+
+
+def test_what_says_the_opposite_is_asked_about(memory: Memory) -> None:
+    alice = memory.user("alice")
+    now = "Karen does not live in Lisbon, she lives in Porto."
+    tell(alice, "Karen lives in Lisbon.", "Noted.", now, "Noted.", "I do not smoke.", "Good.")
+    done = forget(memory, what="that Karen lives in Lisbon")
+    assert now in left(alice)
+    assert now in told(done)
+    assert "Karen lives in Lisbon." not in left(alice)
+    assert any("Porto" in item.text for item in alice.items())
+    assert forget(memory, what="that I smoke")["forgotten"] == []

@@ -40,6 +40,7 @@ COURTESY = word_set(
     " 好的 记住 明白 谢谢 知道 收到"
 )
 """Words of a reply that carry nothing of what was said."""
+_DENIES = re.compile(r"\b(?:not|never|nobody|none|no longer|neither|nor|without)\b|n['’]t\b|不|没|别", re.IGNORECASE)
 _NAME = re.compile(r"\b[^\W\d_a-z][^\W_]+")
 _MEANS_ANOTHER = re.compile(
     r"\b(?:he|him|his|she|hers?|they|them|theirs?|it|its|there|we|us|ours?|both|this|that)\b|[他她它]们?|那[里儿]",
@@ -68,6 +69,7 @@ class _Found:
     """How much of what was found says it: steps whole and in part, items."""
 
     wanted: list[frozenset[str]]
+    denied: bool = False  # whether the words deny something
     steps: list[str] = field(default_factory=list)
     items: list[str] = field(default_factory=list)
     parts: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -75,7 +77,7 @@ class _Found:
 
     def add_item(self, hit: Hit) -> bool:
         """Take an item as one that says it; whether it says nothing else."""
-        sure = hit.kind != "vault" and only_says(hit.text, self.wanted)
+        sure = hit.kind != "vault" and not self._contradicts(hit.text) and only_says(hit.text, self.wanted)
         (self.items if sure else self.unsure).append(hit.id)
         return sure
 
@@ -88,9 +90,8 @@ class _Found:
         text = step.content or step.index_text
         meant, more = self._saying(text, quotes)
         rest = [word for word in content_words(_without(text, meant)) if word.casefold() not in COURTESY]
-        if (not meant and not more and _all_of(text, self.wanted) and only_says(text, self.wanted)) or (
-            meant and not rest
-        ):
+        whole = _all_of(text, self.wanted) and not self._contradicts(text) and only_says(text, self.wanted)
+        if (not meant and not more and whole) or (meant and not rest):
             self.steps.append(step.id)
         elif meant and can_be_cut(step):
             self.parts[step.id] = tuple(meant)
@@ -98,6 +99,10 @@ class _Found:
                 self.unsure.append(step.id)
         else:
             self.unsure.append(step.id)
+
+    def _contradicts(self, text: str) -> bool:
+        """Whether a text denies something and the words do not, or the other way round: it may say the opposite."""
+        return (_DENIES.search(text) is not None) != self.denied
 
     def _saying(self, text: str, quotes: Sequence[str]) -> tuple[list[str], bool]:
         """The sentences that say it and nothing else, and whether there are others that say it and more."""
@@ -107,7 +112,7 @@ class _Found:
             of_item = [one for one in quotes if one.strip(" .!?。！？") in sentence]
             if _all_of(f"{sentence} {known}", self.wanted) or of_item:
                 words = [*self.wanted, *(word for one in of_item for word in word_stems(one))]
-                if only_says(sentence, words):
+                if only_says(sentence, words) and not self._contradicts(sentence):
                     found.append(sentence)
                 else:
                     more = True
@@ -132,7 +137,7 @@ def what_is_meant(user: UserMemory, what: str, without: Collection[str] = ()) ->
     if not wanted:
         raise InvalidInputError(f"what = {what!r} names nothing: say what is to be forgotten, or give ids")
     said = [hit for hit in user.recall(what, _CANDIDATES).hits if hit.id not in without and _all_of(hit.text, wanted)]
-    found = _Found(wanted)
+    found = _Found(wanted, _DENIES.search(what) is not None)
     steps = dict.fromkeys(hit.id for hit in said if hit.kind == "step")
     learned: dict[str, list[str]] = {}
     for hit in said:
