@@ -37,8 +37,10 @@ _TOLD = re.compile(
     r"(?P<clause>(?:who|that|which|whom|where)(?:\s+[\w'’-]+){2,9}?)"
     r"(?=\s+(?:do|does|did|is|are|was|were|has|have|had|will|would|can|could|should)\b|\s*[?,.;]|$)",
 )
+_SOME_WORDS = r"[\w'’-]++(?:[ ,]++[\w'’-]++){0,11}"  # no word can be read as two, or a long one would take for ever
 _DATED = re.compile(
-    r"\b(?:before|after|when|while|since|until|once|by the time)\s+(?P<event>(?:[\w'’-]+[ ,]*){3,12}?)(?=[?,.;]|$)",
+    r"\b(?:before|after|when|while|since|until|once|by the time)\s+(?=[\w'’ ,-]{3})"
+    rf"(?P<event>{_SOME_WORDS}?[ ,]*(?=[?.;]|$)|{_SOME_WORDS}(?=,))",
     re.I,
 )
 _HAN_DATED = re.compile(r"^(?P<event>[^，,？?]{3,24}?)(?:之前|之后|以前|以后|的时候|期间|那天|那次)")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from hexamem import Memory
 
 TEXTS = [
@@ -38,3 +40,10 @@ def test_what_is_said_behind_leading_words_is_still_learned(memory: Memory) -> N
     told = " ".join(item.text for item in bob.items())
     assert "Siemens" in told
     assert "上海" in told
+
+
+@pytest.mark.parametrize("word", ["a" * 100 + "-(", "once " * 60 + "!"], ids=["long", "many"])
+def test_a_question_with_a_long_word_behind_a_word_of_time_is_answered(memory: Memory, word: str) -> None:
+    carl = memory.user("carl")
+    carl.remember("I went to the gym.")
+    assert [hit.text for hit in carl.recall(f"What did I do after {word}").hits] == ["I went to the gym."]
