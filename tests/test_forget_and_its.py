@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from hexamem import Memory, Settings
+from hexamem.agents.managers.rules.forget_requests import forget_request
 
 _USERS = itertools.count()
 
@@ -108,3 +109,7 @@ def test_what_points_at_nothing_is_not_learned(memory: Memory, line: str) -> Non
     assert not any(
         one.startswith(("Its", "The weather's")) or one.endswith((" that", " then")) for one in learned(memory, line)
     )
+
+
+def test_forget_me_nots_are_no_request() -> None:
+    assert forget_request(["Forget-me-nots grow in my garden"]) is None

@@ -14,7 +14,7 @@ _ASKED = (
     r"|I\swould\slike)\syou\sto|I\swant\sto|let's|just|now|also|and|so|but|then|hey|ok|okay|no|oh|actually|sorry|well)"
 )
 _FORGET = re.compile(
-    rf"^\W*(?P<asked>(?:{_ASKED}[\s,]+)*)(?P<verb>forget|unlearn|erase|delete|wipe|disregard|ignore)\b(?!\s(?:to|me\snot)\b)(?P<what>.*)$",
+    rf"^\W*(?P<asked>(?:{_ASKED}[\s,]+)*)(?P<verb>forget|unlearn|erase|delete|wipe|disregard|ignore)\b(?!-|\s(?:to|me\snot)\b)(?P<what>.*)$",
     re.IGNORECASE,
 )
 _POINTS = re.compile(
