@@ -22,7 +22,10 @@ _LOOKED_AT = 200  # items, the latest first
 _KNOW = r"(?:know|remember|recall|learn(?:ed|t)?|remembered|have\s+(?:stored|saved|noted)|noted)"
 _OURS = r"(?:my|our)\s+(?:family|relatives|friends|kids|children|people)(?:\s+and\s+(?:(?:my|our)\s+)?(?:family|relatives|friends|me))?"
 _ABOUT = rf"(?:about|of|on)\s+(?:me|us|myself|{_OURS})"
-_AND = r"(?:\s*(?:,|and)\s*(?:about\s+)?(?:(?:my|our)\s+)?(?:life|family|relatives|friends|people|job|work|home|kids|children|health|habits|plans|tastes))?"
+_AND = (
+    r"(?:\s*(?:,|and)\s*(?:about\s+)?(?:(?:my|our)\s+)?(?:life|family|relatives|friends|people|job|work|home|kids|children"
+    r"|health|habits|plans|tastes))?"
+)
 _SO_FAR = r"(?:,?\s+(?:so\s+far|already|by\s+now|right\s+now|now|until\s+now|in\s+total|please))*"
 _PLEASE = (
     r"(?:(?:hi|hey|hello|ok|okay|so|and|well|please)[\s,.!]+)*(?:(?:can|could|would|will)\s+you\s+(?:please\s+)?)?"

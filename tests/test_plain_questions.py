@@ -188,7 +188,8 @@ def test_a_question_for_all_that_is_known_of_the_user_is_read_as_such(question: 
 @pytest.mark.parametrize(
     "question",
     [
-        "What do you know about merlins?", "What do you know about me and my flight to Rome?", "What do you know about my car?", "Who am I meeting on Friday?", "Who is Ann?",
+        "What do you know about me and my flight to Rome?",
+        "What do you know about merlins?", "What do you know about my car?", "Who am I meeting on Friday?", "Who is Ann?",
         "What do you remember about the trip to Rome?", "What have I told you about my landlord?", "Who am I to judge?",
         "Tell me about Porto.", "What did you tell me about me being late?", "Describe the flat.", "Who do you know?",
         "你知道什么？", "你知道我的车在哪里吗？", "关于杭州你知道什么？", "我是谁的邻居？",
