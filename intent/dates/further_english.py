@@ -46,7 +46,7 @@ _NOT_CHRISTMAS = (
 _DAY_BEFORE = re.compile(
     r"\b(?:at|on|by|until|till|since|around|over|this|next|last|come|every|from|to)\s\Z", re.IGNORECASE
 )
-_NOUN_NEXT = re.compile(r"\s(?P<word>[a-z][a-z'’-]*)")
+_NOUN_NEXT = re.compile(r"\s(?P<word>[a-z][\w'’-]*)")  # a capital begins a name
 _NO_NOUN = (
     VERBS
     | FUNCTION_WORDS
@@ -69,7 +69,7 @@ def _is_of_season(match: re.Match[str]) -> bool:
     following = _NOUN_NEXT.match(match.string, match.end())
     if following is None or match["year"] or _DAY_BEFORE.search(match.string, 0, match.start("holiday")):
         return False
-    word = following["word"].replace("’", "'")
+    word = following["word"].lower().replace("’", "'")
     return word not in _NO_NOUN and not word.endswith(("ly", "n't")) and "'" not in word
 
 
