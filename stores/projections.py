@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
@@ -186,8 +186,7 @@ class Projector:
         with self.ledger.read(user) as tx:
             if not tx.user_id:
                 return 0
-            done = read_projections(tx, self._home)
-            return max(tx.change - done.get(target.name, 0) for target in _TARGETS)
+            return tx.change - _slowest(read_projections(tx, self._home))
 
     def catch_up(self, user: str, progress: Progress | None = None) -> int:
         """Bring every index of the user up to the ledger; returns how many records were written.
@@ -217,8 +216,7 @@ class Projector:
         if state is not None and level is not None and level.state is state:
             return True
         with self.ledger.read(user) as tx:
-            done = read_projections(tx, self._home) if tx.user_id else {}
-            if any(done.get(target.name, 0) < tx.change for target in _TARGETS):
+            if _slowest(read_projections(tx, self._home) if tx.user_id else {}) < tx.change:
                 return False
             self._level[user] = _level(tx, state)
         return True
@@ -237,8 +235,9 @@ class Projector:
         with self.ledger.read(user) as tx:
             if not tx.user_id or tx.change < level.change:
                 return None
-            done = read_projections(tx, self._home)  # an index that is built anew holds less than it did
-            if any(done.get(target.name, 0) < level.change for target in _TARGETS):
+            if (
+                _slowest(read_projections(tx, self._home)) < level.change
+            ):  # one that is built anew holds less than it did
                 return None
             if tx.change == level.change:
                 return {}
@@ -410,7 +409,7 @@ class Projector:
                 done = read_projections(tx, self._home)
                 since = min(done.get(target.name, 0) for target in targets)
                 if since >= tx.change:
-                    if all(done.get(target.name, 0) >= tx.change for target in _TARGETS):
+                    if _slowest(done) >= tx.change:
                         self._level[user] = _level(tx, state)
                     return written
                 batch = _changed(tx, stream, since)
@@ -484,6 +483,11 @@ class Projector:
             return made
         fresh = iter(made)
         return np.stack([known[text] if text in known else next(fresh) for text in texts])
+
+
+def _slowest(done: Mapping[str, int]) -> int:
+    """The change number up to which every index has come."""
+    return min(done.get(target.name, 0) for target in _TARGETS)
 
 
 def _level(tx: Transaction, state: object | None) -> _Level:
