@@ -171,7 +171,6 @@ def prompt_memory(
         visible: as above.
     """
     own = set(visible)
-    of_asking = any(asks_of_asking(one.query) for one in found if isinstance(one, Recall))
     asked = {_same(one.query) for one in found if isinstance(one, Recall)}
     recalls = [one for one in found if isinstance(one, Recall)]
     degraded = [line for one in found for line in (one.degraded if isinstance(one, Recall) else (one,))]
@@ -188,9 +187,7 @@ def prompt_memory(
         and not (  # learned from what stands there
             hit.sources and all(one.step_id in own for one in hit.sources) and not _dates(hit, lines, today_is, zone)
         )
-        and not (settings.core and hit.kind == "core")
         and _same(hit.text) not in asked  # the same question, asked before, says nothing
-        and (of_asking or hit.kind != "step" or not says_nothing(hit.speaker or "", hit.text))
     ]
     blocks: Sequence[MemoryItem] = ()
     if settings.core:
