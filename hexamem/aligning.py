@@ -131,16 +131,11 @@ def catch_up_thread(
         with user.memory.ledger.read(user.name) as tx:
             found = _Alignment(tx, user, thread_id).read(messages)
             held = count_secrets(tx)
-        if not found.new:
-            return Caught(
-                visible=frozenset(found.known),
-                degraded=tuple(found.degraded),
-                secrets=held,
-                forgotten=found.forgotten,
-            )
-        stored = user.remember(found.new, thread_id=thread_id, agent_id=agent_id, metadata=metadata)
+        stored = None
+        if found.new:
+            stored = user.remember(found.new, thread_id=thread_id, agent_id=agent_id, metadata=metadata)
     return Caught(
-        visible=frozenset((*found.known, *stored.step_ids)),
+        visible=frozenset((*found.known, *(stored.step_ids if stored is not None else ()))),
         stored=stored,
         messages=tuple(found.new),
         degraded=tuple(found.degraded),

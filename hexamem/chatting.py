@@ -137,9 +137,11 @@ def _reply(user: UserMemory, messages: Sequence[AnyMessage], found: Research | s
         return f"{STORED} Memory could not be read: {found}"
     said = str(messages[-1].text).strip().rstrip(".!。！") if messages else ""
     if forget_request([said]) is not None:
-        found, reply = None, FORGETS_NOTHING
+        reply = FORGETS_NOTHING
+    elif found is None:
+        reply = STORED
     else:
-        reply = STORED if found is None else reply_by_evidence(user, found)
+        reply = reply_by_evidence(user, found)
     told = any(one.additional_kwargs.get(NOT_STORED) for one in messages)
     return reply if told else f"{reply}\n{NO_MODEL}"
 
