@@ -14,7 +14,7 @@ from ....intent.phrases.tokens import word_set
 from ....intent.references.cues import BOTH, FEMALE, FUNCTION_WORDS, KINDS, MALE, PERSON_NOUNS, VERBS
 from ....intent.references.person_nouns import is_person_noun
 from .nations import LANGUAGES, NATIONS
-from .words import CAPITALISED_NOT_NAMES, HAN, NAME, SURNAME_ZH
+from .words import CAPITALISED_NOT_NAMES, HAN, NAME, NO_NICKNAME_ZH, SURNAME_ZH
 
 __all__ = ["ROLE_AND_NAME", "Introduced", "gender_of", "introduced", "is_role", "relation_of"]
 
@@ -110,7 +110,7 @@ _NAMED_ZH = re.compile(
     rf"(?:^|(?<=[，。！、；：\s的和跟与同给找见])|(?<=认识|遇到|碰到|见到|看到)|(?<=认识了|遇到了|遇见了|碰到了|碰见了|见到了|看到了))(?P<name>{_ZH_NAME}){_ZH_NEXT}"
 )
 _NO_NAME_ZH = re.compile(
-    r"[小老阿](?:[师板区时孩心家公婆爸妈弟妹姐哥姨学校店朋友吃说狗猫镇组城人型于费路伙姑舅叔伯爷奶])"
+    rf"{NO_NICKNAME_ZH}"
     r"|(?:方便|方法|方面|马上|高兴|高中|高铁|高级|安全|安排|安静|常常|常去|于是|关于|关系|关门|金额|金色|黄色|黄金|万一|时候|何时|何必|任何|任务|夏天|江边|江苏"
     r"|林荫|石头|谢谢|华为|温度|温暖|苏州|季节|周[一二三四五六日天末年]|上海|成都|成绩|和平|张开|曾经|许多|余下|姚明|钱包|严格|严重|丁点|田里|鲁莽|水果|孔子|毛衣|毛巾|郑州|柳州|杭州|康复|雷雨|罗马|黄瓜|花生|孟买)"
 )

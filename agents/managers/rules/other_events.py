@@ -75,7 +75,11 @@ def _another_thing(change: str, earlier: str) -> bool:
     what = content_words(match["what"]) - _ANY_THING
     if not what or what & content_words(earlier):
         return False
-    return not any(rule.search(match["what"]) and rule.search(earlier) for _, rule in TYPE_RULES)
+    return not _of_one_type(match["what"], earlier)
+
+
+def _of_one_type(one: str, other: str) -> bool:
+    return any(rule.search(one) and rule.search(other) for _, rule in TYPE_RULES)
 
 
 _BEGUN = (
@@ -141,9 +145,7 @@ def _called_otherwise(change: str, earlier: str) -> bool:
     head = content_words(_WITH_WHOM.split(words)[0])
     if not head - _ANYTHING or head & told:
         return False
-    if any(rule.search(words) and rule.search(earlier) for _, rule in TYPE_RULES) or any(
-        head & group and told & group for group in _ALIKE
-    ):
+    if _of_one_type(words, earlier) or any(head & group and told & group for group in _ALIKE):
         return False
     if (head & _MEETINGS and _MEETS.search(earlier)) or (head & _TRIPS and _GOES.search(earlier)):
         return False

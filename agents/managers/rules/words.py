@@ -19,6 +19,7 @@ __all__ = [
     "MALE",
     "NAME",
     "NICKNAME_ZH",
+    "NO_NICKNAME_ZH",
     "PARTNERS",
     "SURNAME_ZH",
     "any_of",
@@ -248,7 +249,8 @@ SURNAME_ZH = (
     "曾叶苏刘佟关温尹]"
 )
 """How a Chinese name begins that nothing else marks as one: a common surname, or 小, 老, 阿."""
-NICKNAME_ZH = rf"[小老阿](?![师板区时孩心家公婆爸妈弟妹姐哥姨学校店朋友吃说狗猫镇组城人型于费路伙姑舅叔伯爷奶])[{HAN}]"
+NO_NICKNAME_ZH = "[小老阿][师板区时孩心家公婆爸妈弟妹姐哥姨学校店朋友吃说狗猫镇组城人型于费路伙姑舅叔伯爷奶]"
+NICKNAME_ZH = rf"(?!{NO_NICKNAME_ZH})[小老阿][{HAN}]"
 """小王, 老李, 阿芳: not 老师 or 小学."""
 _LATIN = re.compile(r"[^\W\d_][\w'&-]{2,}")
 _HAN_RUN = re.compile(rf"[{HAN}]{{2,}}")
