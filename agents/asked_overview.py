@@ -14,7 +14,7 @@ from .. import lazy_re as re
 from ..stores.ledger import Transaction, get_items, read_items
 from ..stores.ledger.told_items import items_before
 from .asked_facts import is_true_at
-from .managers.rules.words import KIN, KIN_ZH
+from .managers.rules.people import KIN_PATTERN, KIN_ZH_PATTERN
 
 __all__ = ["asks_for_overview", "overview"]
 
@@ -54,7 +54,7 @@ _FAMILY = re.compile(r"\b(?:family|relatives|people|friends)\b|家人|家里|亲
 _OF_ONESELF = re.compile(
     r"\b(?:me|us|myself|i)\b(?!\s+(?:about|what|all|everything))|我(?!的?家人|家里|的?朋友|的?亲戚)", re.I
 )
-_KIN = re.compile(rf"\b(?:{'|'.join(sorted(KIN))})\b|{'|'.join(KIN_ZH)}", re.I)
+_KIN = re.compile(rf"\b(?:{KIN_PATTERN})\b|{KIN_ZH_PATTERN}", re.I)
 
 
 def asks_for_overview(text: str) -> bool:
