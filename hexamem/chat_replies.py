@@ -32,7 +32,7 @@ NO_MODEL = "(No model is set: I can only show what memory holds, in the words th
 STORED = "Your message is stored."
 FORGETS_NOTHING = (
     "Nothing is forgotten yet: without a model I do not act on words. /memory WORDS lists what memory holds of them, by "
-    "number; /forget NUMBER takes it out, and /undo brings it back."
+    "number; /forget NUMBER takes it out, /forget WORDS what says just that, and /undo brings it back."
 )
 _QUOTES, _NEAR, _NOTED = 3, 3, 20
 _QUESTION = re.compile(r"[^.!?。！？\n]+[?？]+")

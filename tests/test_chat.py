@@ -235,6 +235,30 @@ def test_the_numbers_of_reveal_are_those_of_the_last_reply_until_a_list_is_shown
     assert re.search(r"/reveal 1: step_\S+ refers to no secret", shown)
 
 
+def test_forget_takes_words_and_several_numbers(chat: Chat) -> None:
+    told = "My brother Tom lives in Rome. He is a baker."
+    shown = chat(told, "/forget that Tom lives in Rome", "/memory Tom", "/undo", "/memory Tom Rome")
+    assert "of a message this is left: “[forgotten] He is a baker.”" in shown
+    forgotten, back = shown.split("Undone: op_")
+    assert "Tom (brother) lives in Rome\n" not in forgotten.split("/undo brings it back")[1]
+    assert "Tom (brother) lives in Rome\n" in back
+    told_by_bob = ("The bridge is closed.", "The lamp flickers.")
+    shown = chat(*told_by_bob, "/memory bridge lamp", "/forget 1 2", "/memory bridge lamp", user="bob")
+    assert "Forgotten: step_" in shown
+    assert shown.endswith("Nothing was found.\n")
+
+
+def test_forget_lists_what_may_be_meant_where_it_is_not_sure(chat: Chat) -> None:
+    told = [f"My aunt {name} grows tulips." for name in ("Ada", "Bea", "Cleo", "Dora", "Edda", "Fay", "Gina")]
+    shown = chat(*told, "/forget tulips", "/forget 1", "/forget zebras", "/forget it")
+    assert "Nothing is forgotten yet: these say it and more, or are many." in shown
+    listed = re.search(r"^ 1  (\w+) “", shown, re.MULTILINE)
+    assert listed is not None
+    assert f"Forgotten: {listed[1]} “" in shown
+    assert "Nothing is forgotten: no record says “zebras”" in shown
+    assert "what = 'it' names nothing" in shown
+
+
 def test_a_secret_is_shown_on_request_and_to_nobody_else(chat: Chat, server: ScriptedServer) -> None:
     shown = chat("The wifi password is Tr4mw4y-Blue.", "/reveal", options=("--model", "openai:scripted"))
     assert "refers to no secret" in shown  # this model repeats only what was said in other threads

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from ..errors import HexamemError, InvalidInputError
+from ..errors import HexamemError, InvalidInputError, NotFoundError
 from ..memory_types import MemoryItem, Step
 from ..stores.secrets import find_references
 from . import output
@@ -86,29 +86,71 @@ def _why(chat: Chat, rest: str) -> None:
 
 
 def _forget(chat: Chat, what: str) -> None:
-    """N or ID: forget a record of the last list, or any, and replies that only repeat it; history keeps its words, for /undo"""
+    """N, ID or WORDS: forget a listed record, any, or what says just that, and replies that only repeat it; /undo brings it back"""
     if not what:
-        raise InvalidInputError("/forget needs a number of a list that /why or /memory just gave, or an id")
-    from ..tools.forgetting import forget_by_ids
-    from .chat import item_line
+        raise InvalidInputError(
+            "/forget needs numbers of a list that /why or /memory just gave, an id, or words that say what is to go"
+        )
+    from ..tools.forgetting import forget_by_ids, forget_by_words
 
-    done = forget_by_ids(chat.user, [_listed(chat, what, "/forget")])
-    assert done.operation is not None
+    numbers = what.replace(",", " ").split()
+    if all(one.isdecimal() for one in numbers):
+        done = forget_by_ids(chat.user, [_listed(chat, one, "/forget") for one in numbers])
+    elif _is_id(chat, what):
+        done = forget_by_ids(chat.user, [what])
+    else:
+        try:
+            done = forget_by_words(chat.user, what)
+        except NotFoundError:
+            return output.write_text(
+                f"Nothing is forgotten: no record says “{output.clean(what)}”. /memory WORDS searches."
+            )
+    if done.operation is None:
+        return _tell_unsure(chat, done.unsure)
     chat.leave_out_forgotten()
     chat.undoable = (done.operation.id,)
-
-    def line(told: str, record: Step | MemoryItem) -> str:
-        words = " ".join(record.content.split()) if isinstance(record, Step) else item_line(record)
-        return f"{told} “{words if len(words) <= _SHOWN else f'{words[: _SHOWN - 1]}…'}”"
-
-    first, *others = done.records
-    lines = [line(f"Forgotten: {first.id}", first), *(line("with it:", one) for one in others)]
-    lines += [line("of a reply this is left:", one) for one in done.shortened]
-    lines += [line(f"says it too, or may, and is still there: {one.id}", one) for one in done.unsure]
+    first, *others = done.records or done.shortened
+    left = done.shortened if done.records else done.shortened[1:]
+    told = "Forgotten" if done.records else "Forgotten, and of its message this is left"
+    lines = [
+        _record_line(f"{told}: {first.id}", first),
+        *(_record_line("with it:", one) for one in others if one not in left),
+    ]
+    lines += [_record_line("of a message this is left:", one) for one in left]
+    lines += [_record_line(f"says it too, or may, and is still there: {one.id}", one) for one in done.unsure]
     output.write_text(
         output.clean("\n".join(lines) + "\n")
         + f"/undo brings it back ({done.operation.id}); `hexamem redact` takes words out for good."
     )
+    return None
+
+
+def _is_id(chat: Chat, what: str) -> bool:
+    """Whether this is the id of a record, or has the form of one: then what is wrong with it is to be said."""
+    if any(one.isspace() for one in what):
+        return False
+    try:
+        chat.user.get(what)
+    except HexamemError:
+        return "_" in what
+    return True
+
+
+def _tell_unsure(chat: Chat, records: Sequence[Step | MemoryItem]) -> None:
+    """List what may be meant, by number."""
+    chat.show_list([one.id for one in records])
+    output.write_text(
+        "Nothing is forgotten yet: these say it and more, or are many. /forget NUMBER takes one out, or several."
+    )
+    for number, one in enumerate(records, 1):
+        output.write_text(output.clean(_record_line(f"{number:>2}  {one.id}", one)))
+
+
+def _record_line(told: str, record: Step | MemoryItem) -> str:
+    from .chat import item_line
+
+    words = " ".join(record.content.split()) if isinstance(record, Step) else item_line(record)
+    return f"{told} “{words if len(words) <= _SHOWN else f'{words[: _SHOWN - 1]}…'}”"
 
 
 def _listed(chat: Chat, what: str, command: str) -> str:
