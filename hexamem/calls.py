@@ -42,13 +42,15 @@ class Calls:
         return bool(self._running)
 
     def quiet(self) -> float:
-        """For how many seconds no other thread than the asking one has been in a call; 0 while one is."""
+        """For how many seconds no other thread than the asking one has been in a call; 0 while one is.
+
+        Looks without the lock, which the background would else hold now and then while another thread forks.
+        """
         me = threading.get_ident()
-        with self._state:
-            if self._running.keys() - {me}:
-                return 0.0
-            ended = self._ended if self._ended[0] != me else self._ended_before
-            return time.monotonic() - ended[1]
+        if self._running.keys() - {me}:
+            return 0.0
+        last = self._ended
+        return time.monotonic() - (last if last[0] != me else self._ended_before)[1]
 
     def check(self) -> None:
         """Raise StoreClosedError if a call of this thread may not begin."""
