@@ -14,7 +14,7 @@ from ..stores.ledger.said_steps import index_texts
 from ..stores.working_set import WorkingSet
 from .fusion import Candidate, best
 
-__all__ = ["only_asks", "put_behind"]
+__all__ = ["only_asks_back", "put_behind"]
 
 _BEHIND = 1e-3  # by how much, as a share of the better score
 _SENTENCE = re.compile(r"[^.!?。！？…]+[.!?。！？…]*")
@@ -23,7 +23,7 @@ _SHORT, _SHORT_HAN = 3, 6
 """Up to so many words, or Han characters, an exclamation says nothing: "That's lovely!", 好的，"""
 
 
-def only_asks(text: str) -> bool:
+def only_asks_back(text: str) -> bool:
     """Whether a message asks and says nothing: each of its sentences is a question or a short exclamation."""
     asks = False
     for sentence in _SENTENCE.findall(text):
@@ -54,7 +54,7 @@ def put_behind(tx: Transaction, candidates: Mapping[str, Candidate], steps: Work
             asked.append((one.id, said.id))
     texts = index_texts(tx, [reply for reply, _ in asked]) if asked else {}
     for reply, said_id in asked:
-        if only_asks(texts.get(reply, "")):
+        if only_asks_back(texts.get(reply, "")):
             candidate, score = candidates[reply], candidates[said_id].score
             lower = score - _BEHIND * max(1.0, abs(score))
             candidate.reasons().append(("only_asks", None, None, lower - candidate.score))

@@ -10,7 +10,7 @@ from hexamem import Memory, Settings, UserMemory
 from hexamem.agents.asked_facts import AskedFact, read_asked
 from hexamem.agents.asked_overview import asks_for_overview
 from hexamem.memory_types import Hit
-from hexamem.retrieval.asking_replies import only_asks
+from hexamem.retrieval.asking_replies import only_asks_back
 
 TALKS = {
     "nurse": ["I moved to Porto last week, I work as a nurse", "Nice, how is Porto?"],
@@ -97,7 +97,7 @@ def test_a_reply_that_only_asks_stands_behind_what_it_replies_to(
 ) -> None:
     texts = [one.text for one in users[who].recall(question, k=20).hits]
     for said, reply in zip(TALKS[who][::2], TALKS[who][1::2], strict=True):
-        if only_asks(reply):
+        if only_asks_back(reply):
             assert texts.index(said) < texts.index(reply)
 
 
@@ -165,7 +165,7 @@ def test_what_is_asked_for_is_read_from_plain_questions_alone(question: str, ask
     ],
 )
 def test_a_message_only_asks_where_nothing_in_it_says_anything(text: str, asks: bool) -> None:
-    assert only_asks(text) is asks
+    assert only_asks_back(text) is asks
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ for Mia, who is allergic to nuts?"): in doubt it does.
 from __future__ import annotations
 
 from ... import lazy_re as re
-from ...retrieval.asking_replies import only_asks as only_asks_back
+from ...retrieval.asking_replies import only_asks_back
 from .asking import is_courtesy
 
 __all__ = ["asks_of_asking", "asks_plainly", "says_nothing"]
