@@ -97,17 +97,19 @@ class KeptRecords(Generic[Kept]):
         return user in self._kept
 
     def fill(self, tx: Transaction, listing: Listing, most: int) -> bool:
-        """Take in so many records that were not asked for yet, while few are kept; whether there may be more."""
+        """Take in what changed, and so many records that were not asked for yet, while few are kept; whether there may be more."""
         with self._guard:
             kept = self._kept.get(tx.user)
             full = sum(len(one.records) for one in self._kept.values()) >= min(_FILLED, self._total)
-            if kept is None or kept.registered != tx.registered or kept.before == 0 or full:
+            if kept is None or kept.registered != tx.registered:
                 return False
         with kept.guard:
             if kept.change > tx.change:
                 return True
             if kept.change < tx.change:
                 self._refresh(tx, kept)
+            if kept.before == 0 or full:
+                return False
             found = listing(tx, kept.before, most)
             missing = [one for one, _ in found if one not in kept.records]
             if len(kept.records) + len(missing) > self._records:
