@@ -11,12 +11,13 @@ from datetime import datetime
 from itertools import chain, zip_longest
 
 from .. import lazy_re as re
+from ..intent.phrases.tokens import word_set
 from ..stores.ledger import Transaction, get_items, read_items
 from ..stores.ledger.told_items import items_before
 from .asked_facts import is_true_at
-from .managers.rules.people import KIN_PATTERN, KIN_ZH_PATTERN
+from .managers.rules.words import KIN, KIN_ZH, any_of
 
-__all__ = ["asks_for_overview", "overview"]
+__all__ = ["asks_for_overview", "only_of_people", "overview"]
 
 _LOOKED_AT = 200  # items, the latest first
 _KNOW = r"(?:know|remember|recall|learn(?:ed|t)?|remembered|have\s+(?:stored|saved|noted)|noted)"
@@ -54,13 +55,26 @@ _FAMILY = re.compile(r"\b(?:family|relatives|people|friends)\b|家人|家里|亲
 _OF_ONESELF = re.compile(
     r"\b(?:me|us|myself|i)\b(?!\s+(?:about|what|all|everything))|我(?!的?家人|家里|的?朋友|的?亲戚)", re.I
 )
-_KIN = re.compile(rf"\b(?:{KIN_PATTERN})\b|{KIN_ZH_PATTERN}", re.I)
+_HIRED = word_set(
+    "boss manager supervisor landlord landlady teacher tutor coach therapist doctor dentist gp nanny babysitter childminder"
+    " assistant client mentor lawyer accountant plumber electrician builder mechanic hairdresser vet lead advisor professor"
+    " trainer cleaner gardener leader"
+    " 上司 下属 主管 保姆 助手 助理 医生 客户 导师 师傅 班主任 律师 房东 教练 月嫂 组长 经理 老师 老板 领导 合伙人"
+)
+"""People whom a word says to be of neither the family nor the friends of anybody."""
+_CLOSE_ZH = "|".join(one for one in KIN_ZH if len(one) > 1 and not one.isascii() and one not in _HIRED)
+_CLOSE = re.compile(rf"\b(?:{any_of(KIN - _HIRED)}|children|wives)(?:e?s)?\b|{_CLOSE_ZH}|(?<=我)[哥姐弟妹爸妈]", re.I)
 
 
 def asks_for_overview(text: str) -> bool:
     """Whether a question, in English or Chinese, asks for all that is known of the user."""
     text = " ".join(text[:200].split())
     return bool(_ENGLISH.match(text) or _CHINESE.match(text))
+
+
+def only_of_people(question: str) -> bool:
+    """Whether a question for an overview asks for the family and friends of the user, and not for the user too."""
+    return _FAMILY.search(question) is not None and _OF_ONESELF.search(question) is None
 
 
 def overview(tx: Transaction, question: str, now: datetime) -> Sequence[str]:
@@ -80,8 +94,8 @@ def overview(tx: Transaction, question: str, now: datetime) -> Sequence[str]:
         if one.kind in ("semantic", "episodic") and one.status == "active" and is_true_at(one, now)
     ]
     people = bool(_FAMILY.search(question))
-    others.sort(key=lambda one: (people and not _KIN.search(one.text), one.kind != "semantic", places[one.id]))
-    if people and not _OF_ONESELF.search(question):
-        core, others = ([one for one in some if _KIN.search(one.text)] for some in (core, others))
+    others.sort(key=lambda one: (people and not _CLOSE.search(one.text), one.kind != "semantic", places[one.id]))
+    if only_of_people(question):
+        core, others = ([one for one in some if _CLOSE.search(one.text)] for some in (core, others))
     pairs = zip_longest([one.id for one in core], [one.id for one in others])
     return [item_id for item_id in chain.from_iterable(pairs) if item_id is not None]

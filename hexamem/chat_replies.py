@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from . import lazy_re as re
-from .agents.asked_overview import asks_for_overview, overview
+from .agents.asked_overview import asks_for_overview, only_of_people, overview
 from .agents.research_rules.asking import asks, is_courtesy, only_asks
 from .agents.research_rules.own_facts import asks_of_past
 from .agents.research_rules.question import Question, content_words, holds, read_question, stems
@@ -19,7 +20,7 @@ from .prompting import core_line
 from .stores.documents import searchable
 from .stores.ledger import Transaction, event_time, get_items, get_steps, has_own_time
 from .stores.ledger.history import history_of
-from .stores.ledger.items import believed_now, items_citing
+from .stores.ledger.items import believed_now, items_citing, read_items
 from .stores.ledger.said_steps import last_said
 from .stores.secrets import find_references, tell_references
 
@@ -35,6 +36,12 @@ FORGETS_NOTHING = (
     "number; /forget NUMBER takes it out, /forget WORDS what says just that, and /undo brings it back."
 )
 _QUOTES, _NEAR, _NOTED = 3, 3, 20
+_GROUPS = {"core": "About you", "semantic": "People and things", "episodic": "Events"}
+_BESIDE = {
+    "procedural": ("how-to", "how-tos"),
+    "resource": ("document", "documents"),
+    "vault": ("entry in the vault", "entries in the vault"),
+}
 _QUESTION = re.compile(r"[^.!?。！？\n]+[?？]+")
 _WORTH = 2 / 3  # what is worth less beside the best quote is left out
 _KEYWORDS = 6  # words of a message that may be a search without a verb: "Mia's school"
@@ -77,17 +84,34 @@ def reply_by_evidence(user: UserMemory, found: Research) -> str:
 
 
 def _noted(user: UserMemory, question: str) -> str:
-    """What is noted of the user, where all of that is asked for."""
+    """What is noted of the user, where all of that is asked for: of themselves, of people and things, and events as they
+    follow one another."""
     with user.memory.ledger.read(user.name) as tx:
         ids = overview(tx, question, utc_now()) if tx.user_id else ()
         held = get_items(tx, ids[:_NOTED])
-        items = [held[one] for one in ids[:_NOTED] if one in held]
-        told = [core_line(one) if isinstance(one, CoreItem) else _told(tx, one).text for one in items]
-    if not told:
+        shown = sorted((held[one] for one in ids if one in held), key=_place)
+        told = {one.id: core_line(one) if isinstance(one, CoreItem) else _told(tx, one).text for one in shown}
+        beside = read_items(tx, kinds=tuple(_BESIDE)) if tx.user_id and not only_of_people(question) else []
+    groups = [(heading, [one for one in shown if one.kind == kind]) for kind, heading in _GROUPS.items()]
+    several = sum(bool(group) for _, group in groups) > 1
+    lines = []
+    for heading, group in groups:
+        lines += [f"{heading}:"] if several and group else []
+        lines += [f"- {' '.join(told[one.id].split())}" for one in group]
+    if len(ids) > len(told):
+        lines.append(f"… and {len(ids) - len(told)} more (/memory)")
+    if beside:
+        counts = Counter(one.kind for one in beside)
+        kinds = [f"{counts[kind]} {names[counts[kind] > 1]}" for kind, names in _BESIDE.items() if counts[kind]]
+        lines.append(f"Beside that: {', '.join(kinds)} (/memory)")
+    if not lines:
         return "Nothing is noted of that yet; what was said is kept all the same (/memory)."
-    lines = [f"- {' '.join(text.split())}" for text in told]
-    more = [f"… and {len(ids) - len(told)} more (/memory)"] if len(ids) > len(told) else []
-    return "\n".join(["What is noted:", *lines, *more])
+    return "\n".join(["What is noted:", *lines])
+
+
+def _place(item: MemoryItem) -> tuple[int, float]:
+    """Sorts items by groups, and events by their time; the others stay as they are."""
+    return list(_GROUPS).index(item.kind), event_time(item).timestamp() if item.kind == "episodic" else 0.0
 
 
 class _Said(NamedTuple):

@@ -84,19 +84,35 @@ def test_without_a_model_the_nearest_sentence_stands_first_and_unrelated_ones_ar
 
 def test_without_a_model_what_is_known_of_the_user_is_told_as_noted(memory: Memory) -> None:
     user = memory.user("alice")
-    user.remember(["I work as a nurse.", "My sister Karen runs a bakery.", "What is the capital of Australia?"])
+    user.remember(
+        [
+            "I have a dentist appointment on 24 November 2031 at 10.",
+            "My sister Karen runs a bakery.",
+            "I work as a nurse.",
+            "What is the capital of Australia?",
+            "We flew to Porto on 3 March 2026.",
+            "The wifi password is Tr4mw4y-Blue.",
+        ]
+    )
     memory.flush()
     graph = chat_graph(memory, False)
 
     def told(question: str) -> list[str]:
         return graph.invoke({"messages": [HumanMessage(question)]}, context=ALICE)["messages"][-1].text.split("\n")
 
-    assert told("What do you know about me?")[:3] == [
+    of_all = told("What do you know about me?")
+    assert of_all[:5] == [
         "What is noted:",
+        "About you:",
         "- job: Works as a nurse",
+        "People and things:",
         "- Karen (sister) runs a bakery",
     ]
+    assert [of_all[5], *("Porto" in line or "dentist" in line for line in of_all[6:8])] == ["Events:", True, True]
+    assert "Porto" in of_all[6]  # as they follow one another
+    assert of_all[8] == "Beside that: 1 entry in the vault (/memory)"
     assert told("Tell me about my family.")[:2] == ["What is noted:", "- Karen (sister) runs a bakery"]
+    assert "dentist" not in "".join(told("Tell me about my family."))
     nobody = graph.invoke({"messages": [HumanMessage("Who am I?")]}, context={"user": "bob"})["messages"][-1].text
     assert nobody.startswith("Nothing is noted of that yet")
 
