@@ -1,4 +1,4 @@
-"""Questions for all that is known of the user, or of their people: "What do you know about me?", "Who am I?", "你了解我什么？".
+"""Questions for all that is known of the user, their people, or one of them: "What do you know about me?", "Tell me about Mia".
 
 Such a question shares its words with nothing that answers it. What was noted does: core memory first, since it is about
 the user, and in turns with it what was learned of the people and things around them, the latest first.
@@ -17,9 +17,13 @@ from ..stores.ledger.told_items import items_before
 from .asked_facts import is_true_at
 from .managers.rules.words import KIN, KIN_ZH, any_of
 
-__all__ = ["asks_for_overview", "only_of_people", "overview"]
+__all__ = ["asks_for_overview", "only_of_people", "overview", "overview_of_named"]
 
 _LOOKED_AT = 200  # items, the latest first
+_KINDS = ("core", "semantic", "episodic")
+_NO_NAMES = word_set(
+    "me us myself my our i you it this that these those they them he she him her there here everything anything all"
+)
 _KNOW = r"(?:know|remember|recall|learn(?:ed|t)?|remembered|have\s+(?:stored|saved|noted)|noted)"
 _OURS = r"(?:my|our)\s+(?:family|relatives|friends|kids|children|people)(?:\s+and\s+(?:(?:my|our)\s+)?(?:family|relatives|friends|me))?"
 _ABOUT = rf"(?:about|of|on)\s+(?:me|us|myself|{_OURS})"
@@ -50,6 +54,20 @@ _CHINESE = re.compile(
     r"|(?:说说|告诉我|总结一下|列出|介绍一下)?你(?:所)?(?:知道|了解|记得|记住)的(?:所有)?关于我的(?:一切|所有|全部|事情?|信息)*"
     r"|我是谁|我是(?:个)?(?:什么样|怎样)的(?:一个)?人|我(?:都)?(?:[跟和对]你[说讲]过?|告诉过?你)(?:些)?(?:什么|哪些事?)"
     r")(?:了|呢|吗|吧)?\s*[?？。!！]*$"
+)
+_NAMED = re.compile(
+    rf"^{_PLEASE}(?:"
+    rf"what\s+(?:all\s+)?(?:(?:do|did)\s+you|have\s+you|you)\s+{_KNOW}\s+(?:about|of|on)"
+    rf"|(?:tell|show)\s+me\s+(?:(?:all|everything|more|something|what)\s+)?(?:(?:that\s+)?you(?:\s+have|['’]ve)?\s+{_KNOW}\s+)?(?:about|of|on)"
+    rf"|(?:list|summari[sz]e|recap)\s+(?:all|everything|what)(?:\s+that)?\s+you(?:\s+have|['’]ve)?\s+{_KNOW}\s+(?:about|of|on)"
+    rf"|what\s+(?:have\s+i\s+told|did\s+i\s+tell)\s+you\s+(?:about|of)"
+    rf"|who(?:\s+is|\s+are|['’]s))\s+(?P<who>[\w'’.-]+(?:\s[\w'’.-]+){{0,2}}?){_SO_FAR}\s*[?.!]*$",
+    re.I,
+)
+_NAMED_ZH = re.compile(
+    r"^(?:请|那|那么|请问)?(?:你(?:都|还|已经)?(?:知道|了解|记得|记住了?)(?:关于)?(?P<one>[^我你，。？?\s]{1,8}?)(?:的?(?:什么|哪些|多少)(?:事情?|信息)?)"
+    r"|(?:说说|告诉我)(?:所有|一切)?(?:关于)?(?P<two>[^我你，。？?\s]{1,8}?)(?:的(?:一切|所有|事情?|情况|信息))"
+    r"|我(?:都)?(?:跟|和|对)?(?:告诉过?)?你(?:说过|讲过|提过)?(?:关于)?(?P<three>[^我你，。？?\s]{1,8}?)的?什么|(?P<four>[^我你，。？?\s]{1,8}?)是谁)(?:了|呢|吗|吧)?\s*[?？。!！]*$"
 )
 _FAMILY = re.compile(r"\b(?:family|relatives|people|friends)\b|家人|家里|亲戚|朋友", re.I)
 _OF_ONESELF = re.compile(
@@ -89,9 +107,7 @@ def overview(tx: Transaction, question: str, now: datetime) -> Sequence[str]:
     places = {item_id: place for place, (item_id, _) in enumerate(items_before(tx, None, _LOOKED_AT))}
     latest = get_items(tx, places)
     others = [
-        one
-        for one in latest.values()
-        if one.kind in ("semantic", "episodic") and one.status == "active" and is_true_at(one, now)
+        one for one in latest.values() if one.kind in _KINDS[1:] and one.status == "active" and is_true_at(one, now)
     ]
     people = bool(_FAMILY.search(question))
     others.sort(key=lambda one: (people and not _CLOSE.search(one.text), one.kind != "semantic", places[one.id]))
@@ -99,3 +115,29 @@ def overview(tx: Transaction, question: str, now: datetime) -> Sequence[str]:
         core, others = ([one for one in some if _CLOSE.search(one.text)] for some in (core, others))
     pairs = zip_longest([one.id for one in core], [one.id for one in others])
     return [item_id for item_id in chain.from_iterable(pairs) if item_id is not None]
+
+
+def overview_of_named(tx: Transaction, question: str, now: datetime) -> Sequence[str]:
+    """The ids of what is noted of somebody or something that a question names and asks all of ("Tell me about Mia", "What
+    do you know of Lisbon?", "Who is Petra?"), in the order of :func:`overview`; nothing where it asks otherwise.
+
+    Args:
+        now: as above.
+    """
+    asked = " ".join(question[:200].split())
+    match = _NAMED.match(asked) or _NAMED_ZH.match(asked)
+    if match is None:
+        return ()
+    name = next(one for one in match.groups() if one is not None).strip("'’.-")
+    latin = name.isascii()
+    if not name or name.casefold() in _NO_NAMES:
+        return ()
+    holds = re.compile(rf"\b{re.escape(name)}(?:['’]s)?\b" if latin else re.escape(name), re.I)
+    places = {item_id: place for place, (item_id, _) in enumerate(items_before(tx, None, _LOOKED_AT))}
+    found = [
+        one
+        for one in [*read_items(tx, kinds=["core"]), *get_items(tx, places).values()]
+        if one.kind in _KINDS and one.status == "active" and is_true_at(one, now) and holds.search(one.text)
+    ]
+    found.sort(key=lambda one: (_KINDS.index(one.kind), places.get(one.id, 0)))
+    return list(dict.fromkeys(one.id for one in found))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, NamedTuple
 
 from . import lazy_re as re
-from .agents.asked_overview import asks_for_overview, only_of_people, overview
+from .agents.asked_overview import asks_for_overview, only_of_people, overview, overview_of_named
 from .agents.research_rules.asking import asks, is_courtesy, only_asks
 from .agents.research_rules.own_facts import asks_of_past
 from .agents.research_rules.question import Question, content_words, holds, read_question, stems
@@ -61,6 +61,8 @@ def reply_by_evidence(user: UserMemory, found: Research) -> str:
     """
     if asks_for_overview(found.question):
         return _noted(user, found.question)
+    if (of_named := _noted_of_named(user, found)) is not None:
+        return of_named
     question = _read(user, found.question)
     quotes = [one for one in _best_quotes(user, found, question) if _fits(one.text, question)]
     near = [_said(one) for one in _nearest(found, question)]
@@ -71,35 +73,28 @@ def reply_by_evidence(user: UserMemory, found: Research) -> str:
     else:
         return STORED
     shown = _as_believed_now(user, question, shown)
-    lines, zone = [], read_zone(user.timezone)
-    references = _references(user, shown)
-    for one in shown:
+    return "\n".join([told, *_quoted(user, shown, read_zone(user.timezone))])
+
+
+def _quoted(user: UserMemory, said: Sequence[_Said], zone: tzinfo) -> list[str]:
+    """What was said as lines, each with its day and speaker; secrets as references."""
+    lines = []
+    references = _references(user, said)
+    for one in said:
         when = f"{in_zone(one.occurred_at, zone):%Y-%m-%d}, " if one.occurred_at else ""
         text = " ".join(one.text.split())
         for step_id in one.step_ids:
             for words, reference in references.get(step_id, ()):
                 text = text.replace(words, reference, 1)
         lines.append(f"- “{text}” ({when}{one.speaker or 'learned'})")
-    return "\n".join([told, *lines])
+    return lines
 
 
 def _noted(user: UserMemory, question: str) -> str:
-    """What is noted of the user, where all of that is asked for: of themselves, of people and things, and events as they
-    follow one another."""
+    """What is noted of the user, where all of that is asked for."""
     with user.memory.ledger.read(user.name) as tx:
-        ids = overview(tx, question, utc_now()) if tx.user_id else ()
-        held = get_items(tx, ids[:_NOTED])
-        shown = sorted((held[one] for one in ids if one in held), key=_place)
-        told = {one.id: core_line(one) if isinstance(one, CoreItem) else _told(tx, one).text for one in shown}
+        lines = _in_groups(tx, overview(tx, question, utc_now())) if tx.user_id else []
         beside = read_items(tx, kinds=tuple(_BESIDE)) if tx.user_id and not only_of_people(question) else []
-    groups = [(heading, [one for one in shown if one.kind == kind]) for kind, heading in _GROUPS.items()]
-    several = sum(bool(group) for _, group in groups) > 1
-    lines = []
-    for heading, group in groups:
-        lines += [f"{heading}:"] if several and group else []
-        lines += [f"- {' '.join(told[one.id].split())}" for one in group]
-    if len(ids) > len(told):
-        lines.append(f"… and {len(ids) - len(told)} more (/memory)")
     if beside:
         counts = Counter(one.kind for one in beside)
         kinds = [f"{counts[kind]} {names[counts[kind] > 1]}" for kind, names in _BESIDE.items() if counts[kind]]
@@ -107,6 +102,38 @@ def _noted(user: UserMemory, question: str) -> str:
     if not lines:
         return "Nothing is noted of that yet; what was said is kept all the same (/memory)."
     return "\n".join(["What is noted:", *lines])
+
+
+def _noted_of_named(user: UserMemory, found: Research) -> str | None:
+    """What is noted of somebody or something whom a question names, and what else was said; None where nothing is."""
+    with user.memory.ledger.read(user.name) as tx:
+        ids = overview_of_named(tx, found.question, utc_now()) if tx.user_id else ()
+        lines = _in_groups(tx, ids)
+        known = {one.step_id for item in get_items(tx, ids).values() for one in item.sources}
+    if not lines:
+        return None
+    question, zone = _read(user, found.question), read_zone(user.timezone)
+    quotes = (
+        [one for one in _best_quotes(user, found, question) if known.isdisjoint(one.step_ids)]
+        if found.answerable
+        else []
+    )
+    said = _quoted(user, [one for one in quotes if _fits(one.text, question)][:_QUOTES], zone)
+    return "\n".join(["What is noted:", *lines, *(["Said beside that:", *said] if said else [])])
+
+
+def _in_groups(tx: Transaction, ids: Sequence[str]) -> list[str]:
+    """Items as lines: of the user, of people and things, and events as they follow one another."""
+    held = get_items(tx, ids[:_NOTED])
+    shown = sorted((held[one] for one in ids if one in held), key=_place)
+    told = {one.id: core_line(one) if isinstance(one, CoreItem) else _told(tx, one).text for one in shown}
+    groups = [(heading, [one for one in shown if one.kind == kind]) for kind, heading in _GROUPS.items()]
+    several = sum(bool(group) for _, group in groups) > 1
+    lines = []
+    for heading, group in groups:
+        lines += [f"{heading}:"] if several and group else []
+        lines += [f"- {' '.join(told[one.id].split())}" for one in group]
+    return lines + ([f"… and {len(ids) - len(told)} more (/memory)"] if len(ids) > len(told) else [])
 
 
 def _place(item: MemoryItem) -> tuple[int, float]:

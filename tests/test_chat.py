@@ -117,6 +117,33 @@ def test_without_a_model_what_is_known_of_the_user_is_told_as_noted(memory: Memo
     assert nobody.startswith("Nothing is noted of that yet")
 
 
+def test_without_a_model_what_is_known_of_somebody_is_told_as_noted_and_said(memory: Memory) -> None:
+    user = memory.user("alice")
+    user.remember(
+        [
+            "I live in Berlin with my partner Jonas.",
+            "Jonas turns 40 on 12 December 2031.",
+            "He loves jazz and hates mushrooms.",
+            "My manager is called Petra. She prefers short emails.",
+            "The present for Jonas lies in the attic.",
+        ]
+    )
+    memory.flush()
+    graph = chat_graph(memory, False)
+
+    def told(question: str) -> str:
+        return str(graph.invoke({"messages": [HumanMessage(question)]}, context=ALICE)["messages"][-1].text)
+
+    for question in ("Tell me everything about Jonas", "What do you know about jonas?", "Who is Jonas?"):
+        assert told(question).startswith("What is noted:\nAbout you:\n- Partner: Jonas\nPeople and things:\n")
+        assert "- Jonas (partner) loves jazz and hates mushrooms" in told(question)
+        assert "Petra" not in told(question)
+    assert "Said beside that:\n- “The present for Jonas lies in the attic.”" in told("Tell me about Jonas.")
+    assert told("who is petra") == "What is noted:\n- Petra (manager) prefers short emails"
+    assert "What is noted" not in told("Tell me about zebras")
+    assert "What is noted" not in told("Who is it?")
+
+
 @pytest.mark.parametrize(
     "asked", ["Forget that my sister is pregnant.", "Please forget my medication", "请忘掉我说过的话。"]
 )
