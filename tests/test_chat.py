@@ -139,7 +139,7 @@ def test_without_a_model_what_is_known_of_somebody_is_told_as_noted_and_said(mem
         assert "- Jonas (partner) loves jazz and hates mushrooms" in told(question)
         assert "Petra" not in told(question)
     assert "Said beside that:\n- “The present for Jonas lies in the attic.”" in told("Tell me about Jonas.")
-    assert told("who is petra") == "What is noted:\n- Petra (manager) prefers short emails"
+    assert told("who is petra").split("\n(")[0] == "What is noted:\n- Petra (manager) prefers short emails"
     assert "What is noted" not in told("Tell me about zebras")
     assert "What is noted" not in told("Who is it?")
 
