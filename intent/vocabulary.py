@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -45,7 +46,7 @@ class Vocabulary:
         self.user, self.kind = user, kind
         self.settings = settings or VocabularySettings()
         self._embed = embed
-        self._seeds = frozenset(label_id(user, kind, name) for name in seeds)
+        self._seed_names = tuple(seeds)
         self._synonyms = dict(synonyms or {})
         self._labels: dict[str, Label] = {}
         self._target: dict[str, str] = {}  # id → the id it stands for, aliases followed
@@ -65,6 +66,11 @@ class Vocabulary:
         self._matrix: tuple[list[str], Vectors] | None = None
         self.revision = 0
         """Raised with each change of the labels, for what is derived from them."""
+
+    @cached_property
+    def _seeds(self) -> frozenset[str]:
+        """Their ids. Most vocabularies are only read: to make the ids of all seeds would take longer than that."""
+        return frozenset(label_id(self.user, self.kind, name) for name in self._seed_names)
 
     def __len__(self) -> int:
         """How many labels are in use, aliases not counted."""

@@ -71,12 +71,8 @@ def record_operation(
     operation = Operation(
         user=tx.user, seq=tx.next_change(), kind=kind, actor=actor, reason=reason, changes=tuple(made), undoes=undoes
     )
-    tx.connection.execute(
-        insert(operations).values(
-            user_id=tx.user_id,
-            **operation.model_dump(include={"id", "seq", "kind", "actor", "reason", "undoes", "created_at"}),
-        )
-    )
+    row = operation.model_dump(include={"id", "seq", "kind", "actor", "reason", "undoes", "created_at"})
+    tx.connection.execute(insert(operations), {"user_id": tx.user_id, **row})
     if made:
         rows = [
             {"user_id": tx.user_id, "operation_id": operation.id, "position": position, **change.model_dump()}

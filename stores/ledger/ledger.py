@@ -136,14 +136,13 @@ class Transaction:
         return first
 
 
-def insert_or_skip(connection: Connection, table: Table, values: Mapping[str, Any] | None = None) -> Insert:
-    """An insert that does nothing where a row of that key is there, waiting for whoever is just writing it; without
-    ``values`` of any rows."""
+def insert_or_skip(connection: Connection, table: Table) -> Insert:
+    """An insert that does nothing where a row of that key is there, waiting for whoever is just writing it."""
     if connection.dialect.name == "postgresql":
         from sqlalchemy.dialects import postgresql  # not needed by a ledger in a file
 
-        return postgresql.insert(table).values(**values or {}).on_conflict_do_nothing()
-    return sqlite.insert(table).values(**values or {}).on_conflict_do_nothing()
+        return postgresql.insert(table).on_conflict_do_nothing()
+    return sqlite.insert(table).on_conflict_do_nothing()
 
 
 def insert_rows(connection: Connection, table: Table, names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
@@ -225,7 +224,7 @@ class Ledger:
                 if not bound.user_id and create:
                     # Another process may register the same user at this moment: then its row is the one that is locked.
                     values = {"key": user_key(user), "name": user, "timezone": timezone, "created_at": utc_now()}
-                    bound.connection.execute(insert_or_skip(bound.connection, users, values))
+                    bound.connection.execute(insert_or_skip(bound.connection, users), values)
                     self._bind(bound)
                 yield bound
         finally:

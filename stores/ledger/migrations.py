@@ -83,7 +83,7 @@ def migrate(engine: Engine, migrations: Mapping[int, Migration] = MIGRATIONS, ta
         if found is None:
             for statement in _creating(connection.dialect.name):
                 connection.exec_driver_sql(statement)
-            connection.execute(meta.insert().values(key="version", value=str(target)))
+            connection.execute(meta.insert(), {"key": "version", "value": str(target)})
             return target
         if found > target:
             raise CorruptFileError(
