@@ -9,7 +9,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Generator, Hashable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import quote
@@ -21,10 +21,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from hypothesis import settings as hypothesis_settings
-from sqlalchemy import Connection, Dialect, Engine, event
-from sqlalchemy.util import LRUCache
 
 from hexamem import Memory, Settings, UserMemory
+from hexamem.stores import memory_use
 
 from .fork_server import FOLDER
 
@@ -40,6 +39,10 @@ for _size in ("COLUMNS", "LINES"):
 # No test is about time, and a busy machine is no failure.
 hypothesis_settings.register_profile("hexamem", deadline=None)
 hypothesis_settings.load_profile("hexamem")
+
+# No test is about what a process keeps of the memory that was freed: to get it from the system again for each of some
+# thousand memories takes half of all time in the system.
+memory_use._KEPT_FREE = 32 << 20
 
 _IN_MEMORY = Path("/dev/shm")
 _ROOM = 4 << 30
@@ -118,12 +121,16 @@ def _begun_elsewhere(args: list[str], worker: dict[str, object]) -> list[str]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Modules stay as long as the tests run: nothing of them is looked for by the collector, now or later."""
+    """Modules stay as long as the tests run: nothing of them is looked for by the collector, now or later.
+
+    What tests leave is looked for less often than by default: most of it goes by itself.
+    """
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(20_000, 20, 50)
         gc.enable()
 
 
@@ -142,33 +149,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         ordered += rest[:room]
         del rest[:room]
     items[:] = ordered + rest
-
-
-class _Statements(LRUCache[tuple[Hashable, ...], object]):
-    """Statements in the words of SQLite, kept for all ledgers of the tests.
-
-    SQLAlchemy keeps them by engine, under keys that name the engine's own dialect object. Thousands of tests open a
-    ledger of the same tables: to put its statements into words takes longer than to run them.
-    """
-
-    def get(self, key: tuple[Hashable, ...], default: object = None) -> object:
-        return super().get(_without_engine(key), default)
-
-    def __setitem__(self, key: tuple[Hashable, ...], value: object) -> None:
-        super().__setitem__(_without_engine(key), value)
-
-
-def _without_engine(key: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
-    return tuple(part.name if isinstance(part, Dialect) else part for part in key)
-
-
-_statements = _Statements(2_000)
-
-
-@event.listens_for(Engine, "engine_connect")
-def _share_statements(connection: Connection) -> None:
-    if connection.dialect.name == "sqlite":
-        connection.execution_options(compiled_cache=_statements)
 
 
 @pytest.fixture
