@@ -21,6 +21,7 @@ from .items import get_items, write_items
 from .label_changes import apply_intents, apply_labels, label_conflict, label_state
 from .labels import get_intents, mark_corrected
 from .ledger import Transaction
+from .prepared import Prepared
 from .schema import changes, operations
 from .schema import steps as steps_table
 from .step_parts import apply_texts, text_state
@@ -52,6 +53,10 @@ def _snapshot(item: MemoryItem) -> dict[str, Any]:
     return {**item.model_dump(mode="json", exclude={"metadata"}), "metadata": item.metadata}
 
 
+_OPERATION, _CHANGES = Prepared(insert(operations)), Prepared(insert(changes))
+_TOLD = {"id", "seq", "kind", "actor", "reason", "undoes", "created_at"}
+
+
 def record_operation(
     tx: Transaction,
     kind: OperationKind,
@@ -71,14 +76,13 @@ def record_operation(
     operation = Operation(
         user=tx.user, seq=tx.next_change(), kind=kind, actor=actor, reason=reason, changes=tuple(made), undoes=undoes
     )
-    row = operation.model_dump(include={"id", "seq", "kind", "actor", "reason", "undoes", "created_at"})
-    tx.connection.execute(insert(operations), {"user_id": tx.user_id, **row})
-    if made:
-        rows = [
-            {"user_id": tx.user_id, "operation_id": operation.id, "position": position, **change.model_dump()}
-            for position, change in enumerate(made)
-        ]
-        tx.connection.execute(insert(changes), rows)
+    row = operation.model_dump(include=_TOLD)
+    tx.run(_OPERATION, user_id=tx.user_id, undone_by=None, **row)
+    rows = [
+        {"user_id": tx.user_id, "operation_id": operation.id, "position": position, **change.model_dump()}
+        for position, change in enumerate(made)
+    ]
+    tx.run_many(_CHANGES, rows)
     if apply:  # once it can be read who gave a label its name, and what a step said
         put_away_parts(tx, {change.target_id for change in made if change.target == "text"})
         settle_texts(tx, {change.target_id for change in made if change.target == "intent"})

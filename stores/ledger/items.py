@@ -34,21 +34,32 @@ SAID_AT = "said_at"
 """Where the metadata of an item tell when it was said, if that was not when it was learned: an ISO time with its offset."""
 
 
+_WRITTEN = [column.name for column in items.columns if not column.primary_key]
+_REPLACE = Prepared(
+    update(items)
+    .where(items.c.user_id == bindparam("own_user"), items.c.id == bindparam("own_id"))
+    .values({name: bindparam(name) for name in _WRITTEN})
+)
+_ADD = Prepared(insert(items))
+_UNCITE = Prepared(
+    delete(sources).where(sources.c.user_id == bindparam("own_user"), sources.c.item_id == bindparam("own_id"))
+)
+_CITE = Prepared(insert(sources))
+
+
 def write_items(tx: Transaction, new: Sequence[MemoryItem], *, status: str | None = None) -> None:
     """Insert or replace items with their sources. ``status`` overrides the record's (for an undone addition)."""
     first = tx.next_change(max(1, len(new)))
     for offset, item in enumerate(new):
         values = item_row(item) | {"change": first + offset} | ({"status": status} if status else {})
-        own = (items.c.user_id == tx.user_id) & (items.c.id == item.id)
-        if tx.connection.execute(update(items).where(own).values(**values)).rowcount == 0:
-            tx.connection.execute(insert(items).values(user_id=tx.user_id, id=item.id, **values))
-        tx.connection.execute(delete(sources).where(sources.c.user_id == tx.user_id, sources.c.item_id == item.id))
-        if item.sources:
-            rows = [
-                {"user_id": tx.user_id, "item_id": item.id, "position": position, **source.model_dump()}
-                for position, source in enumerate(item.sources)
-            ]
-            tx.connection.execute(insert(sources), rows)
+        if tx.run(_REPLACE, own_user=tx.user_id, own_id=item.id, **values) == 0:
+            tx.run(_ADD, user_id=tx.user_id, id=item.id, **values)
+        tx.run(_UNCITE, own_user=tx.user_id, own_id=item.id)
+        rows = [
+            {"user_id": tx.user_id, "item_id": item.id, "position": position, **source.model_dump()}
+            for position, source in enumerate(item.sources)
+        ]
+        tx.run_many(_CITE, rows)
 
 
 def item_row(item: MemoryItem) -> dict[str, Any]:
