@@ -6,10 +6,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import bindparam, delete, insert, select
 
 from .labels import StepIntent
 from .ledger import Transaction, chunks
+from .prepared import Prepared
 from .schema import hidden
 
 __all__ = ["Hidden", "Target", "drop_hidden", "kept_name", "kept_names", "read_hidden", "with_kept", "write_hidden"]
@@ -28,11 +29,17 @@ class Hidden:
     kept: Any
 
 
+_OF_KIND = select(hidden).where(hidden.c.user_id == bindparam("user"), hidden.c.target == bindparam("target"))
+_ALL = Prepared(_OF_KIND)
+_SOME = Prepared(_OF_KIND.where(hidden.c.target_id.in_(bindparam("ids", expanding=True))))
+
+
 def read_hidden(tx: Transaction, target: Target, ids: Collection[str] | None = None) -> dict[str, Hidden]:
     """The rows of one kind by what they belong to, all or those of some ids."""
-    statement = select(hidden).where(hidden.c.user_id == tx.user_id, hidden.c.target == target)
-    parts = [statement] if ids is None else [statement.where(hidden.c.target_id.in_(part)) for part in chunks(ids)]
-    found = [row for part in parts for row in tx.all(part)]
+    if ids is None:
+        found = tx.all(_ALL, user=tx.user_id, target=target)
+    else:
+        found = [row for part in chunks(ids) for row in tx.all(_SOME, user=tx.user_id, target=target, ids=part)]
     return {row.target_id: Hidden(target, row.target_id, set(row.by), row.kept) for row in found}
 
 

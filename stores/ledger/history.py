@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Row, insert, select, update
+from sqlalchemy import Row, bindparam, insert, select, update
 
 from ...errors import NotFoundError, UndoRefusedError
 from ...memory_types import Change, MemoryItem, Operation, OperationKind, item_from
@@ -129,14 +129,17 @@ def get_operation(tx: Transaction, operation_id: str) -> Operation:
     return _records(tx, [row])[0]
 
 
+_PARTS = Prepared(
+    select(changes)
+    .where(changes.c.user_id == bindparam("user"), changes.c.operation_id == bindparam("operation"))
+    .order_by(changes.c.position)
+)
+
+
 def _records(tx: Transaction, rows: Sequence[Row[Any]]) -> list[Operation]:
     found: list[Operation] = []
     for row in rows:
-        parts = tx.all(
-            select(changes)
-            .where(changes.c.user_id == tx.user_id, changes.c.operation_id == row.id)
-            .order_by(changes.c.position)
-        )
+        parts = tx.all(_PARTS, user=tx.user_id, operation=row.id)
         made = tuple(Change(target=p.target, target_id=p.target_id, before=p.before, after=p.after) for p in parts)
         found.append(
             Operation(

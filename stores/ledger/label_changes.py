@@ -12,6 +12,7 @@ from ...memory_types.labels import Label
 from .hidden_rows import kept_name
 from .labels import StepIntent, get_intents, mark_altered
 from .ledger import Transaction, chunks, insert_rows
+from .prepared import Prepared
 from .schema import intents, labelings, labels, scopes, steps
 
 __all__ = [
@@ -28,6 +29,13 @@ __all__ = [
     "settle_intents",
     "touch_steps",
 ]
+
+
+_ADD = Prepared(insert(labels))
+_ADD_GIST = Prepared(insert(scopes))
+_DROP_GISTS = Prepared(
+    delete(scopes).where(scopes.c.user_id == bindparam("user"), scopes.c.label_id.in_(bindparam("ids", expanding=True)))
+)
 
 
 def insert_labels(tx: Transaction, new: Sequence[Label], *, made_from: str | None = None) -> None:
@@ -51,7 +59,7 @@ def insert_labels(tx: Transaction, new: Sequence[Label], *, made_from: str | Non
         }
         for one in new
     ]
-    tx.connection.execute(insert(labels), rows)
+    tx.run_many(_ADD, rows)
     set_gists(tx, {one.id: one.gist for one in new if one.gist})
 
 
@@ -64,10 +72,10 @@ def set_gists(tx: Transaction, gists: Mapping[str, str]) -> None:
     if not gists:
         return
     for part in chunks(gists):
-        tx.connection.execute(delete(scopes).where(scopes.c.user_id == tx.user_id, scopes.c.label_id.in_(part)))
-    rows = [{"user_id": tx.user_id, "label_id": one, "gist": gist} for one, gist in gists.items() if gist]
-    if rows:
-        tx.connection.execute(insert(scopes), rows)
+        tx.run(_DROP_GISTS, user=tx.user_id, ids=part)
+    tx.run_many(
+        _ADD_GIST, [{"user_id": tx.user_id, "label_id": one, "gist": gist} for one, gist in gists.items() if gist]
+    )
 
 
 def add_intents(tx: Transaction, new: Sequence[StepIntent]) -> None:

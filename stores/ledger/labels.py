@@ -229,8 +229,17 @@ _LABELS = select(labels, func.coalesce(scopes.c.gist, "").label("gist")).outerjo
     scopes, and_(scopes.c.user_id == labels.c.user_id, scopes.c.label_id == labels.c.id)
 )
 
+_ALL_LABELS = Prepared(_LABELS.where(labels.c.user_id == bindparam("user")).order_by(labels.c.created_at, labels.c.id))
 _SOME_LABELS = Prepared(
     _LABELS.where(labels.c.user_id == bindparam("user"), labels.c.id.in_(bindparam("ids", expanding=True)))
+)
+_NAMED = Prepared(
+    _LABELS.where(
+        labels.c.user_id == bindparam("user"),
+        labels.c.name.in_(bindparam("names", expanding=True)),
+        labels.c.alias_of.is_(None),
+        labels.c.undone.is_(False),
+    )
 )
 
 
@@ -256,8 +265,7 @@ def read_labels(tx: Transaction, label_ids: Collection[str] | None = None) -> li
         label_ids: these, what they are aliases of, and all their parents.
     """
     if label_ids is None:
-        statement = _LABELS.where(labels.c.user_id == tx.user_id).order_by(labels.c.created_at, labels.c.id)
-        return [_label(row, tx.user) for row in tx.all(statement)]
+        return [_label(row, tx.user) for row in tx.all(_ALL_LABELS, user=tx.user_id)]
     found: dict[str, Label] = {}
     wanted = set(label_ids)
     while wanted:
@@ -272,13 +280,7 @@ def labels_named(tx: Transaction, names: Collection[str]) -> list[Label]:
     """The labels of exactly these names, of every kind; those that were taken in by others are left out."""
     found: list[Label] = []
     for part in chunks(names):
-        statement = _LABELS.where(
-            labels.c.user_id == tx.user_id,
-            labels.c.name.in_(part),
-            labels.c.alias_of.is_(None),
-            labels.c.undone.is_(False),
-        )
-        found += [_label(row, tx.user) for row in tx.all(statement)]
+        found += [_label(row, tx.user) for row in tx.all(_NAMED, user=tx.user_id, names=part)]
     return found
 
 
@@ -339,25 +341,31 @@ def read_intents(tx: Transaction) -> list[StepIntent]:
     return [_intent(row) for row in tx.all(statement)]
 
 
-def recent_steps(tx: Transaction, each: int) -> dict[str, list[tuple[PendingStep, StepIntent]]]:
-    """Scope id → its latest active steps with their intents, at most ``each``, oldest first."""
+def _latest_of_scopes() -> Prepared:
     place = func.row_number().over(partition_by=intents.c.scope_id, order_by=steps.c.seq.desc()).label("place")
     ranked = (
         select(intents.c.step_id, place)
         .join(steps, WITH_INTENT)
-        .where(intents.c.user_id == tx.user_id, steps.c.status == "active")
+        .where(intents.c.user_id == bindparam("user"), steps.c.status == "active")
         .subquery()
     )
     names = ("id", "change", "thread_id", "turn", "role", "name", "content", "index_text", "occurred_at")
-    statement = (
+    return Prepared(
         select(intents, *(steps.c[name] for name in names))
         .join(steps, WITH_INTENT)
         .join(ranked, ranked.c.step_id == intents.c.step_id)
-        .where(intents.c.user_id == tx.user_id, ranked.c.place <= each)
+        .where(intents.c.user_id == bindparam("user"), ranked.c.place <= bindparam("each"))
         .order_by(steps.c.seq)
     )
+
+
+_LATEST = _latest_of_scopes()
+
+
+def recent_steps(tx: Transaction, each: int) -> dict[str, list[tuple[PendingStep, StepIntent]]]:
+    """Scope id → its latest active steps with their intents, at most ``each``, oldest first."""
     found: dict[str, list[tuple[PendingStep, StepIntent]]] = {}
-    for row in tx.all(statement):
+    for row in tx.all(_LATEST, user=tx.user_id, each=each):
         step = pending_step(row)
         found.setdefault(row.scope_id, []).append((step, _intent(row)))
     return found

@@ -104,12 +104,18 @@ def new_secret(
     return NewSecret(secret_id, digest, {"id": secret_id, **described, "ciphertext": ciphertext, "digest": digest})
 
 
+_BY_DIGEST = Prepared(
+    select(secrets.c.digest, secrets.c.id).where(
+        secrets.c.user_id == bindparam("user"), secrets.c.digest.in_(bindparam("digests", expanding=True))
+    )
+)
+
+
 def known_secrets(tx: Transaction, digests: Collection[str]) -> dict[str, str]:
     """Which of these secrets the user keeps already: digest → id."""
     found: dict[str, str] = {}
     for part in chunks(digests):
-        own = (secrets.c.user_id == tx.user_id) & secrets.c.digest.in_(part)
-        found.update({row.digest: row.id for row in tx.all(select(secrets.c.digest, secrets.c.id).where(own))})
+        found.update({row.digest: row.id for row in tx.all(_BY_DIGEST, user=tx.user_id, digests=part)})
     return found
 
 
