@@ -25,6 +25,7 @@ from ...errors import (
     StorageFullError,
     StoreClosedError,
 )
+from ..disk import sync_file_system
 from . import segments
 from .client import close_client, disk_errors, handle_limit, internal_error, make_writable, open_client
 from .gate import Gate
@@ -252,9 +253,7 @@ class EmbeddedChroma:
         names = self._journal.unsynced
         if not names:
             return
-        if hasattr(os, "sync"):
-            os.sync()
-        else:
+        if not sync_file_system(self.folder):
             self._reread()
             for name in names & self._catalog.keys():
                 for file in (self.folder / self._catalog[name].segment_id).glob("*"):
