@@ -12,13 +12,14 @@ import os
 import shutil
 import sqlite3
 import struct
-import uuid
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+
+from ... import lazy_re as re
 
 __all__ = [
     "DATABASE",
@@ -34,6 +35,7 @@ __all__ = [
 ]
 
 DATABASE = "chroma.sqlite3"
+_UUID = re.compile("[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _FILES = ("header.bin", "data_level0.bin", "length.bin", "link_lists.bin", "index_metadata.pickle")
 # version, offset of level 0, capacity, elements, bytes an element, offset of the label, offset of the vector,
 # highest level, entry point, links an element on upper levels, on level 0, M, level multiplier, ef_construction
@@ -253,10 +255,7 @@ def remove_damaged(folder: Path) -> int:
 
 
 def _is_uuid(name: str) -> bool:
-    try:
-        return str(uuid.UUID(name)) == name
-    except ValueError:
-        return False
+    return _UUID.fullmatch(name) is not None
 
 
 def _connect(folder: Path) -> sqlite3.Connection:

@@ -136,6 +136,9 @@ class VectorStore:
         prepared: list[Any] = [_storable(metadata) for metadata in metadatas]
         if not len(ids):
             return
+        if name not in self._sizes and isinstance(self._engine, EmbeddedChroma) and self._engine.metadata(name) is None:
+            # It is made here: what is in it need not be counted. A server's may be made by another process meanwhile.
+            self._sizes.setdefault(name, 0)
         for batch in _slices(len(ids), self._settings.batch_size):
             chosen = list(ids[batch])
 

@@ -82,7 +82,7 @@ def _zero(home: Path, seen: _Stamp | None) -> _Stamp | None:
     for path in files:
         with suppress(FileNotFoundError), open(path, "rb+") as file:
             content = file.read()
-            if any(content):
+            if content != bytes(len(content)):
                 file.seek(0)
                 file.write(bytes(len(content)))
     return _stamp(files)
