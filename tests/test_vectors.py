@@ -28,6 +28,7 @@ from hexamem.errors import (
     StorageFullError,
     StoreClosedError,
 )
+from hexamem.stores.disk import sync_file_system
 from hexamem.stores.vectors import VectorSettings, VectorStore
 
 from .fork_server import python, run_program
@@ -875,3 +876,11 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(HomeNotWritableError, match="file"):
         opened(tmp_path / "file" / "vectors")
+
+
+def test_what_was_written_is_brought_to_the_disk_of_a_folder_that_is_there(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"written")
+    assert sync_file_system(tmp_path)
+    if sys.platform == "linux":
+        with pytest.raises(FileNotFoundError):
+            sync_file_system(tmp_path / "gone")
