@@ -85,23 +85,25 @@ def chroma(user: UserMemory) -> str:
 
 
 @talks
-def test_the_words_show_nowhere_once_they_are_forgotten(alice: UserMemory, said: list[str], word: str) -> None:
-    steps = tell(alice, said)
-    assert word in shown(alice, word)
-    alice.forget(steps[:1])
+def test_the_words_show_nowhere_once_they_are_forgotten(
+    labelled_newcomer: UserMemory, said: list[str], word: str
+) -> None:
+    steps = tell(labelled_newcomer, said)
+    assert word in shown(labelled_newcomer, word)
+    labelled_newcomer.forget(steps[:1])
     question = "what was there?" if word.isascii() else "有什么？"
-    assert word not in shown(alice, question)
-    assert word not in shown(alice, word)
+    assert word not in shown(labelled_newcomer, question)
+    assert word not in shown(labelled_newcomer, word)
 
 
 @talks
-def test_all_is_as_before_once_they_are_restored(alice: UserMemory, said: list[str], word: str) -> None:
-    steps = tell(alice, said)
-    before = labelled(alice), pages(alice)
-    done = alice.forget(steps[:1])
-    assert (labelled(alice), pages(alice)) != before
-    alice.undo(done.id)
-    assert (labelled(alice), pages(alice)) == before
+def test_all_is_as_before_once_they_are_restored(labelled_newcomer: UserMemory, said: list[str], word: str) -> None:
+    steps = tell(labelled_newcomer, said)
+    before = labelled(labelled_newcomer), pages(labelled_newcomer)
+    done = labelled_newcomer.forget(steps[:1])
+    assert (labelled(labelled_newcomer), pages(labelled_newcomer)) != before
+    labelled_newcomer.undo(done.id)
+    assert (labelled(labelled_newcomer), pages(labelled_newcomer)) == before
 
 
 @talks
@@ -127,18 +129,21 @@ def test_what_chroma_shows_of_the_steps_follows(alice: UserMemory, said: list[st
     assert chroma(alice) == before
 
 
-def test_a_label_is_named_anew_by_the_steps_that_are_left(alice: UserMemory) -> None:
-    steps = tell(alice, ["I bought a red kayak from Gunther.", "Nice.", "It leaks at the bow, I want a refund.", "Ok."])
-    assert alice.labels.of(steps[1]).scope == "Red kayak"
-    alice.forget(steps[:1])
-    assert alice.labels.of(steps[1]).scope == "Refund"
-    assert alice.labels.show("Refund").steps == 3
+def test_a_label_is_named_anew_by_the_steps_that_are_left(labelled_newcomer: UserMemory) -> None:
+    steps = tell(
+        labelled_newcomer,
+        ["I bought a red kayak from Gunther.", "Nice.", "It leaks at the bow, I want a refund.", "Ok."],
+    )
+    assert labelled_newcomer.labels.of(steps[1]).scope == "Red kayak"
+    labelled_newcomer.forget(steps[:1])
+    assert labelled_newcomer.labels.of(steps[1]).scope == "Refund"
+    assert labelled_newcomer.labels.show("Refund").steps == 3
 
 
-def test_a_trip_stays_one_without_its_name(alice: UserMemory) -> None:
-    steps = tell(alice, TALKS["a trip"][0])
-    alice.forget(steps[:1])
-    assert alice.labels.of(steps[2]).scope == "Trip / Day 2"
+def test_a_trip_stays_one_without_its_name(labelled_newcomer: UserMemory) -> None:
+    steps = tell(labelled_newcomer, TALKS["a trip"][0])
+    labelled_newcomer.forget(steps[:1])
+    assert labelled_newcomer.labels.of(steps[2]).scope == "Trip / Day 2"
 
 
 def test_a_chinese_trip_stays_one_in_chinese(tmp_path: Path) -> None:
@@ -177,113 +182,115 @@ def test_what_has_no_name_is_called_so_in_the_language_of_the_one_it_had(
     assert RuleWording().of_name(kind, other) == frozenset()
 
 
-def test_a_name_that_is_said_elsewhere_stays(alice: UserMemory) -> None:
-    steps = tell(alice, ["My walrus is called Bartholomew.", "Bartholomew, what a name!"])
-    alice.forget(steps[:1])
-    assert alice.labels.of(steps[1]).scope == "Bartholomew"
-    alice.forget(steps[1:])
-    assert "bartholomew" not in shown(alice, "walrus")
+def test_a_name_that_is_said_elsewhere_stays(labelled_newcomer: UserMemory) -> None:
+    steps = tell(labelled_newcomer, ["My walrus is called Bartholomew.", "Bartholomew, what a name!"])
+    labelled_newcomer.forget(steps[:1])
+    assert labelled_newcomer.labels.of(steps[1]).scope == "Bartholomew"
+    labelled_newcomer.forget(steps[1:])
+    assert "bartholomew" not in shown(labelled_newcomer, "walrus")
 
 
-def test_a_name_comes_back_when_it_is_said_again(alice: UserMemory) -> None:
-    steps = tell(alice, ["My walrus is called Bartholomew.", "Lovely!"])
-    alice.forget(steps[:1])
-    assert alice.labels.of(steps[1]).scope != "Bartholomew"
-    again = tell(alice, ["By the way, my walrus is called Bartholomew."], "u")
-    assert alice.labels.of(again[0]).scope == "Bartholomew"
+def test_a_name_comes_back_when_it_is_said_again(labelled_newcomer: UserMemory) -> None:
+    steps = tell(labelled_newcomer, ["My walrus is called Bartholomew.", "Lovely!"])
+    labelled_newcomer.forget(steps[:1])
+    assert labelled_newcomer.labels.of(steps[1]).scope != "Bartholomew"
+    again = tell(labelled_newcomer, ["By the way, my walrus is called Bartholomew."], "u")
+    assert labelled_newcomer.labels.of(again[0]).scope == "Bartholomew"
 
 
-def test_what_two_forgotten_steps_hold_back_is_back_with_the_last_of_them(alice: UserMemory) -> None:
-    steps = tell(alice, ["My walrus is called Bartholomew.", "Lovely!", "Bartholomew likes herring.", "Fine."])
-    before = labelled(alice)
-    first, second = alice.forget(steps[:1]), alice.forget(steps[2:3])
-    assert "bartholomew" not in shown(alice, "walrus")
-    alice.undo(first.id)  # undone in the order in which they were done
-    assert alice.labels.of(steps[1]).scope == "Bartholomew"
-    alice.undo(second.id)
-    assert labelled(alice) == before
+def test_what_two_forgotten_steps_hold_back_is_back_with_the_last_of_them(labelled_newcomer: UserMemory) -> None:
+    steps = tell(
+        labelled_newcomer, ["My walrus is called Bartholomew.", "Lovely!", "Bartholomew likes herring.", "Fine."]
+    )
+    before = labelled(labelled_newcomer)
+    first, second = labelled_newcomer.forget(steps[:1]), labelled_newcomer.forget(steps[2:3])
+    assert "bartholomew" not in shown(labelled_newcomer, "walrus")
+    labelled_newcomer.undo(first.id)  # undone in the order in which they were done
+    assert labelled_newcomer.labels.of(steps[1]).scope == "Bartholomew"
+    labelled_newcomer.undo(second.id)
+    assert labelled(labelled_newcomer) == before
 
 
-def test_a_redo_takes_the_words_away_again(alice: UserMemory) -> None:
-    steps = tell(alice, TALKS["a name"][0])
-    done = alice.forget(steps[:1])
-    names = [one.name for one in alice.labels.list()]
-    (undone,) = alice.undo(done.id)
-    alice.undo(undone.id)
-    assert [one.name for one in alice.labels.list()] == names
-    assert "bartholomew" not in shown(alice, "walrus")
+def test_a_redo_takes_the_words_away_again(labelled_newcomer: UserMemory) -> None:
+    steps = tell(labelled_newcomer, TALKS["a name"][0])
+    done = labelled_newcomer.forget(steps[:1])
+    names = [one.name for one in labelled_newcomer.labels.list()]
+    (undone,) = labelled_newcomer.undo(done.id)
+    labelled_newcomer.undo(undone.id)
+    assert [one.name for one in labelled_newcomer.labels.list()] == names
+    assert "bartholomew" not in shown(labelled_newcomer, "walrus")
 
 
-def test_forgetting_is_all_that_history_tells_of_it(alice: UserMemory) -> None:
-    steps = tell(alice, TALKS["a name"][0])
-    before = len(alice.history())
-    done = alice.forget(steps[:1])
-    alice.labels.list()
-    assert [one.id for one in alice.history()[before:]] == [done.id]
+def test_forgetting_is_all_that_history_tells_of_it(labelled_newcomer: UserMemory) -> None:
+    steps = tell(labelled_newcomer, TALKS["a name"][0])
+    before = len(labelled_newcomer.history())
+    done = labelled_newcomer.forget(steps[:1])
+    labelled_newcomer.labels.list()
+    assert [one.id for one in labelled_newcomer.history()[before:]] == [done.id]
     assert {change.target for change in done.changes} <= {"step", "item"}
 
 
-def test_neither_show_nor_a_filter_finds_a_label_by_what_was_forgotten(alice: UserMemory) -> None:
-    steps = tell(alice, TALKS["a name"][0])
-    alice.forget(steps[:1])
+def test_neither_show_nor_a_filter_finds_a_label_by_what_was_forgotten(labelled_newcomer: UserMemory) -> None:
+    steps = tell(labelled_newcomer, TALKS["a name"][0])
+    labelled_newcomer.forget(steps[:1])
     with pytest.raises(NotFoundError):
-        alice.labels.show("Bartholomew")
-    found = alice.recall("Lovely", where={"labels": ["Bartholomew"]})
+        labelled_newcomer.labels.show("Bartholomew")
+    found = labelled_newcomer.recall("Lovely", where={"labels": ["Bartholomew"]})
     assert not found.hits
-    assert alice.recall("Lovely", where={"labels": [alice.labels.of(steps[1]).scope]}).hits
+    assert labelled_newcomer.recall("Lovely", where={"labels": [labelled_newcomer.labels.of(steps[1]).scope]}).hits
 
 
 # -- corrections ------------------------------------------------------------------------------------------------------
 
 
-def test_a_name_that_a_person_gave_stays(alice: UserMemory) -> None:
-    steps = tell(alice, TALKS["a name"][0])
-    alice.labels.rename("Bartholomew", "My walrus")
-    alice.forget(steps[:1])
-    one = alice.labels.show("My walrus")
+def test_a_name_that_a_person_gave_stays(labelled_newcomer: UserMemory) -> None:
+    steps = tell(labelled_newcomer, TALKS["a name"][0])
+    labelled_newcomer.labels.rename("Bartholomew", "My walrus")
+    labelled_newcomer.forget(steps[:1])
+    one = labelled_newcomer.labels.show("My walrus")
     assert (one.name, one.aliases) == ("My walrus", ())  # the name that it had before was the step's
-    assert "bartholomew" not in shown(alice, "walrus")
+    assert "bartholomew" not in shown(labelled_newcomer, "walrus")
 
 
-def test_a_pin_keeps_no_forgotten_word(alice: UserMemory) -> None:
-    steps = tell(alice, TALKS["a name"][0])
-    alice.labels.pin("Bartholomew")
-    done = alice.forget(steps[:1])
-    assert "bartholomew" not in shown(alice, "walrus")
-    alice.undo(done.id)
-    assert alice.labels.show("Bartholomew").pinned
+def test_a_pin_keeps_no_forgotten_word(labelled_newcomer: UserMemory) -> None:
+    steps = tell(labelled_newcomer, TALKS["a name"][0])
+    labelled_newcomer.labels.pin("Bartholomew")
+    done = labelled_newcomer.forget(steps[:1])
+    assert "bartholomew" not in shown(labelled_newcomer, "walrus")
+    labelled_newcomer.undo(done.id)
+    assert labelled_newcomer.labels.show("Bartholomew").pinned
 
 
-def test_a_label_without_its_name_is_corrected_and_the_corrections_are_undone(alice: UserMemory) -> None:
-    steps = tell(alice, TALKS["a name"][0])
-    tell(alice, ["I bought a red kayak from Gunther."], "u")
-    before = labelled(alice)
-    done = alice.forget(steps[:1])
-    scope = alice.labels.of(steps[1]).intent.scope
-    renamed = alice.labels.rename(scope, "Compliments")
-    assert alice.labels.of(steps[1]).scope == "Compliments"
-    assert "bartholomew" not in shown(alice, "walrus")
-    alice.undo(renamed.id)
-    assert "bartholomew" not in shown(alice, "walrus")
-    merged = alice.labels.merge(scope, "Red kayak")
-    assert "bartholomew" not in shown(alice, "walrus")
-    alice.undo(merged.id)
-    alice.undo(done.id)
-    assert labelled(alice) == before
+def test_a_label_without_its_name_is_corrected_and_the_corrections_are_undone(labelled_newcomer: UserMemory) -> None:
+    steps = tell(labelled_newcomer, TALKS["a name"][0])
+    tell(labelled_newcomer, ["I bought a red kayak from Gunther."], "u")
+    before = labelled(labelled_newcomer)
+    done = labelled_newcomer.forget(steps[:1])
+    scope = labelled_newcomer.labels.of(steps[1]).intent.scope
+    renamed = labelled_newcomer.labels.rename(scope, "Compliments")
+    assert labelled_newcomer.labels.of(steps[1]).scope == "Compliments"
+    assert "bartholomew" not in shown(labelled_newcomer, "walrus")
+    labelled_newcomer.undo(renamed.id)
+    assert "bartholomew" not in shown(labelled_newcomer, "walrus")
+    merged = labelled_newcomer.labels.merge(scope, "Red kayak")
+    assert "bartholomew" not in shown(labelled_newcomer, "walrus")
+    labelled_newcomer.undo(merged.id)
+    labelled_newcomer.undo(done.id)
+    assert labelled(labelled_newcomer) == before
 
 
-def test_a_step_whose_texts_are_put_away_is_moved_and_moved_back(alice: UserMemory) -> None:
-    steps = tell(alice, TALKS["a reference"][0])
-    read = alice.labels.of(steps[2])
+def test_a_step_whose_texts_are_put_away_is_moved_and_moved_back(labelled_newcomer: UserMemory) -> None:
+    steps = tell(labelled_newcomer, TALKS["a reference"][0])
+    read = labelled_newcomer.labels.of(steps[2])
     assert "Budapest" in read.resolved_text
-    done = alice.forget(steps[:1])
-    other = tell(alice, ["My walrus likes herring."], "u")
-    moved = alice.labels.move(steps[2], alice.labels.of(other[0]).intent.scope)
-    assert "budapest" not in shown(alice, "pool")
-    alice.undo(moved.id)
-    assert "budapest" not in shown(alice, "pool")
-    alice.undo(done.id)
-    again = alice.labels.of(steps[2])
+    done = labelled_newcomer.forget(steps[:1])
+    other = tell(labelled_newcomer, ["My walrus likes herring."], "u")
+    moved = labelled_newcomer.labels.move(steps[2], labelled_newcomer.labels.of(other[0]).intent.scope)
+    assert "budapest" not in shown(labelled_newcomer, "pool")
+    labelled_newcomer.undo(moved.id)
+    assert "budapest" not in shown(labelled_newcomer, "pool")
+    labelled_newcomer.undo(done.id)
+    again = labelled_newcomer.labels.of(steps[2])
     assert (again.resolved_text, again.summary, again.intent) == (read.resolved_text, read.summary, read.intent)
 
 
@@ -386,48 +393,48 @@ def test_no_file_holds_what_was_put_away_once_the_user_is_erased(
     assert not traces(memory.home, word, word.capitalize())
 
 
-def test_a_name_put_away_and_redacted_gives_way_to_what_stands_in(alice: UserMemory) -> None:
-    steps = tell(alice, ["I'm planning a trip to Kyoto in May.", "Great!"])
-    done = alice.forget(steps[:1])
-    alice.redact("Kyoto in May", caption="a place")
-    alice.undo(done.id)
-    assert alice.labels.of(steps[1]).scope == "Trip"
-    renamed = alice.labels.rename("scope:Trip", "Mine")
-    alice.undo(renamed.id)
-    assert alice.labels.of(steps[1]).scope == "Trip"
+def test_a_name_put_away_and_redacted_gives_way_to_what_stands_in(labelled_newcomer: UserMemory) -> None:
+    steps = tell(labelled_newcomer, ["I'm planning a trip to Kyoto in May.", "Great!"])
+    done = labelled_newcomer.forget(steps[:1])
+    labelled_newcomer.redact("Kyoto in May", caption="a place")
+    labelled_newcomer.undo(done.id)
+    assert labelled_newcomer.labels.of(steps[1]).scope == "Trip"
+    renamed = labelled_newcomer.labels.rename("scope:Trip", "Mine")
+    labelled_newcomer.undo(renamed.id)
+    assert labelled_newcomer.labels.of(steps[1]).scope == "Trip"
 
 
-def test_what_stands_in_is_redacted_too(alice: UserMemory) -> None:
-    steps = tell(alice, ["My walrus is called Bartholomew.", "I bought a red kayak from Gunther.", "Fine."])
-    alice.labels.move(steps[1:2], alice.labels.of(steps[0]).intent.scope)
-    done = alice.forget(steps[:1])
-    scope = alice.labels.of(steps[1]).intent.scope
-    assert alice.labels.show(scope).name == "Red kayak"
-    alice.redact("red kayak from Gunther", caption="a thing")
-    assert "kayak" not in str([labelled(alice), alice.history()]).casefold()
-    alice.undo(done.id)
-    assert alice.labels.show(scope).name == "Bartholomew"
+def test_what_stands_in_is_redacted_too(labelled_newcomer: UserMemory) -> None:
+    steps = tell(labelled_newcomer, ["My walrus is called Bartholomew.", "I bought a red kayak from Gunther.", "Fine."])
+    labelled_newcomer.labels.move(steps[1:2], labelled_newcomer.labels.of(steps[0]).intent.scope)
+    done = labelled_newcomer.forget(steps[:1])
+    scope = labelled_newcomer.labels.of(steps[1]).intent.scope
+    assert labelled_newcomer.labels.show(scope).name == "Red kayak"
+    labelled_newcomer.redact("red kayak from Gunther", caption="a thing")
+    assert "kayak" not in str([labelled(labelled_newcomer), labelled_newcomer.history()]).casefold()
+    labelled_newcomer.undo(done.id)
+    assert labelled_newcomer.labels.show(scope).name == "Bartholomew"
 
 
-def test_history_of_labels_keeps_no_name_that_holds_a_part_of_redacted_words(alice: UserMemory) -> None:
+def test_history_of_labels_keeps_no_name_that_holds_a_part_of_redacted_words(labelled_newcomer: UserMemory) -> None:
     def kept() -> str:
-        made = [change for one in alice.history() for change in one.changes if change.target == "label"]
-        return str([labelled(alice), made]).casefold()
+        made = [change for one in labelled_newcomer.history() for change in one.changes if change.target == "label"]
+        return str([labelled(labelled_newcomer), made]).casefold()
 
-    steps = tell(alice, ["I'm planning a trip to Kyoto in May.", "Great!"])
-    renamed = alice.labels.rename("Kyoto trip", "Mine")
+    steps = tell(labelled_newcomer, ["I'm planning a trip to Kyoto in May.", "Great!"])
+    renamed = labelled_newcomer.labels.rename("Kyoto trip", "Mine")
     assert "kyoto" in kept()
-    alice.redact("Kyoto in May", caption="a place")
-    assert alice.labels.of(steps[1]).scope == "Mine"
+    labelled_newcomer.redact("Kyoto in May", caption="a place")
+    assert labelled_newcomer.labels.of(steps[1]).scope == "Mine"
     assert "kyoto" not in kept()
-    alice.undo(renamed.id)
+    labelled_newcomer.undo(renamed.id)
     assert "kyoto" not in kept()
 
 
-def test_a_trip_named_by_a_part_of_redacted_words_stays_a_trip(alice: UserMemory) -> None:
-    steps = tell(alice, ["I'm planning a trip to Kyoto in May.", "Great!"])
-    alice.redact("Kyoto in May", caption="a place")
-    assert alice.labels.of(steps[1]).scope == "Trip"
+def test_a_trip_named_by_a_part_of_redacted_words_stays_a_trip(labelled_newcomer: UserMemory) -> None:
+    steps = tell(labelled_newcomer, ["I'm planning a trip to Kyoto in May.", "Great!"])
+    labelled_newcomer.redact("Kyoto in May", caption="a place")
+    assert labelled_newcomer.labels.of(steps[1]).scope == "Trip"
 
 
 def test_what_is_put_away_is_redacted_too(memory: Memory, alice: UserMemory) -> None:

@@ -78,46 +78,48 @@ def test_the_words_of_a_part_show_nowhere_and_all_is_as_before_once_they_are_res
 
 @talks
 def test_a_part_stays_forgotten_when_its_message_is_forgotten_whole_and_restored(
-    alice: UserMemory, said: list[str], word: str
+    labelled_newcomer: UserMemory, said: list[str], word: str
 ) -> None:
-    steps = tell(alice, [f"{said[0]} {MORE}", *said[1:]])
-    before = labelled(alice), pages(alice)
-    part = alice.forget(parts={steps[0]: [said[0]]})
-    cut = labelled(alice), pages(alice)
-    whole = alice.forget([steps[0]])
-    alice.undo(whole.id)
-    assert word not in shown(alice, word)
-    assert (labelled(alice), pages(alice)) == cut
-    alice.undo(part.id)
-    assert (labelled(alice), pages(alice)) == before
+    steps = tell(labelled_newcomer, [f"{said[0]} {MORE}", *said[1:]])
+    before = labelled(labelled_newcomer), pages(labelled_newcomer)
+    part = labelled_newcomer.forget(parts={steps[0]: [said[0]]})
+    cut = labelled(labelled_newcomer), pages(labelled_newcomer)
+    whole = labelled_newcomer.forget([steps[0]])
+    labelled_newcomer.undo(whole.id)
+    assert word not in shown(labelled_newcomer, word)
+    assert (labelled(labelled_newcomer), pages(labelled_newcomer)) == cut
+    labelled_newcomer.undo(part.id)
+    assert (labelled(labelled_newcomer), pages(labelled_newcomer)) == before
 
 
-def test_items_that_rest_on_a_part_go_with_it_and_those_of_the_rest_stay(alice: UserMemory) -> None:
-    alice.remember("I share a house with my brother Arjun.", thread_id="t")
-    [step] = alice.remember(f"My sister is called Meera. {BAND}", thread_id="t").step_ids
-    alice.flush()
-    learned = [one.text for one in alice.items()]
+def test_items_that_rest_on_a_part_go_with_it_and_those_of_the_rest_stay(labelled_newcomer: UserMemory) -> None:
+    labelled_newcomer.remember("I share a house with my brother Arjun.", thread_id="t")
+    [step] = labelled_newcomer.remember(f"My sister is called Meera. {BAND}", thread_id="t").step_ids
+    labelled_newcomer.flush()
+    learned = [one.text for one in labelled_newcomer.items()]
     assert any("Slow Lantern" in one for one in learned)
-    done = alice.forget(parts={step: [BAND]})
-    left = [one.text for one in alice.items()]
+    done = labelled_newcomer.forget(parts={step: [BAND]})
+    left = [one.text for one in labelled_newcomer.items()]
     assert left == [one for one in learned if "Slow Lantern" not in one] != []
-    alice.undo(done.id)
-    assert [one.text for one in alice.items()] == learned
+    labelled_newcomer.undo(done.id)
+    assert [one.text for one in labelled_newcomer.items()] == learned
 
 
-def test_steps_items_and_parts_are_forgotten_in_one_operation(alice: UserMemory) -> None:
-    steps = alice.remember(["I like figs.", f"{BAND} {CELLAR}"]).step_ids
-    item = alice.add({"kind": "semantic", "name": "Tea", "summary": "Likes tea"})
-    done = alice.forget([steps[0]], item_ids=[item.id], parts={steps[1]: [BAND]})
-    assert contents(alice) == [f"[forgotten] {CELLAR}"]
-    assert alice.items() == []
-    alice.undo(done.id)
-    assert contents(alice) == ["I like figs.", f"{BAND} {CELLAR}"]
-    assert [one.id for one in alice.items()] == [item.id]
+def test_steps_items_and_parts_are_forgotten_in_one_operation(labelled_newcomer: UserMemory) -> None:
+    steps = labelled_newcomer.remember(["I like figs.", f"{BAND} {CELLAR}"]).step_ids
+    item = labelled_newcomer.add({"kind": "semantic", "name": "Tea", "summary": "Likes tea"})
+    done = labelled_newcomer.forget([steps[0]], item_ids=[item.id], parts={steps[1]: [BAND]})
+    assert contents(labelled_newcomer) == [f"[forgotten] {CELLAR}"]
+    assert labelled_newcomer.items() == []
+    labelled_newcomer.undo(done.id)
+    assert contents(labelled_newcomer) == ["I like figs.", f"{BAND} {CELLAR}"]
+    assert [one.id for one in labelled_newcomer.items()] == [item.id]
 
 
-def test_what_cannot_be_forgotten_in_part_is_refused_and_nothing_of_the_call_is_done(alice: UserMemory) -> None:
-    plain, secret = alice.remember(["I like figs. I like tea.", "My PIN is 4711. I like tea."]).step_ids
+def test_what_cannot_be_forgotten_in_part_is_refused_and_nothing_of_the_call_is_done(
+    labelled_newcomer: UserMemory,
+) -> None:
+    plain, secret = labelled_newcomer.remember(["I like figs. I like tea.", "My PIN is 4711. I like tea."]).step_ids
     for parts, error in (
         ({plain: ["I like dates."]}, InvalidInputError),
         ({plain: ["I"]}, InvalidInputError),
@@ -126,14 +128,14 @@ def test_what_cannot_be_forgotten_in_part_is_refused_and_nothing_of_the_call_is_
         (["I like tea."], InvalidInputError),
     ):
         with pytest.raises(error):
-            alice.forget(parts=parts)  # type: ignore[arg-type]
+            labelled_newcomer.forget(parts=parts)  # type: ignore[arg-type]
     with pytest.raises(NotFoundError):
-        alice.forget(parts={plain: ["I like tea."]}, item_ids=["item_nope"])
-    assert alice.get(plain).content == "I like figs. I like tea."
+        labelled_newcomer.forget(parts={plain: ["I like tea."]}, item_ids=["item_nope"])
+    assert labelled_newcomer.get(plain).content == "I like figs. I like tea."
 
 
 @pytest.mark.parametrize("ids", [True, False], ids=["with ids", "without ids"])
-def test_a_history_that_still_has_the_part_is_not_stored_again(alice: UserMemory, ids: bool) -> None:
+def test_a_history_that_still_has_the_part_is_not_stored_again(labelled_newcomer: UserMemory, ids: bool) -> None:
     said = [
         HumanMessage(f"{BAND} {CELLAR}"),
         AIMessage("Noted."),
@@ -142,22 +144,22 @@ def test_a_history_that_still_has_the_part_is_not_stored_again(alice: UserMemory
     ]
     for at, one in enumerate(said):
         one.id = f"m{at}" if ids else None
-    catch_up_thread(alice, said, "t")
-    alice.forget(parts={alice.steps()[0].id: [BAND]})
+    catch_up_thread(labelled_newcomer, said, "t")
+    labelled_newcomer.forget(parts={labelled_newcomer.steps()[0].id: [BAND]})
     again = [one.model_copy(update={"id": one.id if ids else f"x{at}"}) for at, one in enumerate(said)]
-    caught = catch_up_thread(alice, again, "t")
+    caught = catch_up_thread(labelled_newcomer, again, "t")
     assert caught.stored is None
-    assert contents(alice) == [f"[forgotten] {CELLAR}", "Noted.", "I like figs.", "Figs, noted."]
+    assert contents(labelled_newcomer) == [f"[forgotten] {CELLAR}", "Noted.", "I like figs.", "Figs, noted."]
     assert {one: " ".join(text.split()) for one, text in caught.forgotten.items()} == {
         again[0].id: f"[forgotten] {CELLAR}"
     }
 
 
-def test_a_message_that_comes_again_whole_is_not_told_to_be_another(alice: UserMemory) -> None:
+def test_a_message_that_comes_again_whole_is_not_told_to_be_another(labelled_newcomer: UserMemory) -> None:
     message = HumanMessage(f"{BAND} {CELLAR}", id="m")
-    [step] = alice.remember(message).step_ids
-    alice.forget(parts={step: [BAND]})
-    assert alice.remember(message).degraded == ()
+    [step] = labelled_newcomer.remember(message).step_ids
+    labelled_newcomer.forget(parts={step: [BAND]})
+    assert labelled_newcomer.remember(message).degraded == ()
 
 
 def test_an_export_carries_the_part_in_its_history_alone_and_undoes_it(memory: Memory, tmp_path: Path) -> None:
@@ -172,12 +174,12 @@ def test_an_export_carries_the_part_in_its_history_alone_and_undoes_it(memory: M
     assert contents(bob) == [f"{BAND} {CELLAR}"]
 
 
-def test_words_that_are_redacted_do_not_come_back_with_the_part(alice: UserMemory) -> None:
-    [step] = alice.remember(f"{BAND} {CELLAR}").step_ids
-    done = alice.forget(parts={step: [BAND]})
-    alice.redact("Slow Lantern", caption="a band")
-    alice.undo(done.id)
-    [now] = contents(alice)
+def test_words_that_are_redacted_do_not_come_back_with_the_part(labelled_newcomer: UserMemory) -> None:
+    [step] = labelled_newcomer.remember(f"{BAND} {CELLAR}").step_ids
+    done = labelled_newcomer.forget(parts={step: [BAND]})
+    labelled_newcomer.redact("Slow Lantern", caption="a band")
+    labelled_newcomer.undo(done.id)
+    [now] = contents(labelled_newcomer)
     assert now.startswith("Arjun plays bass in a band called {{vault:")
     assert "Slow Lantern" not in now
 

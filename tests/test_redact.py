@@ -129,36 +129,39 @@ def test_the_words_are_gone_from_every_store_and_file(memory: Memory, alice: Use
     assert traces(memory.home, WORD) == []
 
 
-def test_the_words_lie_in_the_vault_and_are_revealed(alice: UserMemory) -> None:
-    ids = fill(alice, WORD)
-    receipt = alice.redact(WORD, caption="home town", kind="place", sensitivity="low")
+def test_the_words_lie_in_the_vault_and_are_revealed(labelled_newcomer: UserMemory) -> None:
+    ids = fill(labelled_newcomer, WORD)
+    receipt = labelled_newcomer.redact(WORD, caption="home town", kind="place", sensitivity="low")
     assert receipt.reference == f"{{{{vault:{receipt.secret_id}|home town}}}}"
     for name in (receipt.secret_id, receipt.reference):
-        assert alice.reveal(name, reason="test") == WORD
-    (entry,) = alice.items("vault")
+        assert labelled_newcomer.reveal(name, reason="test") == WORD
+    (entry,) = labelled_newcomer.items("vault")
     assert (entry.caption, entry.entry_type, entry.sensitivity) == ("home town", "place", "low")
     assert entry.secret_id == receipt.secret_id
-    assert plain(alice, step(alice, ids["steps"][0]).content) == f"I live in {WORD}. In {WORD}, I say!"
-    assert plain(alice, item(alice, ids["item"]).text) == f"home\nlives in {WORD}\nlikes {WORD}"
+    assert (
+        plain(labelled_newcomer, step(labelled_newcomer, ids["steps"][0]).content)
+        == f"I live in {WORD}. In {WORD}, I say!"
+    )
+    assert plain(labelled_newcomer, item(labelled_newcomer, ids["item"]).text) == f"home\nlives in {WORD}\nlikes {WORD}"
 
 
-def test_what_is_redacted_is_found_by_its_caption_and_no_longer_by_the_words(alice: UserMemory) -> None:
-    ids = fill(alice, WORD)
-    alice.redact(WORD, caption="antipodean settlement")
-    found = [hit.id for hit in alice.recall("antipodean settlement", strategy="bm25", k=20)]
+def test_what_is_redacted_is_found_by_its_caption_and_no_longer_by_the_words(labelled_newcomer: UserMemory) -> None:
+    ids = fill(labelled_newcomer, WORD)
+    labelled_newcomer.redact(WORD, caption="antipodean settlement")
+    found = [hit.id for hit in labelled_newcomer.recall("antipodean settlement", strategy="bm25", k=20)]
     assert set(ids["steps"][:2]) <= set(found)
-    assert alice.recall(WORD, strategy="bm25").hits == ()
+    assert labelled_newcomer.recall(WORD, strategy="bm25").hits == ()
 
 
-def test_quotes_keep_to_the_words_they_quote(alice: UserMemory) -> None:
-    ids = fill(alice, WORD)
-    alice.redact(WORD, caption="home town")
-    content = step(alice, ids["steps"][0]).content
-    (source,) = item(alice, ids["item"]).sources
+def test_quotes_keep_to_the_words_they_quote(labelled_newcomer: UserMemory) -> None:
+    ids = fill(labelled_newcomer, WORD)
+    labelled_newcomer.redact(WORD, caption="home town")
+    content = step(labelled_newcomer, ids["steps"][0]).content
+    (source,) = item(labelled_newcomer, ids["item"]).sources
     assert content[source.start : source.end] == source.quote
-    assert plain(alice, source.quote) == f"In {WORD}, I say"
+    assert plain(labelled_newcomer, source.quote) == f"In {WORD}, I say"
     assert source.start == content.rindex("In {{vault")  # the second of the two, as before
-    for operation in alice.history(ids["item"]):
+    for operation in labelled_newcomer.history(ids["item"]):
         for change in operation.changes:
             assert change.target == "step" or change.after is None or change.after["sources"] == [source.model_dump()]
 
@@ -215,16 +218,16 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Any:
     ],
 )
 def test_words_are_found_as_they_are_given_and_by_themselves(
-    alice: UserMemory, words: str, said: str, left: str
+    labelled_newcomer: UserMemory, words: str, said: str, left: str
 ) -> None:
-    (step_id,) = alice.remember([{"role": "user", "content": said}]).step_ids
-    made = alice.add({"kind": "core", "label": "a", "value": said})
-    receipt = alice.redact(words, caption="X")
+    (step_id,) = labelled_newcomer.remember([{"role": "user", "content": said}]).step_ids
+    made = labelled_newcomer.add({"kind": "core", "label": "a", "value": said})
+    receipt = labelled_newcomer.redact(words, caption="X")
     wanted = left.replace("⟦⟧", receipt.reference)
-    assert step(alice, step_id).content == wanted
-    assert item(alice, made.id).value == wanted
-    assert alice.reveal(receipt.secret_id, reason="test") == words
-    assert plain(alice, wanted) == said
+    assert step(labelled_newcomer, step_id).content == wanted
+    assert item(labelled_newcomer, made.id).value == wanted
+    assert labelled_newcomer.reveal(receipt.secret_id, reason="test") == words
+    assert plain(labelled_newcomer, wanted) == said
 
 
 def test_a_keyword_index_too_large_to_be_cleaned_in_place_is_made_anew(
@@ -237,13 +240,13 @@ def test_a_keyword_index_too_large_to_be_cleaned_in_place_is_made_anew(
     assert len(alice.recall("antipodean settlement", strategy="bm25", k=20).hits) >= 3
 
 
-def test_redacting_cannot_be_undone(alice: UserMemory) -> None:
-    fill(alice, WORD)
-    alice.redact(WORD, caption="home town")
-    (operation,) = [one for one in alice.history() if one.kind == "redact"]
+def test_redacting_cannot_be_undone(labelled_newcomer: UserMemory) -> None:
+    fill(labelled_newcomer, WORD)
+    labelled_newcomer.redact(WORD, caption="home town")
+    (operation,) = [one for one in labelled_newcomer.history() if one.kind == "redact"]
     assert all(change.before is None and change.after is None for change in operation.changes)
     with pytest.raises(UndoRefusedError, match="reveal"):
-        alice.undo(operation.id)
+        labelled_newcomer.undo(operation.id)
 
 
 def test_earlier_operations_are_still_undone_and_give_the_redacted_words(alice: UserMemory) -> None:
@@ -262,12 +265,12 @@ def test_earlier_operations_are_still_undone_and_give_the_redacted_words(alice: 
     assert not any(WORD in row for row in rows(alice.memory.home))
 
 
-def test_what_was_believed_before_is_told_in_the_redacted_words(alice: UserMemory) -> None:
-    made = alice.add({"kind": "core", "label": "town", "value": WORD})
+def test_what_was_believed_before_is_told_in_the_redacted_words(labelled_newcomer: UserMemory) -> None:
+    made = labelled_newcomer.add({"kind": "core", "label": "town", "value": WORD})
     then = utc_now()
-    alice.edit(made.id, value="elsewhere")
-    receipt = alice.redact(WORD, caption="home town")
-    assert [one.text for one in alice.items(known_at=then)] == [f"town\n{receipt.reference}"]
+    labelled_newcomer.edit(made.id, value="elsewhere")
+    receipt = labelled_newcomer.redact(WORD, caption="home town")
+    assert [one.text for one in labelled_newcomer.items(known_at=then)] == [f"town\n{receipt.reference}"]
 
 
 def test_words_that_stand_nowhere_change_nothing(alice: UserMemory) -> None:
@@ -281,35 +284,35 @@ def test_words_that_stand_nowhere_change_nothing(alice: UserMemory) -> None:
         assert list_secrets(tx) == []
 
 
-def test_redacting_again_finds_nothing_and_keeps_the_entry(alice: UserMemory) -> None:
-    fill(alice, WORD)
-    receipt = alice.redact(WORD, caption="home town")
+def test_redacting_again_finds_nothing_and_keeps_the_entry(labelled_newcomer: UserMemory) -> None:
+    fill(labelled_newcomer, WORD)
+    receipt = labelled_newcomer.redact(WORD, caption="home town")
     with pytest.raises(NotFoundError):
-        alice.redact(WORD, caption="home town")
-    assert alice.reveal(receipt.secret_id, reason="test") == WORD
-    alice.remember(f"back in {WORD}")
-    assert WORD not in alice.steps()[-1].content  # known now, so it is taken out as it comes
-    alice.add({"kind": "core", "label": "town", "value": f"{WORD}, of course"})
-    again = alice.redact(WORD, caption="home town")
+        labelled_newcomer.redact(WORD, caption="home town")
+    assert labelled_newcomer.reveal(receipt.secret_id, reason="test") == WORD
+    labelled_newcomer.remember(f"back in {WORD}")
+    assert WORD not in labelled_newcomer.steps()[-1].content  # known now, so it is taken out as it comes
+    labelled_newcomer.add({"kind": "core", "label": "town", "value": f"{WORD}, of course"})
+    again = labelled_newcomer.redact(WORD, caption="home town")
     assert again.secret_id == receipt.secret_id
-    assert len(alice.items("vault")) == 1
+    assert len(labelled_newcomer.items("vault")) == 1
 
 
 @pytest.mark.parametrize("words", ["", " ", "\n", "x", "密"])
-def test_words_that_stand_everywhere_are_refused(alice: UserMemory, words: str) -> None:
-    alice.remember("x 密 text")
+def test_words_that_stand_everywhere_are_refused(labelled_newcomer: UserMemory, words: str) -> None:
+    labelled_newcomer.remember("x 密 text")
     with pytest.raises(InvalidInputError):
-        alice.redact(words)
-    assert alice.steps()[0].content == "x 密 text"
+        labelled_newcomer.redact(words)
+    assert labelled_newcomer.steps()[0].content == "x 密 text"
 
 
-def test_a_caption_or_reason_with_the_words_is_refused(alice: UserMemory) -> None:
-    fill(alice, WORD)
+def test_a_caption_or_reason_with_the_words_is_refused(labelled_newcomer: UserMemory) -> None:
+    fill(labelled_newcomer, WORD)
     for fields in ({"caption": f"of {WORD}"}, {"reason": f"since {WORD}"}, {"kind": WORD}):
         with pytest.raises(InvalidInputError) as caught:
-            alice.redact(WORD, **fields)  # type: ignore[arg-type]
+            labelled_newcomer.redact(WORD, **fields)  # type: ignore[arg-type]
         assert WORD not in str(caught.value)
-    assert alice.items("vault") == []
+    assert labelled_newcomer.items("vault") == []
 
 
 def test_what_describes_a_redaction_is_kept_without_secrets_of_its_own(alice: UserMemory, traces: Traces) -> None:
@@ -339,26 +342,26 @@ def test_other_users_keep_their_words(memory: Memory, alice: UserMemory) -> None
 @pytest.mark.parametrize(
     "word", ["semantic", "active", "summary", "vault", "text", "type", "user", "step", "2024", "item", "id"]
 )
-def test_words_that_the_records_are_built_of_do_no_harm(alice: UserMemory, word: str) -> None:
-    ids = fill(alice, f"{word} {WORD}")
-    alice.remember("my password is hunter2-x9Q")
-    made = alice.add({"kind": "episodic", "summary": f"in {word}", "occurred_at": "2024-05-01T00:00:00Z"})
-    before = {one.id: one for one in alice.items()}
-    recall = alice.recall(WORD)
-    alice.redact(word, caption="X")
-    after = {one.id: one for one in alice.items()}
+def test_words_that_the_records_are_built_of_do_no_harm(labelled_newcomer: UserMemory, word: str) -> None:
+    ids = fill(labelled_newcomer, f"{word} {WORD}")
+    labelled_newcomer.remember("my password is hunter2-x9Q")
+    made = labelled_newcomer.add({"kind": "episodic", "summary": f"in {word}", "occurred_at": "2024-05-01T00:00:00Z"})
+    before = {one.id: one for one in labelled_newcomer.items()}
+    recall = labelled_newcomer.recall(WORD)
+    labelled_newcomer.redact(word, caption="X")
+    after = {one.id: one for one in labelled_newcomer.items()}
     for item_id, old in before.items():
         new = after[item_id]
-        assert plain(alice, new.text).replace("X", word) == old.text.replace("X", word)
+        assert plain(labelled_newcomer, new.text).replace("X", word) == old.text.replace("X", word)
         kept = ("kind", "status", "version", "created_at", "valid_from", "user")
         assert [getattr(new, name) for name in kept] == [getattr(old, name) for name in kept]
-    assert alice.items("episodic")[0].occurred_at.year == 2024
-    assert [block["type"] for block in step(alice, ids["steps"][1]).blocks] == ["text", "image", "file"]
-    alice.feedback(recall.id, helped=[recall.hits[0].id])
-    alice.undo(next(one.id for one in alice.history(made.id) if one.kind == "add"))
-    (entry,) = [one for one in alice.items("vault") if one.entry_type == "password"]
-    assert alice.reveal(entry.id, reason="test") == "hunter2-x9Q"
-    assert plain(alice, alice.steps()[-1].content) == "my password is hunter2-x9Q"
+    assert labelled_newcomer.items("episodic")[0].occurred_at.year == 2024
+    assert [block["type"] for block in step(labelled_newcomer, ids["steps"][1]).blocks] == ["text", "image", "file"]
+    labelled_newcomer.feedback(recall.id, helped=[recall.hits[0].id])
+    labelled_newcomer.undo(next(one.id for one in labelled_newcomer.history(made.id) if one.kind == "add"))
+    (entry,) = [one for one in labelled_newcomer.items("vault") if one.entry_type == "password"]
+    assert labelled_newcomer.reveal(entry.id, reason="test") == "hunter2-x9Q"
+    assert plain(labelled_newcomer, labelled_newcomer.steps()[-1].content) == "my password is hunter2-x9Q"
 
 
 def test_references_to_other_secrets_stay_whole(alice: UserMemory) -> None:
@@ -371,12 +374,12 @@ def test_references_to_other_secrets_stay_whole(alice: UserMemory) -> None:
     assert [row for row in rows(alice.memory.home) if "Netflix" in row] == []
 
 
-def test_a_core_item_at_its_limit_can_be_redacted_and_read(alice: UserMemory) -> None:
+def test_a_core_item_at_its_limit_can_be_redacted_and_read(labelled_newcomer: UserMemory) -> None:
     value = f"{WORD} " * 3
-    made = alice.add({"kind": "core", "label": "town", "value": value, "limit": len(value)})
-    alice.redact(WORD, caption="home town")
-    assert plain(alice, item(alice, made.id).value) == value
-    alice.edit(made.id, label="a town")
+    made = labelled_newcomer.add({"kind": "core", "label": "town", "value": value, "limit": len(value)})
+    labelled_newcomer.redact(WORD, caption="home town")
+    assert plain(labelled_newcomer, item(labelled_newcomer, made.id).value) == value
+    labelled_newcomer.edit(made.id, label="a town")
 
 
 def test_a_text_file_is_rewritten_and_its_old_bytes_are_gone(alice: UserMemory) -> None:
@@ -496,22 +499,24 @@ def cached(memory: Memory) -> set[str]:
         return {row.text_hash for row in tx.all(vectors.select())}
 
 
-def test_the_receipt_says_what_was_rewritten(alice: UserMemory) -> None:
-    first = alice.remember(f"in {WORD}").step_ids
-    alice.remember("elsewhere")
-    cited = alice.add({"kind": "core", "label": "a", "value": "b", "sources": [{"step_id": first[0], "quote": WORD}]})
-    receipt = alice.redact(WORD, caption="home town")
+def test_the_receipt_says_what_was_rewritten(labelled_newcomer: UserMemory) -> None:
+    first = labelled_newcomer.remember(f"in {WORD}").step_ids
+    labelled_newcomer.remember("elsewhere")
+    cited = labelled_newcomer.add(
+        {"kind": "core", "label": "a", "value": "b", "sources": [{"step_id": first[0], "quote": WORD}]}
+    )
+    receipt = labelled_newcomer.redact(WORD, caption="home town")
     assert receipt == RedactReceipt(
         secret_id=receipt.secret_id, reference=receipt.reference, step_ids=first, item_ids=(cited.id,)
     )
 
 
-def test_what_labelling_cut_out_of_the_words_goes_with_them(alice: UserMemory) -> None:
+def test_what_labelling_cut_out_of_the_words_goes_with_them(labelled_newcomer: UserMemory) -> None:
     phrase = "crimson walrus tango umbrella velvet sundial"
     said = f"We plan the renovation of the kitchen, the phrase is {phrase}, and the budget of it is 300 euros."
-    (step_id,) = alice.remember(said).step_ids
-    assert "crimson" in alice.labels.of(step_id).summary
-    alice.redact(phrase)
-    alice.flush()
-    left = f"{alice.labels.of(step_id)} {alice.labels.list()} {alice.history()}"
+    (step_id,) = labelled_newcomer.remember(said).step_ids
+    assert "crimson" in labelled_newcomer.labels.of(step_id).summary
+    labelled_newcomer.redact(phrase)
+    labelled_newcomer.flush()
+    left = f"{labelled_newcomer.labels.of(step_id)} {labelled_newcomer.labels.list()} {labelled_newcomer.history()}"
     assert not [word for word in phrase.split() if word in left.casefold()]
