@@ -238,7 +238,8 @@ def traces() -> Traces:
             data = path.read_bytes() if path.is_file() else b""
             data = data.replace(b"\0" * 4096, b"\0" * 8)  # files of vectors are mostly empty; no form has two zeros
             for text, forms in wanted.items():
-                found += [f"{name} ({form} of {text})" for form, bytes_ in forms.items() if bytes_ in data]
+                there = {bytes_ for bytes_ in set(forms.values()) if bytes_ in data}  # several forms are often the same
+                found += [f"{name} ({form} of {text})" for form, bytes_ in forms.items() if bytes_ in there]
         return found
 
     return look
