@@ -11,7 +11,7 @@ from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
-from hexamem import Memory, MemoryMiddleware, UserMemory, memory_tools
+from hexamem import MemoryMiddleware, UserMemory, memory_tools
 from hexamem.forgotten_messages import as_read_now
 
 from .scripted_chat import ScriptedChat, calls
@@ -19,6 +19,12 @@ from .scripted_chat import ScriptedChat, calls
 BAND = "Arjun plays bass in a band called Slow Lantern."
 CELLAR = "They rehearse in our cellar every Thursday evening, so I go swimming then."
 MARK = "[forgotten]"
+
+
+@pytest.fixture
+def alice(labelled_newcomer: UserMemory) -> UserMemory:
+    """Somebody who has said nothing yet."""
+    return labelled_newcomer
 
 
 def tell(user: UserMemory, *said: str, thread: str = "old") -> list[str]:
@@ -29,11 +35,11 @@ def tell(user: UserMemory, *said: str, thread: str = "old") -> list[str]:
     return ids
 
 
-def forget(memory: Memory, **arguments: Any) -> dict[str, Any]:
+def forget(user: UserMemory, **arguments: Any) -> dict[str, Any]:
     """What a model gets from the tool."""
     model = ScriptedChat([calls("forget", **arguments), "Done."])
-    out = create_agent(model, memory_tools(memory, names=["forget"])).invoke(
-        {"messages": [HumanMessage("Go.")]}, {"configurable": {"thread_id": "now"}}, context={"user": "alice"}
+    out = create_agent(model, memory_tools(user.memory, names=["forget"])).invoke(
+        {"messages": [HumanMessage("Go.")]}, {"configurable": {"thread_id": "now"}}, context={"user": user.name}
     )
     message = out["messages"][2]
     assert message.status == "success", message.text
@@ -99,13 +105,12 @@ REPLIES = {
 
 @pytest.mark.parametrize(("said", "kept"), REPLIES.values(), ids=REPLIES)
 def test_a_reply_that_only_repeats_a_forgotten_message_goes_with_it_and_comes_back_with_it(
-    memory: Memory, said: list[str], kept: list[str]
+    alice: UserMemory, said: list[str], kept: list[str]
 ) -> None:
-    alice = memory.user("alice")
     steps = tell(alice, *said)
     step = steps[next(at for at, one in enumerate(said) if "Slow Lantern" in one or "慢灯笼" in one)]
     items = [one.text for one in alice.items()]
-    done = forget(memory, ids=[step])
+    done = forget(alice, ids=[step])
     assert left(alice) == kept
     assert len(done["undo_with"]) == 1
     assert "not_sure" not in done
@@ -114,41 +119,37 @@ def test_a_reply_that_only_repeats_a_forgotten_message_goes_with_it_and_comes_ba
     assert [one.text for one in alice.items()] == items
 
 
-def test_a_reply_that_says_it_among_other_things_in_one_breath_is_left_and_told(memory: Memory) -> None:
-    alice = memory.user("alice")
+def test_a_reply_that_says_it_among_other_things_in_one_breath_is_left_and_told(alice: UserMemory) -> None:
     reply = "Since Slow Lantern is loud, order earplugs from Holger's pharmacy in Leipzig, model Silento 500, by Friday noon"
     [step, *_] = tell(alice, BAND, reply)
-    done = forget(memory, ids=[step])
+    done = forget(alice, ids=[step])
     assert told(done) == [reply]
     assert "NOT forgotten" in done["next"]
     assert left(alice) == [reply]
-    forget(memory, ids=[one["id"] for one in done["not_sure"]])
+    forget(alice, ids=[one["id"] for one in done["not_sure"]])
     assert left(alice) == []
 
 
-def test_what_is_said_of_others_stays(memory: Memory) -> None:
-    alice = memory.user("alice")
+def test_what_is_said_of_others_stays(alice: UserMemory) -> None:
     other = ["My brother Arjun is afraid of dogs.", "Noted: Arjun is afraid of dogs."]
     tell(alice, *other, thread="older")
     [step, *_] = tell(alice, BAND, "Noted: Slow Lantern.")
-    done = forget(memory, ids=[step])
+    done = forget(alice, ids=[step])
     assert left(alice) == other
     assert told(done) == []
 
 
-def test_the_answer_to_a_question_stays_when_the_question_is_forgotten(memory: Memory) -> None:
-    alice = memory.user("alice")
+def test_the_answer_to_a_question_stays_when_the_question_is_forgotten(alice: UserMemory) -> None:
     answer = "Your Spanish exam is on Wednesday 2 December."
     [step, _] = tell(alice, "When is my Spanish exam?", answer)
-    forget(memory, ids=[step])
+    forget(alice, ids=[step])
     assert left(alice) == [answer]
 
 
-def test_a_later_reply_that_tells_another_day_is_left_and_told(memory: Memory) -> None:
-    alice = memory.user("alice")
+def test_a_later_reply_that_tells_another_day_is_left_and_told(alice: UserMemory) -> None:
     said = ["It is on Wednesday 2 December now.", "Updated: your Spanish exam is on Wednesday 2 December."]
     [step, *_] = tell(alice, "My Spanish exam is on Monday 30 November.", "Noted.", *said)
-    done = forget(memory, ids=[step])
+    done = forget(alice, ids=[step])
     assert left(alice) == ["Noted.", *said]
     reply, *learned = told(done)
     assert reply == said[1]
@@ -156,33 +157,29 @@ def test_a_later_reply_that_tells_another_day_is_left_and_told(memory: Memory) -
     assert len(learned) <= 1
 
 
-def test_a_question_that_names_it_again_is_told(memory: Memory) -> None:
-    alice = memory.user("alice")
+def test_a_question_that_names_it_again_is_told(alice: UserMemory) -> None:
     [step, *_] = tell(alice, BAND, "Noted.")
     tell(alice, "When is the next gig of Slow Lantern?", "I do not know.", thread="later")
-    done = forget(memory, ids=[step])
+    done = forget(alice, ids=[step])
     assert told(done) == ["When is the next gig of Slow Lantern?"]
 
 
-def test_an_item_goes_alone_by_its_id_and_the_message_that_still_says_it_is_told(memory: Memory) -> None:
-    alice = memory.user("alice")
+def test_an_item_goes_alone_by_its_id_and_the_message_that_still_says_it_is_told(alice: UserMemory) -> None:
     tell(alice, f"{BAND} {CELLAR}", "Noted.")
     [item] = [one for one in alice.items() if "Slow Lantern" in one.text]
-    done = forget(memory, ids=[item.id])
+    done = forget(alice, ids=[item.id])
     assert done["forgotten"] == [item.id]
     assert told(done) == [f"{BAND} {CELLAR}"]
 
 
-def test_a_reply_goes_alone_by_its_id_and_the_message_that_it_answers_is_told(memory: Memory) -> None:
-    alice = memory.user("alice")
+def test_a_reply_goes_alone_by_its_id_and_the_message_that_it_answers_is_told(alice: UserMemory) -> None:
     [_, reply] = tell(alice, BAND, "Noted: Slow Lantern.")
-    done = forget(memory, ids=[reply])
+    done = forget(alice, ids=[reply])
     assert left(alice) == [BAND]
     assert told(done) == [BAND]
 
 
-def test_the_low_level_call_takes_only_what_it_is_given(memory: Memory) -> None:
-    alice = memory.user("alice")
+def test_the_low_level_call_takes_only_what_it_is_given(alice: UserMemory) -> None:
     [step, _] = tell(alice, BAND, "Noted: Slow Lantern.")
     alice.forget([step])
     assert left(alice) == ["Noted: Slow Lantern."]
@@ -250,12 +247,11 @@ WORDS = {
 
 @pytest.mark.parametrize(("said", "what", "kept", "word"), WORDS.values(), ids=WORDS)
 def test_words_take_the_item_the_sentences_that_say_it_and_the_replies(
-    memory: Memory, said: list[str], what: str, kept: list[str], word: str
+    alice: UserMemory, said: list[str], what: str, kept: list[str], word: str
 ) -> None:
-    alice = memory.user("alice")
     tell(alice, *said)
     items = [one.text for one in alice.items()]
-    done = forget(memory, what=what)
+    done = forget(alice, what=what)
     alice.flush()
     assert left(alice) == kept
     assert [one.text for one in alice.items()] == [one for one in items if word not in one]
@@ -270,38 +266,35 @@ def test_words_take_the_item_the_sentences_that_say_it_and_the_replies(
     assert [one.text for one in alice.items()] == items
 
 
-def test_a_sentence_that_says_more_is_left_and_told_while_the_item_of_it_goes(memory: Memory) -> None:
-    alice = memory.user("alice")
+def test_a_sentence_that_says_more_is_left_and_told_while_the_item_of_it_goes(alice: UserMemory) -> None:
     said = "I'm a physiotherapist in Leeds, and I share a house with my brother Arjun. I like tea."
     tell(alice, said, "Noted.")
     assert any("brother" in one.text for one in alice.items())
-    done = forget(memory, what="my brother Arjun")
+    done = forget(alice, what="my brother Arjun")
     assert left(alice) == [said, "Noted."]
     assert told(done)[0] == said
     assert not any("brother" in one.text for one in alice.items())
 
 
-def test_of_two_sentences_that_say_it_the_one_that_says_more_is_left_and_told(memory: Memory) -> None:
-    alice = memory.user("alice")
+def test_of_two_sentences_that_say_it_the_one_that_says_more_is_left_and_told(alice: UserMemory) -> None:
     more = "The Mundial where Karen stays is loud, and on Monday I fly to Rome."
     tell(alice, f"Karen stays at the Mundial. {more}", "Noted.")
-    done = forget(memory, what="Karen Mundial")
+    done = forget(alice, what="Karen Mundial")
     assert left(alice) == [f"{MARK} {more}", "Noted."]
     assert f"{MARK} {more}" in told(done)
 
 
-def test_what_is_only_asked_about_is_not_forgotten_for_it(memory: Memory) -> None:
-    alice = memory.user("alice")
+def test_what_is_only_asked_about_is_not_forgotten_for_it(alice: UserMemory) -> None:
     said = ["What is the name of Arjun's band?", "I do not know."]
     tell(alice, *said)
-    done = forget(memory, what="Arjun's band")
+    done = forget(alice, what="Arjun's band")
     assert (left(alice), done["forgotten"], told(done)) == (said, [], said[:1])
     assert done["next"].startswith("Nothing was forgotten.")
 
 
-def test_the_answer_says_what_is_to_be_done_next(memory: Memory) -> None:
-    tell(memory.user("alice"), "I like figs. I like tea.", "Noted.")
-    done = forget(memory, what="figs")
+def test_the_answer_says_what_is_to_be_done_next(alice: UserMemory) -> None:
+    tell(alice, "I like figs. I like tea.", "Noted.")
+    done = forget(alice, what="figs")
     assert done["next"].startswith("Of the messages under shortened only the sentences that say it were forgotten")
     assert "nothing else that says it" in done["next"]
 
@@ -310,17 +303,17 @@ def test_the_answer_says_what_is_to_be_done_next(memory: Memory) -> None:
 
 
 def talk(
-    memory: Memory, replies: Sequence[Any], *said: str, checkpointer: bool = True, thread: str = "t"
+    user: UserMemory, replies: Sequence[Any], *said: str, checkpointer: bool = True, thread: str = "t"
 ) -> tuple[ScriptedChat, list[BaseMessage]]:
     """An agent to which this is said in one thread, whose model answers so; the host keeps the conversation."""
     model = ScriptedChat(replies)
     agent: Any = create_agent(
-        model, middleware=[MemoryMiddleware(memory)], checkpointer=InMemorySaver() if checkpointer else None
+        model, middleware=[MemoryMiddleware(user.memory)], checkpointer=InMemorySaver() if checkpointer else None
     )
     kept: list[Any] = []
     for text in said:
         given = [HumanMessage(text)] if checkpointer else [*kept, {"role": "user", "content": text}]
-        out = agent.invoke({"messages": given}, {"configurable": {"thread_id": thread}}, context={"user": "alice"})
+        out = agent.invoke({"messages": given}, {"configurable": {"thread_id": thread}}, context={"user": user.name})
         kept += [{"role": "user", "content": text}, {"role": "assistant", "content": out["messages"][-1].text}]
     return model, out["messages"]
 
@@ -332,7 +325,7 @@ def prompted(prompt: Sequence[BaseMessage]) -> str:
 @pytest.mark.parametrize("checkpointer", [True, False], ids=["with a checkpointer", "with the history sent again"])
 @pytest.mark.parametrize("said", [BAND, f"{BAND} {CELLAR}"], ids=["whole", "in part"])
 def test_what_was_forgotten_stands_in_no_later_prompt_of_the_thread(
-    memory: Memory, said: str, checkpointer: bool
+    alice: UserMemory, said: str, checkpointer: bool
 ) -> None:
     replies = [
         "Slow Lantern, great name!",
@@ -342,7 +335,7 @@ def test_what_was_forgotten_stands_in_no_later_prompt_of_the_thread(
         "I do not know.",
     ]
     asked = ("Please forget that about the band.", "What is the band of my brother called?")
-    model, kept = talk(memory, replies, said, *asked, checkpointer=checkpointer)
+    model, kept = talk(alice, replies, said, *asked, checkpointer=checkpointer)
     assert "Slow Lantern" in prompted(model.prompts[1])
     assert "Slow Lantern" not in prompted([one for one in model.prompts[3] if one.type == "human"])
     assert "Slow Lantern" not in prompted(model.prompts[4])
@@ -353,21 +346,20 @@ def test_what_was_forgotten_stands_in_no_later_prompt_of_the_thread(
         assert said in [one.text for one in kept]  # the host's own state is left alone
 
 
-def test_what_was_forgotten_in_another_thread_stands_in_no_later_prompt(memory: Memory) -> None:
-    talk(memory, ["Slow Lantern, great name!"], f"{BAND} {CELLAR}")
-    talk(memory, [calls("forget", what="the band Slow Lantern"), "Done."], "Forget the band.", thread="u")
-    model, _ = talk(memory, ["No idea."], "What is the band of my brother called?", thread="v")
+def test_what_was_forgotten_in_another_thread_stands_in_no_later_prompt(alice: UserMemory) -> None:
+    talk(alice, ["Slow Lantern, great name!"], f"{BAND} {CELLAR}")
+    talk(alice, [calls("forget", what="the band Slow Lantern"), "Done."], "Forget the band.", thread="u")
+    model, _ = talk(alice, ["No idea."], "What is the band of my brother called?", thread="v")
     assert "Slow Lantern" not in prompted(model.prompts[-1])
 
 
-def test_what_undo_brings_back_stands_in_the_prompt_again(memory: Memory) -> None:
-    alice = memory.user("alice")
+def test_what_undo_brings_back_stands_in_the_prompt_again(alice: UserMemory) -> None:
     model = ScriptedChat(["Noted."])
-    agent: Any = create_agent(model, middleware=[MemoryMiddleware(memory)], checkpointer=InMemorySaver())
+    agent: Any = create_agent(model, middleware=[MemoryMiddleware(alice.memory)], checkpointer=InMemorySaver())
     config = {"configurable": {"thread_id": "t"}}
 
     def ask(text: str) -> str:
-        agent.invoke({"messages": [HumanMessage(text)]}, config, context={"user": "alice"})
+        agent.invoke({"messages": [HumanMessage(text)]}, config, context={"user": alice.name})
         return prompted(model.prompts[-1][1:])
 
     ask(BAND)
@@ -393,22 +385,20 @@ def test_nothing_is_made_anew_where_nothing_was_forgotten() -> None:
     assert all(after is before for after, before in zip(as_read_now(messages, {}), messages, strict=True))
 
 
-def test_a_sentence_that_a_message_says_twice_goes_both_times(memory: Memory) -> None:
-    alice = memory.user("alice")
+def test_a_sentence_that_a_message_says_twice_goes_both_times(alice: UserMemory) -> None:
     said = "I am staying at the Anker Hotel."
     tell(alice, f"{said} My dog Rex has a cold. {said}")
-    done = forget(memory, what="that I am staying at the Anker Hotel")
+    done = forget(alice, what="that I am staying at the Anker Hotel")
     assert left(alice) == [f"{MARK} My dog Rex has a cold. {MARK}"]
     assert done["undo_with"]
 
 
-def test_what_says_the_opposite_is_asked_about(memory: Memory) -> None:
-    alice = memory.user("alice")
+def test_what_says_the_opposite_is_asked_about(alice: UserMemory) -> None:
     now = "Karen does not live in Lisbon, she lives in Porto."
     tell(alice, "Karen lives in Lisbon.", "Noted.", now, "Noted.", "I do not smoke.", "Good.")
-    done = forget(memory, what="that Karen lives in Lisbon")
+    done = forget(alice, what="that Karen lives in Lisbon")
     assert now in left(alice)
     assert now in told(done)
     assert "Karen lives in Lisbon." not in left(alice)
     assert any("Porto" in item.text for item in alice.items())
-    assert forget(memory, what="that I smoke")["forgotten"] == []
+    assert forget(alice, what="that I smoke")["forgotten"] == []
