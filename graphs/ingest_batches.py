@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import bindparam, func, select
 
 from ..agents.contract import Batch, HeardStep
 from ..errors import HexamemError
@@ -19,6 +19,7 @@ from ..memory_types import Step
 from ..memory_types.times import read_zone
 from ..stores.ledger import Transaction, get_items, get_steps, read_projections, set_projection
 from ..stores.ledger.labels import get_intents, read_labels
+from ..stores.ledger.prepared import Prepared
 from ..stores.ledger.schema import recalls, steps
 from ..stores.vocabulary import Vocabulary
 
@@ -88,6 +89,14 @@ def skip_all(tx: Transaction) -> None:
         set_projection(tx, _EVERYWHERE, MANAGED, int(row[0]))
 
 
+_NEXT = Prepared(
+    select(steps.c.id, steps.c.seq, steps.c.created_at)
+    .where(steps.c.user_id == bindparam("user"), steps.c.seq > bindparam("since"), steps.c.status == "active")
+    .order_by(steps.c.seq)
+    .limit(bindparam("most"))
+)
+
+
 def waiting_steps(tx: Transaction, most: int) -> Waiting:
     """The steps to be managed next, in the order in which they were stored.
 
@@ -95,13 +104,7 @@ def waiting_steps(tx: Transaction, most: int) -> Waiting:
         most: how many at most.
     """
     since = read_managed(tx)
-    statement = (
-        select(steps.c.id, steps.c.seq, steps.c.created_at)
-        .where(steps.c.user_id == tx.user_id, steps.c.seq > since, steps.c.status == "active")
-        .order_by(steps.c.seq)
-        .limit(most + 1)
-    )
-    rows = tx.all(statement)
+    rows = tx.all(_NEXT, user=tx.user_id, since=since, most=most + 1)
     chosen = rows[:most]
     if not chosen:
         return Waiting(since=since, reached=since, step_ids=())
@@ -149,28 +152,39 @@ def read_batch(tx: Transaction, step_ids: Collection[str]) -> Batch:
     )
 
 
+_OF_THREAD = Prepared(
+    select(steps.c.id)
+    .where(
+        steps.c.user_id == bindparam("user"),
+        steps.c.thread_id == bindparam("thread"),
+        steps.c.status == "active",
+        steps.c.seq < bindparam("first"),
+    )
+    .order_by(steps.c.seq.desc())
+    .limit(_BEFORE)
+)
+_LATELY = Prepared(
+    select(recalls.c.hits)
+    .where(recalls.c.user_id == bindparam("user"), recalls.c.created_at >= bindparam("since"))
+    .order_by(recalls.c.created_at.desc())
+    .limit(_RECALLS)
+)
+
+
 def _earlier(tx: Transaction, found: list[Step]) -> list[Step]:
     """The latest steps before these in their threads."""
     ids: list[str] = []
     for thread_id in dict.fromkeys(step.thread_id for step in found):
         first = min(step.seq for step in found if step.thread_id == thread_id)
-        own = (steps.c.user_id == tx.user_id) & (steps.c.thread_id == thread_id) & (steps.c.status == "active")
-        statement = select(steps.c.id).where(own, steps.c.seq < first).order_by(steps.c.seq.desc()).limit(_BEFORE)
-        ids += [row.id for row in tx.all(statement)]
+        ids += [row.id for row in tx.all(_OF_THREAD, user=tx.user_id, thread=thread_id, first=first)]
     return sorted(get_steps(tx, ids).values(), key=lambda step: step.seq)[-2 * _BEFORE :]
 
 
 def _shown(tx: Transaction, found: list[Step]) -> tuple[str, ...]:
     """The texts that recall put before the model shortly before these steps were stored, and meanwhile."""
     since = min(step.created_at for step in found) - _SHOWN_SINCE
-    statement = (
-        select(recalls.c.hits)
-        .where(recalls.c.user_id == tx.user_id, recalls.c.created_at >= since)
-        .order_by(recalls.c.created_at.desc())
-        .limit(_RECALLS)
-    )
     hits: dict[str, Any] = {}
-    for row in tx.all(statement):
+    for row in tx.all(_LATELY, user=tx.user_id, since=since):
         hits.update(dict.fromkeys(hit_id for hit_id, _ in row.hits))
     wanted = list(hits.keys() - {step.id for step in found})
     said = {step.id: step.content for step in get_steps(tx, wanted).values()}

@@ -342,11 +342,22 @@ def _citing(tx: Transaction, item_ids: Collection[str]) -> dict[str, set[str]]:
     return cited
 
 
+_CHANGED = Prepared(
+    select(items)
+    .where(items.c.user_id == bindparam("user"), items.c.change > bindparam("since"))
+    .order_by(items.c.change)
+    .limit(bindparam("most"))
+)
+_HELD = Prepared(
+    select(items.c.kind, func.count().label("held"))
+    .where(items.c.user_id == bindparam("user"), items.c.status == "active")
+    .group_by(items.c.kind)
+)
+
+
 def changed_items(tx: Transaction, since: int, limit: int) -> list[tuple[int, MemoryItem]]:
     """Items whose change number is above ``since``, lowest first, with that number: what an index must take in."""
-    rows = tx.all(
-        select(items).where(items.c.user_id == tx.user_id, items.c.change > since).order_by(items.c.change).limit(limit)
-    )
+    rows = tx.all(_CHANGED, user=tx.user_id, since=since, most=limit)
     return [(row.change, item) for row, item in zip(rows, _records(tx, rows), strict=True)]
 
 
@@ -361,9 +372,4 @@ def items_citing(tx: Transaction, step_ids: Collection[str]) -> set[str]:
 
 def count_items(tx: Transaction) -> dict[str, int]:
     """How many active items there are of each kind."""
-    statement = (
-        select(items.c.kind, func.count().label("held"))
-        .where(items.c.user_id == tx.user_id, items.c.status == "active")
-        .group_by(items.c.kind)
-    )
-    return {row.kind: int(row.held) for row in tx.all(statement)}
+    return {row.kind: int(row.held) for row in tx.all(_HELD, user=tx.user_id)}

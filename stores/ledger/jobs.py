@@ -17,9 +17,23 @@ import random
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, delete, func, insert, or_, select, tuple_, update
+from sqlalchemy import (
+    ColumnElement,
+    Row,
+    Select,
+    and_,
+    bindparam,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    tuple_,
+    update,
+)
 
 from ... import lazy_re as re
 from ...errors import InvalidInputError, NotFoundError
@@ -229,15 +243,16 @@ def claim(
     """
     if not kinds:
         return None
-    due = _due(kinds, now, user)
+    any_due, oldest = _claiming(tuple(sorted(kinds)), user is not None)
+    asked = {"now": now} if user is None else {"now": now, "user": user_key(user)}
     with plain_errors(ledger.place), ledger.engine.connect() as connection:  # without the lock of a writer
-        if connection.execute(select(jobs.c.id).where(due).limit(1)).first() is None:
+        if connection.execute(any_due, asked).first() is None:
             return None
     writer = ledger.engine.execution_options(hexamem_write=True)
     with plain_errors(ledger.place), writer.connect() as connection, connection.begin():
         if not ledger.embedded:
             connection.execute(select(func.pg_advisory_xact_lock(_CLAIMING)))
-        while (row := _oldest(connection, due)) is not None:
+        while (row := connection.execute(oldest, asked).first()) is not None:
             own = (jobs.c.user_id == row.user_id) & (jobs.c.id == row.id)
             if row.attempts >= max_attempts:
                 # A job that failed keeps why; the error goes when an attempt begins.
@@ -268,30 +283,29 @@ def claim(
     return None
 
 
-def _ready(now: datetime) -> ColumnElement[bool]:
+@lru_cache(64)
+def _claiming(kinds: tuple[str, ...], of_one: bool) -> tuple[Select[Any], Select[Any]]:
+    """Whether any job of these kinds is due ``now``, and the oldest one, of all users or of one ``user``."""
+    now = bindparam("now")
     waits = jobs.c.status.in_(["waiting", "deferred"]) & (jobs.c.due_at <= now)
-    return or_(waits, (jobs.c.status == "running") & (jobs.c.claimed_until <= now))
-
-
-def _due(kinds: Collection[str], now: datetime, user: str | None) -> ColumnElement[bool]:
+    ready = or_(waits, (jobs.c.status == "running") & (jobs.c.claimed_until <= now))
     other = jobs.alias("other")
     # Not correlated: computed once, however many jobs wait.
     running = select(other.c.user_id, other.c.kind).where(other.c.status == "running", other.c.claimed_until > now)
     alone = tuple_(jobs.c.user_id, jobs.c.kind).not_in(running)
-    return and_(jobs.c.kind.in_(sorted(kinds)), _ready(now), alone, *_of(user))
+    due = and_(jobs.c.kind.in_(kinds), ready, alone)
+    if of_one:
+        due &= jobs.c.user_id.in_(select(users.c.id).where(users.c.key == bindparam("user")))
+    columns = (jobs.c.user_id, jobs.c.id, jobs.c.kind, jobs.c.payload, jobs.c.attempts, jobs.c.error, users.c.name)
+    oldest = select(*columns).join(users, users.c.id == jobs.c.user_id).where(due)
+    oldest = oldest.order_by(jobs.c.due_at, jobs.c.created_at, jobs.c.id).limit(1)
+    return select(jobs.c.id).where(due).limit(1), oldest.with_for_update(of=jobs, skip_locked=True)
 
 
 def _of(user: str | None) -> list[ColumnElement[bool]]:
     if user is None:
         return []
     return [jobs.c.user_id.in_(select(users.c.id).where(users.c.key == user_key(user)))]
-
-
-def _oldest(connection: Connection, due: ColumnElement[bool]) -> Row[Any] | None:
-    columns = (jobs.c.user_id, jobs.c.id, jobs.c.kind, jobs.c.payload, jobs.c.attempts, jobs.c.error, users.c.name)
-    found: Select[Any] = select(*columns).join(users, users.c.id == jobs.c.user_id).where(due)
-    found = found.order_by(jobs.c.due_at, jobs.c.created_at, jobs.c.id).limit(1)
-    return connection.execute(found.with_for_update(of=jobs, skip_locked=True)).first()
 
 
 def next_due(ledger: Ledger, kinds: Collection[str], user: str | None = None) -> datetime | None:
