@@ -21,6 +21,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from sqlalchemy import (
+    BindParameter,
     ColumnElement,
     Row,
     Select,
@@ -286,7 +287,7 @@ def claim(
 @lru_cache(64)
 def _claiming(kinds: tuple[str, ...], of_one: bool) -> tuple[Select[Any], Select[Any]]:
     """Whether any job of these kinds is due ``now``, and the oldest one, of all users or of one ``user``."""
-    now = bindparam("now")
+    now: BindParameter[datetime] = bindparam("now")
     waits = jobs.c.status.in_(["waiting", "deferred"]) & (jobs.c.due_at <= now)
     ready = or_(waits, (jobs.c.status == "running") & (jobs.c.claimed_until <= now))
     other = jobs.alias("other")
