@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hexamem.agents.research_rules.saying_nothing import asks_of_asking, asks_plainly, says_nothing
+from hexamem.agents.research_rules.saying_nothing import asks_of_asking, asks_plainly, asks_to_forget, says_nothing
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,9 @@ from hexamem.agents.research_rules.saying_nothing import asks_of_asking, asks_pl
         "How many cats do I have?",
         "Please forget what I said about Ben's flat.",
         "Yes, forget the whole message, the boat too.",
+        "Forget that about Tom's snoring, please, he'd be cross with me.",
+        "How far may I ride in a day, and who says so?",
+        "When did I tell you that the concert was moved?",
         "Please delete what I told you about the flat.",
         "Wann ist meine Prüfung?",
         "我什么时候考试？",
@@ -50,6 +53,9 @@ def test_plain_questions_and_requests_to_forget_state_nothing(text: str) -> None
         "Can I eat nuts?",
         "I moved to Porto. Where is the library?",
         "Forget it, I moved to Porto instead.",
+        "Forget the snoring, he had it treated in May.",
+        "When did I tell you that my cousin Mia moved to Rome?",
+        "When was I in Rome, in May?",
         "Don't forget the party.",
         "Remove the rolls from the menu.",
         "Remind me to call Tom.",
@@ -62,6 +68,20 @@ def test_plain_questions_and_requests_to_forget_state_nothing(text: str) -> None
 )
 def test_what_tells_something_is_no_plain_question(text: str) -> None:
     assert not asks_plainly(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "only"),
+    [
+        ("Please forget what I said about Ben's flat. Thanks!", True),
+        ("请忘掉我说过的话。", True),
+        ("Please forget that. Ben moved to Rome.", False),
+        ("What did I say about Ben's flat?", False),
+        ("Thanks!", False),
+    ],
+)
+def test_a_request_to_forget_is_told_from_questions_and_from_what_tells(text: str, only: bool) -> None:
+    assert asks_to_forget(text) is only
 
 
 FORGOT = ("Done, that's forgotten. It can be undone.", "You asked me to forget that, so I no longer keep it.")

@@ -11,7 +11,7 @@ from ... import lazy_re as re
 from ...retrieval.asking_replies import only_asks_back
 from .asking import is_courtesy
 
-__all__ = ["asks_of_asking", "asks_plainly", "says_nothing"]
+__all__ = ["asks_of_asking", "asks_plainly", "asks_to_forget", "says_nothing"]
 
 _LONGEST = 240
 _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
@@ -33,11 +33,15 @@ _ASKS = re.compile(
 )
 _NEXT = re.compile(rf",?\s+(?:and|or|but)\s+(?={_PLACED}(?:wh(?:at|ich|o|om|ose|en|ere)|how|why)\b)", re.IGNORECASE)
 _WHY = re.compile(r"(?:why|how)\W*$", re.IGNORECASE)
+_TOLD = re.compile(  # "When did I tell you that the exam was moved?": it was told before
+    r"(?:when|where|what|which|how (?:many|often|long))\b[^,;:]{0,30}?\bdid\s+(?:i|we)\s+(?:tell\s+you|say|mention)\s+(?:that\s+)?",
+    re.IGNORECASE,
+)
 _TELLS = re.compile(  # what makes a question tell something
     r"\d|['’](?:m|ve|d|ll)\b|[:;(—–]|\b(?:because|since|although|though|now that|given|considering|if)\b"
     r"|\b(?:my|our) (?:new|old|former|ex)\b|.\b(?:who|whom|whose|which|while|when)\b"
     r"|\bthat\s+(?:i|we|he|she|they|it|my|our|the|is|was|has)\b"
-    r"|\b(?:january|february|march|april|may|june|july|august|september|october|november|december"
+    r"|\b(?:january|february|march|april|(?-i:May)|june|july|august|september|october|november|december"
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|today|tomorrow|tonight|yesterday)\b"
     r"|,\s*(?:i|we|he|she|it|they|my|our|his|her|their|the|a|an|so|as|you)\b",
     re.IGNORECASE,
@@ -46,7 +50,7 @@ _NAMED = re.compile(r"\b(?:my|our|My|Our)\s+(?:[a-z][\w'’-]*\s+){1,2}(?!I\b)[A
 _FORGETTING = re.compile(
     r"^[\W_]*(?:(?:please|now|yes|ok(?:ay)?|sorry|actually|and|so)\b[\s,]*){0,3}(?:(?:can|could|would) you (?:please )?)?"
     r"(?:forget\b|(?:delete|erase|remove|wipe)\b(?=.*\b(?:memory|(?:i|we)(?:['’]ve| have)? (?:said|told))\b))"
-    r"(?!.*[,;:]\s*(?:and |but |because )?(?:i|we|he|she|it|they|my|our)\b)"
+    r"(?!.*[,;:]\s*(?:and |but |because )?(?:(?:i|we|he|she|it|they)\b(?!['’]d\b|\s(?:would|might)\b)|(?:my|our)\b))"
     r"(?!.*[,;:–—-]\s.*(?:\b(?:is|are|was|were|am|has|had|will|died|moved|left)\b|['’](?:s|re|ll)\s|n['’]t\b))",  # "Forget it, Mia is ill"
     re.IGNORECASE,
 )
@@ -62,10 +66,12 @@ _OTHER_TONGUE = re.compile(
     r"|quién(?:es)?|cuándo|dónde|cuál(?:es)?|cuánt[oa]s?|qui|quand|où|combien|quels?|quelles?)\b[^,.;:!?\d]{1,80}\?\s*",
     re.IGNORECASE,
 )
+_HAN_FORGETTING = r"(?:请你?(?:忘掉|忘记|忘了)|忘掉)(?!告诉|跟|和你)[^，。；：\d]{1,24}[。！]?\s*"
+_HAN_FORGETS = re.compile(_HAN_FORGETTING)
 _HAN = re.compile(
     r"(?!.*(?:知道|记得|听说|因为|如果))[^，。；：、\d？?！!]{0,20}"
     r"(?:什么时候|什么|谁|哪[里儿个些位天年家座]|几[个号点岁月时次天年]|多少)[^，。；：、\d？?！!]{0,16}[？?]?\s*"
-    r"|(?:请你?(?:忘掉|忘记|忘了)|忘掉)(?!告诉|跟|和你)[^，。；：\d]{1,24}[。！]?\s*"
+    rf"|{_HAN_FORGETTING}"
 )
 _ASKS_WHETHER = re.compile(  # with the answer "Yes." it tells
     r"(?:^|[.!?,]\s+|\b(?:and|so|but)\s)(?:are|were|is|was|do|does|did|have|has)(?:n['’]t)?\s(?:you|your|he|she|they|his|her|their)\b"
@@ -115,6 +121,14 @@ def asks_plainly(text: str) -> bool:
     return asked
 
 
+def asks_to_forget(text: str) -> bool:
+    """Whether a text is nothing but a request to forget something: like a plain question it tells nothing itself."""
+    if len(text) > _LONGEST:
+        return False
+    told = [one for one in _SENTENCE.findall(text) if not is_courtesy(one)]
+    return _HAN_FORGETS.fullmatch(text) is not None or (bool(told) and all(map(_FORGETTING.match, told)))
+
+
 def asks_of_asking(text: str) -> bool:
     """Whether it is asked what was asked: then questions are what tells."""
     return _OF_ASKING.search(text) is not None
@@ -130,7 +144,9 @@ def _only_wants_to_know(sentence: str) -> bool:
         if began is None:
             if first or not _WHY.match(part):  # "and why?"
                 return False
-        elif _TELLS.search(part, began.end()) or _NAMED.search(part):
-            return False
+        else:
+            told = _TOLD.match(part)
+            if _TELLS.search(part, (told or began).end()) or _NAMED.search(part):
+                return False
         first = False
     return True
