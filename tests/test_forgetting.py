@@ -67,6 +67,19 @@ REPLIES = {
         [],
     ),
     "says nothing of it": ([BAND, "Noted."], ["Noted."]),
+    "with words that stand elsewhere too": (
+        [
+            "I've two rooms to let.",
+            "Good luck.",
+            "Zbyszek of Slow Lantern snores, so we need two rooms.",
+            "Noted: two rooms for the snoring Zbyszek. Shall I look for places with two singles?",
+        ],
+        ["I've two rooms to let.", "Good luck.", f"{MARK} Shall I look for places with two singles?"],
+    ),
+    "a request to forget it": (
+        [BAND, "Noted.", "Please forget what I said about Slow Lantern.", "Which of it?"],
+        ["Noted.", "Which of it?"],
+    ),
     "says it and more": (
         [BAND, "Slow Lantern, nice! By the way, your parcel from Leipzig was delivered to the neighbours."],
         [f"{MARK} By the way, your parcel from Leipzig was delivered to the neighbours."],
@@ -128,6 +141,22 @@ def test_a_reply_that_says_it_among_other_things_in_one_breath_is_left_and_told(
     assert left(alice) == [reply]
     forget(alice, ids=[one["id"] for one in done["not_sure"]])
     assert left(alice) == []
+
+
+def test_a_reply_that_answers_it_and_says_more_with_a_word_of_it_is_told(alice: UserMemory) -> None:
+    reply = (
+        "Since the oboe is loud, order earplugs from the pharmacy in the old town, model Silento, before Friday noon"
+    )
+    [step, *_] = tell(alice, "I play the oboe.", reply)
+    assert told(forget(alice, ids=[step])) == [reply]
+
+
+def test_a_later_reply_that_says_the_only_word_of_it_goes_too(alice: UserMemory) -> None:
+    older = ["I live in Bristol with Paul, and on Thursdays I work.", "Noted."]
+    asked = "What do I do on Thursdays?"
+    tell(alice, *older, "On Thursdays I do yoga with Paul.", "Noted.", asked, "Yoga with Paul.")
+    forget(alice, what="On Thursdays I do yoga with Paul")
+    assert left(alice) == [*older, "Noted.", asked]
 
 
 def test_what_is_said_of_others_stays(alice: UserMemory) -> None:
@@ -230,6 +259,12 @@ WORDS = {
         [f"{MARK} {CELLAR}"],
         "Slow Lantern",
     ),
+    "told as a secret": (
+        [f"Don't tell anyone, but {BAND}", "My lips are sealed."],
+        "Arjun plays bass in a band called Slow Lantern",
+        ["My lips are sealed."],
+        "Slow Lantern",
+    ),
     "loose words": (
         ["I take one tablet of iron every morning.", "Noted: one iron tablet every morning."],
         "iron tablets",
@@ -290,6 +325,12 @@ def test_what_is_only_asked_about_is_not_forgotten_for_it(alice: UserMemory) -> 
     done = forget(alice, what="Arjun's band")
     assert (left(alice), done["forgotten"], told(done)) == (said, [], said[:1])
     assert done["next"].startswith("Nothing was forgotten.")
+
+
+def test_an_earlier_request_to_forget_it_goes_by_words_though_nothing_else_says_it(alice: UserMemory) -> None:
+    [request, _] = tell(alice, "Please forget what I said about the job in Cardiff.", "Done.")
+    done = forget(alice, what="the job in Cardiff")
+    assert (left(alice), done["forgotten"], told(done)) == (["Done."], [request], [])
 
 
 def test_the_answer_says_what_is_to_be_done_next(alice: UserMemory) -> None:

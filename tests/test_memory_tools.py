@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -104,6 +105,7 @@ def test_what_was_just_said_can_be_found_and_forgotten_by_its_id(memory: Memory)
             found = json.loads(last.text)
             assert [one["text"] for one in found["results"]] == ["Dahl leads the department."]
             here = [one for one in found["in_this_conversation"] if "Dahl" in one["begins"]]
+            assert all(one["when"].startswith(str(datetime.now(UTC).year)) for one in here)
             return calls("forget", ids=[one["id"] for one in (*found["results"], *here)])
         return "Done."
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from .. import lazy_re as re
 from ..agents.research_rules.question import content_words, stems
+from ..agents.research_rules.saying_nothing import asks_to_forget
 from ..errors import InvalidInputError
 from ..intent.page_sentences import SPLIT
 from ..intent.phrases.tokens import word_set
@@ -40,6 +41,13 @@ COURTESY = word_set(
     " 好的 记住 明白 谢谢 知道 收到"
 )
 """Words of a reply that carry nothing of what was said."""
+_ASIDE = re.compile(
+    r"\b(?:please\s)?(?:don['’]t|do\snot|never)\s(?:ever\s)?(?:tell|mention\s(?:it|this)\sto)\s(?:anyone|anybody|a\ssoul|him|her|them|my\s\w+)\b"
+    r",?(?:\s(?:but|that)\b)?|\bbetween\s(?:you\sand\sme|us|ourselves)\b|\bkeep\s(?:it|this|that)\s(?:secret|quiet|to\syourself|between\sus)\b"
+    r"|(?:别|不要)(?:告诉|跟)(?:别人|任何人)(?:说|讲)?|(?:你)?替我保密",
+    re.IGNORECASE,
+)
+"""How a person tells a secret: it says nothing of the matter."""
 _DENIES = re.compile(r"\b(?:not|never|nobody|none|no longer|neither|nor|without)\b|n['’]t\b|不|没|别", re.IGNORECASE)
 _NAME = re.compile(r"\b[^\W\d_a-z][^\W_]+")
 _MEANS_ANOTHER = re.compile(
@@ -102,7 +110,7 @@ class _Found:
 
     def _contradicts(self, text: str) -> bool:
         """Whether a text denies something and the words do not, or the other way round: it may say the opposite."""
-        return (_DENIES.search(text) is not None) != self.denied
+        return (_DENIES.search(_ASIDE.sub(" ", text)) is not None) != self.denied
 
     def _saying(self, text: str, quotes: Sequence[str]) -> tuple[list[str], bool]:
         """The sentences that say it and nothing else, and whether there are others that say it and more."""
@@ -156,7 +164,10 @@ def what_is_meant(user: UserMemory, what: str, without: Collection[str] = ()) ->
         return Meant(unsure=tuple([*found.steps, *found.parts, *found.items, *found.unsure][:_SHOWN]))
     asked = [one for one in found.steps if held[one].role == "user" and ASKS.search(held[one].content)]
     if len(asked) == len(found.steps) and not found.items and not found.parts:  # it is asked about, and said by nobody
-        return Meant(unsure=tuple([*found.unsure, *asked][:_SHOWN]))
+        requests = tuple(one for one in asked if asks_to_forget(held[one].content))
+        return Meant(
+            steps=requests, unsure=tuple([*found.unsure, *(one for one in asked if one not in requests)][:_SHOWN])
+        )
     return Meant(
         steps=tuple(found.steps),
         items=tuple(found.items),
@@ -172,7 +183,7 @@ def sentences(text: str) -> list[str]:
 
 def only_says(text: str, wanted: Collection[frozenset[str]]) -> bool:
     """Whether each clause of more than one word that carries it holds one of the words: nothing else is said."""
-    for clause in CLAUSE.split(text):
+    for clause in CLAUSE.split(_ASIDE.sub(" ", text)):
         held = stems(clause)
         if len(content_words(clause)) > 1 and not any(word <= held for word in wanted):
             return False

@@ -59,10 +59,11 @@ class FoundRecord(_Values):
 
 
 class SeenRecord(_Values):
-    """A step that was found and stands in the conversation already: its id, and how it begins."""
+    """A step that was found and stands in the conversation already: its id, how it begins, and when it was said."""
 
     id: str
     begins: str
+    when: str | None = None
 
 
 class SearchInput(_Input):

@@ -115,7 +115,11 @@ def _search(user: UserMemory, call: OperationCall, given: SearchInput) -> Search
     hits = distinct_hits([hit for hit in found.hits if hit.id not in call.visible], given.k)
     seen = [hit for hit in found.hits if hit.id in call.visible][: given.k]
     return SearchOutput(
-        in_this_conversation=[SeenRecord(id=hit.id, begins=_beginning(hit.text)) for hit in seen] or None,
+        in_this_conversation=[
+            SeenRecord(id=hit.id, begins=_beginning(hit.text), when=_when(user, hit.occurred_at, hit.kind))
+            for hit in seen
+        ]
+        or None,
         results=[
             _seen(user, hit) if call.shown and _stands_in(call.shown, hit, zone) else _found(user, hit) for hit in hits
         ],
@@ -341,7 +345,7 @@ OPERATIONS: tuple[MemoryOperation[Any, Any], ...] = (
     MemoryOperation(
         name="search_memory",
         description="Search the user's long-term memory: what was said in earlier conversations and what was learned from "
-        "them. Use it when an answer may lie outside this conversation.",
+        "them. Use it when an answer may lie outside this conversation, or to see when something in it was said.",
         input=SearchInput,
         output=SearchOutput,
         run=_search,

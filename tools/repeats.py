@@ -1,7 +1,8 @@
 """What says again what is forgotten: above all the assistant's replies, which a memory keeps beside what they answer.
 
-A reply goes along where it only repeats; a sentence of it goes where others stand beside it. What may say more is told, to
-be asked about: other replies, questions in which the same names stand, and further items.
+A reply goes along where it only repeats; a sentence of it goes where others stand beside it. So does an earlier request to
+forget it: it tells nothing itself. What may say more is told, to be asked about: other replies, questions in which the same
+names stand, and further items.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from .. import lazy_re as re
 from ..agents.research_rules.question import content_words, stems
+from ..agents.research_rules.saying_nothing import asks_to_forget
 from ..intent.phrases.tokens import word_set
 from ..intent.scopes.numbers import MONTHS, WEEKDAYS
 from ..memory_types import MemoryItem, Step, VaultItem
@@ -36,7 +38,7 @@ class Repeats:
     """What says again what is forgotten.
 
     Attributes:
-        steps: replies that say nothing else. parts: step → sentences of a reply that do.
+        steps: replies that say nothing else, and requests to forget it. parts: step → sentences of a reply that do.
         unsure: ids of records that say it too, and may say more.
     """
 
@@ -55,7 +57,8 @@ def what_repeats(
     """What is left that says again what these records say, which are to be forgotten.
 
     A reply of the same turn counts by any word of it, another one by a name or by two words that the user says nowhere
-    else. It only repeats where half of the words of each of its clauses are those of the messages that are forgotten.
+    else, or by one where there is only one. It only repeats where half of the words of each of its clauses are those of
+    the messages that are forgotten.
 
     Args:
         steps, items: ids of what is forgotten whole.
@@ -82,11 +85,11 @@ def what_repeats(
             if _counts(line, steps, without)
             and line.role == "user"
             and line.id not in cut
-            and not ASKS.search(line.content)
+            and not _only_asks(line.content)
         ],
     )
     beside, answered = _same_turns(lines, {*steps, *cut})
-    asked = bool(texts) and all(map(ASKS.search, texts))  # replies to what was only asked tell more than that
+    asked = bool(texts) and all(map(_only_asks, texts))  # replies to what was only asked tell more than that
     replies = [
         line
         for line in lines
@@ -105,11 +108,19 @@ def what_repeats(
     sources = {source.step_id for one in gone_items for source in one.sources}
     sources.update(one for one in answered if told.says_again(by_id[one].content, near=True))
     others = [line for line in lines if _counts(line, steps, without) and line.role == "user" and line.id not in cut]
-    found.unsure += [line.id for line in others if line.id in sources or told.names_of(line.content)]
+    requests = [] if asked else [line.id for line in others if told.asks_for(line.content)]
+    found.steps += requests
+    found.unsure += [
+        line.id for line in others if line.id not in requests and (line.id in sources or told.names_of(line.content))
+    ]
     gone = {one.id for one in gone_items}
     found.unsure += [one.id for one in known if one.id not in gone and told.names_of(one.text)]
     found.unsure = list(dict.fromkeys(found.unsure))[:_MOST]
     return found
+
+
+def _only_asks(text: str) -> bool:
+    return ASKS.search(text) is not None or asks_to_forget(text)
 
 
 def _counts(line: ThreadLine, steps: Collection[str], without: Collection[str]) -> bool:
@@ -141,13 +152,15 @@ def _sort_reply(found: Repeats, step: Step, told: _Told, *, near: bool) -> None:
     if not told.says_again(text, near=near):
         return
     again = [one for one in sentences(text) if told.says_again(one, near=near)]
+    if near:  # of the same turn, "two singles" says "two" again, and nothing of the two rooms
+        again = [one for one in again if told.only_repeats(one, near=True) or told.tells(one)]
     repeating = bool(again) and all(told.only_repeats(one, near=near) for one in again)
     rest = content_words(" ".join(one for one in sentences(text) if one not in again))
     if told.only_repeats(text, near=near) or (repeating and all(word.casefold() in COURTESY for word in rest)):
         found.steps.append(step.id)
     elif repeating and can_be_cut(step):
         found.parts[step.id] = tuple(again)
-    elif not near or told.names_of(text):
+    elif not near or told.tells(text):
         found.unsure.append(step.id)
 
 
@@ -209,6 +222,14 @@ class _Told:
         """Whether a name of what is forgotten stands in a text, and the user says it nowhere else."""
         return bool(self.names) and self.may_stand(text) and _held(text, self.names) > 0
 
+    def tells(self, text: str) -> bool:
+        """Whether a word of what is forgotten stands in a text that the user says nowhere else."""
+        return _held(text, self.telling) > 0
+
+    def asks_for(self, text: str) -> bool:
+        """Whether a text is an earlier request to forget this, and nothing else."""
+        return self.may_stand(text) and self.tells(text) and asks_to_forget(text)
+
     def says_again(self, text: str, *, near: bool) -> bool:
         """Whether a reply says any of it again.
 
@@ -218,7 +239,8 @@ class _Told:
         if near:
             return _held(text, self.own) > 0
         count = _held(text, self.telling)
-        return count >= (3 if _HAN.search(text) else 2) or (count > 0 and self.names_of(text))
+        enough = min(3 if _HAN.search(text) else 2, len(self.telling))
+        return 0 < enough <= count or (count > 0 and self.names_of(text))
 
     def only_repeats(self, text: str, *, near: bool) -> bool:
         """Whether half of the words of each clause, and of all of it, are said in the messages.
