@@ -198,9 +198,9 @@ class EvidenceNodes(ResearchNode):
         """
         if self.parts.reflector is None or outcome.tier != "model" or not (outcome.answerable and outcome.claims):
             return False
-        if asks_one_thing(question):
-            return True
         parts = _parts_of(update)
+        if asks_one_thing(question):
+            return bool(outcome.settled) or not parts
         if len(parts) < max(1, len(question.parts)) or len(outcome.settled) < len(parts):
             return False
         if outcome.dropped or may_hold_more(question) or _HEDGED.search(outcome.answer):

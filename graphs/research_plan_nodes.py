@@ -54,7 +54,7 @@ class PlanNodes(ResearchNode):
             needs=tuple(update["needs"]),
             number=update["number"],
             rounds=self.rounds(context, update),
-            asked=searched(update) if update["number"] > 1 else (),
+            asked=searched({**update, "asked": state["asked"]}) if update["number"] > 1 else (),
             claims=claims_in(update),
             memory=memory,
             labels=self.parts.scopes(context.user),

@@ -128,6 +128,19 @@ def test_a_single_question_that_a_quoted_claim_answers_is_not_reflected_on(opene
     assert found.degraded == ()
 
 
+@pytest.mark.parametrize(("parts", "reflected"), [(["N1"], False), ([], True)])
+def test_a_single_question_is_reflected_on_where_no_claim_settles_what_must_be_known(
+    opened: Any, parts: list[str], reflected: bool
+) -> None:
+    def integrate(request: Request) -> dict[str, Any]:
+        reply = found_emil(request)
+        return {**reply, "claims": [{**reply["claims"][0], "parts": parts}]}
+
+    user, server = opened(plan={**PLAN, "needs": ["who broke his wrist"]}, integrate=integrate)
+    user.research(QUESTION, 1)
+    assert agents(server) == ["Plan", "Integration", *(["Reflection"] if reflected else [])]
+
+
 @pytest.mark.parametrize("kind", ["unanswered", "invented", "nonsense"])
 def test_a_single_question_is_reflected_on_where_nothing_that_is_quoted_answers_it(opened: Any, kind: str) -> None:
     def unanswered(request: Request) -> dict[str, Any]:
@@ -456,6 +469,20 @@ def test_the_judge_is_told_the_reason_what_was_searched_and_how_many_rounds_are_
     assert "round 1 of at most 2; one is left" in first.messages[-1]["content"]
     assert "round 2 of at most 2; none is left" in last.messages[-1]["content"]
     assert found.rounds[0].reason == "The passages tell of another arm."
+
+
+def test_what_is_still_open_stands_in_a_later_plan_as_open_and_not_as_searched(opened: Any) -> None:
+    missing = "Theo's brother at the doctor's"
+    user, server = opened(
+        plan={"needs": [], "searches": [search("keyword", "wrist plaster")]},
+        reflect={"enough": False, "missing": [missing]},
+    )
+    user.research(CHAINED, 2)
+    _, second = (one for one in server.requests if one.name == "PlanReply")
+    asked = re.search(r"<asked>\n(.*)\n</asked>", second.text, re.DOTALL)
+    assert asked
+    assert asked[1].split("\n") == ["- the question itself", "- wrist plaster"]
+    assert f"<needs>\n- {missing}\n</needs>" in second.text
 
 
 def test_of_a_memo_that_stands_for_many_pages_those_nearest_to_the_query_are_read(opened: Any) -> None:
