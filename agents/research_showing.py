@@ -7,6 +7,7 @@ from datetime import tzinfo
 
 from ..memory_types.local_time import day_alone, in_zone
 from ..memory_types.research import Claim, Passage
+from ..retrieval.packing import item_text
 
 __all__ = ["ITSELF", "listed", "shown_claims", "shown_passages"]
 
@@ -33,7 +34,8 @@ def shown_passages(
     chosen: list[tuple[int, Passage, str]] = []
     left, short = budget, 0
     for rank, one in enumerate(passages):
-        text = " ".join(one.text.split()) if one.kind != "page" else one.text
+        said = item_text(one.kind, one.text) if one.kind == "episodic" else one.text  # without actor and type
+        text = " ".join(said.split()) if one.kind != "page" else said
         line = text if len(text) <= _TEXT or one.kind == "page" else text[:_TEXT] + _CUT
         cost = count(line) + 20
         if cost > left:

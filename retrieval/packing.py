@@ -198,7 +198,7 @@ def hit_line(hit: Hit, zone: tzinfo | None = None) -> str:
         else:
             said = "" if hit.said_at is None else _moment(hit.said_at, clock, "step")
             when = f"[{said}] " if said else ""
-            if own != said and own not in text:
+            if own != said and not all(one in text for one in own.split()):
                 what = f"{hit.kind}, {'on' if hit.kind == 'episodic' else 'from'} {own}"
     who = f"{hit.speaker}: " if hit.speaker else f"({what}) "
     return f"{when}{who}{text}{' (no longer believed)' if hit.superseded else ''}"

@@ -543,6 +543,14 @@ def test_a_prompt_longer_than_the_context_is_left_to_the_rules(opened: Any) -> N
     assert {one.split(":")[0] for one in found.degraded} == {"planner", "integrator", "reflector"}
 
 
+def test_an_event_is_read_without_its_actor_and_type(opened: Any) -> None:
+    user, server = opened()
+    event = {"kind": "episodic", "occurred_at": "2025-08-02", "actor": "user", "event_type": "accident"}
+    user.add({**event, "summary": "Emil broke his wrist at the quarry"})
+    user.research(QUESTION, 1)
+    assert "[Sat 2025-08-02] (episodic note) Emil broke his wrist at the quarry\n" in server.requests[1].text
+
+
 def test_passages_are_kept_within_the_prompts_room(opened: Any) -> None:
     user, server = opened()
     long = "The glacier tongue retreats by metres every year. " * 400
