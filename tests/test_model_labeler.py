@@ -875,3 +875,24 @@ def test_the_prompts_render(task: LabelTask) -> None:
 def test_a_summary_may_tell_the_year_of_a_month_that_is_near(summary: str, fits: bool) -> None:
     text = "From January I work four days a week."
     assert summary_fits(text, summary, Wording([text, "Sun 2026-11-22"])) is fits
+
+
+@pytest.mark.parametrize(
+    ("text", "summary", "fits"),
+    [
+        ("The concert is at four in the afternoon.", "The concert is at 16:00", True),
+        ("The concert is at four in the afternoon.", "The concert is at 17:00", False),
+        ("The concert is at half past two.", "The concert is at 14:30", True),
+        ("The concert is at two.", "The concert is at 14:30", False),
+        ("The concert is at a quarter to three.", "The concert is at 14:45", True),
+        ("The concert is at noon.", "The concert is at 12:00", True),
+        ("The concert is soon.", "The concert is at 12:00", False),
+        ("Leo is eighteen.", "Leo is 18", True),
+        ("Leo is eighteen.", "Leo is 19", False),
+        ("音乐会下午三点半开始。", "音乐会15:30开始", True),
+        ("音乐会有二十五个人。", "音乐会有25个人", True),
+        ("音乐会有二十五个人。", "音乐会有26个人", False),
+    ],
+)
+def test_a_summary_may_write_hours_and_counts_in_figures(text: str, summary: str, fits: bool) -> None:
+    assert summary_fits(text, summary, Wording([text])) is fits

@@ -36,8 +36,29 @@ _YEAR_OF_MONTH = re.compile(
 """A month with its year, where the step says the month alone: "from January" becomes "from January 2027"."""
 
 
+_CLOCK = re.compile(r"(?<![\d:.])(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)(?![\d:])")
+"""An hour by the clock, which a step may say in words: "four in the afternoon", "half past two", 下午三点半."""
+_COUNTED_TEXT = """
+two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen
+twenty
+"""
+_COUNTS = {word: str(count) for count, word in enumerate(_COUNTED_TEXT.split(), 2)} | {
+    "thirty": "30",
+    "forty": "40",
+    "fifty": "50",
+    "noon": "12",
+    "midday": "12",
+    "midnight": "0",
+}
+"""Numbers in words; "one" is mostly none."""
+_HAN_NUMBER = re.compile(
+    r"(?P<tens>[二两三四五六七八九])?(?P<ten>十)(?P<ones>[一二三四五六七八九])?|(?P<digit>[一二两三四五六七八九])"
+)
+_HAN_DIGITS = {one: number for number, one in enumerate("一二三四五六七八九", 1)} | {"两": 2}
+
+
 class Wording:
-    """The words that a prompt showed, to compare what a model writes with.
+    """The words that a prompt showed, to compare what a model writes with; ``counts`` are its numbers, those in words too.
 
     Args:
         texts: everything that the model could read.
@@ -46,14 +67,19 @@ class Wording:
     def __init__(self, texts: Iterable[str]) -> None:
         self.words: set[str] = set()
         self.numbers: set[str] = set()
+        self.counts: set[str] = set()
         self.scripts: set[str] = set()
         for text in texts:
             self.add(text)
 
     def add(self, text: str) -> None:
         """Take in another text."""
-        self.words.update(_words(text))
+        said = _words(text)
+        self.words.update(said)
         self.numbers.update(_NUMBER.findall(text))
+        told = [*_NUMBER.findall(text), *(_COUNTS[word] for word in said if word in _COUNTS)]
+        told += [str(_of_han(match)) for match in _HAN_NUMBER.finditer(text)]
+        self.counts.update(one.lstrip("0") or "0" for one in told)
         self.scripts |= scripts_of(text)
 
 
@@ -109,7 +135,7 @@ def gist_fits(gist: str, known: Wording) -> bool:
 
 
 def _numbers_known(text: str, known: Wording) -> bool:
-    """Whether a text holds no number that was not said, dates reckoned from what was said apart."""
+    """Whether a text holds no number that was not said, dates and hours reckoned from what was said apart."""
 
     def near(year: int) -> bool:
         return any(str(one) in known.numbers for one in (year - 1, year, year + 1))
@@ -121,8 +147,24 @@ def _numbers_known(text: str, known: Wording) -> bool:
     def of_month(match: re.Match[str]) -> str:
         return match["said"] if near(int(match["year"])) else match[0]
 
-    left = _YEAR_OF_MONTH.sub(of_month, _DAY.sub(reckoned, text))
-    return all(number in known.numbers for number in _NUMBER.findall(left))
+    def of_clock(match: re.Match[str]) -> str:
+        hour, minute = int(match["hour"]), int(match["minute"])
+        hours = {hour % 12, (hour + 1) % 12} if minute > 30 else {hour % 12}  # "a quarter to three" is 14:45
+        told = any(str(one) in known.counts for part in hours for one in (part, part + 12)) or (
+            1 in hours and "one" in known.words
+        )
+        parts = {0: "", 15: "quarter 刻", 30: "half 半", 45: "quarter 刻"}.get(minute)
+        full = minute == 0 or not known.counts.isdisjoint((str(minute), str(60 - minute)))
+        return " " if told and (full or (parts and not known.words.isdisjoint(parts.split()))) else match[0]
+
+    left = _CLOCK.sub(of_clock, _YEAR_OF_MONTH.sub(of_month, _DAY.sub(reckoned, text)))
+    return all(number in known.numbers or number in known.counts for number in _NUMBER.findall(left))
+
+
+def _of_han(match: re.Match[str]) -> int:
+    if match["digit"]:
+        return _HAN_DIGITS[match["digit"]]
+    return 10 * _HAN_DIGITS.get(match["tens"] or "一", 1) + _HAN_DIGITS.get(match["ones"] or "", 0)
 
 
 def antecedents_of(step: LabeledStep, resolved: str, earlier: Iterable[LabeledStep]) -> tuple[str, ...]:

@@ -63,6 +63,7 @@ class LabelReading:
         self.loose = Wording([" ".join(map(str, range(13)))])  # "two nights" may become "2 nights"
         for part in ("words", "numbers", "scripts"):
             getattr(self.loose, part).update(getattr(self.known, part))
+        self.loose.counts = self.known.counts
         self.scopes = NewScopes(user, self.board, self.known.scripts, limit=len(task.chosen) + 2)
 
     # ------------------------------------------------------------------ asking
