@@ -151,6 +151,18 @@ def tells_day(text: str, day: date) -> bool:
     return named and any(int(one) == day.day for one in _NUMBER.findall(text))
 
 
+def _tells_month(text: str, day: str) -> bool:
+    """Whether a day is the first of a month or year that a text names without a day: "in March 2026", "2026-03", 2026年."""
+    year, month, first = (*day.split("-"), "")[:3]
+    if first != "01":
+        return False
+    name = f"{date(int(year), int(month), 1):%B}"
+    coarse = rf"(?<![\d-]){year}-{month}(?!-?\d)|(?<!\d ){name} (?:of )?{year}|{year}年{int(month)}月(?!\d)"
+    if month == "01":
+        coarse += rf"|\b(?:in|since|from|until|of) {year}\b(?!-)|{year}年(?!\d)"
+    return re.search(coarse, text) is not None
+
+
 def hit_text(hit: Hit) -> str:
     """What a hit says, as :func:`item_text` words an item; of a document the passage that was found."""
     return hit.text if hit.kind == "step" or hit.place is not None else item_text(hit.kind, hit.text)
@@ -198,7 +210,7 @@ def hit_line(hit: Hit, zone: tzinfo | None = None) -> str:
         else:
             said = "" if hit.said_at is None else _moment(hit.said_at, clock, "step")
             when = f"[{said}] " if said else ""
-            if own != said and not all(one in text for one in own.split()):
+            if own != said and not all(one in text for one in own.split()) and not _tells_month(text, own):
                 what = f"{hit.kind}, {'on' if hit.kind == 'episodic' else 'from'} {own}"
     who = f"{hit.speaker}: " if hit.speaker else f"({what}) "
     return f"{when}{who}{text}{' (no longer believed)' if hit.superseded else ''}"

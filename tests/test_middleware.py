@@ -235,12 +235,15 @@ def test_the_day_of_an_event_stands_apart_from_that_on_which_it_was_said(memory:
     alice.add({**rests, "summary": "Dinner after the Harrogate race", "occurred_at": "2027-03-14T19:00"})
     told = "Prizes of the Harrogate race on 2027-03-14 at 20:00"
     alice.add({**rests, "summary": told, "occurred_at": "2027-03-14T20:00"})
+    month = "The Harrogate race was founded in March 1996"
+    alice.add({**rests, "summary": month, "occurred_at": "1996-03-01"})
     made, model = agent(memory, ["Yes."])
     made.invoke(ask("When is the Harrogate race?"), thread("later"), context=ALICE)
     lines = model.prompts[0][0].text.splitlines()
     assert "[2026-11-22 13:14] (episodic, on 2027-03-14) The race at Harrogate is run" in lines
     assert "[2026-11-22 13:14] (episodic, on 2027-03-14 19:00) Dinner after the Harrogate race" in lines
     assert f"[2026-11-22 13:14] (episodic) {told}" in lines
+    assert f"[2026-11-22 13:14] (episodic) {month}" in lines  # no day is known
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from hexamem.agents.meta_manager import ModelMetaManager, is_small_talk
 from hexamem.agents.single_call import SingleCall, SingleReply, SingleTask
 from hexamem.graphs.ingest_state import read_back, written
 from hexamem.memory_types import MemoryItem, Step
+from hexamem.memory_types.cutting import without_parts
 from hexamem.memory_types.proposals import Evidence, Proposal
 from hexamem.models import RetryPolicy, check_strict, strict_schema
 
@@ -101,6 +102,15 @@ def test_every_form_can_be_asked_in_strict_mode_and_shows_its_steps_and_items(
 
 def test_the_single_form_can_be_asked_in_strict_mode() -> None:
     assert check_strict(strict_schema(SingleReply)) == []
+
+
+def test_what_was_forgotten_of_a_step_takes_no_room(scripted_server: ServerFactory) -> None:
+    server = scripted_server([reply()])
+    cut = without_parts("I like figs. My sister plays the oboe in Graz.", ["I like figs. "])
+    propose(server, batch_of(cut, without_parts("I like tea. I swim in the lake.", ["I swim in the lake."])))
+    prompt = server.requests[0].messages[-1]["content"]
+    assert "\n| [forgotten] My sister plays the oboe in Graz.\n" in prompt
+    assert "\n| I like tea. [forgotten]\n" in prompt
 
 
 def test_known_items_stand_under_handles_and_no_id_is_shown(scripted_server: ServerFactory) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
 
 from ...intent.contract import LabeledStep
+from ...memory_types.cutting import trimmed
 from ...memory_types.labels import Label
 from ...memory_types.local_time import in_zone
 from ...stores.vocabulary import Vocabulary
@@ -123,7 +124,7 @@ def shown_steps(task: LabelTask, board: ScopeBoard, candidates: Mapping[str, Seq
         step = one.step
         when = in_zone(step.occurred_at, task.zone).strftime("%a %Y-%m-%d %H:%M")
         lines.append(f"[{number}] {when} {_thread(one, task)}{abridged(_who(one), 80)}")
-        lines += [f"| {line}" for line in _cut(step.text).splitlines() if line.strip()]
+        lines += [f"| {line}" for line in _cut(trimmed(step.text)).splitlines() if line.strip()]
         if near := candidates.get(step.id):
             lines.append(f"like: {'; '.join(near)}")
     return "\n".join(lines)

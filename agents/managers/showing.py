@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, timezone, tzinfo
 
 from ...memory_types import MemoryItem
+from ...memory_types.cutting import trimmed
 from ..contract import Batch, HeardStep, Instruction
 from ..labelling.task import abridged
 from .shared import ManagerForm
@@ -30,7 +31,7 @@ def shown_steps(batch: Batch, notes: Mapping[str, str] | None = None) -> str:
     for number, one in enumerate(batch.steps, 1):
         lines.append(f"[{number}] {_when(one, batch.zone)} {_thread(one, batch)}{_who(one)}")
         text = one.step.index_text if one.step.index_text.strip() else one.step.content
-        lines += [f"| {line}" for line in _cut(text).splitlines() if line.strip()]
+        lines += [f"| {line}" for line in _cut(trimmed(text)).splitlines() if line.strip()]
         resolved = one.resolved_text
         if resolved.strip() and resolved not in (text, one.step.content) and len(resolved) <= _LONGEST:
             lines.append(f"meant: {abridged(resolved, _LONGEST)}")
