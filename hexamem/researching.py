@@ -16,7 +16,7 @@ from .memory_types import LightMemory, Where, utc_now
 from .memory_types.research import LANES, AnswerForm, Lane, Research, ResearchTier
 from .stores.kept_records import KeptRecords
 from .stores.ledger import Transaction, recall_row
-from .stores.ledger.labels import read_labels
+from .stores.ledger.labels import count_labels, read_labels
 from .stores.ledger.said_steps import index_texts, step_speakers
 from .stores.ledger.schema import steps
 from .stores.ledger.steps import steps_since
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["Researching"]
 
 _KEPT_USERS = 1_024
-_SCOPES = 80
+_SCOPES = 40
 _MOST_ROUNDS, _MOST_PASSAGES = 20, 200
 _TIERS = (*get_args(ResearchTier), "auto")
 
@@ -220,13 +220,28 @@ class Researching:
         return self._memory.paging.light_memory(user, tokens, filters.steps if filters else None)
 
     def _scopes(self, user: str) -> tuple[str, ...]:
+        """The scopes that a planner may search by, those of most steps first.
+
+        Not those of a single step, which a search by its words finds as well, nor what quotes a step for want of a name, unless
+        a person pinned them.
+        """
+        from .intent.scopes.introduction import is_quoted
+
         with self._memory.ledger.read(user) as tx:
             if not tx.user_id:
                 return ()
             labels = [one for one in read_labels(tx) if one.kind == "scope"]
+            counts = count_labels(tx)
         vocabulary = Vocabulary(labels)
-        own = dict.fromkeys(vocabulary.canonical(one.id) for one in reversed(labels))
-        return tuple(vocabulary.path(one) for one in list(own)[:_SCOPES])
+        held: dict[str, int] = {}
+        for one in labels:
+            for each in (own := vocabulary.canonical(one.id), *vocabulary.above(own)):
+                held[each] = held.get(each, 0) + counts.get(one.id, 0)
+        pinned = {vocabulary.canonical(one.id) for one in labels if one.pinned}
+        named = [
+            one for one, count in held.items() if one in pinned or (count > 1 and not is_quoted(vocabulary.name(one)))
+        ]
+        return tuple(map(vocabulary.path, sorted(named, key=lambda one: -held[one])[:_SCOPES]))
 
     def _meter(self) -> Any:
         if not self._memory.model_tier.models:

@@ -471,6 +471,21 @@ def test_the_judge_is_told_the_reason_what_was_searched_and_how_many_rounds_are_
     assert found.rounds[0].reason == "The passages tell of another arm."
 
 
+def test_a_planner_is_shown_the_scopes_of_several_steps_those_of_most_first(opened: Any) -> None:
+    user, server = opened()
+    user.remember("My sourdough needs more rye flour.", thread_id="bread")
+    user.flush()
+    scopes = user.labels.list("scope")
+    user.research(QUESTION, 1)
+    shown = re.search(r"<labels>\n(.*)\n</labels>", server.requests[0].text, re.DOTALL)
+    assert shown
+    counts = {f"- {one.path}": one.steps for one in scopes}
+    lines = shown[1].split("\n")
+    assert set(lines) == {one for one, count in counts.items() if count > 1 and "Talk: " not in one}
+    assert [counts[one] for one in lines] == sorted((counts[one] for one in lines), reverse=True)
+    assert any(count == 1 for count in counts.values())
+
+
 def test_what_is_still_open_stands_in_a_later_plan_as_open_and_not_as_searched(opened: Any) -> None:
     missing = "Theo's brother at the doctor's"
     user, server = opened(

@@ -15,10 +15,10 @@ from ..summaries import Gist
 from .anchor import company_of
 from .identity import GENERIC, IDENTIFIER, Features, read_features
 from .naming import said_names
-from .registry import DASH, Registry, Scope, reads_as_topic, topic_tokens
+from .registry import DASH, SEPARATOR, Registry, Scope, reads_as_topic, topic_tokens
 from .text import STOP, Words, same_length_lower
 
-__all__ = ["introduce", "name_topic", "open_introduced", "take_up", "topic_name"]
+__all__ = ["introduce", "is_quoted", "name_topic", "open_introduced", "take_up", "topic_name"]
 
 _WORD = re.compile(r"[^\W\d_][\w]*(?:[-.'’&/](?=\w)\w+)*|[^\s\w]")
 _FILLER_TEXT = """
@@ -32,6 +32,7 @@ _PROJECT = re.compile(r"\b[Pp]roject (?P<name>[A-Z][\w-]+)|\b(?P<pre>[A-Z][\w-]+
 _READ = 300
 _PURPOSE = 40
 _LONGEST = 48  # characters of a topic's name
+_QUOTED = "Talk: "
 
 
 def _purpose_gist(words: Words) -> str:
@@ -153,7 +154,12 @@ def topic_name(text: str) -> tuple[str, bool]:
         if len(name) <= _LONGEST and reads_as_topic(name):
             return name, False
     about = " ".join(text[:80].split()[:5])[:40].strip(" ,.;:!?/")
-    return (f"Talk: {about}" if about else "Talk"), True
+    return (f"{_QUOTED}{about}" if about else "Talk"), True
+
+
+def is_quoted(name: str) -> bool:
+    """Whether a topic's name only quotes its first words, for want of a better one."""
+    return name.rpartition(SEPARATOR)[2].startswith(_QUOTED)
 
 
 def name_topic(scope: Scope, words: Words, registry: Registry) -> None:
