@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from . import lazy_re as re
 from .agents.research_rules.saying_nothing import asks_of_asking, says_nothing
 from .errors import ConfigError, HexamemError
-from .memory_types import CoreItem, Hit, MemoryItem, Recall, Where
+from .memory_types import CoreItem, Hit, MemoryItem, Recall, Where, utc_now
 from .memory_types.local_time import in_zone
 from .memory_types.times import read_zone
 from .models.tokens import count_each, count_tokens
@@ -193,7 +193,8 @@ def prompt_memory(
     if settings.core:
         try:
             with user._calls, user.memory.ledger.read(user.name) as tx:
-                blocks = read_items(tx, kinds=("core",))
+                kept = read_items(tx, kinds=("core",))
+            blocks = [one for one in kept if one.valid_to is None or one.valid_to > utc_now()]
         except HexamemError as error:
             degraded.append(f"core memory could not be read: {error}")
     today = f"Today is {datetime.now(zone):%A, %Y-%m-%d}." if settings.today else ""

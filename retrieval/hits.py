@@ -7,7 +7,7 @@ from datetime import timedelta, timezone, tzinfo
 from functools import lru_cache
 from typing import TypeAlias
 
-from ..memory_types import Hit, MemoryItem, ResourceItem, Signal, Source
+from ..memory_types import Hit, MemoryItem, ResourceItem, Signal, Source, utc_now
 from ..memory_types.local_time import in_zone
 from ..memory_types.times import read_zone
 from ..stores.chunking import SHORT, chunk_spans, passage_at, span_of
@@ -193,6 +193,13 @@ def _has_own_time(item: ShownItem | MemoryItem) -> bool:
     return item.own_time if isinstance(item, ShownItem) else has_own_time(item)
 
 
+def _ended(item: ShownItem | MemoryItem, run: Run) -> bool:
+    """Whether an item is not true any more, where no other time is asked for."""
+    if item.valid_to is None or run.request.as_of is not None or run.request.known_at is not None:
+        return False
+    return item.valid_to <= utc_now()
+
+
 def _item_hit(
     candidate: Candidate,
     item: ShownItem | MemoryItem,
@@ -220,7 +227,7 @@ def _item_hit(
         speaker=None,
         thread_id=None,
         sources=item.sources,
-        superseded=item.status == "superseded",
+        superseded=item.status == "superseded" or _ended(item, run),
         scope=None,
         events=(),
         entities=(),

@@ -383,6 +383,23 @@ def test_core_memory_that_the_model_writes_stands_in_its_next_prompt(memory: Mem
     assert "human: Speaks Basque." in model.prompts[1][0].text
 
 
+def test_what_has_ended_is_no_core_memory_and_is_told_as_believed_no_more(memory: Memory) -> None:
+    alice = memory.user("alice")
+    over, on = {"valid_to": "2024-03-01"}, {"valid_to": "2999-03-01"}
+    alice.add({"kind": "core", "label": "languages", "value": "Learns Welsh", **over})
+    alice.add({"kind": "core", "label": "hobbies", "value": "Plays the oboe", **on})
+    alice.add({"kind": "semantic", "name": "Welsh lessons", "summary": "Welsh lessons are in Cardiff", **over})
+    alice.add({"kind": "semantic", "name": "oboe", "summary": "Oboe lessons are in Leeds", **on})
+    made, model = agent(memory, ["Yes."])
+    made.invoke(ask("Where are my Welsh and oboe lessons?"), context=ALICE)
+    prompt = model.prompts[0][0].text
+    assert "<core>\nhobbies: Plays the oboe\n</core>" in prompt
+    assert "(semantic) Welsh lessons are in Cardiff (no longer believed)\n" in prompt
+    assert "(semantic) Oboe lessons are in Leeds\n" in prompt
+    then = alice.recall("Where are my Welsh lessons?", as_of="2024-02-01", kinds="semantic").hits
+    assert [hit.superseded for hit in then if "Welsh" in hit.text] == [False]
+
+
 def test_a_core_block_says_its_label_once(memory: Memory) -> None:
     for label, value in (("partner", "Partner: Tom"), ("diet", "Is vegetarian")):
         memory.user("alice").add({"kind": "core", "label": label, "value": value})

@@ -24,9 +24,9 @@ _GIVEN = (
 _TEXTS = Prepared(select(items.c.id, items.c.text).where(*_GIVEN))
 _STATES = Prepared(select(items.c.id, items.c.status, items.c.superseded_by).where(*_GIVEN))
 _SHOWN = Prepared(
-    select(items.c.id, items.c.kind, items.c.text, items.c.event_at, items.c.created_at, items.c.status).where(
-        *_GIVEN, items.c.kind != "resource"
-    )
+    select(
+        items.c.id, items.c.kind, items.c.text, items.c.event_at, items.c.created_at, items.c.status, items.c.valid_to
+    ).where(*_GIVEN, items.c.kind != "resource")
 )
 _SOURCES = Prepared(
     select(sources.c.item_id, sources.c.step_id, sources.c.quote, sources.c.start, sources.c.end)
@@ -60,6 +60,7 @@ class ShownItem(NamedTuple):
     own_time: bool
     status: str
     sources: tuple[Source, ...]
+    valid_to: datetime | None = None
 
 
 def item_texts(tx: Transaction, item_ids: Collection[str]) -> dict[str, str]:
@@ -88,7 +89,9 @@ def shown_items(tx: Transaction, item_ids: Collection[str]) -> dict[str, ShownIt
         for row in tx.all(_SHOWN, user=tx.user_id, ids=part):
             cites = tuple(cited.get(row.id, ()))
             own_time = row.event_at != row.created_at
-            found[row.id] = ShownItem(row.id, row.kind, row.text, row.event_at, own_time, row.status, cites)
+            found[row.id] = ShownItem(
+                row.id, row.kind, row.text, row.event_at, own_time, row.status, cites, row.valid_to
+            )
     return found
 
 
