@@ -38,7 +38,9 @@ _TOLD = re.compile(  # "When did I tell you that the exam was moved?": it was to
     re.IGNORECASE,
 )
 _TELLS = re.compile(  # what makes a question tell something
-    r"\d|['’](?:m|ve|d|ll)\b|[:;(—–]|\b(?:because|since|although|though|now that|given|considering|if)\b"
+    r"\d|['’](?:m|ve|d|ll)\b|[:;(—–]"
+    r"|\b(?:because|since(?!\s(?:i|we)\s(?:first\s|last\s)?(?:told|said|mentioned)\b)|although|though|now that|given"
+    r"|considering|if)\b"
     r"|\b(?:my|our) (?:new|old|former|ex)\b|.\b(?:who|whom|whose|which|while|when)\b"
     r"|\bthat\s+(?:i|we|he|she|they|it|my|our|the|is|was|has)\b"
     r"|\b(?:january|february|march|april|(?-i:May)|june|july|august|september|october|november|december"
