@@ -6,6 +6,7 @@ turns that alternate and a result for each call of a tool: a mark stands in its 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -21,7 +22,7 @@ def as_read_now(messages: Sequence[AnyMessage], forgotten: Mapping[str, str]) ->
     """The messages with marks in place of what was forgotten; the same objects where nothing was.
 
     What the memory's tools gave in earlier turns, up to the last time that something was forgotten, may say it too, and
-    goes as well. The user's last message stays: it is what the model answers.
+    goes as well; of what was asked about then the ids stay, to go on with. The user's last message stays: it is what the model answers.
 
     Args:
         messages: the conversation as the host has it.
@@ -42,7 +43,18 @@ def as_read_now(messages: Sequence[AnyMessage], forgotten: Mapping[str, str]) ->
 
 
 def _forgot(message: AnyMessage) -> bool:
-    return isinstance(message, ToolMessage) and message.name == "forget" and message.status != "error"
+    """Whether a message is the result of a call by which something was forgotten."""
+    if not isinstance(message, ToolMessage) or message.name != "forget" or message.status == "error":
+        return False
+    return _told_of(message).get("undo_with") != []
+
+
+def _told_of(message: ToolMessage) -> Mapping[str, Any]:
+    try:
+        told = json.loads(str(message.text))
+    except ValueError:
+        return {}
+    return told if isinstance(told, dict) else {}
 
 
 def _of_memory(message: AnyMessage) -> bool:
@@ -64,4 +76,7 @@ def _marked(message: AnyMessage, text: str) -> AnyMessage:
         values["content"] = values.get("content", "")
     if isinstance(message, ToolMessage):
         values["artifact"] = None
+        if message.name == "forget" and (asked := _told_of(message).get("not_sure")):
+            ids = [one["id"] for one in asked if isinstance(one, dict) and "id" in one]
+            values["content"] = f"{FORGOTTEN} {json.dumps({'not_sure': ids})}"
     return message.model_copy(update=values)

@@ -374,6 +374,24 @@ def test_a_part_that_the_model_forgot_is_not_shown_to_it_any_more(chat: Chat, se
     assert "Karen is in Lisbon. [forgotten]" in shown
 
 
+def test_where_nothing_was_forgotten_the_model_still_has_the_ids_to_go_on_with(
+    chat: Chat, server: ScriptedServer
+) -> None:
+    done = Reply(content="Which of it?", plain=True)
+    server.follow([done, Reply(tool="forget", content={"what": "Arjun's band"}), done, done])
+    said = ("What is the name of Arjun's band?", "Forget Arjun's band.", "Yes, that.")
+    chat(*said, options=("--model", "openai:scripted"))
+    assert "not_sure" in server.requests[-1].text
+
+
+def test_what_was_recalled_is_shown_once_a_turn(chat: Chat, server: ScriptedServer) -> None:
+    chat("My daughter Mia goes to school in Hangzhou.", "Please forget Arjun's band.", options=("--thread", "one"))
+    forgetting = Reply(tool="forget", content={"what": "Arjun's band"})
+    server.follow([forgetting, Reply(content="In Hangzhou.", plain=True)])
+    shown = chat("Where does Mia go to school?", options=("--model", "openai:scripted", "--thread", "two"))
+    assert shown.count("recalled ") == 1
+
+
 def test_a_model_is_not_shown_what_was_quoted_while_there_was_none(chat: Chat, server: ScriptedServer) -> None:
     chat("Where does Mia go?", "/model openai:scripted", "And Tom?")
     [request] = server.requests

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from langchain.agents import create_agent
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from hexamem import MemoryMiddleware, UserMemory, memory_tools
@@ -419,6 +419,18 @@ def test_calls_of_tools_keep_their_results_and_lose_their_words() -> None:
     assert [one.content for one in shown] == ["Find the band.", MARK, "Thanks."]
     assert [(one["name"], one["args"], one["id"]) for one in shown[1].tool_calls] == [("web", {}, "1")]
     assert call.tool_calls[0]["args"] == {"q": "Slow"}
+
+
+def test_of_what_the_tool_was_not_sure_of_the_ids_stay_and_of_a_call_that_forgot_nothing_all() -> None:
+    told = {"forgotten": [], "undo_with": ["op_1"], "not_sure": [{"id": "step_1", "text": "Slow Lantern is loud."}]}
+    call = AIMessage("", id="a", tool_calls=[{"name": "forget", "args": {"what": "Slow Lantern"}, "id": "1"}])
+    messages: list[Any] = [HumanMessage("Forget the band.", id="h"), call]
+    last = HumanMessage("Yes.", id="i")
+    done = ToolMessage(json.dumps(told), name="forget", tool_call_id="1", id="t")
+    [_, _, shown, _] = as_read_now([*messages, done, last], {})
+    assert shown.content == f'{MARK} {{"not_sure": ["step_1"]}}'
+    nothing = ToolMessage(json.dumps({**told, "undo_with": []}), name="forget", tool_call_id="1", id="t")
+    assert as_read_now([*messages, nothing, last], {})[2] is nothing
 
 
 def test_nothing_is_made_anew_where_nothing_was_forgotten() -> None:

@@ -246,7 +246,7 @@ def _next(done: Forgotten) -> str:
     if done.unsure:
         told.append(
             "What is under not_sure was NOT forgotten: ask the user which of it is to go as a whole, then call forget with "
-            "the ids of those."
+            "the ids of those; search_memory tells them again."
         )
     elif done.operation is not None:
         told.append("Memory holds nothing else that says it: tell the user that it is done.")

@@ -26,6 +26,7 @@ __all__ = ["Chat", "chat", "item_line"]
 
 _KEPT = 40  # messages of the conversation that a model is shown; the rest comes back by recall
 _SHOWN = 3
+_LINE = 110  # characters of what was learned
 
 
 def chat(
@@ -108,6 +109,7 @@ class Chat:
     reveals_reply: bool = False
     _graph: CompiledStateGraph[Any, Any, Any, Any] | None = None
     _items: dict[str, str] = field(default_factory=dict)
+    _told: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.history = _last_messages(self.user, self.thread)
@@ -148,6 +150,7 @@ class Chat:
             before = [one for one in before if not one.additional_kwargs.get(NOT_STORED)]
         given = [*before, HumanMessage(line)]
         stored: list[str] = []
+        self._told = []
         shown = False
         out: dict[str, Any] = {"messages": given}
         context = {"user": self.user.name, "thread_id": self.thread}
@@ -169,8 +172,9 @@ class Chat:
             _write_part("\n")
         said = list(out["messages"])
         forgot = [one for one in said[len(given) :] if one.type == "tool" and one.name == "forget"]
-        self.history = _last_messages(self.user, self.thread) if forgot else said
-        if done := [each for one in forgot for each in _undo_with(str(one.text))]:
+        done = [each for one in forgot for each in _undo_with(str(one.text))]
+        self.history = _last_messages(self.user, self.thread) if done else said  # else the ids are there to go on with
+        if done:
             self.undoable = tuple(done)
             output.write(Text("forgotten by the model; /undo brings it back", style="dim"))
         replies = [one.text for one in said[len(given) :] if one.type == "ai"]
@@ -188,6 +192,10 @@ class Chat:
         if what.get("stage") == "recall":
             self.recall, self.researched = what.get("recall") or {}, False
             hits = self.recall.get("hits") or []
+            told = [str(hit["id"]) for hit in hits]
+            if told == self._told:  # once in a turn, however often the model calls tools
+                hits = []
+            self._told = told
             if hits:
                 output.write(Text(f"recalled {len(hits)} (/why):", style="dim"))
             for hit in hits[:_SHOWN]:
@@ -228,7 +236,8 @@ class Chat:
             line = item_line(item)
             if before.get(item.id) != line:
                 did = "changed" if item.id in before else "learned"
-                output.write(Text(output.clean(f"{did} {item.kind}: {line[:110]}"), style="dim green"))
+                told = line if len(line) <= _LINE else f"{line[: _LINE - 1]}…"
+                output.write(Text(output.clean(f"{did} {item.kind}: {told}"), style="dim green"))
         self.know_items()
 
 
@@ -252,7 +261,8 @@ def item_line(item: MemoryItem) -> str:
         said = item.caption
     else:
         said = getattr(item, "summary", "") or item.text
-    return " ".join(said.split())
+    ended = f" (until {item.valid_to:%Y-%m-%d})" if item.valid_to is not None else ""
+    return " ".join(said.split()) + ended
 
 
 def _write_part(text: str) -> None:
