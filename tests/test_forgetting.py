@@ -155,8 +155,14 @@ def test_a_later_reply_that_says_the_only_word_of_it_goes_too(alice: UserMemory)
     older = ["I live in Bristol with Paul, and on Thursdays I work.", "Noted."]
     asked = "What do I do on Thursdays?"
     tell(alice, *older, "On Thursdays I do yoga with Paul.", "Noted.", asked, "Yoga with Paul.")
-    forget(alice, what="On Thursdays I do yoga with Paul")
+    done = forget(alice, what="On Thursdays I do yoga with Paul")
     assert left(alice) == [*older, "Noted.", asked]
+    assert told(done) == []
+
+
+def test_a_weekday_in_the_plural_is_no_name(alice: UserMemory) -> None:
+    tell(alice, "On Thursdays I do yoga.", "Noted.", "What do I do on Thursdays?", "Nothing that I know of.")
+    assert told(forget(alice, what="On Thursdays I do yoga")) == []
 
 
 def test_what_is_said_of_others_stays(alice: UserMemory) -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Repeats", "what_repeats"]
 
 _MOST = 12  # records that are told
-_DAYS = word_set(" ".join((*MONTHS, *WEEKDAYS, "today", "tomorrow")))
+_DAYS = word_set(" ".join((*MONTHS, *WEEKDAYS, *(f"{one}s" for one in WEEKDAYS), "today", "tomorrow")))
 _COUNT = re.compile(r"\d{1,2}(?:st|nd|rd|th|am|pm)?|(?:19|20)\d\d(?:-\d\d){0,2}")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 
