@@ -118,7 +118,7 @@ class StoredOutput(_Values):
 
 
 class UpdateCoreInput(_Input):
-    label: str = Field(min_length=1, description="The block, such as 'human' or 'persona'.")
+    label: str = Field(min_length=1, description="Of a block that you see, or a new one, such as 'persona'.")
     value: str = Field(description="The whole new text of the block.")
 
 

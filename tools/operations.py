@@ -369,8 +369,8 @@ OPERATIONS: tuple[MemoryOperation[Any, Any], ...] = (
     ),
     MemoryOperation(
         name="update_core",
-        description="Write a block of core memory, which you see in every conversation: who the user is (label 'human') or "
-        "how you are to be (label 'persona'). The value replaces the whole block.",
+        description="Write a block of core memory, which you see in every conversation: who the user is and how you are to be. "
+        "The value replaces the whole block of that label.",
         input=UpdateCoreInput,
         output=StoredOutput,
         run=_update_core,
@@ -379,10 +379,9 @@ OPERATIONS: tuple[MemoryOperation[Any, Any], ...] = (
     MemoryOperation(
         name="forget",
         description="Forget records when the user asks for it: by their ids, as search_memory tells them, or by words for what "
-        "they say, those of this conversation too. By words an item or message goes that says just that, and of a longer "
-        "message the sentences that say it; assistant replies that only repeat it go along. The answer lists what was "
-        "forgotten, and under not_sure what was NOT and still says it: ask the user, then call again with its ids. Do not "
-        "repeat in your reply what was forgotten: the reply is stored. A person can undo it.",
+        "they say, in this conversation too. What says just that goes, of a longer message the sentences that do, and "
+        "replies that only repeat it. Under not_sure the answer lists what was NOT forgotten and says it too: ask the user, "
+        "then call again with its ids. Do not repeat what was forgotten: your reply is stored. A person can undo it.",
         input=ForgetInput,
         output=ForgetOutput,
         run=_forget,
