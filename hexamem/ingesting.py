@@ -229,7 +229,7 @@ class Ingesting:
             if not waiting.step_ids or talking:
                 job.complete(tx)
                 if due is not None:
-                    enqueue(tx, KIND, {}, key=_KEY, due_at=due)
+                    self._queue_on(tx, due, len(waiting.step_ids))
                 return JobOutcome.done()
         refusal = self._refusal()
         if refusal is not None:
@@ -245,7 +245,8 @@ class Ingesting:
             rest = waiting_steps(tx, self.size)
             if rest.step_ids:
                 now = self._closed(user, len(rest.step_ids)) or rest.newest is None
-                enqueue(tx, KIND, {}, key=_KEY, due_at=None if now else cast("datetime", rest.newest) + rests)
+                due_at = None if now else cast("datetime", rest.newest) + rests
+                self._queue_on(tx, due_at, len(rest.step_ids))
 
         context = IngestContext(
             user=user,
@@ -264,6 +265,12 @@ class Ingesting:
             with job.write() as tx:
                 finish(tx)
         return JobOutcome.done()
+
+    def _queue_on(self, tx: Transaction, due: datetime | None, steps: int) -> None:
+        """Queue the job anew for steps that wait: they count for the batch that fills."""
+        enqueue(tx, KIND, {}, key=_KEY, due_at=due)
+        with self._guard:
+            self._queued[tx.user] = steps
 
     def _closed(self, user: str, steps: int) -> bool:
         """Whether so many steps are a batch."""

@@ -134,6 +134,17 @@ def test_a_job_that_is_due_while_the_talk_goes_on_waits_on(memory: Memory, alice
     assert job.due_at > job.created_at
 
 
+def test_a_batch_that_fills_after_a_job_waited_on_is_due_at_once(memory: Memory, alice: UserMemory) -> None:
+    full = memory.settings.batch_size
+    alice.remember([f"message {number}" for number in range(full - 1)])
+    memory.ingesting.hurry("alice")
+    assert memory.runner.run_one("alice")  # the talk goes on: these steps are not forgotten by the count
+    assert not memory.runner.run_one("alice")
+    alice.remember("the last one")
+    assert memory.runner.run_one("alice")
+    assert memory.ingesting.waiting("alice") == 0
+
+
 def test_the_graph_leaves_an_open_batch_to_the_queue(memory: Memory, alice: UserMemory) -> None:
     done = run(memory, messages=[("user", TOLD)])
     assert [step.content for step in alice.steps()] == [TOLD]
