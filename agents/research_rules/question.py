@@ -16,7 +16,7 @@ from .irregular import BASES, word_stems
 from .own_facts import asked_slots, possessed
 from .synonyms import others_for
 
-__all__ = ["CODE", "Question", "Stems", "content_words", "holds", "read_question", "stems"]
+__all__ = ["CODE", "Question", "Stems", "asks_for_a_list", "content_words", "holds", "read_question", "stems"]
 
 Stems = Callable[[str], frozenset[str]]
 """Gives :func:`stems`: that function, or one that remembers for the time of a run."""
@@ -132,6 +132,11 @@ class Question:
     chinese: bool = False
 
 
+def asks_for_a_list(text: str) -> bool:
+    """Whether several things may be the answer by the question's own words, and not because it names several people."""
+    return _LIST.search(text) is not None
+
+
 def read_question(text: str, speakers: Collection[str], now: datetime, zone: tzinfo) -> Question:
     """Read a question.
 
@@ -174,7 +179,7 @@ def read_question(text: str, speakers: Collection[str], now: datetime, zone: tzi
         parts=parts if len(parts) > 1 else (),
         wants=wants,
         judges=_JUDGES.search(text) is not None,
-        many=_LIST.search(text) is not None or len(asked) > 1,
+        many=asks_for_a_list(text) or len(asked) > 1,
         since=since,
         until=until,
         slots=asked_slots(text) if len(parts) < 2 else (),

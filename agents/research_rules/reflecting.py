@@ -14,7 +14,7 @@ from ...intent.references.cues import FUNCTION_WORDS
 from ...memory_types.research import Passage, Reflection
 from .linking import follow_links, identifiers
 from .own_facts import states_slot
-from .question import CODE, Question, Stems, holds, stems
+from .question import CODE, Question, Stems, asks_for_a_list, holds, stems
 from .text_reader import TextReader
 
 __all__ = ["asks_one_thing", "coverage", "may_hold_more", "reflect_by_rules"]
@@ -82,7 +82,7 @@ def may_hold_more(question: Question) -> bool:
 
     A stretch of time between two things ("how many days lie between them?") is reckoned of these, and no count.
     """
-    counts = question.many and not _RECKONED.search(question.text)
+    counts = asks_for_a_list(question.text) and not _RECKONED.search(question.text)
     leads_on = any(set(one) & set("0123456789_") for one in identifiers(question.text))  # "MOT" is a word
     return counts or leads_on or _RANGING.search(question.text) is not None
 
