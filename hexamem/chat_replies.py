@@ -12,6 +12,7 @@ from .agents.asked_overview import asks_for_overview, only_of_people, overview, 
 from .agents.research_rules.asking import asks, is_courtesy, only_asks
 from .agents.research_rules.own_facts import asks_of_past
 from .agents.research_rules.question import Question, content_words, holds, read_question, stems
+from .agents.research_rules.saying_nothing import asks_of_asking, asks_plainly, merely_asks
 from .memory_types import CoreItem, MemoryItem, item_from, utc_now
 from .memory_types.local_time import in_zone
 from .memory_types.research import Passage, Research
@@ -96,7 +97,7 @@ def _noted(user: UserMemory, question: str) -> str:
         lines = _in_groups(tx, overview(tx, question, utc_now())) if tx.user_id else []
         beside = read_items(tx, kinds=tuple(_BESIDE)) if tx.user_id and not only_of_people(question) else []
     if beside:
-        counts = Counter(one.kind for one in beside)
+        counts: Counter[str] = Counter(one.kind for one in beside)
         kinds = [f"{counts[kind]} {names[counts[kind] > 1]}" for kind, names in _BESIDE.items() if counts[kind]]
         lines.append(f"Beside that: {', '.join(kinds)} (/memory)")
     if not lines:
@@ -161,7 +162,7 @@ def _nearest(found: Research, question: Question) -> list[Passage]:
     near = []
     for one in found.passages:
         steps = {source.step_id for source in one.sources}
-        if (_asks_alone(one.text) or only_asks(question, one.text)) if one.kind == "step" else steps <= shown:
+        if _asks_back(one, question) if one.kind == "step" else steps <= shown:
             continue
         shown |= steps
         near.append(one)
@@ -170,6 +171,13 @@ def _nearest(found: Research, question: Question) -> list[Passage]:
 
 def _said(one: Passage) -> _Said:
     return _Said(_without_name(one), one.occurred_at, one.speaker, tuple(source.step_id for source in one.sources))
+
+
+def _asks_back(step: Passage, question: Question) -> bool:
+    """Whether a message only asks, this or another thing."""
+    return (
+        _asks_alone(step.text) or only_asks(question, step.text) or (step.speaker == "user" and asks_plainly(step.text))
+    )
 
 
 def _asks_alone(text: str) -> bool:
@@ -224,7 +232,11 @@ def _best_quotes(user: UserMemory, found: Research, question: Question) -> list[
     count as much, rare ones more. Where the question is of somebody or an animal of the user ("my dog"), those that speak
     of them, in whatever word, leave out the others.
     """
-    said = list(found.evidence)
+    said = [
+        one
+        for one in found.evidence
+        if one.speaker != "user" or asks_of_asking(found.question) or not merely_asks(one.quote)
+    ]
     if question.whose:
         held = [stems(one.quote) for one in said]
         of_them = [all(holds(question, each, one) for one in question.whose) for each in held]

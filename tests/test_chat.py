@@ -126,6 +126,8 @@ def test_without_a_model_what_is_known_of_somebody_is_told_as_noted_and_said(mem
             "He loves jazz and hates mushrooms.",
             "My manager is called Petra. She prefers short emails.",
             "The present for Jonas lies in the attic.",
+            "what should I get Jonas for Christmas?",
+            "Tell me all about Jonas",
         ]
     )
     memory.flush()
@@ -142,6 +144,9 @@ def test_without_a_model_what_is_known_of_somebody_is_told_as_noted_and_said(mem
     assert told("who is petra").split("\n(")[0] == "What is noted:\n- Petra (manager) prefers short emails"
     assert "What is noted" not in told("Tell me about zebras")
     assert "What is noted" not in told("Who is it?")
+    assert "Christmas" not in told("Tell me about Jonas.")
+    assert "all about" not in told("tell me about zebras")
+    assert "“Tell me everything about Jonas”" in told("What did I ask you about Jonas?")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hexamem.agents.research_rules.saying_nothing import asks_of_asking, asks_plainly, asks_to_forget, says_nothing
+from hexamem.agents.research_rules.saying_nothing import (
+    asks_of_asking,
+    asks_plainly,
+    asks_to_forget,
+    merely_asks,
+    says_nothing,
+)
 
 
 @pytest.mark.parametrize(
@@ -19,6 +25,12 @@ from hexamem.agents.research_rules.saying_nothing import asks_of_asking, asks_pl
         "Search your memory: who mustn't eat the cake, and why?",
         "What do you know about me and my family?",
         "Tell me where I live.",
+        "Tell me everything about Jonas",
+        "Please tell me more about our flat.",
+        "Show me what you know about Lisbon",
+        "where does mia go to school",
+        "what do you know about my manager",
+        "who is petra",
         "Do you remember who fixed my roof?",
         "How many cats do I have?",
         "Please forget what I said about Ben's flat.",
@@ -63,6 +75,12 @@ def test_plain_questions_and_requests_to_forget_state_nothing(text: str) -> None
         "Remind me to call Tom.",
         "What a day!",
         "Where I live it rains.",
+        "what was great was the food",
+        "where i grew up is near the sea",
+        "What is left of the cake is for Tom",
+        "Where are you, I'm at home",
+        "Tell me about it, I lost my keys",
+        "Tell me a joke",
         "你知道我搬到波尔图了吗？",
         "我搬到了波尔图，你觉得怎么样？",
         "",
@@ -84,6 +102,22 @@ def test_what_tells_something_is_no_plain_question(text: str) -> None:
 )
 def test_a_request_to_forget_is_told_from_questions_and_from_what_tells(text: str, only: bool) -> None:
     assert asks_to_forget(text) is only
+
+
+@pytest.mark.parametrize(
+    ("text", "only"),
+    [
+        ("What should I get Jonas for his birthday?", True),
+        ("Any ideas? Should I call her?", True),
+        ("Where do I live?", True),
+        ("What can I cook for Mia, who is allergic to nuts?", False),
+        ("Did you know I moved to Porto?", False),
+        ("I moved to Porto. Nice?", False),
+        ("Thanks!", False),
+    ],
+)
+def test_questions_for_advice_merely_ask_where_they_tell_nothing_beside(text: str, only: bool) -> None:
+    assert merely_asks(text) is only
 
 
 FORGOT = ("Done, that's forgotten. It can be undone.", "You asked me to forget that, so I no longer keep it.")

@@ -11,7 +11,7 @@ from ... import lazy_re as re
 from ...retrieval.asking_replies import only_asks_back
 from .asking import is_courtesy
 
-__all__ = ["asks_of_asking", "asks_plainly", "asks_to_forget", "says_nothing"]
+__all__ = ["asks_of_asking", "asks_plainly", "asks_to_forget", "merely_asks", "says_nothing"]
 
 _LONGEST = 240
 _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
@@ -29,6 +29,20 @@ _ASKS = re.compile(
     rf"{_PLACED}(?:(?:what|which|who|whom|whose|when|where|how (?:many|much|old|long|often|far|tall))\b"
     r"(?!\s+(?:an?|about|if|should|could|can|shall|would|might)\b)"
     r"|(?:did|do|have|had|am|was)\s+(?:i|we)\b(?!\s+(?:tell|mention|say|told|mentioned|said|need|have to)\b))",
+    re.IGNORECASE,
+)
+_WANTED = re.compile(r"\b(?:tell|show|remind)\s+(?:me|us)\b", re.IGNORECASE)
+_OF_ALL = re.compile(  # behind "tell me"
+    r"(?:(?:all|everything|more|something|anything|what)\s+)?(?:(?:that\s+)?(?:you|we)(?:['’]ve|\s+have)?\s+"
+    r"(?:know|remember|stored|saved|noted|learn(?:ed|t))\s+)?(?:about|of|on)\b",
+    re.IGNORECASE,
+)
+_NEWS = re.compile(r"\b(?:did|do|have)\s+you\s+(?:know|hear|heard|see|seen)\b|\bguess\b|你知道", re.IGNORECASE)
+_INVERTED = re.compile(  # a question without its mark: "where does mia go to school"
+    rf"{_PLACED}(?:what|which|who|whom|whose|when|where|how (?:many|much|old|long|often|far|tall))"
+    r"(?:\s+(?!(?:is|are|was|were)\b)[\w'’-]+){0,2}?"
+    r"(?:\s+(?:do|does|did|am|is|are|was|were|have|has|will|can)\b|['’]s\b)"
+    r"(?!.*\s(?:is|are|was|were)\s)[^.!,;:?]+$",
     re.IGNORECASE,
 )
 _NEXT = re.compile(rf",?\s+(?:and|or|but)\s+(?={_PLACED}(?:wh(?:at|ich|o|om|ose|en|ere)|how|why)\b)", re.IGNORECASE)
@@ -123,6 +137,20 @@ def asks_plainly(text: str) -> bool:
     return asked
 
 
+def merely_asks(text: str) -> bool:
+    """Whether a text is nothing but questions that tell nothing beside, for advice too: "What should I get Jonas?"."""
+    if asks_plainly(text):
+        return True
+    asked = [one for one in _SENTENCE.findall(text[:_LONGEST]) if not is_courtesy(one)]
+    return len(text) <= _LONGEST and bool(asked) and all(map(_asks_alone, asked))
+
+
+def _asks_alone(sentence: str) -> bool:
+    if not sentence.rstrip().endswith(("?", "？")) or _NEWS.search(sentence):
+        return False
+    return _TELLS.search(sentence, 1) is None and _NAMED.search(sentence) is None
+
+
 def asks_to_forget(text: str) -> bool:
     """Whether a text is nothing but a request to forget something: like a plain question it tells nothing itself."""
     if len(text) > _LONGEST:
@@ -138,11 +166,11 @@ def asks_of_asking(text: str) -> bool:
 
 def _only_wants_to_know(sentence: str) -> bool:
     plain = _LEAD.sub("", sentence, count=1)
-    if not sentence.rstrip().endswith("?") and plain == sentence.lstrip():
+    if not sentence.rstrip().endswith("?") and plain == sentence.lstrip() and not _INVERTED.match(plain):
         return False
-    first = True
+    first, wanted = True, _WANTED.search(sentence, 0, len(sentence) - len(plain)) is not None
     for part in _NEXT.split(plain):
-        began = _ASKS.match(part)
+        began = _ASKS.match(part) or (_OF_ALL.match(part) if wanted else None)
         if began is None:
             if first or not _WHY.match(part):  # "and why?"
                 return False
