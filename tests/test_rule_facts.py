@@ -162,3 +162,40 @@ def test_an_age_is_told_apart_from_what_stays_true_a_year_on() -> None:
         "Alma (grandmother) lives in Porto",
         "Alma (grandmother) is 91",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("I just started a new job at Zalando as a data engineer.", {"Works at Zalando", "Works as a data engineer"}),
+        ("I've just started working for Zalando.", {"Works at Zalando"}),
+        ("I got the job at Zalando, I start on Monday.", {"Works at Zalando"}),
+        ("My new job at Zalando is great.", {"Works at Zalando"}),
+        ("I was hired by Siemens as an electrician.", {"Works at Siemens", "Works as an electrician"}),
+        ("I was hired by a small bakery in Ghent.", {"Works at a small bakery in Ghent"}),
+        ("I've worked at Ikea for ten years.", {"Works at Ikea"}),
+    ],
+)
+def test_how_somebody_came_to_a_job_tells_where_they_work(text: str, values: set[str]) -> None:
+    assert set(core(text)) == values
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I almost got a job at Zalando.",
+        "If I got a job at Zalando I'd move.",
+        "My old job at Zalando was awful.",
+        "My job at Zalando ended in May.",
+        "I applied for a job at Zalando.",
+        "I got a job interview at Zalando.",
+        "I never got the job at Zalando.",
+        "I worked at Ikea for ten years.",
+        "I had worked at Ikea for ten years.",
+        "I was hired to paint a fence.",
+        "I have a job for Tom.",
+        "I've been working with Tom since May.",
+    ],
+)
+def test_a_job_that_one_has_not_is_none(text: str) -> None:
+    assert [one for one in core(text) if one.startswith("Works")] == []

@@ -12,6 +12,7 @@ from .family_english import FAMILY_WORDS, english_family, named_next
 from .further_english import FURTHER_RULES
 from .habits_english import HABIT_RULES
 from .having import HAVING_RULES
+from .hired_english import HIRED_RULES
 from .likes_english import LIKES_RULES
 from .people import People, is_name
 from .person_english import PERSON_RULES
@@ -23,7 +24,16 @@ from .work_english import WORK_RULES
 
 __all__ = ["Fact", "english_facts"]
 
-_ALL_RULES = (*PERSON_RULES, *WORK_RULES, *LIKES_RULES, *FURTHER_RULES, *HAVING_RULES, *HABIT_RULES, *WISH_RULES)
+_ALL_RULES = (
+    *PERSON_RULES,
+    *WORK_RULES,
+    *HIRED_RULES,
+    *LIKES_RULES,
+    *FURTHER_RULES,
+    *HAVING_RULES,
+    *HABIT_RULES,
+    *WISH_RULES,
+)
 
 _ANSWER_WORDS = re.compile(
     r"\b(?:answers?|repl(?:y|ies)|respon(?:d|ses?)|emojis?|bullet(?:s| points?)?|concise"

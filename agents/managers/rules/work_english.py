@@ -12,7 +12,7 @@ from .roles_english import is_occupation
 from .sentences import Clause
 from .words import NAME
 
-__all__ = ["WORK_RULES"]
+__all__ = ["EMPLOYER", "JOB", "WORK_RULES", "is_employer", "job_value"]
 
 WORK_RULES, _rule = rule_set()
 
@@ -24,20 +24,20 @@ _INSTITUTION = (
     r"|garage|farm|brewery|pharmacy|salon|gym|airport|port|newspaper|magazine|court|prison|zoo|church|care home|nursing home"
     r"|post office|town hall)"
 )
-_EMPLOYER = (
+EMPLOYER = (
     rf"(?P<org>{NAME}(?:\s(?:hospital|university|college|school|museum|library|clinic|bank)\b)?|(?i:(?:an?|the)\s(?:[\w'-]+\s){{0,3}}?"
     rf"{_INSTITUTION})\b(?:\s(?:in|of)\s{NAME})?)"
 )
 
 
-_JOB = r"(?P<job>(?:[\w/&+'-]+\s){0,4}?[\w/&+-]+)"
+JOB = r"(?P<job>(?:[\w/&+'-]+\s){0,4}?[\w/&+-]+)"
 
 
 _NO_PLACE = re.compile(r"(?:an?|the)\s(?:office|company|firm|shop|store|bar|port|court|farm)\Z", re.IGNORECASE)
 _NO_STAFF = re.compile(r"(?:student|volunteer|patient|regular|guest|member)\Z", re.IGNORECASE)
 
 
-def _is_employer(org: str, job: str = "") -> bool:
+def is_employer(org: str, job: str = "") -> bool:
     """Whether it is a name, or a kind of place that says where: "a small bakery", "the children's hospital in Malmö".
 
     Args:
@@ -48,7 +48,7 @@ def _is_employer(org: str, job: str = "") -> bool:
     return is_name(org)
 
 
-def _job_value(job: str) -> str:
+def job_value(job: str) -> str:
     return clean(re.sub(r"^(?:an?|the|their|our)\s", "", job, flags=re.IGNORECASE))
 
 
@@ -58,7 +58,7 @@ def _job_value(job: str) -> str:
     rf"|'ll)?\s{ADV}(?P<verb>work|working|worked|start|starting|started|join|joining|joined"
     rf"|employed|got a job|got a new job|took a job|accepted a job|accepted an offer)(?:\s(?:over"
     rf"|part[- ]time|full[- ]time|nights|remotely|new|out|there|here|on \w+))*\s(?:at|for|with|from"
-    rf"|by|in)?\s?(?:the\s(?=(?-i:[A-Z])))?){_EMPLOYER}(?:\s(?i:as)\s(?i:an?\s|the\s|their\s)?{_JOB}(?=$|\s(?i:and"
+    rf"|by|in)?\s?(?:the\s(?=(?-i:[A-Z])))?){EMPLOYER}(?:\s(?i:as)\s(?i:an?\s|the\s|their\s)?{JOB}(?=$|\s(?i:and"
     rf"|since|for|from|on|in|at|but|next|this|last|until)\b))?",
 )
 def _works_at(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
@@ -70,7 +70,9 @@ def _works_at(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
         and (verb.startswith(("start", "join")) or " with " in match[0])
     ):
         return  # a gym that one joins is no employer
-    if verb == "worked" or org == "St" or not _is_employer(org) or re.match(r"(?i:in|at)\s(?:January|February)", org):
+    if verb.startswith("work") and re.search(r"\swith\s", match[0][: match.start("org") - match.start()]):
+        return  # a colleague, or a customer
+    if verb == "worked" or org == "St" or not is_employer(org) or re.match(r"(?i:in|at)\s(?:January|February)", org):
         return
     if re.search(rf"\bin\s{re.escape(org)}", clause.text) and org[0].isupper() and verb in ("work", "working"):
         yield Fact(label="work", value=f"Works in {org}", clause=clause, starts=True, confidence=0.75)
@@ -86,8 +88,8 @@ def _works_at(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     if match["job"]:
         yield Fact(
             label="job",
-            value=f"Works as {article(_job_value(match['job']))}",
-            stated=_job_value(match["job"]),
+            value=f"Works as {article(job_value(match['job']))}",
+            stated=job_value(match["job"]),
             clause=clause,
             slot="job_title",
             starts=verb not in ("work", "working"),
@@ -98,21 +100,21 @@ def _works_at(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     "as",
     rf"{LEAD}(?i:I(?:'m|'ve been|\sam|\shave been|'ve|\shave)?\s{ADV}(?:work|working|worked|start|starting"
     rf"|started)(?:\s(?:part[- ]time|full[- ]time|now|on \w+|nights|days|weekends"
-    rf"|shifts|freelance|remotely))*\sas\s(?:an?\s|the\s)?){_JOB}(?=$"
-    rf"|\s(?i:and|since|for|from|on|in|at|but|with|until|here)\b)(?:\s(?i:at|for|with)\s(?i:the\s(?=[A-Z]))?{_EMPLOYER})?",
+    rf"|shifts|freelance|remotely))*\sas\s(?:an?\s|the\s)?){JOB}(?=$"
+    rf"|\s(?i:and|since|for|from|on|in|at|but|with|until|here)\b)(?:\s(?i:at|for|with)\s(?i:the\s(?=[A-Z]))?{EMPLOYER})?",
 )
 def _works_as(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     if "worked" in match[0].lower():
         return
     yield Fact(
         label="job",
-        value=f"Works as {article(_job_value(match['job']))}",
-        stated=_job_value(match["job"]),
+        value=f"Works as {article(job_value(match['job']))}",
+        stated=job_value(match["job"]),
         clause=clause,
         slot="job_title",
         starts="start" in match[0].lower(),
     )
-    if match["org"] and _is_employer(match["org"], match["job"]):
+    if match["org"] and is_employer(match["org"], match["job"]):
         yield Fact(
             label="employer",
             value=f"Works at {match['org']}",
@@ -126,11 +128,11 @@ def _works_as(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 @_rule(
     "im am ill be",
     rf"{LEAD}(?i:(?:(?:from|as of|starting|since)\s[\w ]{{3,20}}?\s)?I(?:'m|\sam"
-    rf"|'ll be|\swill be)\s{ADV}(?:an?|the)\s){_JOB}(?=$|\s(?i:and|by|for|from|in|at|with|on"
-    rf"|but|who|now|there|here|these days)\b)(?:\s(?i:at|for|with)\s(?i:the\s(?=[A-Z]))?{_EMPLOYER})?",
+    rf"|'ll be|\swill be)\s{ADV}(?:an?|the)\s){JOB}(?=$|\s(?i:and|by|for|from|in|at|with|on"
+    rf"|but|who|now|there|here|these days)\b)(?:\s(?i:at|for|with)\s(?i:the\s(?=[A-Z]))?{EMPLOYER})?",
 )
 def _am_job(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
-    job = _job_value(match["job"])
+    job = job_value(match["job"])
     if is_occupation(job):
         yield Fact(
             label="job",
@@ -140,7 +142,7 @@ def _am_job(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
             slot="job_title",
             starts=bool(re.search(r"'ll|will|from|since|now", match[0])),
         )
-        if match["org"] and _is_employer(match["org"], match["job"]):
+        if match["org"] and is_employer(match["org"], match["job"]):
             yield Fact(
                 label="employer",
                 value=f"Works at {match['org']}",
@@ -154,10 +156,10 @@ def _am_job(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 @_rule(
     "do teach run manage lead own",
     rf"{LEAD}(?i:I\s{ADV}(?:do|teach|run|manage|lead"
-    rf"|own))\s(?P<what>[^\ue000,.;:!?()]{{3,45}}?)\s(?i:at|for)\s(?i:the\s(?=[A-Z]))?{_EMPLOYER}",
+    rf"|own))\s(?P<what>[^\ue000,.;:!?()]{{3,45}}?)\s(?i:at|for)\s(?i:the\s(?=[A-Z]))?{EMPLOYER}",
 )
 def _does_at(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
-    if _is_employer(match["org"]):
+    if is_employer(match["org"]):
         yield Fact(
             label="employer", value=f"Works at {match['org']}", stated=match["org"], clause=clause, slot="employer"
         )
@@ -216,8 +218,8 @@ def _promoted(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     if is_occupation(match["job"]):
         yield Fact(
             label="job",
-            value=f"Works as {article(_job_value(match['job']))}",
-            stated=_job_value(match["job"]),
+            value=f"Works as {article(job_value(match['job']))}",
+            stated=job_value(match["job"]),
             clause=clause,
             slot="job_title",
             starts=True,
@@ -290,19 +292,19 @@ def _field(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     "job role position post",
     rf"(?i:\bI(?:'ve|\shave)?\s(?:just\s|recently\s|finally\s)?(?:started|got|landed|accepted|took"
     rf"|begun|have)\s(?:an?\s|my\s)(?:new\s)?(?:job|role|position|post)\sas\s(?:an?\s|the\s"
-    rf"|their\s)?){_JOB}(?=$|\s(?i:at|with|for|in|last|this|on|and)\b)(?:\s(?i:at|with"
-    rf"|for)\s(?i:the\s(?=[A-Z]))?{_EMPLOYER})?",
+    rf"|their\s)?){JOB}(?=$|\s(?i:at|with|for|in|last|this|on|and)\b)(?:\s(?i:at|with"
+    rf"|for)\s(?i:the\s(?=[A-Z]))?{EMPLOYER})?",
 )
 def _new_job(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     yield Fact(
         label="job",
-        value=f"Works as {article(_job_value(match['job']))}",
-        stated=_job_value(match["job"]),
+        value=f"Works as {article(job_value(match['job']))}",
+        stated=job_value(match["job"]),
         clause=clause,
         slot="job_title",
         starts=True,
     )
-    if match["org"] and _is_employer(match["org"], match["job"]):
+    if match["org"] and is_employer(match["org"], match["job"]):
         yield Fact(
             label="employer",
             value=f"Works at {match['org']}",
