@@ -9,14 +9,12 @@ from typing import Any
 from .. import lazy_re as re
 from ..intent.dates.spans import DateSpan
 from ..memory_types import ITEM_KINDS, EpisodicItem, ItemKind, MemoryItem
-from ..memory_types.local_time import in_zone
 from ..memory_types.proposals import Proposal, ProposalKind
 from .contract import Batch, Instruction, Proposals
 from .managers.rules.denied_days import may_be_day, redated
 from .managers.rules.finding import Finding
-from .managers.rules.moved_days import days_moved
-from .managers.rules.other_events import is_another
 from .managers.rules.reading import RuleReader
+from .managers.rules.stored_events import changed_event, event_after
 from .managers.rules.words import content_words
 
 __all__ = ["RuleManager", "rule_managers"]
@@ -71,6 +69,9 @@ class RuleManager:
         if finding.valid_to is not None:
             values["valid_to"] = finding.valid_to
         operation, target = _aim(finding, nearest.values(), zone)
+        if finding.shift is not None and finding.valid_from is not None:
+            after = event_after(finding.shift, nearest.values(), finding.valid_from, zone)
+            operation, target, values = ("supersede", *after) if after else ("add", None, values)
         if operation != "add" and target is not None and not finding.slot and "slot" in target.metadata:
             values["metadata"] = {**metadata, "slot": target.metadata["slot"]}
         if operation == "update" and isinstance(target, EpisodicItem) and finding.denied and finding.when:
@@ -123,21 +124,10 @@ def _aim(finding: Finding, nearest: Iterable[MemoryItem], zone: tzinfo) -> tuple
             if told is not None:
                 return operation, told
     if finding.kind == "episodic" and (finding.corrects or finding.reason in ("called off", "moved")):
-        said = finding.evidence[-1].quote
-        items = [item for item in items if finding.corrects or not is_another(said, item.text.split("\n")[0])]
-        scored = [(len(finding.topics & content_words(item.text)), -position) for position, item in enumerate(items)]
-        best = max(scored, default=(0, 0))
-        if best[0]:
-            alike = [items[-position] for score, position in scored if score == best[0]]
-            days = days_moved(finding.evidence[-1].quote) if finding.reason == "moved" and finding.when else 0
-            so_far = [item for item in alike if days and finding.when and _apart(item, finding.when, zone) == days]
-            return ("update" if finding.corrects else "supersede"), (so_far or alike)[0]
+        event = changed_event(finding, items, zone)
+        if event is not None:
+            return ("update" if finding.corrects else "supersede"), event
     return "add", None
-
-
-def _apart(item: MemoryItem, when: DateSpan, zone: tzinfo) -> int | None:
-    """How many days lie between an event and a day; None for what is no event."""
-    return abs((when.day - in_zone(item.occurred_at, zone).date()).days) if isinstance(item, EpisodicItem) else None
 
 
 def _was_on(item: EpisodicItem, finding: Finding, zone: tzinfo) -> bool:

@@ -11,6 +11,7 @@ from ....intent.dates.spans import DateSpan
 from .denied_days import Denial
 from .event_words import LEAD, OFF, TYPE_RULES
 from .sentences import Reading, Sentence
+from .shifts import Shift
 from .tense import tense
 from .words import content_words
 
@@ -27,7 +28,7 @@ class Event:
         summary: with the date as ISO day in place of words like "yesterday".
         topics: folded words that tell what it is about.
         said: the clause that tells it.
-        change: ``""``, ``slip`` (the date said before was wrong), ``moved`` or ``off``.
+        change: ``""``, ``slip`` (the date said before was wrong), ``moved``, ``shift`` (moved by ``shift``) or ``off``.
         denied: the day on which it is said not to be. sure: whether what denies it is no event by itself.
     """
 
@@ -43,6 +44,7 @@ class Event:
     said: str = ""
     denied: DateSpan | None = None
     sure: bool = True
+    shift: Shift | None = None
 
 
 def called_off(sentence: Sentence, said_at: datetime, zone: tzinfo) -> Event:

@@ -12,8 +12,10 @@ from .event_changes import Event, thing_called_off
 from .events import find_events
 from .finding import Finding, quote_of
 from .moved_days import NO_SUBJECT, SAME_HOUR, days_moved, of_that_week, without_hour
+from .named_events import Told, the_one_meant
 from .other_events import is_another
 from .sentences import Reading
+from .shifts import Shift, retold, shifted
 from .so_far import SoFar, hidden
 from .words import content_words
 
@@ -64,7 +66,8 @@ class EventFindings:
             finding = self._event(event, heard, text, speaker, contacts, found)
             if finding is not None:
                 found.append(finding)
-                self._so_far.events.append(finding)
+                if finding.when is not None or finding.shift is None:
+                    self._so_far.events.append(finding)
         for sentence in reading.sentences:
             match = _THAT_DAY.search(sentence.text) if sentence.holds and sentence.clauses else None
             if match is None or any(a <= sentence.start < b for a, b in inside):
@@ -92,6 +95,8 @@ class EventFindings:
         self, event: Event, heard: HeardStep, text: str, speaker: str, contacts: list[Finding], here: list[Finding]
     ) -> Finding | None:
         step, zone = heard.step, self._so_far.zone
+        if event.shift is not None:
+            return self._shifted(event, event.shift, heard, text)
         slot = f"event:{step.id}:{event.when.start if event.when else event.start}"
         occurred = event.when.moment(zone) if event.when else step.occurred_at
         evidence = quote_of(text, event.start, event.end, step.id)
@@ -187,6 +192,64 @@ class EventFindings:
             self._so_far.slips.append((earlier, moved))
             here[:] = [each for each in here if each is not earlier]
         return moved
+
+    def _shifted(self, event: Event, change: Shift, heard: HeardStep, text: str) -> Finding | None:
+        """An event as it is after a change without a new day; one that is told nowhere here may be known from before."""
+        step, zone = heard.step, self._so_far.zone
+        meant, open_ = the_one_meant(change, self._told(), step.occurred_at.astimezone(zone).date())
+        if open_ or (meant is None and not change.what):
+            return None
+        evidence = quote_of(text, event.start, event.end, step.id)
+        if meant is None or not isinstance(meant.key, str):
+            return Finding(
+                kind="episodic",
+                values={"occurred_at": step.occurred_at, "summary": event.summary},
+                evidence=(evidence,),
+                reason="moved",
+                confidence=event.confidence,
+                topics=event.topics,
+                valid_from=step.occurred_at,
+                known=True,
+                shift=change,
+            )
+        earlier = next(each for each in reversed(self._so_far.events) if each.slot == meant.key)
+        when = shifted(change, earlier.when) if earlier.when is not None else None
+        if when is None or earlier.when is None:
+            return None
+        return replace(
+            earlier,
+            values={
+                **earlier.values,
+                "occurred_at": when.moment(zone),
+                "summary": retold(str(earlier.values["summary"]), earlier.when, when),
+            },
+            evidence=(evidence,),
+            when=when,
+            stated=when.iso,
+            reason="moved",
+            valid_from=step.occurred_at,
+            valid_to=None,
+            corrects=False,
+            denied=None,
+        )
+
+    def _told(self) -> list[Told]:
+        """The events told so far, each as it was told last, less those that were called off."""
+        last: dict[str, Finding] = {}
+        for each in self._so_far.events:
+            if each.slot:
+                last[each.slot] = each
+        return [
+            Told(
+                key=slot,
+                text=str(each.values["summary"]),
+                event_type=str(each.values["event_type"]),
+                when=each.when,
+                latest=any(one.step_id == self._so_far.before for one in each.evidence),
+            )
+            for slot, each in last.items()
+            if each.values["event_type"] != "cancellation"
+        ]
 
     def _told_of(self, event: Event) -> Finding | None:
         """The earlier event that was told of the day that is denied: one that shares words with it, or any for "it"."""

@@ -8,6 +8,7 @@ from .people import KIN_PATTERN, KIN_ZH_PATTERN
 __all__ = [
     "AGREED",
     "ANY_SUCH_DAY",
+    "ASKED_IF",
     "ASKS_WHEN",
     "CHANGED_RANGE",
     "CHANGED_ZH",
@@ -22,6 +23,7 @@ __all__ = [
     "MOST",
     "MOVED",
     "MOVED_AWAY",
+    "MOVED_IT",
     "NOT_OFF",
     "NOT_PLANNED",
     "OFF",
@@ -153,6 +155,16 @@ MOVED_AWAY = re.compile(
     re.IGNORECASE,
 )
 """What stands before a day where somebody moved to a place, and nothing to another day: "Mark moved to Leeds on"."""
+MOVED_IT = re.compile(
+    r"\b(?:moved|changed|switched|shifted|pushed|put|rescheduled|postponed|delayed|brought)\s"
+    r"(?:it|that|them|everything|(?:the|my|our|his|her|their|your)\s(?:[\w'’-]+\s){0,6}?[\w'’-]+)\s"
+    r"(?:(?:back|forward|up)\s)?(?:from\s[^,.;]{1,30}\s)?(?:to|until|till|for)\s(?:(?:the|next|this|coming)\s)*$",
+    re.IGNORECASE,
+)
+"""What stands before the day to which somebody moves something: "they moved the interview to"."""
+ASKED_IF = re.compile(
+    r"\b(?:ask\w*|wonder\w*|check\w*|sure|know|find out)\s(?:(?:me|us|him|her|them)\s)?(?:if|whether)\b", re.IGNORECASE
+)
 ASKS_WHEN = re.compile(
     r"\b(?:when|date|day|what time|did you|have you|which|how long ago)\b|什么时候|哪天|几号|几点|日期|哪一天",
     re.IGNORECASE,

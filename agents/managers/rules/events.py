@@ -14,6 +14,7 @@ from .event_changes import Event, called_off, not_so, put_right
 from .event_summaries import in_days
 from .event_words import (
     ANY_SUCH_DAY,
+    ASKED_IF,
     ASKS_WHEN,
     CHANGED_ZH,
     DATE_WORDS,
@@ -25,6 +26,7 @@ from .event_words import (
     MOST,
     MOVED,
     MOVED_AWAY,
+    MOVED_IT,
     NOT_OFF,
     OFF,
     PAST,
@@ -44,10 +46,12 @@ from .event_words import (
     TYPE_RULES,
     WEEK_NEXT,
 )
+from .events_apart import Piece, pieces_of
 from .its_owner import ITS, its_owner
 from .moved_days import NOW_ON, is_now_on
 from .requests import asks_of_assistant
 from .sentences import MASK, Clause, Reading, Sentence
+from .shifts_told import moves, shifts_told
 from .tense import done_on, tense
 from .words import NAME, content_words
 
@@ -66,7 +70,8 @@ def find_events(reading: Reading, said_at: datetime, zone: tzinfo, *, before: st
     hint = f"{before} — {asked}".strip(" —") if ASKS_WHEN.search(asked) else ""
     dated = find_dates(reading.raw, said_at, zone) if _may_date(reading) else ()
     calls_off = bool(OFF.search(reading.raw))
-    if not dated and not calls_off:
+    may_shift = moves(reading)
+    if not dated and not calls_off and not may_shift:
         return []
     found: list[Event] = []
     denial: Denial | None = None
@@ -96,6 +101,9 @@ def find_events(reading: Reading, said_at: datetime, zone: tzinfo, *, before: st
                 continue
         elif off:
             found.append(called_off(sentence, said_at, zone))
+        if may_shift:
+            found += (told := shifts_told(reading, sentence, inside))
+            inside = [span for span in inside if not any(one.shift and one.shift.on is span for one in told)]
         if inside:
             change = "moved" if replanned else "slip" if slipped else ""
             denied = denials(sentence, inside)
@@ -181,10 +189,18 @@ def _of_sentence(
         raw = reading.raw[clause.start : clause.end]
         if len(inside) > 1 and span is inside[0] and (done := done_on(raw)) and span.start - clause.start in done:
             span = inside[1]  # what was booked is for another day than that on which it was booked
-        away = PERSON_MOVED.search(clause.text) or MOVED_AWAY.search(reading.raw[clause.start : span.start])
+        if ASKED_IF.search(raw[: span.start - clause.start]) and MOVED.search(clause.text):
+            continue  # who asks whether something is moved does not say so
+        moved_it = MOVED_IT.search(reading.raw[clause.start : span.start])
+        away = (PERSON_MOVED.search(clause.text) and not moved_it) or MOVED_AWAY.search(
+            reading.raw[clause.start : span.start]
+        )
         now = is_now_on(clause.text, span.start - clause.start) and not RECURS.search(sentence.text)
         if (MOVED.search(clause.text) or now) and not away:
             change = "moved"
+        if not change and (pieces := pieces_of(clause, reading.raw, inside)):
+            events += _apart(reading, sentence, number, pieces, set(owners), said_at, zone, request=request)
+            continue
         at = span.start - clause.start if raw.startswith(clause.text[:40]) else None
         prefer: Prefer = "future" if change == "moved" else tense(_around(sentence, number), reading.has_han, at)
         resolved = find_dates(raw, said_at, zone, prefer=prefer)
@@ -226,6 +242,50 @@ def _of_sentence(
             said_at=said_at,
             zone=zone,
             prefer=prefer,
+        )
+        if event is not None:
+            events.append(event)
+    return events
+
+
+def _apart(
+    reading: Reading,
+    sentence: Sentence,
+    number: int,
+    pieces: Sequence[Piece],
+    dated: set[int],
+    said_at: datetime,
+    zone: tzinfo,
+    *,
+    request: bool,
+) -> list[Event]:
+    """The events of a clause that tells several, each with its day."""
+    clause = sentence.clauses[number]
+    raw = reading.raw[clause.start : clause.end]
+    events: list[Event] = []
+    for piece in pieces:
+        prefer = tense(f"{piece.lead}{reading.raw[piece.start : piece.end]}", reading.has_han)
+        resolved = find_dates(raw, said_at, zone, prefer=prefer)
+        exact = next((each for each in resolved if each.start + clause.start == piece.when.start), None)
+        if exact is None:
+            continue
+        inside = find_dates(reading.raw[piece.start : piece.end], said_at, zone)
+        clock = next((each.clock for each in inside if each.start + piece.start == piece.when.start), None)
+        end = _clause_span(sentence, number, dated)[1] if piece is pieces[-1] else piece.end
+        event = _event(
+            reading,
+            sentence,
+            clause,
+            replace(exact, start=piece.when.start, end=piece.when.end, clock=clock),
+            piece.start,
+            end,
+            before="",
+            request=request,
+            change="",
+            said_at=said_at,
+            zone=zone,
+            prefer=prefer,
+            lead=piece.lead,
         )
         if event is not None:
             events.append(event)
@@ -307,9 +367,10 @@ def _event(
     said_at: datetime,
     zone: tzinfo,
     prefer: Prefer,
+    lead: str = "",
 ) -> Event | None:
-    text = reading.raw[start:end]
-    bare = reading.raw[start : when.start] + " " + reading.raw[when.end : end]
+    text = lead + reading.raw[start:end]
+    bare = lead + reading.raw[start : when.start] + " " + reading.raw[when.end : end]
     topics = content_words(bare)
     personal = bool(SELF.search(text)) or bool(SOMEBODY.search(text)) or request
     if when.precision in ("year", "season"):
@@ -353,7 +414,7 @@ def _event(
         if hint and not change:
             summary = f"{text} — {hint}"
             topics = topics | content_words(hint)
-    summary = in_days(summary, text, when, when.start - start, said_at, zone, prefer)
+    summary = in_days(summary, text, when, len(lead) + when.start - start, said_at, zone, prefer)
     if change == "moved":
         summary = NOW_ON.sub(lambda now: now["day"] or "", summary)
     summary = LEAD.sub("", " ".join(summary.split())).strip(" ,;:，。—-")

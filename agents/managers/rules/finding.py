@@ -9,6 +9,7 @@ from typing import Any
 from ....intent.dates.spans import DateSpan
 from ....memory_types import ItemKind
 from ....memory_types.proposals import Ends, Evidence
+from .shifts import Shift
 
 __all__ = ["Finding", "day_start", "quote_of"]
 
@@ -33,6 +34,7 @@ class Finding:
         denied: the day of which an event was told wrongly, perhaps before these steps.
         known: whether it says something only of what is known already, and nothing by itself.
         ends: what else is over by what it says.
+        shift: the change of an event that was told before these steps, and has to be looked up.
         former: whether it only says what was replaced: known from the steps before, not to be stored again.
     """
 
@@ -56,6 +58,7 @@ class Finding:
     redated: bool = False
     denied: DateSpan | None = None
     known: bool = False
+    shift: Shift | None = None
 
 
 def day_start(day: date, zone: tzinfo) -> datetime:

@@ -7,7 +7,7 @@ from .event_words import TYPE_RULES
 from .people import KIN_PATTERN, KIN_ZH_PATTERN, is_name
 from .words import HAN, NAME, content_words
 
-__all__ = ["is_another"]
+__all__ = ["ALIKE", "ANYTHING", "GOES", "MEETINGS", "MEETS", "TRIPS", "is_another"]
 
 _KIN_OF = re.compile(
     rf"\b(?:my|our)\s(?:\w+\s)?(?P<kin>{KIN_PATTERN})\b|\b(?P<bare>mum|mom|dad|grandma|grandpa)\b", re.IGNORECASE
@@ -53,11 +53,49 @@ def is_another(change: str, earlier: str) -> bool:
     others = {m["name"].casefold() for m in _WHOSE.finditer(earlier) if m["name"] and is_name(m["name"])}
     if names and others and not names & others and not any(name in earlier.casefold() for name in names):
         return True
+    if names and any(
+        _is_own(match["what"], earlier)
+        for match in _NAMES_OWN.finditer(change)
+        if is_name(match["name"]) and match["name"].casefold() not in earlier.casefold()
+    ):
+        return True
     for form in (_WITH, _TO):
         one, two = _named(form, change), _named(form, earlier)
         if one and two and not one & two:
             return True
-    return _another_thing(change, earlier) or _called_otherwise(change, earlier)
+    return _another_way(change, earlier) or _another_thing(change, earlier) or _called_otherwise(change, earlier)
+
+
+_NAMES_OWN = re.compile(
+    rf"\b(?P<name>{NAME})['’]s\s(?P<what>[a-z][\w-]+)(?=\s(?:is|was|has|had|got|will|just|on|to)\b|['’]s)"
+)
+
+
+def _is_own(what: str, earlier: str) -> bool:
+    """Whether an event is told as the speaker's own thing of that name: "my flight to Oslo"."""
+    return re.search(rf"\b(?:my|our)\s(?:[\w-]+\s)?{re.escape(what)}\b", earlier, re.IGNORECASE) is not None
+
+
+_RIDE = r"(?:flight|plane|train|bus|ferry|coach|journey|trip|drive|crossing)"
+_WAY_BACK = re.compile(
+    rf"\b{_RIDE}\s(?:(?:is\s|goes\s)?(?:back|home)\b)|\b(?:return|homeward|inbound)\s{_RIDE}\b|\b(?:fly|flying|travel\w*|drive|driving|go|going"
+    r"|head\w*)\s(?:back\b(?!\sto\s[A-Z])|home\b)|回程|返程|回来的|回家的|返回的",
+    re.IGNORECASE,
+)
+_WAY_THERE = re.compile(
+    rf"\b(?:{_RIDE}|fly|flying|travel\w*|drive|driving|go|going|head\w*)\s(?:out\s)?(?:to|for|into)\s(?:the\s)?(?-i:[A-Z])|\b(?:outbound|outward)\s"
+    rf"|\b{_RIDE}\s(?:out|there)\b|去程|[去飞到][\u4e00-\u9fff]{{2,5}}的(?:航班|飞机|机票|火车|高铁|动车|车票)",
+    re.IGNORECASE,
+)
+
+
+def _another_way(change: str, earlier: str) -> bool:
+    """Whether one of two journeys goes there and the other back."""
+    back, there = _WAY_BACK.search(change), _WAY_THERE.search(change)
+    was_back, was_there = _WAY_BACK.search(earlier), _WAY_THERE.search(earlier)
+    return bool(
+        (back and not there and was_there and not was_back) or (there and not back and was_back and not was_there)
+    )
 
 
 _MOVED_WHAT = re.compile(
@@ -97,17 +135,17 @@ _CHANGED_THING = re.compile(
     re.IGNORECASE,
 )
 _WITH_WHOM = re.compile(r"\s(?:with|of|to|at|in|for|from|on)\s")
-_ANYTHING = content_words("date day time start end thing whole everything event slot booking plan plans")
-_MEETINGS = content_words("meeting meet-up meetup call appointment session talk visit consultation")
-_MEETS = re.compile(
+ANYTHING = content_words("date day time start end thing whole everything event slot booking plan plans")
+MEETINGS = content_words("meeting meet-up meetup call appointment session talk visit consultation")
+MEETS = re.compile(
     r"\b(?:see|sees|seeing|meets?|meeting|comes?|coming|calls?|talk(?:ing)?|visit(?:s|ing)?|with|at the)\b|见|来|约",
     re.IGNORECASE,
 )
-_TRIPS = content_words("trip flight train journey drive ferry bus holiday vacation travel visit")
-_GOES = re.compile(
+TRIPS = content_words("trip flight train journey drive ferry bus holiday vacation travel visit")
+GOES = re.compile(
     r"\b(?:go|goes|going|off|head|heads|heading|drive|driving|back)\s(?:home\b|to\s(?-i:[A-Z]))", re.IGNORECASE
 )
-_ALIKE = tuple(
+ALIKE = tuple(
     content_words(words)
     for words in (
         "party birthday wedding celebration anniversary",
@@ -121,6 +159,7 @@ _ALIKE = tuple(
         "breakfast brunch meal table reservation restaurant",
         "gig concert show performance",
         "launch release deploy deployment rollout ship",
+        "home back return returning homeward",
     )
 )
 
@@ -143,11 +182,11 @@ def _called_otherwise(change: str, earlier: str) -> bool:
     words = match["what"] or match["bare"]
     what, told = content_words(words), content_words(earlier)
     head = content_words(_WITH_WHOM.split(words)[0])
-    if not head - _ANYTHING or head & told:
+    if not head - ANYTHING or head & told:
         return False
-    if _of_one_type(words, earlier) or any(head & group and told & group for group in _ALIKE):
+    if _of_one_type(words, earlier) or any(head & group and told & group for group in ALIKE):
         return False
-    if (head & _MEETINGS and _MEETS.search(earlier)) or (head & _TRIPS and _GOES.search(earlier)):
+    if (head & MEETINGS and MEETS.search(earlier)) or (head & TRIPS and GOES.search(earlier)):
         return False
     return not what & told or bool(head & _THINGS and told & _THINGS)
 
