@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 from typing import Any
 
 from .. import lazy_re as re
@@ -14,7 +14,7 @@ from .contract import Batch, Instruction, Proposals
 from .managers.rules.denied_days import may_be_day, redated
 from .managers.rules.finding import Finding
 from .managers.rules.reading import RuleReader
-from .managers.rules.stored_events import changed_event, event_after
+from .managers.rules.stored_events import changed_event, event_after, moved_values
 from .managers.rules.words import content_words
 
 __all__ = ["RuleManager", "rule_managers"]
@@ -46,7 +46,7 @@ class RuleManager:
         """
         wanted = frozenset(instruction.step_ids)
         active = {key: item for key, item in nearest.items() if item.status == "active" and item.kind == self.kind}
-        here = frozenset(heard.step.id for heard in batch.steps)
+        here = {heard.step.id: heard.step.occurred_at for heard in batch.steps}
         findings = [
             finding
             for finding in self._reader.findings(batch)
@@ -57,7 +57,7 @@ class RuleManager:
         return Proposals(proposals=tuple(proposals))
 
     def _proposal(
-        self, finding: Finding, nearest: Mapping[str, MemoryItem], here: frozenset[str], zone: tzinfo
+        self, finding: Finding, nearest: Mapping[str, MemoryItem], here: Mapping[str, datetime], zone: tzinfo
     ) -> Proposal:
         given = {"slot": finding.slot, "value": finding.stated, "said_by": finding.said_by}
         metadata: dict[str, Any] = {name: value for name, value in given.items() if value}
@@ -68,11 +68,20 @@ class RuleManager:
             values["valid_from"] = finding.valid_from
         if finding.valid_to is not None:
             values["valid_to"] = finding.valid_to
-        operation, target = _aim(finding, nearest.values(), zone)
-        if finding.shift is not None and finding.valid_from is not None:
-            after = event_after(finding.shift, nearest.values(), finding.valid_from, zone)
+        said_at = max((here[one.step_id] for one in finding.evidence if one.step_id in here), default=None)
+        operation, target = _aim(finding, nearest.values(), said_at, zone)
+        if finding.shift is not None and said_at is not None:
+            after = event_after(finding.shift, nearest.values(), said_at, zone)
             operation, target, values = ("supersede", *after) if after else ("add", None, values)
-        if operation != "add" and target is not None and not finding.slot and "slot" in target.metadata:
+        elif operation == "supersede" and target is not None and target.metadata.get("slot") != finding.slot:
+            values |= moved_values(finding, target, zone)
+        if (
+            finding.shift is None
+            and operation != "add"
+            and target is not None
+            and not finding.slot
+            and "slot" in target.metadata
+        ):
             values["metadata"] = {**metadata, "slot": target.metadata["slot"]}
         if operation == "update" and isinstance(target, EpisodicItem) and finding.denied and finding.when:
             kept = {name: target.metadata[name] for name in ("slot",) if name in target.metadata}
@@ -93,7 +102,9 @@ class RuleManager:
         )
 
 
-def _aim(finding: Finding, nearest: Iterable[MemoryItem], zone: tzinfo) -> tuple[ProposalKind, MemoryItem | None]:
+def _aim(
+    finding: Finding, nearest: Iterable[MemoryItem], said_at: datetime | None, zone: tzinfo
+) -> tuple[ProposalKind, MemoryItem | None]:
     """The operation, and the item that it is for."""
     items = list(nearest)
     if finding.kind == "vault":
@@ -123,8 +134,9 @@ def _aim(finding: Finding, nearest: Iterable[MemoryItem], zone: tzinfo) -> tuple
             told = next((item for item in about if day and day.day.isoformat() in item.text), None)
             if told is not None:
                 return operation, told
-    if finding.kind == "episodic" and (finding.corrects or finding.reason in ("called off", "moved")):
-        event = changed_event(finding, items, zone)
+    changes = finding.corrects or finding.reason in ("called off", "moved")
+    if finding.kind == "episodic" and changes and said_at is not None:
+        event = changed_event(finding, items, said_at, zone)
         if event is not None:
             return ("update" if finding.corrects else "supersede"), event
     return "add", None

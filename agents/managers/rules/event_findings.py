@@ -7,11 +7,13 @@ from dataclasses import replace
 from .... import lazy_re as re
 from ....memory_types.proposals import Ends
 from ...contract import HeardStep
+from .changed_things import only_one_named
 from .denied_days import may_be_of
 from .event_changes import Event, thing_called_off
 from .events import find_events
 from .finding import Finding, quote_of
-from .moved_days import NO_SUBJECT, SAME_HOUR, days_moved, of_that_week, without_hour
+from .moved_days import NO_SUBJECT, days_moved, of_that_week
+from .moved_events import after_move
 from .named_events import Told, the_one_meant
 from .other_events import is_another
 from .sentences import Reading
@@ -126,7 +128,9 @@ class EventFindings:
         if not event.change:
             return replace(plain, denied=event.denied)
         ended = event.change == "off" and event.denied is not None
-        earlier = earlier or (None if ended else self._meant(event, here))
+        open_ = False
+        if earlier is None and not ended:
+            earlier, open_ = self._meant(event)
         if earlier is not None and earlier.when is not None and event.when is not None:
             today = step.occurred_at.astimezone(zone).date()
             when = of_that_week(event.when, earlier.when, today, slip=event.change == "slip")
@@ -136,6 +140,8 @@ class EventFindings:
         if event.change == "off":
             thing = thing_called_off(event.said)
             plain = replace(plain, ends=(Ends(named=thing),) if thing else ())
+            if earlier is None and open_:
+                return replace(plain, ends=())
             if earlier is None:
                 # Known to the managers, perhaps, from before these steps.
                 off = replace(plain, slot="", reason="called off", topics=event.topics, denied=event.denied)
@@ -154,28 +160,22 @@ class EventFindings:
             )
         if earlier is None or event.when is None:
             plain = replace(plain, denied=event.denied)
-            return replace(plain, reason="moved", slot=slot) if event.change == "moved" and event.when else plain
+            moved = event.change == "moved" and event.when and not open_
+            return replace(plain, reason="moved", slot=slot) if moved else plain
         slip = event.change == "slip"
-        when = event.when
-        summary = str(earlier.values["summary"])
-        if earlier.when is not None and earlier.when.clock is not None and when.clock != earlier.when.clock:
-            if when.clock is None and (slip or SAME_HOUR.search(f"{event.summary} {event.said}")):
-                when = replace(when, clock=earlier.when.clock)  # only the day is another
-            else:
-                summary = without_hour(summary)  # that of the day before need not be that of the new one
-        if earlier.when is not None:
-            summary = summary.replace(earlier.when.iso, when.iso).replace(earlier.when.iso_zh, when.iso_zh)
-            summary = summary.replace(earlier.when.day.isoformat(), when.day.isoformat())
-        if not slip and len(event.topics) > 2 and event.topics & earlier.topics:
-            summary = event.summary
-        if (when.iso if when.clock else when.day.isoformat()) not in summary:
-            summary += f" ({when.shown})"
+        summary, details, when = event.summary, "", event.when
+        if earlier.when is not None and (slip or earlier.when.precision == when.precision == "day"):
+            told = str(earlier.values["summary"])
+            summary, details, when = after_move(told, earlier.when, event.summary, when, slip=slip, clause=event.said)
+        elif len(event.topics) <= 2 or not event.topics & earlier.topics:
+            summary = f"{earlier.values['summary']} ({when.shown})"
         moved = replace(
             plain,
             values={
                 **values,
                 "occurred_at": when.moment(zone),
                 "summary": summary,
+                "details": hidden(details, contacts),
                 "event_type": earlier.values["event_type"],
             },
             slot=earlier.slot,
@@ -260,9 +260,13 @@ class EventFindings:
         alike = [each for each in known if each.topics & event.topics] if event.topics else known[-1:]
         return max(alike, key=lambda each: len(each.topics & event.topics), default=None)
 
-    def _meant(self, event: Event, here: list[Finding]) -> Finding | None:
-        """The earlier event that a change is about: the one that shares most words, else the last one of a change without any."""
-        known = [each for each in self._so_far.events if not is_another(event.said, str(each.values["summary"]))]
+    def _meant(self, event: Event) -> tuple[Finding | None, bool]:
+        """The earlier event that a change is about, and whether several may be meant, so that none is.
+
+        It is the one that shares most words, else the last one of a change without any.
+        """
+        events = list({each.slot or id(each): each for each in self._so_far.events}.values())
+        known = [each for each in events if not is_another(event.said, str(each.values["summary"]))]
         kinds = [content_words(str(each.values["event_type"])) - {"event", "cancellation"} for each in known]
         scored = [(len((each.topics | kinds[at]) & event.topics), at) for at, each in enumerate(known)]
         best = max(scored, default=(0, 0))
@@ -274,9 +278,14 @@ class EventFindings:
                 for each in alike
                 if days and each.when and event.when and abs((event.when.day - each.when.day).days) == days
             ]
-            return (told or alike)[-1]
-        if known and known[-1] is not self._so_far.events[-1]:
-            return None  # the event told last is another
+            alike = told or alike
+            if len(alike) == 1 or event.change == "slip":
+                return alike[-1], False
+            named = [(each, str(each.values["summary"]), str(each.values["event_type"])) for each in alike]
+            one = only_one_named(event.said, named)
+            return one, one is None
+        if known and known[-1] is not events[-1]:
+            return None, False  # the event told last is another
         slip = event.change == "slip"
         # Topics in Chinese are pairs of characters: their number says little.
         bare = len(event.topics) <= (3 if slip else 2) or (slip and not event.said.isascii())
@@ -284,4 +293,6 @@ class EventFindings:
             bare = bare and not (event.when.precision == "month" and last.precision == "day")
         if known and event.change == "moved" and NO_SUBJECT.match(event.said):
             bare = True
-        return known[-1] if known and bare and not (event.change == "off" and len(event.topics) > 2) else None
+        if known and bare and not (event.change == "off" and len(event.topics) > 2):
+            return known[-1], False
+        return None, False

@@ -102,8 +102,9 @@ def find_events(reading: Reading, said_at: datetime, zone: tzinfo, *, before: st
         elif off:
             found.append(called_off(sentence, said_at, zone))
         if may_shift:
-            found += (told := shifts_told(reading, sentence, inside))
-            inside = [span for span in inside if not any(one.shift and one.shift.on is span for one in told)]
+            told, beside = shifts_told(reading, sentence, inside)
+            found += told
+            inside = [span for span in inside if span not in beside]
         if inside:
             change = "moved" if replanned else "slip" if slipped else ""
             denied = denials(sentence, inside)
@@ -426,7 +427,9 @@ def _event(
     if when.clock:
         summary += f" ({when.iso})" if when.day == when.last_day else ""
     summary = summary[:1].upper() + summary[1:]
-    kind = next((name for name, rule in TYPE_RULES if rule.search(text)), "reminder" if asked_for else "event")
+    # What is "moved to" a day is no move.
+    types = (name for name, rule in TYPE_RULES if rule.search(text) and not (change and name == "move"))
+    kind = next(types, "reminder" if asked_for else "event")
     return Event(
         start=start,
         end=end,

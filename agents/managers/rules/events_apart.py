@@ -24,6 +24,7 @@ _ARTICLE = re.compile(r"(?:an?|the|my|our|his|her|their|another|some|two|three|\
 _DOES = re.compile(
     r"(?:fl(?:y|ies|ew)|go(?:es)?|went|sees?|saw|meets?|met|drives?|drove|takes?|took|starts?|leaves?|left|comes?|came|moves?|visits?|plays?|runs?"
     r"|ran|travels?|returns?|have|has|had|finish(?:es)?|arrives?|lands?|calls?|attends?|gets?|got|gives?|gave|picks?|drops?|pays?|hands?|submits?"
+    r"|bought|sold|lost|won|ate|drank|made|found|fell|told|began|spent|sent|built|wrote|read|taught|caught|cut|quit|swam|rode|sang|broke|paid"
     r"|presents?|checks?|teach(?:es)?|join(?:s|ed)?|host(?:s|ed)?|[a-z]{2,}ed)\s",
     re.IGNORECASE,
 )

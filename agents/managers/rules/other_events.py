@@ -7,7 +7,7 @@ from .event_words import TYPE_RULES
 from .people import KIN_PATTERN, KIN_ZH_PATTERN, is_name
 from .words import HAN, NAME, content_words
 
-__all__ = ["ALIKE", "ANYTHING", "GOES", "MEETINGS", "MEETS", "TRIPS", "is_another"]
+__all__ = ["ALIKE", "ANYTHING", "CHANGED_THING", "GOES", "MEETINGS", "MEETS", "TRIPS", "is_another"]
 
 _KIN_OF = re.compile(
     rf"\b(?:my|our)\s(?:\w+\s)?(?P<kin>{KIN_PATTERN})\b|\b(?P<bare>mum|mom|dad|grandma|grandpa)\b", re.IGNORECASE
@@ -125,7 +125,7 @@ _BEGUN = (
     r"|(?:good |bad )?news|update)\W+)*"
 )
 _WORDS = r"[\w'’-]+(?:\s(?!(?:is|was|has|had|have|got|will|just|are|were)\b)[\w'’-]+){0,4}?"
-_CHANGED_THING = re.compile(
+CHANGED_THING = re.compile(
     rf"{_BEGUN}(?:(?:the|our|my|that|this)\s(?P<what>{_WORDS})"
     r"(?:['’]s|\s(?:is|was|are|were|has|have|had|got|gets|will|just|now))\b"
     # Without an article the words may be a person's name, who moves it; what is moved is no person.
@@ -176,7 +176,7 @@ _THINGS = content_words(
 def _called_otherwise(change: str, earlier: str) -> bool:
     """Whether a change names what is changed by a word that the earlier event does not go by: "the meeting" is not when
     somebody starts school, nor "the lunch with Ana" the dinner with her."""
-    match = _CHANGED_THING.match(change)
+    match = CHANGED_THING.match(change)
     if match is None:
         return False
     words = match["what"] or match["bare"]

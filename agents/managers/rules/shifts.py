@@ -12,7 +12,6 @@ from .moved_days import without_hour
 __all__ = ["Shift", "retold", "shifted", "when_of"]
 
 _EARLIEST = 6  # o'clock: an hour told without am or pm is not one of the night
-_ISO = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,15 +81,11 @@ def retold(summary: str, before: DateSpan, after: DateSpan) -> str:
     """A summary that tells an event of one day and hour, with those to which it moves in their place."""
     if before.clock != after.clock:
         summary = without_hour(summary)
-    days = {before.day.isoformat(): after.day, before.last_day.isoformat(): after.last_day}
-
-    def other(match: re.Match[str]) -> str:
-        day: date | None = days.get(match[0])
-        return day.isoformat() if day is not None else match[0]
-
-    summary = _ISO.sub(other, summary)
+    summary = summary.replace(before.iso, after.iso).replace(before.iso_zh, after.iso_zh)
+    if before.day == before.last_day:  # the days of a range stand as such
+        summary = re.sub(rf"(?<!\d){before.day.isoformat()}(?!\d)", after.day.isoformat(), summary)
     told = after.iso if after.clock else after.day.isoformat()
-    return summary if told in summary else f"{summary} ({after.iso})"
+    return summary if told in summary else f"{summary} ({after.shown})"
 
 
 def when_of(occurred_at: datetime, summary: str, zone: tzinfo) -> DateSpan:

@@ -9,7 +9,7 @@ from ....intent.dates.words_chinese import chinese_clock, chinese_number
 from .sentences import Clause, Sentence
 from .shifts import Shift
 
-__all__ = ["chinese_shifts"]
+__all__ = ["chinese_shifts", "thing_changed"]
 
 _NUM = r"(?:\d{1,3}|[一二两三四五六七八九十]{1,3}|半)"
 _AMOUNT = (
@@ -31,6 +31,10 @@ _TO = re.compile(
 _DENIES = re.compile(
     r"没有?(?:推|延|提|改|晚|早)|[不别](?:推|延|提|改|会推|会延|会提|会改|再)|能不能|可不可以|会不会|是不是|是否|想|希望|要求|申请|建议"
     r"|如果|每|总是|通常|一般|经常|平时|一直|以前|去年|上次|上个?[周月]"
+)
+_CHANGED = re.compile(
+    r"(?:推迟|延迟|延后|延期|推后|往后推|顺延|提前|提早|改期|改到|改成|改在|挪到|换到|调到|推到|延到|泡汤|作罢|黄了|取消)了?"
+    r"(?P<what>[\u4e00-\u9fff]{2,10}(?=[，。了]|$))?"
 )
 _LEAD = re.compile(
     r"^(?:哦|啊|嗯|对了|另外|还有|然后|刚才?|通知|听说|他们说|说|原来|但是?|不过|所以|因为|结果|只是|，|\s)+"
@@ -64,6 +68,16 @@ def chinese_shifts(sentence: Sentence) -> Iterator[Shift]:
                 yield Shift(
                     start=clause.start, end=clause.end, at=clause.start, what=what, said=text, clock=clock, sure=sure
                 )
+
+
+def thing_changed(said: str) -> str:
+    """What a clause says is moved or called off: 牙医 of 牙医改到周四了; empty where it names nothing."""
+    match = _CHANGED.search(said)
+    if match is None:
+        return ""
+    if named := _named(said[: match.start()]):
+        return named
+    return match["what"] or ""
 
 
 def _by(clause: Clause, what: str, match: re.Match[str]) -> Shift:

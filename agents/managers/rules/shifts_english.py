@@ -37,7 +37,7 @@ _PASSIVE = re.compile(
 _WHOLE = r"(?:it|them|that|this|everything|(?:the|my|our|his|her|their|this|that)\s(?:[\w'’&-]+\s){0,5}?[\w'’&-]+)"
 _ACTIVE = re.compile(
     r"(?:\b(?P<must>(?:had|have|has|having|decided|agreed|['’]ll\shave|will\shave|need|needed)\sto|will|['’]ll)\s)?"
-    r"\b(?P<verb>postponed?|delay(?:ed)?|deferr?(?:ed)?|push(?:ed)?|put|moved?|brought|bring|pull(?:ed)?|shift(?:ed)?)"
+    r"\b(?P<verb>postponed?|delay(?:ed)?|deferr?(?:ed)?|push(?:ed)?|put|moved?|brought|bring|pull(?:ed)?|shift(?:ed)?|slipped)"
     rf"\s(?:(?P<first>back|off|forward|up)\s)?(?P<what>{_WHOLE})(?:\s(?P<way>back|off|out|forward|up))?{_BY}\s{_AMOUNT}"
     r"(?:\s(?P<side>later|earlier|sooner))?",
     re.IGNORECASE,
@@ -90,6 +90,7 @@ _PAST = frozenset(
         "brought",
         "pulled",
         "shifted",
+        "slipped",
         "moved",
         "put",
         "changed",
@@ -125,11 +126,12 @@ def english_shifts(sentence: Sentence) -> Iterator[Shift]:
         if not clause.holds or _DENIES.search(_NOT_OF.sub("", text)):
             continue
         found = _by_amount(clause) or _to_hour(clause)
-        if found is None and (match := _SAME_DAY.search(text)):
+        rest = sentence.text[clause.start - sentence.start :] if "same " in text else ""
+        if found is None and (match := _SAME_DAY.search(rest)):
             what = text[: match.start()] if match.start() else ""
             if not what.strip(" ,:") and number and _holds_name(sentence.clauses[number - 1]):
                 what = sentence.clauses[number - 1].text
-            found = _at(clause, what, match["clock"])
+            found = _at(clause, what, match["clock"], text=rest)
         if found is not None:
             yield found
 
@@ -215,12 +217,13 @@ def _to_hour(clause: Clause) -> Shift | None:
     return None
 
 
-def _at(clause: Clause, what: str, told: str, *, of_person: bool = False) -> Shift | None:
+def _at(clause: Clause, what: str, told: str, *, of_person: bool = False, text: str = "") -> Shift | None:
     named = _TIME_OF.sub("", _named(what))
     if _SOMEBODY.match(named):
         return None
-    at = clause.text.rfind(told) if told in clause.text else 0
-    rest = clause.text[at : at + len(told) + 24]
+    text = text or clause.text
+    at = text.rfind(told)
+    rest = text[at : at + len(told) + 24]
     clock = english_clock(f"at {rest}", what) or english_clock(rest, what)
     if clock is None:
         return None

@@ -22,8 +22,9 @@ _MAY = re.compile(
     re.IGNORECASE,
 )
 _MAY_ZH = re.compile(r"推|延|提前|提早|晚|早|挪|改|换|调")
+_TO_DAY = re.compile(r"(?:\b(?:to|until|till|on|now)\s(?:the\s|next\s)?|[到至成为在])$", re.IGNORECASE)
 _IS_THEN = re.compile(
-    r"(?:to|until|till|so|now|it|that|which|meaning|i\.e|new|then)\b|改|到|也就是|就是|新", re.IGNORECASE
+    r"(?:to|until|till|on|so|now|it|that|which|meaning|i\.e|new|then)\b|改|到|也就是|就是|新", re.IGNORECASE
 )
 
 
@@ -34,8 +35,8 @@ def moves(reading: Reading) -> bool:
     )
 
 
-def shifts_told(reading: Reading, sentence: Sentence, spans: Sequence[DateSpan]) -> list[Event]:
-    """The changes of a sentence that tell no new day.
+def shifts_told(reading: Reading, sentence: Sentence, spans: Sequence[DateSpan]) -> tuple[list[Event], list[DateSpan]]:
+    """The changes of a sentence that tell no new day, and the dates in their clauses, which are no days of other events.
 
     Args:
         spans: the dates of the sentence; one that tells when an event was to be is that of the change (``on``).
@@ -44,13 +45,16 @@ def shifts_told(reading: Reading, sentence: Sentence, spans: Sequence[DateSpan])
         *(english_shifts(sentence) if reading.has_latin else ()),
         *(chinese_shifts(sentence) if reading.has_han else ()),
     ]
-    found = []
+    found: list[Event] = []
+    taken: list[DateSpan] = []
     for change in changes:
         beside = [span for span in spans if change.start <= span.start < change.end]
         if change.clock is not None and beside:
             continue  # day and hour are told: such an event is read as any other that moves
         if any(_is_new(sentence, span, change) for span in spans):
             continue
+        own = [span for span in beside if span.start < change.at or change.any_day]
+        taken += beside
         found.append(
             Event(
                 start=change.start,
@@ -61,10 +65,10 @@ def shifts_told(reading: Reading, sentence: Sentence, spans: Sequence[DateSpan])
                 topics=content_words(change.what),
                 change="shift",
                 said=change.said,
-                shift=replace(change, on=beside[0] if beside else None),
+                shift=replace(change, on=next(iter(own), None)),
             )
         )
-    return found
+    return found, taken
 
 
 def _is_new(sentence: Sentence, span: DateSpan, change: Shift) -> bool:
@@ -74,4 +78,5 @@ def _is_new(sentence: Sentence, span: DateSpan, change: Shift) -> bool:
     if span.start >= change.end:
         clause = next((one for one in sentence.clauses if one.start <= span.start < one.end + 1), None)
         return clause is not None and _IS_THEN.match(clause.text) is not None
-    return not (span.start < change.at or change.any_day)
+    led = _TO_DAY.search(sentence.text[: span.start - sentence.start]) or span.text[:3].lower() == "on "
+    return span.start >= change.at and not change.any_day and bool(led)

@@ -1,0 +1,47 @@
+"""What is moved or called off, by the words of a change: "the interview" of "they moved the interview to Thursday"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from .... import lazy_re as re
+from .event_changes import thing_called_off
+from .named_events import named_by
+from .other_events import CHANGED_THING
+from .shifts_chinese import thing_changed
+
+__all__ = ["changed_thing", "only_one_named"]
+
+_Told = TypeVar("_Told")
+_OBJECT = re.compile(
+    r"\b(?:mov\w+|chang\w+|switch\w+|shift\w+|push\w*|put|reschedul\w+|postpon\w+|delay\w*|brought|bring|cancel\w*"
+    r"|call(?:ed|ing)? off|scrap\w*)\s"
+    r"(?:the|my|our|his|her|their|that|this)\s(?P<what>(?:[\w'’-]+\s){0,5}?[\w'’-]+)"
+    r"(?=\s(?:to|until|till|for|from|by|back|forward|up|off|on|because|since|and|after|again|today|yesterday)\b|[^\w\s'’-]|$)",
+    re.IGNORECASE,
+)
+
+
+def changed_thing(said: str) -> str:
+    """The words for what a clause changes; empty where it is only "it", or cannot be told."""
+    if not said.isascii() and (named := thing_changed(said)):
+        return named
+    if found := CHANGED_THING.match(said):
+        return found["what"] or found["bare"] or ""
+    if found := _OBJECT.search(said):
+        return str(found["what"])
+    return thing_called_off(said)
+
+
+def only_one_named(said: str, told: Sequence[tuple[_Told, str, str]]) -> _Told | None:
+    """The one event among several that goes by the words for what is changed; None where not just one does.
+
+    Args:
+        told: events, each with its summary and type.
+    """
+    what = changed_thing(said)
+    scored = [(named_by(what, summary, event_type), one) for one, summary, event_type in told] if what else []
+    best = max((score for score, _ in scored), default=0)
+    meant = [one for score, one in scored if best and score == best]
+    return meant[0] if len(meant) == 1 else None
