@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from ...errors import InvalidInputError
 from .captions import safe_caption, words_of
 from .codes import find_codes
+from .coordinated import find_further
 from .named_keys import find_named_keys
 from .numbers import find_numbers
 from .recovery import find_recovery_secrets
@@ -36,6 +37,7 @@ def find_secrets(text: str) -> tuple[SecretSpan, ...]:
     candidates: list[Candidate] = [*find_tokens(forms), *find_said_secrets(forms), *find_named_keys(forms)]
     candidates += [*find_recovery_secrets(forms), *find_codes(forms)]
     candidates += find_numbers(forms)
+    candidates += [*find_further(forms, candidates)]
     if not candidates:
         return ()
     chosen = _without_overlaps(candidates, [(r.start, r.end) for r in find_references(text)])

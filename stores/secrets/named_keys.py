@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ... import lazy_re as re
 from .captions import describe
-from .grammar import Link, find_link, left_words, occurrences, read_value
+from .grammar import Link, ends_clause, find_link, left_words, occurrences, read_value
 from .names import identifier_bounds
 from .spans import Candidate, Sensitivity, TextForms
 from .values import Strength, is_placeholder, is_random, strength
@@ -67,7 +67,11 @@ def find_named_keys(forms: TextForms) -> Iterator[Candidate]:
             continue
         text = norm[value.start : value.end]
         qualifier = _qualifier(left)
-        if not _is_key(text, qualifier, link, quoted=value.quoted, identifier=bounds[1]):
+        plain = cue[0] == "key" and _opens_something(forms, start, text, link, value.end)
+        if plain:
+            caption = describe("access key", left_words(norm, start), link.of)
+            yield Candidate(value.start, value.end, "password", caption, "access key", "high", _PRIORITY - 1)
+        if plain or not _is_key(text, qualifier, link, quoted=value.quoted, identifier=bounds[1]):
             continue
         noun, kind = _noun(qualifier, cue[0].rstrip("s"), text)
         words = left_words(norm, start)
@@ -108,6 +112,27 @@ def _is_key(text: str, qualifier: str, link: Link, *, quoted: bool, identifier: 
     # Short keys of small services and "django-insecure-…": quotes or an assignment vouch for them.
     vouched = qualifier and (quoted or (link.kind == "equals" and not _IDENTIFIER.fullmatch(text)))
     return is_random(text, min_length=10) or (bool(vouched) and len(text) >= 8 and strength(text) is Strength.STRONG)
+
+
+_THE_KEY = re.compile(
+    r"(?:^|[^\w-])(?:the|my|our|your)[ ](?:(?:wi-?fi|guest|new|old|spare|safe|locker|storage|unit|alarm|door|access|entry)[ ]){0,2}$"
+)
+_OF_PROGRAMS = re.compile(
+    r"json|dict|redis|\bmap\b|column|table|cache|config|hash|field|database|\bdb\b|index|object|array|yaml|\benv\b|lookup|sort|prefix|bucket|row"
+    r"|message|event|i18n|translation|song|chord|piano|music|\bkeys\b|keyboard|press|shortcut|hotkey|\bsql\b|session|label|record|score"
+)
+_CHOSEN = re.compile(
+    r"(?=[^a-z]*[a-z][^a-z]*[a-z][^a-z]*[a-z])(?=\D*\d\D*\d)[a-z\d][a-z\d!#$%&*+.?@-]{5,30}", re.IGNORECASE
+)
+
+
+def _opens_something(forms: TextForms, start: int, text: str, link: Link, end: int) -> bool:
+    """Whether "the key is …" tells words to get in by, letters with digits, and nothing of programs or music is spoken of."""
+    if link.kind not in {"colon", "copula"} or not _CHOSEN.fullmatch(text) or strength(text) is not Strength.STRONG:
+        return False
+    if not _THE_KEY.search(forms.low[max(0, start - 40) : start]) or not ends_clause(forms.norm, end):
+        return False
+    return _OF_PROGRAMS.search(forms.low[max(0, start - 80) : end + 60]) is None
 
 
 def _noun(qualifier: str, name: str, text: str) -> tuple[str, str]:

@@ -31,6 +31,7 @@ __all__ = ["find_numbers"]
 
 _PRIORITY = 70
 _SIX_DIGITS = re.compile(r"\d(?:[ .\-\u2011\u2013]?\d){5}")
+_THREE_DIGITS = re.compile(r"\d[a-zA-Z]{0,6}\d[a-zA-Z]{0,6}\d")
 _RUN = re.compile(r"\d(?:\d|[ \-.\u2011\u2013](?=\d))+")
 _GROUP = re.compile(r"\d+")
 _CARD_GROUPS = {
@@ -209,6 +210,10 @@ def _ibans_in(text: str, pattern: re.Pattern[str]) -> Iterator[Candidate]:
 _N = r"(?:[ ]?(?:number|num\b|no\b\.?|nr\b\.?|#|id\b))?"
 
 
+# Letters and digits of one number: at least three digits and a letter, six signs or more ("C01X00T47").
+_MIXED = r"(?=(?:[a-z]*\d){3})(?=\d*[a-z])[a-z\d]{6,20}(?![a-z\d])"
+
+
 class _Named(NamedTuple):
     signs: tuple[str, ...]
     name: re.Pattern[str]
@@ -248,12 +253,26 @@ _NAMED: tuple[_Named, ...] = (
     ),
     _Named(
         ("passport", "护照", "pasaporte", "passeport", "reisepass"),
-        re.compile(rf"passport{_N}|reisepassnummer|pasaporte|passeport|护照号?码?"), re.compile(r"[a-z]{0,2}\d{6,9}"),
+        re.compile(rf"passport{_N}|reisepassnummer|pasaporte|passeport|护照号?码?"),
+        re.compile(rf"[a-z]{{0,2}}\d{{6,9}}(?![a-z\d])|{_MIXED}"),
         None, "national_id", "passport number",
     ),
     _Named(
-        ("driver", "driving licen"), re.compile(r"(?:driver['’]?s?['’]?|driving) licen[cs]e(?:[ ]?(?:number|no\b\.?|#))?"),
-        re.compile(r"[a-z]{0,3}\d[\d -]{5,16}\d"), None, "national_id", "driver's license number",
+        ("id card", "identity card", "national id", "personalausweis", "id-card", "residence permit", "身份证号", "居住证号"),
+        re.compile(
+            rf"(?:(?:national[ ])?(?:id|identity)[ -]card{_N}|national id(?:[ ](?:number|no\b\.?|card number))?|personalausweis(?:nummer)?"
+            rf"|residence permit{_N}|(?:身份证|居住证)号码?)"
+        ),
+        re.compile(rf"[a-z]{{0,3}}\d{{6,18}}(?![a-z\d])|{_MIXED}"), None, "national_id", "identity card number",
+    ),
+    _Named(
+        ("driver", "driving licen", "führerschein", "驾照", "驾驶证"),
+        re.compile(
+            r"(?:driver['’]?s?['’]?|driving) licen[cs]e(?:[ ]?(?:number|no\b\.?|#))?"
+            r"|führerschein(?:nummer|-nr\.?)?|(?:驾照|驾驶证)(?:编号|号码?)?"
+        ),
+        re.compile(rf"[a-z]{{0,3}}\d[\d -]{{5,16}}\d(?![a-z\d])|[a-z9]{{5}} ?\d{{6}} ?[a-z9]{{2}}\d[a-z]{{2}}|{_MIXED}"),
+        None, "national_id", "driver's license number",
     ),
     _Named(
         ("national insurance", "nino"), re.compile(rf"national insurance{_N}|nino"),
@@ -308,9 +327,10 @@ def _named(forms: TextForms) -> Iterator[Candidate]:
 
 
 def find_numbers(forms: TextForms) -> Iterator[Candidate]:
-    """Candidates that are numbers. A text without six digits close together is done at once."""
-    if _SIX_DIGITS.search(forms.norm) is None:
-        return
-    yield from _digit_runs(forms)
-    yield from _ibans(forms)
-    yield from _named(forms)
+    """Candidates that are numbers. A text with less than three digits close together is done at once."""
+    if _SIX_DIGITS.search(forms.norm) is not None:
+        yield from _digit_runs(forms)
+        yield from _ibans(forms)
+        yield from _named(forms)
+    elif _THREE_DIGITS.search(forms.norm) is not None:
+        yield from _named(forms)

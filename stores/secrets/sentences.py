@@ -21,12 +21,13 @@ _PRIORITY = 50
 
 _PASSWORD_SIGNS = (
     "pass", "pwd", "pw", "psw", "kennwort", "contrase", "clave", "mdp", "parola", "senha", "palavra", "wachtwoord",
-    "парол", "パスワード", "비밀번호", "비번", "密码", "密碼", "口令", "暗号",
+    "fi key", "fi-key", "wlan key", "wlan-key", "wpa key", "wpa2 key", "wireless key", "router key", "hotspot key",
+    "network key", "парол", "パスワード", "비밀번호", "비번", "密码", "密碼", "口令", "暗号",
 )  # fmt: skip
 _PASSWORD = re.compile(
     r"pass[ -]?(?:words?|phrases?|codes?)|pass(?:wort|wd)?|pwd|psw|pw|kennwort|contrase(?:ñ|n)a|clave|"
     r"mot de passe|mdp|phrase de passe|frase de contrase(?:ñ|n)a|parola d['’]ordine|senha|palavra-passe|wachtwoord|"
-    r"пароль|パスワード|비밀번호|비번|"
+    r"пароль|パスワード|비밀번호|비번|(?:wi-?fi|wlan|wpa2?|wireless|router|hotspot|network)[ -]key|"
     r"密[码碼]|口令|暗号"
 )
 _PHRASES = frozenset({"passphrase", "pass phrase", "pass-phrase", "phrase de passe", "passphrases", "pass phrases"})
@@ -49,6 +50,7 @@ _REVERSED = re.compile(
     r"(?:new )?((?:[\w'’-]{1,24}[ ]){0,3})$"
 )
 _REVERSED_CJK = re.compile(r"([!-~]{4,64})[ ]{0,2}(?:就)?(?:是|为)[^\s，。,.;!?]{0,8}$")
+_GOES_ON = re.compile(r"[,;][ ]|[ ](?:and|but|for|or|while|on|in)[ ]|\)")
 _DIGIT_GROUPS = re.compile(r"\d{2}(?:[ ]\d{2}){1,5}(?!\d)|\d{4}(?:[ ]\d{4}){1,3}(?!\d)|\d{3}(?:[ ]\d{3}){1,3}(?!\d)")
 _OTHER_ONE = re.compile(r"(?:new|old|other|current|previous|second|first) one (?:is|was)[ ]")
 _HAN_VALUE = re.compile(r"[\u4e00-\u9fff]{4,12}(?![\u4e00-\u9fff])")
@@ -123,6 +125,7 @@ def _password_value(forms: TextForms, link: Link, name: str, start: int, identif
     value = read_value(norm, link.end, link.kind, keep_marks=CJK.match(name) is not None)
     if value is None:
         return None
+    value = _with_its_mark(norm, value, link)
     text = norm[value.start : value.end]
     if value.quoted:
         if link.kind == "direct" and strength(text) is not Strength.STRONG:
@@ -154,6 +157,21 @@ def _password_value(forms: TextForms, link: Link, name: str, start: int, identif
         if power is Strength.WEAK or link.kind != "direct"
         else None
     )
+
+
+def _with_its_mark(norm: str, value: Value, link: Link) -> Value:
+    """The value with a "!" or "?" behind it that is its own: where the sentence goes on, or without it there is no secret."""
+    mark = norm[value.end : value.end + 1]
+    if value.quoted or mark not in ("!", "?") or norm[value.end + 1 : value.end + 2] == mark:
+        return value
+    text = norm[value.start : value.end]
+    whole = value._replace(end=value.end + 1)
+    if not any(map(str.isdigit, text)) or strength(f"{text}{mark}") is not Strength.STRONG:
+        return value
+    if _GOES_ON.match(norm, value.end + 1):
+        return whole
+    alone = link.kind in {"colon", "equals"} and norm[value.end + 1 : value.end + 2].strip() == ""
+    return whole if alone and (strength(text) is Strength.NONE or any(c in "!?#$%&*@" for c in text)) else value
 
 
 def _weak_value(
