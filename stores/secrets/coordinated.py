@@ -54,13 +54,14 @@ _FURTHER = re.compile(
     rf"|{_DET}(?P<whose>[\w&.+-]{{1,24}}+(?:[ ][\w&.+-]{{1,24}}+){{0,2}}?)['’]s[ ](?:is[ ])?"
     rf"|(?:{_DET})?(?P<place>(?:visa|amex|mastercard|maestro|gate|door|front door|back door|garage|shed|safe|locker|alarm|sim"
     rf"|debit card|credit card|bank card|office|wi-?fi)(?:[ ]card|[ ]door)?){_IS}"
-    r")(?=[\"'“‘`]?[!-~])"
+    rf"|(?:mine|his|hers|yours|ours|theirs){_IS}"
+    r")(?=[^\s]{0,40}\d)"
 )
 _FURTHER_HAN = re.compile(
     r"[”」]?[，,、；;][ ]{0,2}(?:而|还有|另外)?(?P<of>[^\s，。；,;、的是为]{1,10})(?:卡|那[个张])?的?(?:密码)?"
-    r"(?:是|为|：|:)[ ]{0,2}(?=[!-~])"
+    r"(?:是|为|：|:)[ ]{0,2}(?=[!-~]{0,40}\d)"
 )
-_FOR = re.compile(r"[ ](?:for|on|to)[ ](?:(?:the|my|our)[ ])?[\w'’-]{1,20}(?:[ ][\w'’-]{1,20})?")
+_FOR = re.compile(r"[ ](?:for|on|to)[ ](?:(?:the|my|our)[ ])?[\w'’-]{1,20}(?:[ ](?!and\b|but\b)[\w'’-]{1,20})?")
 _NEXT_FOR = re.compile(r"(?=[^\s]{3,40}[ ](?:for|on|to)[ ](?:the|my|our|his|her)[ ])")
 _DIGITS = re.compile(r"[#*]?\d{3,16}(?:[- ]\d{2,6}){0,3}[#*]?")
 

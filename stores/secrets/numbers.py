@@ -31,7 +31,7 @@ __all__ = ["find_numbers"]
 
 _PRIORITY = 70
 _SIX_DIGITS = re.compile(r"\d(?:[ .\-\u2011\u2013]?\d){5}")
-_THREE_DIGITS = re.compile(r"\d[a-zA-Z]{0,6}\d[a-zA-Z]{0,6}\d")
+_TWO_DIGITS = re.compile(r"\d[a-zA-Z]{0,18}\d")
 _RUN = re.compile(r"\d(?:\d|[ \-.\u2011\u2013](?=\d))+")
 _GROUP = re.compile(r"\d+")
 _CARD_GROUPS = {
@@ -210,8 +210,8 @@ def _ibans_in(text: str, pattern: re.Pattern[str]) -> Iterator[Candidate]:
 _N = r"(?:[ ]?(?:number|num\b|no\b\.?|nr\b\.?|#|id\b))?"
 
 
-# Letters and digits of one number: at least three digits and a letter, six signs or more ("C01X00T47").
-_MIXED = r"(?=(?:[a-z]*\d){3})(?=\d*[a-z])[a-z\d]{6,20}(?![a-z\d])"
+# Letters and digits of one number: at least two digits and a letter, six signs or more ("C01X00T47").
+_MIXED = r"(?=(?:[a-z]*\d){2})(?=\d*[a-z])[a-z\d]{6,20}(?![a-z\d])"
 
 
 class _Named(NamedTuple):
@@ -327,10 +327,10 @@ def _named(forms: TextForms) -> Iterator[Candidate]:
 
 
 def find_numbers(forms: TextForms) -> Iterator[Candidate]:
-    """Candidates that are numbers. A text with less than three digits close together is done at once."""
+    """Candidates that are numbers. A text with less than two digits close together is done at once."""
     if _SIX_DIGITS.search(forms.norm) is not None:
         yield from _digit_runs(forms)
         yield from _ibans(forms)
         yield from _named(forms)
-    elif _THREE_DIGITS.search(forms.norm) is not None:
+    elif _TWO_DIGITS.search(forms.norm) is not None:
         yield from _named(forms)

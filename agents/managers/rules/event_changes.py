@@ -29,6 +29,7 @@ class Event:
         topics: folded words that tell what it is about.
         said: the clause that tells it.
         change: ``""``, ``slip`` (the date said before was wrong), ``moved``, ``shift`` (moved by ``shift``) or ``off``.
+        on: the day on which it was to be, where the words of a change tell it: "the dinner on Saturday is off".
         denied: the day on which it is said not to be. sure: whether what denies it is no event by itself.
     """
 
@@ -45,13 +46,22 @@ class Event:
     denied: DateSpan | None = None
     sure: bool = True
     shift: Shift | None = None
+    on: DateSpan | None = None
 
 
 def called_off(sentence: Sentence, said_at: datetime, zone: tzinfo) -> Event:
     """What a sentence calls off, by its clause that says so; days are told in full."""
     clause = next((c for c in sentence.clauses if OFF.search(c.text)), sentence.clauses[0])
     text = clause.raw
-    for span in reversed(find_dates(clause.raw, said_at, zone, prefer="future")):
+    off = OFF.search(clause.text)
+    days = find_dates(clause.raw, said_at, zone, prefer="future")
+    # "Today they cancelled the dinner" tells when they did so.
+    ahead = [
+        one
+        for one in days
+        if off and one.end <= off.start() and (one.start or clause.raw[one.end : one.end + 2] in ("'s", "’s"))
+    ]
+    for span in reversed(days):
         text = text[: span.start] + span.shown + text[span.end :]
     text = LEAD.sub("", text).strip()
     return Event(
@@ -64,6 +74,7 @@ def called_off(sentence: Sentence, said_at: datetime, zone: tzinfo) -> Event:
         change="off",
         confidence=0.75,
         said=clause.text,
+        on=ahead[0] if ahead else None,
     )
 
 

@@ -14,7 +14,7 @@ from .events import find_events
 from .finding import Finding, quote_of
 from .moved_days import NO_SUBJECT, days_moved, of_that_week
 from .moved_events import after_move
-from .named_events import Told, the_one_meant
+from .named_events import Told, is_on, the_one_meant
 from .other_events import is_another
 from .sentences import Reading
 from .shifts import Shift, retold, shifted
@@ -144,7 +144,7 @@ class EventFindings:
                 return replace(plain, ends=())
             if earlier is None:
                 # Known to the managers, perhaps, from before these steps.
-                off = replace(plain, slot="", reason="called off", topics=event.topics, denied=event.denied)
+                off = replace(plain, slot="", reason="called off", denied=event.denied, on=event.on)
                 return replace(off, known=ended and event.sure) if event.topics else None
             summary = f"{event.summary} ({'not so' if ended else 'called off'}: {earlier.values['summary']})"
             return replace(
@@ -160,8 +160,9 @@ class EventFindings:
             )
         if earlier is None or event.when is None:
             plain = replace(plain, denied=event.denied)
-            moved = event.change == "moved" and event.when and not open_
-            return replace(plain, reason="moved", slot=slot) if moved else plain
+            if event.change == "moved" and event.when and not open_:
+                return replace(plain, reason="moved", on=event.on)
+            return plain
         slip = event.change == "slip"
         summary, details, when = event.summary, "", event.when
         if earlier.when is not None and (slip or earlier.when.precision == when.precision == "day"):
@@ -267,6 +268,8 @@ class EventFindings:
         """
         events = list({each.slot or id(each): each for each in self._so_far.events}.values())
         known = [each for each in events if not is_another(event.said, str(each.values["summary"]))]
+        if event.on is not None:
+            known = [each for each in known if each.when and is_on(event.on, each.when)]
         kinds = [content_words(str(each.values["event_type"])) - {"event", "cancellation"} for each in known]
         scored = [(len((each.topics | kinds[at]) & event.topics), at) for at, each in enumerate(known)]
         best = max(scored, default=(0, 0))
@@ -284,7 +287,7 @@ class EventFindings:
             named = [(each, str(each.values["summary"]), str(each.values["event_type"])) for each in alike]
             one = only_one_named(event.said, named)
             return one, one is None
-        if known and known[-1] is not events[-1]:
+        if known and known[-1] is not events[-1] and event.on is None:
             return None, False  # the event told last is another
         slip = event.change == "slip"
         # Topics in Chinese are pairs of characters: their number says little.

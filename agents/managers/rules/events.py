@@ -11,17 +11,13 @@ from ....intent.dates.relative import find_dates
 from ....intent.dates.spans import DateSpan, Prefer
 from .denied_days import Denial, denials, denied_after, goes_on
 from .event_changes import Event, called_off, not_so, put_right
-from .event_summaries import in_days
+from .event_reading import event_of
 from .event_words import (
     ANY_SUCH_DAY,
     ASKED_IF,
     ASKS_WHEN,
     CHANGED_ZH,
     DATE_WORDS,
-    FUTURE,
-    I_WAS_BORN,
-    IT_STARTS,
-    LEAD,
     LOOK_UP,
     MOST,
     MOVED,
@@ -33,27 +29,20 @@ from .event_words import (
     PERSON_MOVED,
     PLAN_CHANGED,
     RECURS,
-    REMIND,
     REQUEST,
     SELF,
     SLIP,
     SLIP_START,
-    SOMEBODY,
     STILL_ON,
     THAT_IS,
-    TODAY,
-    TRIVIAL,
-    TYPE_RULES,
     WEEK_NEXT,
 )
 from .events_apart import Piece, pieces_of
-from .its_owner import ITS, its_owner
-from .moved_days import NOW_ON, is_now_on
+from .moved_days import is_now_on
 from .requests import asks_of_assistant
-from .sentences import MASK, Clause, Reading, Sentence
+from .sentences import MASK, Reading, Sentence
 from .shifts_told import moves, shifts_told
 from .tense import done_on, tense
-from .words import NAME, content_words
 
 __all__ = ["find_events"]
 
@@ -230,7 +219,7 @@ def _of_sentence(
             precision=exact.precision,
             told=exact.told,
         )
-        event = _event(
+        event = event_of(
             reading,
             sentence,
             clause,
@@ -245,7 +234,8 @@ def _of_sentence(
             prefer=prefer,
         )
         if event is not None:
-            events.append(event)
+            was = inside[0] if change == "moved" and len(inside) > 1 and inside[0].start > clause.start else None
+            events.append(replace(event, on=was if was is not span else None))
     return events
 
 
@@ -273,7 +263,7 @@ def _apart(
         inside = find_dates(reading.raw[piece.start : piece.end], said_at, zone)
         clock = next((each.clock for each in inside if each.start + piece.start == piece.when.start), None)
         end = _clause_span(sentence, number, dated)[1] if piece is pieces[-1] else piece.end
-        event = _event(
+        event = event_of(
             reading,
             sentence,
             clause,
@@ -320,123 +310,3 @@ def _clause_span(sentence: Sentence, number: int, dated: set[int]) -> tuple[int,
     while last + 1 < len(clauses) and last + 1 not in dated and clauses[last + 1].end - clauses[first].start < 160:
         last += 1
     return clauses[first].start, clauses[last].end
-
-
-def _is_none(
-    reading: Reading, sentence: Sentence, clause: Clause, when: DateSpan, *, personal: bool, request: bool
-) -> bool:
-    """Whether a date that changes nothing is no event: of what recurs, of the moment, or of nobody's life."""
-    if RECURS.search(sentence.text):
-        return True
-    if TRIVIAL.search(clause.text) and not re.search(r"\b(?:birthday|wedding|appointment|meeting)\b", clause.text):
-        return True
-    if when.precision in ("month", "week") and not (
-        personal and (PAST.search(clause.text) or FUTURE.search(clause.text) or reading.has_han)
-    ):
-        return True
-    if re.match(r"(?:since|until|till|during)\b", when.text, re.IGNORECASE) or re.search(
-        r"\b(?:since|until|till)\s(?:about\s)?$", reading.raw[: when.start][-12:], re.IGNORECASE
-    ):
-        return True
-    if TODAY.match(when.text) and not (
-        re.search(
-            r"\b(?:I|we|I've|we've)\b.{0,30}?(?:ed\b|got|went|bought|met|saw|ran|finished|had|took|made"
-            r"|left|lost|won|am\b|'m\b|'ll|have)",
-            clause.text,
-            re.IGNORECASE,
-        )
-        or (reading.has_han and re.search(r"我|要|了", clause.text) and len(clause.text) > 6)
-        or request
-    ):
-        return True
-    if I_WAS_BORN.search(clause.text) and not re.search(r"\d{4}", when.text):
-        return True  # of which year is not said
-    return re.search(r"今年|去年|现在|年", when.text) is not None and when.precision != "day"
-
-
-def _event(
-    reading: Reading,
-    sentence: Sentence,
-    clause: Clause,
-    when: DateSpan,
-    start: int,
-    end: int,
-    *,
-    before: str,
-    request: bool,
-    change: str,
-    said_at: datetime,
-    zone: tzinfo,
-    prefer: Prefer,
-    lead: str = "",
-) -> Event | None:
-    text = lead + reading.raw[start:end]
-    bare = lead + reading.raw[start : when.start] + " " + reading.raw[when.end : end]
-    topics = content_words(bare)
-    personal = bool(SELF.search(text)) or bool(SOMEBODY.search(text)) or request
-    if when.precision in ("year", "season"):
-        return None
-    if not change and (
-        (not topics and not before) or _is_none(reading, sentence, clause, when, personal=personal, request=request)
-    ):
-        return None
-    summary, owner = text, ""
-    if not change and start == sentence.start and IT_STARTS.match(LEAD.sub("", text)):
-        earlier = next(
-            (
-                s
-                for s in reversed(reading.sentences)
-                if s.end <= sentence.start and sentence.start - s.end < 4 and (s.holds or s.asked)
-            ),
-            None,
-        )
-        if earlier is not None and earlier.asked:
-            # "What shall I bake for the party? It's on Sunday": what is on Sunday stands in the question.
-            summary, topics, personal = f"{text} — {earlier.raw.strip()}", topics | content_words(earlier.raw), True
-        elif earlier is not None:
-            # "It comes on Thursday": what comes was said in the sentence before.
-            start, text = earlier.start, reading.raw[earlier.start : end]
-            summary, topics, personal = text, topics | content_words(earlier.raw), True
-        elif len(topics) < 2:
-            return None
-    elif ITS.match(LEAD.sub("", text)) and start == sentence.start:
-        owner = its_owner(sentence, reading.sentences)
-        if not owner and not change:
-            return None  # of what, is not said
-    if not topics or (
-        not personal
-        and len(topics) <= 6
-        and start == sentence.start
-        and not change
-        and not re.search(rf"\b{NAME}\s\w+s\b|是|在|开|交|发", text)
-    ):
-        # A bare date, or a fragment: what it is about was said before.
-        hint = " ".join(before.split())[:260]
-        if hint and not change:
-            summary = f"{text} — {hint}"
-            topics = topics | content_words(hint)
-    summary = in_days(summary, text, when, len(lead) + when.start - start, said_at, zone, prefer)
-    if change == "moved":
-        summary = NOW_ON.sub(lambda now: now["day"] or "", summary)
-    summary = LEAD.sub("", " ".join(summary.split())).strip(" ,;:，。—-")
-    if owner:
-        summary, topics = ITS.sub(owner, summary), topics | content_words(owner)
-    asked_for = REMIND.match(summary)
-    if asked_for and len(summary) - asked_for.end() > 3:
-        summary = summary[asked_for.end() :]
-    if when.clock:
-        summary += f" ({when.iso})" if when.day == when.last_day else ""
-    summary = summary[:1].upper() + summary[1:]
-    # What is "moved to" a day is no move.
-    types = (name for name, rule in TYPE_RULES if rule.search(text) and not (change and name == "move"))
-    kind = next(types, "reminder" if asked_for else "event")
-    return Event(
-        start=start,
-        end=end,
-        summary=summary[:400],
-        when=when,
-        event_type=kind,
-        topics=topics,
-        change=change,
-        said=clause.text,
-    )

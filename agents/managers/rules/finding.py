@@ -35,6 +35,7 @@ class Finding:
         known: whether it says something only of what is known already, and nothing by itself.
         ends: what else is over by what it says.
         shift: the change of an event that was told before these steps, and has to be looked up.
+        on: the day on which an event was to be that is changed, perhaps told before these steps.
         former: whether it only says what was replaced: known from the steps before, not to be stored again.
     """
 
@@ -59,6 +60,7 @@ class Finding:
     denied: DateSpan | None = None
     known: bool = False
     shift: Shift | None = None
+    on: DateSpan | None = None
 
 
 def day_start(day: date, zone: tzinfo) -> datetime:

@@ -15,7 +15,7 @@ from .other_events import ALIKE, ANYTHING, GOES, MEETINGS, MEETS, TRIPS, is_anot
 from .shifts import Shift
 from .words import HAN, NAME, content_words
 
-__all__ = ["Told", "named_by", "the_one_meant"]
+__all__ = ["Told", "is_on", "named_by", "the_one_meant"]
 
 _HAN_WORDS = re.compile(rf"[{HAN}]+")
 _JOINED = re.compile(r"[的和跟与、之]|我们?|咱们?|那[个场次]?|这[个场次]?|本次|原定|原来")
@@ -115,7 +115,7 @@ def the_one_meant(change: Shift, told: Sequence[Told], today: date) -> tuple[Tol
     """
     ahead = [one for one in told if one.when is not None and one.when.last_day >= today]
     if change.on is not None:
-        ahead = [one for one in ahead if one.when is not None and _is_on(change.on, one.when)]
+        ahead = [one for one in ahead if one.when is not None and is_on(change.on, one.when)]
     if not change.what:
         meant = [one for one in ahead if one.latest]
         return (meant[0] if len(meant) == 1 else None), len(meant) > 1
@@ -129,7 +129,8 @@ def the_one_meant(change: Shift, told: Sequence[Told], today: date) -> tuple[Tol
     return (meant[0] if len(meant) == 1 else None), len(meant) > 1
 
 
-def _is_on(on: DateSpan, when: DateSpan) -> bool:
+def is_on(on: DateSpan, when: DateSpan) -> bool:
+    """Whether an event may be on a day that is told."""
     return may_be_of(on, when) or (on.day <= when.day <= on.last_day)
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from datetime import date
+
 from .... import lazy_re as re
 from .event_words import TYPE_RULES
 from .people import KIN_PATTERN, KIN_ZH_PATTERN, is_name
@@ -47,7 +50,7 @@ def is_another(change: str, earlier: str) -> bool:
     if whose:
         kin = {_folded(m["kin"] or m["bare"]) for m in _KIN_OF.finditer(earlier)}
         kin |= {_folded(m[0]) for m in re.finditer(KIN_ZH_PATTERN, earlier)}
-        if (kin or _OWN.match(earlier)) and not whose & kin and not any(word in earlier.casefold() for word in whose):
+        if not whose & kin and not any(word in earlier.casefold() for word in whose):
             return True
     names = {m["name"].casefold() for m in _WHOSE.finditer(change) if m["name"] and is_name(m["name"])}
     others = {m["name"].casefold() for m in _WHOSE.finditer(earlier) if m["name"] and is_name(m["name"])}
@@ -63,7 +66,35 @@ def is_another(change: str, earlier: str) -> bool:
         one, two = _named(form, change), _named(form, earlier)
         if one and two and not one & two:
             return True
+    if _of_another_weekday(change, earlier):
+        return True
     return _another_way(change, earlier) or _another_thing(change, earlier) or _called_otherwise(change, earlier)
+
+
+_WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_WEEKDAYS_OWN = re.compile(
+    r"\b(?P<day>mon|tue|wed|thu|fri|sat|sun)[a-z]*day['’]s\s(?=[a-z])|\b(?:the|our|my)\s(?P<which>mon|tue|wed|thu|fri|sat|sun)[a-z]*day\s(?=[a-z])"
+    r"|(?:周|星期|礼拜)(?P<zh>[一二三四五六日天])的",
+    re.IGNORECASE,
+)
+_ISO_DAY = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
+
+
+def _of_another_weekday(change: str, earlier: str) -> bool:
+    """Whether a change is of what is on one day of the week, and the event is on another: "Saturday's dinner"."""
+    match = _WEEKDAYS_OWN.search(change)
+    days = _ISO_DAY.findall(earlier) if match is not None else []
+    if match is None or not days:
+        return False
+    zh = match["zh"]
+    named = (
+        "一二三四五六日".index(zh.replace("天", "日"))
+        if zh
+        else _WEEKDAYS.index((match["day"] or match["which"]).lower())
+    )
+    with suppress(ValueError):
+        return all(date.fromisoformat(day).weekday() != named for day in days)
+    return False
 
 
 _NAMES_OWN = re.compile(
@@ -189,9 +220,6 @@ def _called_otherwise(change: str, earlier: str) -> bool:
     if (head & MEETINGS and MEETS.search(earlier)) or (head & TRIPS and GOES.search(earlier)):
         return False
     return not what & told or bool(head & _THINGS and told & _THINGS)
-
-
-_OWN = re.compile(r"(?:I|I['’]m|My)\b|我(?!们)")
 
 
 def _named(form: re.Pattern[str], text: str) -> set[str]:

@@ -31,7 +31,7 @@ _EARLIER = r"(?P<earlier>brought\sforward|moved\s(?:up|earlier)|pulled\s(?:forwa
 _BE = r"(?:is|are|was|were|has|have|had|got|gets|been|being|be|will|just|now|also|actually|only|again|to)"
 _BY = r"(?:\s(?:by|for|again|only|at\sleast))*"
 _PASSIVE = re.compile(
-    rf"(?P<aux>(?:(?<=\w)['’]s)?(?:\s{_BE})*)\s(?:{_LATER}|{_EARLIER}){_BY}\s{_AMOUNT}", re.IGNORECASE
+    rf"(?P<aux>(?:(?<=\w)['’]s)?(?:\s{_BE})*)(?:^|\s)(?:{_LATER}|{_EARLIER}){_BY}\s{_AMOUNT}", re.IGNORECASE
 )
 """What stands before it is what moves, or who moves it where no "is" does."""
 _WHOLE = r"(?:it|them|that|this|everything|(?:the|my|our|his|her|their|this|that)\s(?:[\w'’&-]+\s){0,5}?[\w'’&-]+)"
@@ -126,7 +126,7 @@ def english_shifts(sentence: Sentence) -> Iterator[Shift]:
         if not clause.holds or _DENIES.search(_NOT_OF.sub("", text)):
             continue
         found = _by_amount(clause) or _to_hour(clause)
-        rest = sentence.text[clause.start - sentence.start :] if "same " in text else ""
+        rest = sentence.text[clause.start - sentence.start :] if "same " in text.lower() else ""
         if found is None and (match := _SAME_DAY.search(rest)):
             what = text[: match.start()] if match.start() else ""
             if not what.strip(" ,:") and number and _holds_name(sentence.clauses[number - 1]):

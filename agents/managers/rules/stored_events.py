@@ -12,7 +12,7 @@ from .changed_things import only_one_named
 from .finding import Finding
 from .moved_days import days_moved
 from .moved_events import after_move
-from .named_events import Told, the_one_meant
+from .named_events import Told, is_on, the_one_meant
 from .other_events import is_another
 from .shifts import Shift, retold, shifted, when_of
 from .words import content_words
@@ -57,6 +57,9 @@ def changed_event(finding: Finding, items: Sequence[MemoryItem], said_at: dateti
     """
     said = finding.evidence[-1].quote
     items = [item for item in items if finding.corrects or not is_another(said, item.text.split("\n")[0])]
+    if finding.on is not None:
+        on, events = finding.on, [item for item in items if isinstance(item, EpisodicItem)]
+        items = [item for item in events if is_on(on, when_of(item.occurred_at, item.summary, zone))]
     scored = [(len(finding.topics & content_words(item.text)), item) for item in items]
     if not finding.corrects:
         ahead = [pair for pair in scored if pair[0] and _is_ahead(pair[1], said_at)]
