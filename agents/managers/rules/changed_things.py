@@ -5,32 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from .... import lazy_re as re
 from .event_changes import thing_called_off
 from .named_events import named_by
-from .other_events import CHANGED_THING
+from .other_events import CHANGED_OBJECT, CHANGED_THING
 from .shifts_chinese import thing_changed
 
 __all__ = ["changed_thing", "only_one_named"]
 
 _Told = TypeVar("_Told")
-_OBJECT = re.compile(
-    r"\b(?:mov\w+|chang\w+|switch\w+|shift\w+|push\w*|put|reschedul\w+|postpon\w+|delay\w*|brought|bring|cancel\w*"
-    r"|call(?:ed|ing)? off|scrap\w*)\s"
-    r"(?:the|my|our|his|her|their|that|this)\s(?P<what>(?:[\w'’-]+\s){0,5}?[\w'’-]+)"
-    r"(?=\s(?:to|until|till|for|from|by|back|forward|up|off|on|because|since|and|after|again|today|yesterday)\b|[^\w\s'’-]|$)",
-    re.IGNORECASE,
-)
 
 
 def changed_thing(said: str) -> str:
     """The words for what a clause changes; empty where it is only "it", or cannot be told."""
     if not said.isascii() and (named := thing_changed(said)):
         return named
+    if found := CHANGED_OBJECT.search(said):
+        return str(found["what"])
     if found := CHANGED_THING.match(said):
         return found["what"] or found["bare"] or ""
-    if found := _OBJECT.search(said):
-        return str(found["what"])
     return thing_called_off(said)
 
 

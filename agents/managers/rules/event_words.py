@@ -24,6 +24,7 @@ __all__ = [
     "MOVED",
     "MOVED_AWAY",
     "MOVED_IT",
+    "NOT_MOVED",
     "NOT_OFF",
     "NOT_PLANNED",
     "OFF",
@@ -162,6 +163,12 @@ MOVED_IT = re.compile(
     re.IGNORECASE,
 )
 """What stands before the day to which somebody moves something: "they moved the interview to"."""
+NOT_MOVED = re.compile(
+    r"(?:n['’]t|\b(?:not|never))\s(?:(?:be|been|being|get|have|has|yet|actually|really|going to|to)\s)*$"
+    r"|(?:别|不要|不用|没有?|不会|不想|不能|不)(?:被|再|把[^，。]{1,12})?$",
+    re.IGNORECASE,
+)
+"""What stands before the words of a move that is none: "the exam wasn't moved to Friday"."""
 ASKED_IF = re.compile(
     r"\b(?:ask\w*|wonder\w*|check\w*|sure|know|find out)\s(?:(?:me|us|him|her|them)\s)?(?:if|whether)\b", re.IGNORECASE
 )

@@ -23,6 +23,7 @@ from .event_words import (
     MOVED,
     MOVED_AWAY,
     MOVED_IT,
+    NOT_MOVED,
     NOT_OFF,
     OFF,
     PAST,
@@ -181,6 +182,8 @@ def _of_sentence(
             span = inside[1]  # what was booked is for another day than that on which it was booked
         if ASKED_IF.search(raw[: span.start - clause.start]) and MOVED.search(clause.text):
             continue  # who asks whether something is moved does not say so
+        if (move := MOVED.search(clause.text)) and NOT_MOVED.search(clause.text[: move.start()]):
+            continue
         moved_it = MOVED_IT.search(reading.raw[clause.start : span.start])
         away = (PERSON_MOVED.search(clause.text) and not moved_it) or MOVED_AWAY.search(
             reading.raw[clause.start : span.start]

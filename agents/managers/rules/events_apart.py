@@ -58,6 +58,9 @@ def pieces_of(clause: Clause, raw: str, spans: Sequence[DateSpan]) -> list[Piece
     Args:
         raw: the whole text. spans: the dates of the clause in order.
     """
+    began = clause.start
+    while spans and spans[0].precision != "day" and not raw[began : spans[0].start].strip():
+        began, spans = spans[0].end, spans[1:]  # "next week I see …"
     if len(spans) < 2 or not all(span.precision == "day" for span in spans):
         return []
     cuts: list[tuple[int, int]] = []
@@ -80,8 +83,8 @@ def pieces_of(clause: Clause, raw: str, spans: Sequence[DateSpan]) -> list[Piece
     if not all(own) or any(two <= one for one, two in pairwise(own)):
         return []
     pieces = [Piece(start=starts[0], end=ends[0], when=spans[0])]
-    first = LEAD.sub("", raw[clause.start : ends[0]])
-    at = spans[0].start - clause.start - (ends[0] - clause.start - len(first))
+    first = LEAD.sub("", raw[began : ends[0]]).lstrip()
+    at = spans[0].start - (ends[0] - len(first))
     for start, end, span in zip(starts[1:], ends[1:], spans[1:], strict=True):
         lead = _lead(first, at, raw[start:end], raw[start : span.start])
         if lead is None:

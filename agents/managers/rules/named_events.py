@@ -119,14 +119,28 @@ def the_one_meant(change: Shift, told: Sequence[Told], today: date) -> tuple[Tol
     if not change.what:
         meant = [one for one in ahead if one.latest]
         return (meant[0] if len(meant) == 1 else None), len(meant) > 1
+    said = f"{change.what} is moved" if change.what.isascii() else change.said
     scored = [
         (named_by(change.what, one.text, one.event_type), one)
         for one in ahead
-        if not is_another(change.said, one.text) and not (change.of_person and _is_person(change.what, one.text))
+        if not is_another(said, one.text)
+        and not _is_theirs(change, one.text)
+        and not (change.of_person and _is_person(change.what, one.text))
     ]
     best = max((score for score, _ in scored), default=0)
     meant = [one for score, one in scored if best and score == best]
     return (meant[0] if len(meant) == 1 else None), len(meant) > 1
+
+
+_THEIRS = re.compile(r"^(?:his|her|their)\s", re.IGNORECASE)
+
+
+def _is_theirs(change: Shift, text: str) -> bool:
+    """Whether what moves is somebody's of whom an event does not tell: "Tom moved his flight back an hour"."""
+    if not _THEIRS.match(change.what):
+        return False
+    who = content_words(change.said.partition(change.what)[0])
+    return not who & content_words(text)
 
 
 def is_on(on: DateSpan, when: DateSpan) -> bool:

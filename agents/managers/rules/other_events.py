@@ -10,7 +10,7 @@ from .event_words import TYPE_RULES
 from .people import KIN_PATTERN, KIN_ZH_PATTERN, is_name
 from .words import HAN, NAME, content_words
 
-__all__ = ["ALIKE", "ANYTHING", "CHANGED_THING", "GOES", "MEETINGS", "MEETS", "TRIPS", "is_another"]
+__all__ = ["ALIKE", "ANYTHING", "CHANGED_OBJECT", "CHANGED_THING", "GOES", "MEETINGS", "MEETS", "TRIPS", "is_another"]
 
 _KIN_OF = re.compile(
     rf"\b(?:my|our)\s(?:\w+\s)?(?P<kin>{KIN_PATTERN})\b|\b(?P<bare>mum|mom|dad|grandma|grandpa)\b", re.IGNORECASE
@@ -165,8 +165,17 @@ CHANGED_THING = re.compile(
     r"(?:moved|postponed|pushed|rescheduled|shifted|delayed|brought|put|cancel\w*|called|scrapped|off|on|at)\b)",
     re.IGNORECASE,
 )
+CHANGED_OBJECT = re.compile(
+    r"\b(?:mov\w+|chang\w+|switch\w+|shift\w+|push\w*|put|reschedul\w+|postpon\w+|delay\w*|brought|bring|cancel\w*"
+    r"|call(?:ed|ing)? off|scrap\w*)\s"
+    r"(?:the|my|our|his|her|their|that|this)\s(?P<what>(?:[\w'’-]+\s){0,5}?[\w'’-]+)"
+    r"(?=\s(?:to|until|till|for|from|by|back|forward|up|off|on|because|since|and|after|again|today|yesterday)\b|[^\w\s'’-]|$)",
+    re.IGNORECASE,
+)
+"""What somebody moves or calls off, where the words tell who does so: "the landlord moved the inspection to"."""
+_AT_WHERE = re.compile(rf"\b(?i:at|against)\s(?:the\s)?(?P<place>{NAME})")
 _WITH_WHOM = re.compile(r"\s(?:with|of|to|at|in|for|from|on)\s")
-ANYTHING = content_words("date day time start end thing whole everything event slot booking plan plans")
+ANYTHING = content_words("date day time start end thing whole everything lot event slot booking plan plans")
 MEETINGS = content_words("meeting meet-up meetup call appointment session talk visit consultation")
 MEETS = re.compile(
     r"\b(?:see|sees|seeing|meets?|meeting|comes?|coming|calls?|talk(?:ing)?|visit(?:s|ing)?|with|at the)\b|见|来|约",
@@ -207,10 +216,14 @@ _THINGS = content_words(
 def _called_otherwise(change: str, earlier: str) -> bool:
     """Whether a change names what is changed by a word that the earlier event does not go by: "the meeting" is not when
     somebody starts school, nor "the lunch with Ana" the dinner with her."""
+    active = CHANGED_OBJECT.search(change)
     match = CHANGED_THING.match(change)
-    if match is None:
+    if active is None and match is None:
         return False
-    words = match["what"] or match["bare"]
+    words = active["what"] if active else (match["what"] or match["bare"] if match else "")
+    one, two = _named(_AT_WHERE, words), _named(_AT_WHERE, earlier)
+    if one and two and not one & two:
+        return True
     what, told = content_words(words), content_words(earlier)
     head = content_words(_WITH_WHOM.split(words)[0])
     if not head - ANYTHING or head & told:
