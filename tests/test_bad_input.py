@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 from blockbuster import BlockingError, blockbuster_ctx
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from hexamem import Memory, Settings, UserMemory, Where
@@ -87,6 +87,7 @@ def test_an_odd_text_is_kept_exactly_recalled_and_survives_reopening(text: str, 
     name=st.text(st.characters(exclude_categories=()), min_size=1, max_size=30),
     caption=st.text(st.characters(exclude_categories=()), min_size=1, max_size=30),
 )
+@example(text="x", name="\ud800", caption="\udfff")
 def test_any_characters_anywhere_in_a_message_come_back_as_they_were(
     text: str, name: str, caption: str, alice: UserMemory
 ) -> None:
@@ -113,7 +114,9 @@ def test_any_characters_anywhere_in_a_message_come_back_as_they_were(
     )
     assert alice.get(item.id) == item
     edited = alice.edit(item.id, details=text)
-    assert alice.history(item.id)[-1].changes[0].after == edited.model_dump(mode="json")
+    # pydantic puts other characters in place of a lone surrogate in a key.
+    after = {**edited.model_dump(mode="json"), "metadata": {name: text}}
+    assert alice.history(item.id)[-1].changes[0].after == after
     found = {hit.id: hit.text for hit in alice.recall(text, k=1_000, where={"thread_id": "t" + name})}
     assert found[step_id] == step.index_text
     assert item.id in {hit.id for hit in alice.recall(text, k=1_000, kinds="semantic")}

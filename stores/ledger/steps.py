@@ -164,7 +164,7 @@ def _content(step: Step) -> dict[str, Any]:
         "content": step.content,
         "blocks": list(step.blocks) or None,
         "reasoning": step.reasoning,
-        "tool_calls": [call.model_dump(mode="json") for call in step.tool_calls] or None,
+        "tool_calls": [call.model_dump() for call in step.tool_calls] or None,
         "tool_call_id": step.tool_call_id,
         "media": [media.model_dump(mode="json", exclude_none=True) for media in step.media] or None,
         "index_text": None if step.index_text == step.content else step.index_text,
