@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, tzinfo
 from typing import Any
 
 from .. import lazy_re as re
 from ..intent.dates.spans import DateSpan
-from ..memory_types import ITEM_KINDS, EpisodicItem, ItemKind, MemoryItem
-from ..memory_types.proposals import Proposal, ProposalKind
+from ..memory_types import ITEM_KINDS, CoreItem, EpisodicItem, ItemKind, MemoryItem, SemanticItem
+from ..memory_types.proposals import Ends, Proposal, ProposalKind
+from .applying.stating import opposite
 from .contract import Batch, Instruction, Proposals
 from .managers.rules.denied_days import may_be_day, redated
 from .managers.rules.finding import Finding
@@ -95,7 +96,7 @@ class RuleManager:
             target=target.id if target else None,
             evidence=tuple(one for one in finding.evidence if one.step_id in here),
             secret=finding.secret,
-            ends=finding.ends,
+            ends=(*finding.ends, *_opposites(finding, nearest.values())),
             reason=finding.reason,
             proposed_by=f"rules.{self.kind}",
             confidence=finding.confidence,
@@ -140,6 +141,18 @@ def _aim(
         if event is not None:
             return ("update" if finding.corrects else "supersede"), event
     return "add", None
+
+
+def _opposites(finding: Finding, nearest: Iterable[MemoryItem]) -> Iterator[Ends]:
+    """What else is over: an item that denies what is told now, or states what is denied now."""
+    told = str(finding.values.get("value") or finding.values.get("summary") or "")
+    for item in nearest:
+        if isinstance(item, CoreItem) and finding.kind == "core" and opposite(item.value, told):
+            yield Ends(labels=(item.label.casefold(),), states=(item.value,))
+        if not isinstance(item, SemanticItem) or finding.kind != "semantic" or item.name != finding.values.get("name"):
+            continue
+        if opposite(item.summary, told):
+            yield Ends(named=item.name, states=(item.summary,))
 
 
 def _was_on(item: EpisodicItem, finding: Finding, zone: tzinfo) -> bool:

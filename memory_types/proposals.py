@@ -33,20 +33,24 @@ class Ends(Record):
         labels: labels of core items; ``*`` for any.
         named: words of the name of semantic items that tell what a thing costs, or how it is booked.
         words: telling words that the item holds.
+        states: statements of which the item must make one, and nothing beyond but how often, since when and how much.
         upcoming: events that lie ahead.
         exact: whether a core item must say nothing beyond the words but how it stands to them ("Loves", "Works as a").
         single: whether nothing ends where several items are meant.
         needed: whether the proposal is not carried out where nothing that is needed is known.
+        wrong: whether what ends was true at no time, so that it is taken back rather than over.
     """
 
     slots: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     named: str = ""
     words: str = ""
+    states: tuple[str, ...] = ()
     upcoming: bool = False
     exact: bool = False
     single: bool = False
     needed: bool = False
+    wrong: bool = False
 
 
 class Proposal(Record):

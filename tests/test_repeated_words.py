@@ -21,6 +21,12 @@ TEXTS = [
     "常" * 60 + "。",
     "大家" + "经常" * 60 + "。",
     "又说" * 60 + "。",
+    "Actually " * 60 + "I'm not vegan any more.",
+    "I'm not " * 60 + "vegan.",
+    "It's not Rex, " * 40 + "it's Max.",
+    "No longer " * 60 + "on Tuesdays now.",
+    "其实" * 60 + "不吃素了。",
+    "不是" * 60 + "七岁。",
 ]
 
 

@@ -6,7 +6,7 @@ said again later than the end stays, and so does what was said only long after i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
 from ... import lazy_re as re
@@ -19,8 +19,9 @@ from .duplicates import from_same_words, join_sources
 from .item_edits import ItemEdits
 from .likeness import telling_words
 from .state import Changes, Checked
+from .stating import states
 
-__all__ = ["ItemEndings", "in_slots"]
+__all__ = ["ItemEndings", "in_slots", "said_of"]
 
 _LONG = timedelta(days=60)
 _OF_USE = re.compile(
@@ -33,6 +34,7 @@ is works work works as has likes loves enjoys prefers dislikes hates plays play 
 does drives drive not no longer 是 职业 喜欢 爱 讨厌 不喜欢 弹 踢 打 学 做 当
 """
 _STANDS_TO = telling_words(_STANDS_TO_TEXT) | {"职业", "喜欢", "讨厌", "最爱", "不喜"}
+_ASIDE = re.compile(r"[（(](?P<who>[^（）()]*)[）)]")
 _LEAD = re.compile(r"(?:on|by|in|at|until|till|before|for)\s+", re.IGNORECASE)
 
 
@@ -65,7 +67,8 @@ class ItemEndings(ItemEdits):
             moment = item.valid_from or one.said_at
             for other in self.ending(one)[0]:
                 if other.id not in touched and other.id != item.id:
-                    closed.append((other, _closed(other, moment, item.id)))
+                    never = any(ends.wrong and self._meant(ends, other, one) for ends in one.ends)
+                    closed.append((other, _never_so(other, item.id) if never else _closed(other, moment, item.id)))
                     touched.add(other.id)
         for before, after in changes:
             gone = before is not None and after.status == "superseded" and after.superseded_by == item.id
@@ -102,6 +105,10 @@ class ItemEndings(ItemEdits):
         """Whether an item of a slot, in whatever status, states what a proposal ends."""
         return any(in_slots(self.slot(item), ends) and _says(ends, item) for ends in one.ends)
 
+    def taken_back(self, one: Checked, items: Sequence[MemoryItem]) -> list[MemoryItem]:
+        """Those of some items of which a proposal says that they were never so."""
+        return [item for item in items if any(ends.wrong and _says(ends, item) for ends in one.ends)]
+
     def _fits(self, ends: Ends, item: MemoryItem, one: Checked) -> bool:
         slot = self.slot(item)
         if slot and in_slots(slot, ends):
@@ -111,7 +118,9 @@ class ItemEndings(ItemEdits):
         if isinstance(item, SemanticItem) and ends.named:
             known = telling_words(item.name)
             named = telling_words(ends.named) <= known or ends.named.casefold() in item.name.casefold()
-            return named and (bool(ends.words) or _OF_USE.search(item.summary) is not None)
+            if ends.states and (aside := _ASIDE.search(item.summary)):
+                named = named or aside["who"].casefold() == ends.named.casefold()  # "Carol (mum)"
+            return named and (bool(ends.words or ends.states) or _OF_USE.search(item.summary) is not None)
         return (
             isinstance(item, EpisodicItem)
             and ends.upcoming
@@ -164,8 +173,26 @@ class ItemEndings(ItemEdits):
             yield None, moved
 
 
+def said_of(item: MemoryItem) -> str:
+    """What an item says, without its label or name."""
+    if isinstance(item, CoreItem):
+        return item.value
+    return item.summary if isinstance(item, SemanticItem) else item.text
+
+
+def _less(text: str, name: str) -> str:
+    """What a text says of whom it names."""
+    rest = re.sub(re.escape(name), " ", re.sub(r"\s?[（(][^（）()]*[）)]", " ", text), count=1, flags=re.IGNORECASE)
+    return " ".join(rest.split()) or text
+
+
 def _says(ends: Ends, item: MemoryItem) -> bool:
     text = item.value if isinstance(item, CoreItem) else item.text
+    if ends.states:
+        stated, value = said_of(item), item.metadata.get("value")
+        if isinstance(item, SemanticItem):  # it is of whom it is meant: what is said of them counts
+            return any(states(_less(stated, item.name), _less(statement, ends.named)) for statement in ends.states)
+        return any(states(stated, statement) or statement == value for statement in ends.states)
     words, said = telling_words(ends.words), telling_words(text)
     if ends.words.endswith(" with"):  # with whom is what is over: the words must stand as they are
         return ends.words.casefold() in text.casefold()
@@ -174,17 +201,22 @@ def _says(ends: Ends, item: MemoryItem) -> bool:
     return not (ends.exact and said - words - _STANDS_TO)
 
 
+def _never_so(item: MemoryItem, by: str) -> MemoryItem:
+    """The item as it is taken back: it was true at no time."""
+    return item.changed(
+        status="superseded",
+        superseded_by=by,
+        superseded_at=max(utc_now(), item.created_at),
+        valid_to=item.valid_from,
+        version=item.version + 1,
+    )
+
+
 def _closed(item: MemoryItem, moment: datetime, by: str) -> MemoryItem:
     """The item as it ends there; it never ends before it began."""
     ends = moment
     if item.kind == "episodic":  # it did not take place, or not so
-        return item.changed(
-            status="superseded",
-            superseded_by=by,
-            superseded_at=max(utc_now(), item.created_at),
-            valid_to=item.valid_from,
-            version=item.version + 1,
-        )
+        return _never_so(item, by)
     if item.valid_from is not None:
         ends = max(ends, item.valid_from)
     if item.valid_to is not None:

@@ -100,6 +100,8 @@ class ItemChanges(ItemEndings):
                 if self._heard_before(item, new, self._same_value(item, new)):
                     return Outcome(applied="noop", item_id=item.id)
             held = self.in_slot(new.kind, slot)
+            if not is_fixed(slot):  # what is taken back has no place in the history
+                held = [item for item in held if item not in self.taken_back(one, ended)]
             if target is not None and all(item.id != target.id for item in held):
                 held.append(target)
             if any(in_slots(slot, ends) for ends in one.ends):

@@ -138,6 +138,7 @@ def slot_of(kind: str, text: str, metadata: Mapping[str, Any]) -> str:
     return ""
 
 
+_DIGITS = re.compile(r"\d+")
 _MOMENT = re.compile(r"\d{4}-\d{2}(?:-\d{2}(?: \d{2}:\d{2})?)?")
 
 
@@ -151,6 +152,9 @@ def same_value(one: str, two: str) -> Literal["same", "less", "more", "different
         return (
             "same" if one == two else "more" if two.startswith(one) else "less" if one.startswith(two) else "different"
         )
+    figures = [_DIGITS.findall(text) for text in (one, two)]
+    if len(figures[0]) == len(figures[1]) and figures[0] != figures[1]:
+        return "different"  # as sets of numbers 5/5 would say a part of 5/4
     known, new = (telling_words(text) - _GENERIC or telling_words(text) for text in (one, two))
     if (_NEGATED.search(one) is None) != (_NEGATED.search(two) is None):
         return "different"

@@ -21,12 +21,12 @@ from .english_grammar import Fact
 from .finding import Finding, day_start, quote_of
 from .habits_english import ends_of_habit
 from .having import ends_of_having
-from .over import Over, slots_of
+from .over import PARTLY, Over, slots_of
 from .people import People
 from .sentences import Reading
 from .told import Told
 
-__all__ = ["endings", "ends_of_fact", "ends_of_told"]
+__all__ = ["bare_name", "endings", "ends_of_fact", "ends_of_told"]
 
 _MARRIED = ("wife", "husband", "spouse", "老婆", "老公", "妻子", "丈夫", "爱人", "太太", "先生")
 
@@ -117,14 +117,21 @@ _NOT_NAME = re.compile(r"\s(?:no longer|not|never|now|still|already)\Z", re.IGNO
 _OF_WORK = ("employer", "job_title")
 
 
+def bare_name(name: str) -> str:
+    """A name without what was said of it: "Tom no longer" is ``Tom``."""
+    return _NOT_NAME.sub("", name)
+
+
 def ends_of_told(told: Told) -> tuple[Ends, ...]:
     """What is over by what is told of somebody else: "Beth (sister) no longer lives in Rome", "Tom lost his job"."""
-    who = _NOT_NAME.sub("", told.name).casefold().replace(" ", "_")
+    who = bare_name(told.name).casefold().replace(" ", "_")
     for form in _OF_OTHERS:
         match = form.search(told.summary)
         if match is None:
             continue
         part = match.lastgroup or ""
+        if part in ("home_city", "employer") and PARTLY.match(told.summary, match.end()):
+            continue
         if part == "died":
             return (Ends(slots=slots_of(who, "home_city", *_OF_WORK, "age")),)
         if part.startswith("job"):

@@ -32,7 +32,7 @@ def chinese_endings(sentence: Sentence) -> Iterator[Over]:
     for clause in sentence.clauses:
         if (
             not clause.holds
-            or not re.search(r"[了离裁辞掉再合好]", clause.text)
+            or not re.search(r"[了离裁辞掉再合好卖]", clause.text)
             or re.search(r"想|打算|准备|快要|差点", clause.text)
         ):
             continue
@@ -170,6 +170,15 @@ def _does_no_more(match: re.Match[str], clause: Clause) -> Iterator[Over]:
     ends = Ends(labels=("hobby", "studies", "language", "habit", "preference"), words=what, needed=True)
     yield _over(clause, OF_THE_ENDED, re.sub(r"^.*?(?=[不没])", "", clause.raw), ends)
     yield given_up(what, clause)
+
+
+@_RULES.rule(
+    rf"{_I}(?:家)?的?(?:把)?(?:我?的)?(?P<what>[{HAN}A-Za-z]{{0,6}}?(?:车|摩托|摩托车))(?:已经|刚|终于|上?个?[周月]|昨天)*(?:给)?(?:卖|报废|处理)掉?了$"
+)
+def _sold(match: re.Match[str], clause: Clause) -> Iterator[Over]:
+    what = match["what"]
+    ends = Ends(slots=("vehicle",), words="" if what in ("车", "汽车", "车子") else what, needed=True)
+    yield _over(clause, "vehicle", f"{what}卖掉了", ends, slot="vehicle", stated=f"没有{what}了")
 
 
 @_RULES.rule(

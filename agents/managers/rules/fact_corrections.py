@@ -14,6 +14,7 @@ from ....memory_types.proposals import Evidence
 from ...contract import HeardStep
 from .denied_facts import DeniedFact
 from .finding import Finding, day_start, quote_of
+from .people import KIN_PATTERN, KIN_ZH_PATTERN
 from .sentences import Reading
 from .so_far import SoFar
 from .words import NAME, content_words
@@ -48,13 +49,22 @@ _NO_OBJECT = re.compile(
 )
 
 
+_OF_NOW_ZH = re.compile(r"(?:现在|今天|昨天|明天|这|那)\Z")
+"""Before 不是: that it is said of the moment, and of nothing told before."""
+_WHOSE = re.compile(
+    rf"\b(?:my|our|the|his|her|their)\s(?P<who>[\w-]+)['’]s\s|\b(?:my|our)\s(?:[\w-]+\s)?(?P<kin>{KIN_PATTERN})\b|(?P<zh>{KIN_ZH_PATTERN})",
+    re.IGNORECASE,
+)
+"""Of whom something is put right: what was told of something else is not wrong by it."""
+
+
 def swapped_facts(reading: Reading, heard: HeardStep, text: str, found: list[Finding], so_far: SoFar) -> list[Finding]:
     """ "Not Priscilla but Bonnie": the fact told of the one becomes a fact of the other."""
     if "not" not in reading.words and not (reading.has_han and "是" in text):
         return _put_right(reading, heard, text, found, so_far)
     for sentence in reading.sentences:
         match = _NOT_BUT.search(sentence.text)
-        if not match:
+        if not match or _OF_NOW_ZH.search(sentence.text[: match.start()]):
             continue
         old = match["old"] or match["old2"] or match["old3"]
         new = match["new"] or match["new2"] or match["new3"]
@@ -68,6 +78,12 @@ def swapped_facts(reading: Reading, heard: HeardStep, text: str, found: list[Fin
             ]
             if earlier.kind in ("semantic", "core") and not earlier.former and _says(earlier, whole)
         ]
+        whose = [
+            word
+            for each in _WHOSE.finditer(sentence.text[: match.start()])
+            if (word := each[each.lastgroup or 0].casefold())
+        ]
+        wrong = [each for each in wrong if all(word in _told_of(each) for word in whose)]
         if not wrong:
             continue
         # Wherever it was learned from the words that were wrong; what was said of it elsewhere is another matter.
@@ -192,6 +208,12 @@ def _told_by(finding: Finding, words: str) -> bool:
 
 def _says(finding: Finding, words: re.Pattern[str]) -> bool:
     return any(isinstance(value, str) and words.search(value) for value in finding.values.values())
+
+
+def _told_of(finding: Finding) -> str:
+    """All the words of a finding, folded."""
+    said = [*map(str, finding.values.values()), *(one.quote for one in finding.evidence)]
+    return " ".join(said).casefold()
 
 
 def _overlap(one: Evidence, two: Evidence) -> bool:

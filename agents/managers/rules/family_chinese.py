@@ -91,6 +91,10 @@ def chinese_family(text: str, raw: str, clauses: tuple[Clause, ...]) -> Iterator
         ):
             continue
         if not name.isascii() or is_name(name):
-            bare = re.sub(r"^(?:还有|我家|有|养了?|领养了?|了|[一两二三]|[只条个]|的)+", "", match["animal"])
+            bare = re.sub(
+                r"^(?:还有|我们?家|们家|我们?(?=的)|们(?=的)|有|养了?|领养了?|了|[一两二三]|[只条个]|的)+",
+                "",
+                match["animal"],
+            )
             animal = raw[match.end("animal") - len(bare) : match.end("animal")]
             yield Fact(label="pet", value=f"养了{animal}，叫{name}", clause=whole, slot=f"pet.{name.lower()}")

@@ -83,6 +83,17 @@ def _got(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
+    "have own ive weve",
+    rf"{LEAD}(?i:(?:I|we)(?:'ve\sgot|\shave(?:\sgot)?|\sown)\s(?:(?:also|now|still)\s)?an?\s)(?P<what>(?:(?!toy|model|rental|hire|company|new"
+    rf"|lovely|nice)[\w-]+\s){{0,2}}?(?i:{_VEHICLE}))(?=\W*$|\s(?:now|too|already)\W*$)",
+)
+def _owns(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    yield Fact(
+        label="vehicle", value=f"Has {_with_article(match['what'])}", clause=clause, slot="vehicle", confidence=0.75
+    )
+
+
+@_rule(
     "dont not havent no",
     rf"{LEAD}(?i:(?:I|we)(?:\s(?:don't|do not)\s(?:(?:actually|even|really|currently)\s)*(?:have|own|keep)\s(?:(?:any|an?)\s)?"
     r"|(?:'ve|\shave)\s(?:got\s)?no\s|\s(?:haven't|have not)\s(?:got\s)?(?:any|an?)\s|\sown no\s))"
@@ -109,6 +120,14 @@ def _lacks_zh(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     label = next((a for a, b in _KINDS_ZH if b.fullmatch(match["what"])), "")
     if label and match.end() >= len(clause.text.rstrip()):
         yield Fact(label=label, value=f"没有{match['what']}", clause=clause, confidence=0.75)
+
+
+@_rule_zh(
+    "",
+    r"^(?:我们?家?|家里)(?:现在|目前|还|也)*有(?:了)?一?(?:辆|台|部)(?P<what>[\u4e00-\u9fffA-Za-z]{0,6}?(?:车|摩托|电动))$",
+)
+def _owns_zh(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    yield Fact(label="vehicle", value=f"有{match['what']}", clause=clause, slot="vehicle", confidence=0.75)
 
 
 def ends_of_having(fact: Fact) -> tuple[Ends, ...]:

@@ -58,7 +58,7 @@ def _gave_up(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 @_rule(
     "every each on once twice times",
-    r"(?i:^(?:and\s|but\s|also\s)?(?:I|we)\s(?P<act>(?:go|run|swim|play|do|attend|train|volunteer"
+    r"(?i:^(?:and\s|but\s|also\s)?(?:I|we)\s(?P<act>(?:drink|eat|have(?=[^\ue000;:!?()]{2,40}\s(?:on|every|each)\s(?:mon|tues|wednes|thurs|fri|satur|sun)day)(?!\s(?:to|been|had|got)\b)|go|run|swim|play|do|attend|train|volunteer"
     r"|visit|teach|bake|climb|row|ride|paint|hike|knit|box|skate|sew|fish|surf|draw|practise|practice|cycle|walk|sing|dance|meditate|cook"
     r"|fast)\b[^\ue000;:!?()]{0,60}?\b(?:every\s\w+|each\s(?:day|week|morning|evening|month)"
     r"|on\s(?:mon|tues|wednes|thurs|fri|satur|sun)days(?:\sand\s\w+days)?|(?:once|twice"
@@ -199,6 +199,9 @@ def _likes(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     )
 
 
+_STILL = re.compile(r"^(?:now|still)\s|\s(?:now|these days|nowadays|at the moment)$", re.IGNORECASE)
+
+
 @_rule(
     "favourite favorite",
     r"(?i:\bmy\s(?:all[- ]time\s)?favou?rite\s(?P<thing>[\w ]{2,30}?)(?:\s(?:is|are|has to be"
@@ -206,12 +209,16 @@ def _likes(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     r"|and\s(?:I|my))\b|\s*$)",
 )
 def _favourite(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
-    thing = clean(match["thing"]).lower()
-    if re.match(r"(?:one|part|thing|time|way|ones|moment|memory)\b", thing) or POINTS.search(match["what"]):
+    thing, what = clean(match["thing"]).lower(), _STILL.sub("", clean(match["what"]))
+    if (
+        re.match(r"(?:no longer|not)\b", what)
+        or re.match(r"(?:one|part|thing|time|way|ones|moment|memory)\b", thing)
+        or POINTS.search(what)
+    ):
         return
     yield Fact(
         label=f"favourite {thing}",
-        value=f"Favourite {thing}: {clean(match['what'])}",
+        value=f"Favourite {thing}: {what}",
         clause=clause,
         slot=f"favourite.{thing.replace(' ', '_')}",
     )

@@ -35,6 +35,11 @@ _CODE_ZH = re.compile(
     r"(?:每|是|在|用|由|有|跑|部署|要|需要|会|只|不能|不要|放|走|端口|归|从|叫"
     r"|默认)[^\ue000]+)$"
 )
+_IS_MY = re.compile(
+    rf"^(?:还有|另外|对了|其实|\s)*(?P<name>{NAME}|{NICKNAME_ZH}|(?![我你他她它这那谁])[{HAN}]{{2,3}}?)(?:也|就)?\s?是我们?的?"
+    rf"(?:好|大学|高中|初中|小学|老|新|最好的)*(?P<kin>{KIN_ZH_PATTERN})(?:之一)?$"
+)
+"""Who somebody is to the user: 小李是我的室友."""
 _TITLED_ZH = re.compile(
     rf"(?:是|叫|找|联系)\s?"
     rf"(?P<org>[{HAN}A-Za-z]{{2,10}}?)的(?P<person>[{HAN}](?:经理|总监?|老师|医生|主任|律师|女士|先生"
@@ -121,6 +126,12 @@ def chinese_others_facts(sentence: Sentence, people: People) -> Iterator[Told]:
 
     for clause in sentence.clauses:
         text = clause.text
+        if (mine := _IS_MY.match(text)) and clause.holds and (not mine["name"].isascii() or is_name(mine["name"])):
+            close()
+            friend = people.add(mine["kin"], mine["name"])
+            summary = f"{mine['name']}是用户的{mine['kin']}"
+            found.append(Told(name=friend.name, summary=summary, start=clause.start, end=clause.end, confidence=0.7))
+            continue
         subject, rest_start = _subject(clause, people)
         if subject:
             close()

@@ -20,7 +20,7 @@ PARTLY = re.compile(
     r"|at\s(?:night|nights|weekends|lunch|noon|home|work|school)\b"
     r"|in\s(?:the\s)?(?:mornings?|afternoons?|evenings?|winter|summer|spring|autumn|week|office)\b"
     r"|(?:after|before)\s(?:\d|noon|midnight|dark|dusk|dawn|lunch|dinner|breakfast|bedtime|school|six|seven|eight|nine|ten)"
-    r"|during\s|(?:city\s)?cent(?:re|er)\b)",
+    r"|during\s|because\s|to\s(?!the\b)[a-z]+\s|for\s(?!good\b|years\b|months\b|ages\b|now\b|a\s(?:while|year|month)\b|some\stime\b)|(?:city\s)?cent(?:re|er)\b)",
     re.IGNORECASE,
 )
 """After what is said to be no more: that only some of it is, in this way or at that time ("alone", "on Mondays")."""

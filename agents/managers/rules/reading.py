@@ -10,10 +10,11 @@ from datetime import datetime, timedelta
 from .... import lazy_re as re
 from ...contract import Batch, HeardStep
 from .contact_findings import contact_findings
+from .contradicted import contradicted
 from .denied_facts import DeniedFact, denied_facts
 from .document_findings import document_findings, resource_finding
 from .documents import attached_documents, pasted_document
-from .endings import endings, ends_of_fact, ends_of_told
+from .endings import bare_name, endings, ends_of_fact, ends_of_told
 from .english_grammar import Fact
 from .event_findings import EventFindings
 from .fact_corrections import days_put_right, denials_put_right, swapped_facts
@@ -98,6 +99,7 @@ class _BatchReading:
         self._batch, self._so_far = batch, SoFar(zone=batch.zone)
         self._people, self._dated = self._so_far.people, EventFindings(self._so_far)
         self._said_before: list[str] = []
+        self._last: list[str] = []
         self._thing = ""
         self._user_name = ""
         self._asked = ""
@@ -113,13 +115,14 @@ class _BatchReading:
             elif len(heard.step.content) < 12 or not any(heard.step.content.strip() in text for text in shown):
                 found = self._step(heard)  # first: it may take back what was found before
                 self._so_far.found += found
-        seen: set[tuple[str, str, str]] = set()
+        seen: set[tuple[str, str, str, bool]] = set()
         replaced = {id(finding) for finding in self._so_far.found if finding.former}
         for finding in self._so_far.found:
             key = (
                 finding.kind,
                 finding.slot,
                 json.dumps(finding.values, sort_keys=True, default=str, ensure_ascii=False).casefold(),
+                any(ends.needed for ends in finding.ends),  # it may come to nothing
             )
             if id(finding) not in replaced and key not in seen:
                 seen.add(key)
@@ -190,6 +193,8 @@ class _BatchReading:
         plain = " ".join(s.raw for s in reading.sentences if not s.text.startswith("\ue000"))[:300]
         if plain:
             self._said_before = [*self._said_before[-3:], plain]
+        if own:
+            self._last = [sentence.text for sentence in reading.sentences if sentence.holds]
         return found[:_MOST]
 
     # What managers get
@@ -244,7 +249,11 @@ class _BatchReading:
             worse = [finding for one, finding in over if one.kind == "semantic" and one.start <= told.start < one.end]
             found = [each for each in found if not any(each is one for one in worse)]
         found = swapped_facts(reading, heard, text, found, self._so_far)
-        return denials_put_right(denied, heard, text, found, self._so_far)
+        found = denials_put_right(denied, heard, text, found, self._so_far)
+        if speaker:
+            return found
+        understood = [*inside, *((one.start, one.end) for one, _ in over if not all(ends.needed for ends in one.ends))]
+        return contradicted(reading, heard, text, self._people, found, self._last, understood)
 
     def _of_speaker(
         self, fact: Fact, reading: Reading, heard: HeardStep, text: str, speaker: str, contacts: list[Finding]
@@ -296,7 +305,7 @@ class _BatchReading:
         said = right.summary if right and told.summary[:1].islower() else told.summary
         return Finding(
             kind="semantic",
-            values={"name": told.name[:120], "summary": hidden(said, contacts)[:600]},
+            values={"name": bare_name(told.name)[:120], "summary": hidden(said, contacts)[:600]},
             evidence=(quote_of(text, told.start, told.end, heard.step.id),),
             valid_from=told_since(told, heard, reading, self._batch.zone),
             confidence=told.confidence,

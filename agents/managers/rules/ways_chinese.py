@@ -28,7 +28,7 @@ def _allergy(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 @_rule(
     "",
-    rf"^(?P<lead>.{{0,8}}?)(?:不(?:太能|太|怎么|能|可以)?|从不|从来不)(?P<act>吃|喝|碰|抽"
+    rf"^(?P<lead>.{{0,8}}?)(?:不(?:太能|太|怎么|能|可以|再)?|从不|从来不)(?P<act>吃|喝|碰|抽"
     rf"|沾)(?P<what>[{HAN}A-Za-z]{{0,10}}?)(?=$|[，。！的了也])",
 )
 def _avoids(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
@@ -68,7 +68,7 @@ def _diet(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 @_rule(
     "",
-    rf"我(?:们家?)?(?:个人|自己|一直|从小)*(?:最|特别|超)(?:喜欢|爱|钟爱|偏爱)(?:吃|喝|看|听|玩|读|去|穿)?的(?P<thing>[{HAN}A-Za-z]{{1,8}}?)(?:一直|还|就|现在|肯定"
+    rf"我(?:们家?)?(?:个人|自己|一直|从小|现在|目前|如今|其实)*(?:最|特别|超)(?:喜欢|爱|钟爱|偏爱)(?:吃|喝|看|听|玩|读|去|穿)?的(?P<thing>[{HAN}A-Za-z]{{1,8}}?)(?:一直|还|就|现在|肯定"
     rf"|永远)*(?:是|叫|要数|非)"
     rf"(?!什么|哪|谁)(?P<what>[^，。！？；{MASK}]{{1,20}}?)(?:了|啦|呢|莫属)?(?=$|[，。！；])",
 )
@@ -156,7 +156,8 @@ def _health(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 )
 def _birthday(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     group = "when" if match["when"] else "born"
-    yield Fact(label="birthday", value=f"生日：{raw_group(match, group, clause)}", clause=clause, slot="birthday")
+    day = raw_group(match, group, clause)
+    yield Fact(label="birthday", value=f"生日：{day}", stated=day, clause=clause, slot="birthday")
 
 
 @_rule(

@@ -315,12 +315,17 @@ def _new_job(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
         )
 
 
+_PART_OF_IT = re.compile(r"\s(?!any\b|anymore\b|now\b|since\b|these\b|and\b|but\b)[a-z]")
+"""After "Lidl's": what of it somebody does not work at, such as "head office"."""
+
+
 @_rule(
     "longer dont not",
     rf"(?i:\bI(?:'m|\sam)?\s(?:no longer|don't|do not)\s(?:work|working)\s(?:at|for)\s(?:the\s)?)(?P<org>{NAME})",
 )
 def _no_longer(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
-    if is_name(match["org"]) and not PARTLY.match(clause.text, match.end()):
+    of_it = match["org"].endswith("'s") and _PART_OF_IT.match(clause.text, match.end())
+    if is_name(match["org"]) and not of_it and not PARTLY.match(clause.text, match.end()):
         yield Fact(
             label="employer",
             value=f"No longer works at {match['org']}",
