@@ -18,6 +18,7 @@ from .people import People, is_name
 from .person_english import PERSON_RULES
 from .reported_speech import own_words
 from .sentences import Clause, Reading, words_of
+from .told_plainly import is_drafted, told_plainly
 from .wishes import WISH_RULES
 from .words import NAME
 from .work_english import WORK_RULES
@@ -108,6 +109,8 @@ def english_facts(reading: Reading, people: People, *, household: bool = False) 
                 if clause.holds and (_CALL_ME.match(clause.text) or _CALLED_LIKE.search(clause.text)):
                     yield from _facts_of(clause)
             continue
+        if is_drafted(sentence.text):
+            continue
         previous = ""
         yield from _names(sentence.text, sentence.clauses)
         yield from _liked_it(sentence.text, sentence.clauses)
@@ -116,9 +119,10 @@ def english_facts(reading: Reading, people: People, *, household: bool = False) 
                 previous = clause.text
                 continue
             spoken = _with_subject(clause, previous)
-            previous = spoken.text
+            before_it, previous = previous, spoken.text
             for part in coordinated(spoken):
-                yield from _facts_of(part)
+                found = list(_facts_of(part))
+                yield from found or told_plainly(part, before_it)
 
 
 _ANNOUNCES = re.compile(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from .... import lazy_re as re
 from .genitives import is_genitive
 from .introductions import ROLE_AND_NAME, is_role
+from .of_mine_english import told_of_mine
 from .others_chinese import chinese_others_facts
 from .people import KIN_PATTERN, People, Person, is_name
 from .reported_speech import own_words
@@ -192,6 +193,7 @@ def others_facts(reading: Reading, people: People, thing: str = "") -> Iterator[
                         taking_part(tailed, people, reading.raw[: tailed.start])
                         or _english(tailed, people, place, thing, first=clause.start == sentence.start)
                         or statement(tailed, sentence, people)
+                        or told_of_mine(tailed)
                     )
                     if told:
                         thing = told.name

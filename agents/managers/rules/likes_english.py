@@ -53,7 +53,7 @@ def _diet(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     r"|years?|after|when|because|so|and|a)\b|\s*$)",
 )
 def _gave_up(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
-    yield Fact(label="avoids", value=f"Has given up {clean(match['what'])}", clause=clause)
+    yield Fact(label="avoids", value=f"Has given up {clean(match['what'])}", clause=clause, starts=True)
 
 
 @_rule(

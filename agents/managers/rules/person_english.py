@@ -263,9 +263,10 @@ def _birthday(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 )
 def _state(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     state = match["state"].lower()
+    span = re.match(r"\sfor\s(?:[\w-]+\s){1,3}?(?:years?|months|decades?)\b", clause.text[match.end() :])
     yield Fact(
         label="family",
-        value=f"Is {state}",
+        value=f"Is {state}{span[0] if span else ''}",
         clause=clause,
         slot="" if state.startswith(("preg", "expect")) else "marital_status",
         starts="got" in match[0],
