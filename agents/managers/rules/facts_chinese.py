@@ -10,6 +10,7 @@ from .family_chinese import chinese_family
 from .having import HAVING_RULES_ZH
 from .life_chinese import LIFE_RULES_ZH
 from .people import KIN_ZH_PATTERN, People
+from .plain_chinese import told_plainly_zh
 from .reported_speech import own_words
 from .sentences import Clause, Reading
 from .ways_chinese import WAYS_RULES_ZH
@@ -73,10 +74,10 @@ def chinese_facts(reading: Reading, people: People) -> Iterator[Fact]:
             own = _speaks_of_self(clause.text, own)
             if not clause.holds or not own:
                 continue
-            for _, pattern, make in _RULES:
-                match = pattern.search(clause.text)
-                if match:
-                    yield from make(match, clause)
+            found = [
+                fact for _, pattern, make in _RULES if (match := pattern.search(clause.text)) for fact in make(match, clause)
+            ]
+            yield from found or told_plainly_zh(clause)
 
 
 def _speaks_of_self(text: str, before: bool) -> bool:
