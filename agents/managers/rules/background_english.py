@@ -8,10 +8,9 @@ from .... import lazy_re as re
 from .english_grammar import JOB_END, Fact, clean, rule_set
 from .nations import NATIONS
 from .people import is_name
-from .plain_english import AGO, COUNT, DURATION, REST, SOFT, SUBJECT, WHEN_PAST, lasting, put, third
+from .plain_english import CASED, AGO, COUNT, DURATION, REST, SOFT, SUBJECT, WHEN_PAST, lasting, put, third
 from .roles_english import is_occupation
 from .sentences import Clause
-from .words import NAME
 
 __all__ = ["BACKGROUND_RULES"]
 
@@ -36,9 +35,9 @@ def _grew_up(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
-    "come from family adopted youngest oldest eldest middle",
-    rf"{SUBJECT}\s{SOFT}(?i:come from)\s(?P<family>(?i:an?\s(?:[\w-]+\s){{0,3}}(?:family|village|town|background|household)(?:\s(?:of|in|near)\s{REST}{{3,40}})?))$"
-    rf"|{SUBJECT}\s(?P<adopted>(?i:was adopted|was (?:a )?premature|was born (?:deaf|blind|prematurely|premature)))(?P<as>\s(?i:as a \w+|at \w+|from {NAME}|when I was \w+))?$"
+    "im am come from family adopted youngest oldest eldest middle",
+    rf"{SUBJECT}(?i:\s{SOFT}come|'m|\sam)\s(?i:(?:originally|also|actually)\s)*(?i:from)\s(?P<family>(?i:(?:the\s(?:countryside|north|south|east|west|coast|mountains|suburbs|islands)(?:\sof\s{CASED})?|an?\s(?:[\w-]+\s){{0,3}}(?:family|village|town|background|household|farm|island|city|suburb|place)(?:\s(?:of|in|near|on|outside|called)\s{REST}{{3,40}})?)))$"
+    rf"|{SUBJECT}\s(?P<adopted>(?i:was adopted|was (?:a )?premature|was born (?:deaf|blind|prematurely|premature)))(?P<as>\s(?i:as a \w+|at \w+|from {CASED}|when I was \w+))?$"
     rf"|{SUBJECT}(?i:'m|\sam)\s{SOFT}(?P<of>(?i:(?:the\s(?:youngest|oldest|eldest|second|middle|third|only \w+)|(?:one|the (?:first|second|third|fourth|fifth)) )"
     rf"\s?(?:child\s|girl\s|boy\s)?(?:of|out of|in)\s(?:my family|(?:the\s)?\w+(?:\s(?:children|siblings|kids|sisters|brothers))?|a family of \w+)))$",
 )
@@ -132,7 +131,7 @@ def _once(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
         job = re.sub(r"^(?:an?|the)\s", "", what)
         if not re.match(r"an?\s", what) or not (JOB_END.search(job) or is_occupation(job)):
             return
-    elif not _SURE.match(low) and not _LIFE_THING.search(what) and not (low in ("went", "came", "visited", "played", "spent") and re.search(rf"\b(?:to|in|for)\s{NAME}", what)):
+    elif not _SURE.match(low) and not _LIFE_THING.search(what) and not (low in ("went", "came", "visited", "played", "spent") and re.match(rf"(?:abroad|back|on (?:holiday|a \w+))?\s?(?:to|in|for)\s(?:the\s)?{CASED}|{CASED}", what)):
         return
     yield lasting(clause, _life_label(low, what), put(verb, f"{what} {match['when']}"))
 
@@ -178,10 +177,10 @@ _SCHOOL = r"(?:school|university|uni|college|high school|secondary school|sixth 
 
 @_rule(
     "studied graduated majored trained dropped left went qualified",
-    rf"{SUBJECT}\s{_PASTLY}(?P<did>(?i:studied|read|majored in))\s(?P<what>(?i:{_SUBJECT_OF}))\s(?P<at>(?i:in|at)\s(?i:the\s)?(?:{NAME}|(?i:{_SCHOOL}|art school)))$"
+    rf"{SUBJECT}\s{_PASTLY}(?P<did>(?i:studied|read|majored in))\s(?P<what>(?i:{_SUBJECT_OF}))\s(?P<at>(?i:in|at)\s(?i:the\s)?(?:{CASED}|(?i:{_SCHOOL}|art school)))$"
     rf"|{SUBJECT}\s{_PASTLY}(?P<major>(?i:majored in|studied)\s(?i:{_SUBJECT_OF})(?:\s(?i:as an undergrad\w*|at {_SCHOOL}))?)$"
-    rf"|{SUBJECT}\s{_PASTLY}(?P<school>(?i:graduated from|dropped out of|went to|left|flunked out of|was expelled from|trained (?:as an?|at)|qualified as an?))\s(?P<where>(?:(?i:the\s)?{NAME}(?:\s(?i:university|college|school))?|(?i:(?:an?\s(?:[\w-]+\s){{1,2}})?{_SCHOOL})"
-    rf"|(?i:[\w-]+(?:\s[\w-]+)?)))(?P<when>\s(?i:{WHEN_PAST}|with\s{REST}{{3,30}}|in\s{NAME}))?$",
+    rf"|{SUBJECT}\s{_PASTLY}(?P<school>(?i:graduated from|dropped out of|went to|left|flunked out of|was expelled from|trained (?:as an?|at)|qualified as an?))\s(?P<where>(?:(?i:the\s)?{CASED}(?:\s(?i:university|college|school))?|(?i:(?:an?\s(?:[\w-]+\s){{1,2}})?{_SCHOOL})"
+    rf"|(?i:[\w-]+(?:\s[\w-]+)?)))(?P<when>\s(?i:{WHEN_PAST}|with\s{REST}{{3,30}}|in\s{CASED}))?$",
 )
 def _studied(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     if match["did"]:
@@ -228,7 +227,7 @@ def _degree(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 def _has_been(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     what = match["what"]
     if re.match(r"been\s(?:to|in|on)\b", what) and not re.match(
-        rf"been\s(?:to|in)\s(?:{NAME}|{COUNT}\s(?:different\s)?(?:countries|continents|cities|states))|been (?:to|in) (?:prison|hospital|the army|therapy|recovery)", what
+        rf"been\s(?:to|in)\s(?:{CASED}|{COUNT}\s(?:different\s)?(?:countries|continents|cities|states))|been (?:to|in) (?:prison|hospital|the army|therapy|recovery)", what
     ):
         return
     if re.match(r"been\s(?:to|in)\s", what) and not (match["never"] or match["when"] or re.search(r"\b(?:countries|continents|states|prison|army|therapy|recovery)\b", what)):
@@ -236,7 +235,7 @@ def _has_been(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
             return
     if re.match(r"worked on\b", what) or _SMALL.search(what):
         return
-    if re.match(r"(?:visited|climbed|lived|worked|owned)\b", what) and not re.search(r"[A-Z]|\b(?:countries|continents|abroad|years|city|cities|farm|village|hospital|school|restaurant|army|mountains?)\b", f"{what[1:]} {match['when'] or ''}"):
+    if re.match(r"(?:visited|climbed|lived|worked|owned)\b", what) and not re.search(r"\blife\b|years|since", match["when"] or "") and not re.search(r"[A-Z]|\b(?:countries|continents|abroad|years|city|cities|farm|village|hospital|school|restaurant|army|mountains?)\b", f"{what[1:]} {match['when'] or ''}"):
         return
     yield lasting(clause, "life", put("has", f"{match['never'] or ''}{what}{match['when'] or ''}"))
 
@@ -252,8 +251,8 @@ def _lived_here(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 @_rule(
     "been married together divorced single vegan vegetarian sober retired widowed engaged separated self",
-    rf"{SUBJECT}{_HAVE}(?i:been)\s(?P<state>(?i:(?:happily\s)?married(?:\sto\s(?:my\s\w+|{NAME}))?|together|divorced|single|(?:a\s)?vegan|(?:a\s)?vegetarian|sober|clean|retired|widowed|a widow(?:er)?|engaged|separated|self-employed|freelance|unemployed|diabetic|in recovery"
-    rf"|in a wheelchair|deaf|blind|on (?:insulin|antidepressants|hrt|medication)|in therapy|in a relationship(?:\swith\s{NAME})?|with my (?:wife|husband|partner|boyfriend|girlfriend)|with the same company|friends with {NAME}))\s(?P<span>(?i:{DURATION}))$",
+    rf"{SUBJECT}{_HAVE}(?i:been)\s(?P<state>(?i:(?:happily\s)?married(?:\sto\s(?:my\s\w+|{CASED}))?|together|divorced|single|(?:a\s)?vegan|(?:a\s)?vegetarian|sober|clean|retired|widowed|a widow(?:er)?|engaged|separated|self-employed|freelance|unemployed|diabetic|in recovery"
+    rf"|in a wheelchair|deaf|blind|on (?:insulin|antidepressants|hrt|medication)|in therapy|in a relationship(?:\swith\s{CASED})?|with my (?:wife|husband|partner|boyfriend|girlfriend)|with the same company|friends with {CASED}))\s(?P<span>(?i:{DURATION}))$",
 )
 def _has_been_so(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     state = match["state"].lower()
@@ -284,7 +283,7 @@ def _met(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 _PAIR = re.compile(
-    rf"^(?i:my\s(?P<kin>wife|husband|partner|boyfriend|girlfriend|fianc[eé]e?))(?:\s{NAME})?\s(?i:and I)\s(?P<did>(?i:met|got married|got engaged|married|have been (?:together|married)|'ve been (?:together|married)|are (?:both|separated|divorced|engaged)|live|run|own|both|share))\s(?P<how>{REST}{{3,60}})$"
+    rf"^(?i:my\s(?P<kin>wife|husband|partner|boyfriend|girlfriend|fianc[eé]e?))(?:\s{CASED})?\s(?i:and I)\s(?P<did>(?i:met|got married|got engaged|married|have been (?:together|married)|'ve been (?:together|married)|are (?:both|separated|divorced|engaged)|live|run|own|both|share))\s(?P<how>{REST}{{3,60}})$"
 )
 
 

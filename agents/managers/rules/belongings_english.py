@@ -41,7 +41,7 @@ _KIN = (
     r"|baby (?:girl|boy|son|daughter|brother|sister)|adopted (?:son|daughter|children)|grown-up (?:children|kids|son|daughter|sons|daughters)|siblings|brothers?|sisters?|kids?|children|sons?|daughters?|cousins|boyfriend|girlfriend|twin|nanny|au pair|cleaner|lodger|housemates?|flatmates?|roommates?|partner|identical twin)"
 )
 _ANIMAL = rf"(?:{any_of(ANIMALS)})(?:s|es)?|puppies|ponies|geese|ducks?|bees|pigs?|sheep|cows?|alpacas?|llamas?|pigeons?|quails?|budgies|canaries|guinea pigs?|stick insects|tarantula|snakes?|bearded dragons?|degus|rats?|mice|koi(?: carp)?|rescue (?:dogs?|cats?)"
-_MODIFIERS = r"(?:(?!(?:bad|great|good|nice|hard|problem|question|hot|new idea|whole|different|similar|real|serious)\b)[\w'-]+\s){0,4}?"
+_MODIFIERS = r"(?:(?!(?:with|of|in|to|for|and|or|that|from|at|by|bad|great|good|nice|hard|problem|question|hot|new idea|whole|different|similar|real|serious)\b)[\w'-]+\s){0,4}?"
 _TAIL = rf"(?P<tail>\s(?i:with|in|on|at|by|near|from|outside|behind|for|overlooking|next to|called|named|between|aged|under|above|of|and)\s{REST}{{2,60}})?"
 _HAVE = rf"(?i:\s{SOFT}(?:have|own|co-own|keep|have got|rent|lease|share|inherited)|'ve got|'ve)"
 _NOT_OWN = re.compile(r"\b(?:for sale|to rent|for rent|to sell|booked|reserved|in mind|in (?:an? )?(?:hour|minute|week)|meeting|appointment|viewing|coming|staying)\b", re.IGNORECASE)

@@ -42,6 +42,7 @@ class Fact:
         slot: what it is the one value of; empty where there may be many.
         stated: the bare value of the slot.
         starts: whether a date beside it is when it began. ends: whether it says that the slot's value came to an end.
+        plain: whether it is only told plainly, so that an event or an ending of the same words says it better.
     """
 
     label: str
@@ -52,6 +53,7 @@ class Fact:
     starts: bool = False
     ends: bool = False
     confidence: float = 0.85
+    plain: bool = False
 
 
 Make = Callable[[re.Match[str], Clause], Iterator[Fact]]

@@ -18,7 +18,7 @@ from .people import People, is_name
 from .person_english import PERSON_RULES
 from .reported_speech import own_words
 from .sentences import Clause, Reading, words_of
-from .told_plainly import is_drafted, told_plainly
+from .told_plainly import is_drafted, once_so, told_plainly
 from .wishes import WISH_RULES
 from .words import NAME
 from .work_english import WORK_RULES
@@ -116,13 +116,15 @@ def english_facts(reading: Reading, people: People, *, household: bool = False) 
         yield from _liked_it(sentence.text, sentence.clauses)
         for clause in sentence.clauses:
             if not clause.holds or _ANNOUNCES.search(previous):
+                if not clause.holds and " used to " in clause.text and not _ANNOUNCES.search(previous):
+                    yield from once_so(clause)
                 previous = clause.text
                 continue
             spoken = _with_subject(clause, previous)
             before_it, previous = previous, spoken.text
             for part in coordinated(spoken):
                 found = list(_facts_of(part))
-                yield from found or told_plainly(part, before_it)
+                yield from found or (() if spoken.text.startswith("I'm ") and not clause.text.startswith("I") else told_plainly(part, before_it))
 
 
 _ANNOUNCES = re.compile(

@@ -17,7 +17,7 @@ _SEVERAL = (
 )
 _WHO = rf"(?:(?:(?:older|younger|little|big|eldest|oldest|youngest|middle|best|two|three|four|twin|step|half|maternal|paternal|both|elderly|adopted|grown-up|teenage|new|old|late|only|other|oldest)\s)*(?:{_SEVERAL}|{any_of(KIN)}))"
 _PET = rf"(?:(?:(?:old|younger|older|oldest|two|three|rescue|little|elderly|deaf|blind|black|white|ginger|tabby)\s)*(?:{any_of(ANIMALS)})s?)"
-_HOME = r"(?:(?:new|old|current|family|rented|little|tiny|first|holiday|front|back|vegetable)\s)*(?:flat|house|apartment|home|garden|place|cottage|bungalow|farm|building|street|village|town|kitchen|bedroom|office|landlord|neighbourhood|neighborhood|team|company|commute|surname|last name|middle name|maiden name|nickname|car|bike|village|rent|mortgage|salary|shift|hair|eyes)"
+_HOME = r"(?:(?:new|old|current|family|rented|little|tiny|first|holiday|front|back|vegetable)\s)*(?:flat|house|apartment|home|garden|place|cottage|bungalow|farm|building|street|village|town|kitchen|bedroom|office|landlord|neighbourhood|neighborhood|team|company|commute|surname|last name|middle name|maiden name|nickname|car|bike|village|rent|mortgage|salary|shift|hair|eyes|heating|hot water|roof|oven|stove|boiler)"
 _DOES = (
     r"(?:lives?|works?|studies|study|plays?|speaks?|runs?|owns?|goes|go|teaches|teach|drives?|sings?|eats?|keeps?|collects?|farms?|sells?|makes?|has|have|wears?|suffers?|uses?|knows?|likes?|loves?|hates?|comes?|come|never|doesn't|don't|can't|cannot|can|only|still|both|always"
     r"|grew up|was born|were born|died|passed away|emigrated|moved|retired|met|served|worked|came|taught|ran|fought|was an?|were|used|attends?|volunteers?|paints?|writes?|rides?|swims?|dances?|snores?|sleeps?|smokes?|trains?|looks after|look after)"
@@ -30,7 +30,7 @@ _LASTS_DOES = re.compile(
     r"|(?:teaches|teach|taught)\s|(?:drives?)\s(?:an?|the|lorries|trucks|buses|taxis|trains)\b|(?:sings?|dances?)\s(?:in|with)\s|(?:keeps?|collects?|farms?|breeds?|grows?|raises?)\s|(?:sells?|makes?|writes?|paints?)\s(?!me|us|sense|sure|up|fun|it)|(?:wears?|smokes?)\b|(?:suffers? from)\s|(?:loves?|hates?|likes?)\s(?!me|us|to hear|to see|the idea)"
     r"|(?:comes?)\s(?:from)\s|(?:doesn't|don't|can't|cannot|never)\s(?:eats?|drinks?|speak|drive|swim|smoke|see|hear|walk|read|drives?|smokes?|work|like)\b|(?:can)\s(?:speak|play|swim|read|walk)\s?|(?:grew up|was born|were born|died|passed away|emigrated|retired|served|came)\s(?:in|on|from|at|of|when|as|to)\b|moved\s(?:to|here|from)\s"
     r"|(?:has|have)\s(?:an?|two|three|four|five|six|seven|no|dementia|alzheimer's|diabetes|asthma|cancer|epilepsy|adhd|autism|arthritis|parkinson's|red|blue|green|brown|curly|long|high|low|down's|type)\s|(?:has|have)\s(?:dementia|alzheimer's|diabetes|asthma|cancer|epilepsy|adhd|autism|arthritis|parkinson's|eczema|allergies|coeliac|celiac)\b"
-    r"|(?:met|married)\s(?:in|at|on|when|during)\s|was an?\s|were\s(?:both\s)?(?:born|teachers|farmers|doctors|refugees|immigrants|divorced|married)|(?:fought)\s|(?:attends?|volunteers?|trains?)\s|snores?\Z|(?:looks?|looked) after\s|(?:rides?|swims?)\s|divorced\s(?:in|when)\b|sleeps?\s(?:in|on|under)\s)",
+    r"|(?:met|married)\s(?:in|at|on|when|during)\s|was an?\s|were\s(?:both\s)?(?:born|teachers|farmers|doctors|refugees|immigrants|divorced|married)|(?:fought)\s|(?:attends?|volunteers?|trains?)\s|snores?\Z|(?:looks?|looked) after\s|(?:rides?|swims?)\s|(?:got\s)?(?:divorced|split up|separated|broke up|remarried)\s(?:in|when|after)\b|sleeps?\s(?:in|on|under)\s)",
     re.IGNORECASE,
 )
 _STATE = re.compile(

@@ -11,18 +11,22 @@ from .... import lazy_re as re
 from ....intent.phrases.tokens import word_set
 from .english_grammar import LEAD, Fact
 from .sentences import Clause
+from .words import NAME
 
 __all__ = [
     "AGO",
     "COUNT",
+    "CASED",
     "DAYS",
     "DURATION",
+    "HOW_OFTEN",
     "LEADS",
     "OFTEN",
     "REST",
     "SOFT",
     "SUBJECT",
     "WHEN_PAST",
+    "how_often",
     "is_base_verb",
     "is_plain",
     "lasting",
@@ -31,14 +35,25 @@ __all__ = [
     "third",
 ]
 
+CASED = rf"(?-i:{NAME})"
+"""A name within a part of a pattern in which case does not count."""
 LEADS = r"(?i:^(?:(?:oh|well|and|but|so|also|anyway|yes|yeah|no|hi|hello|hey|btw|by the way|actually|fyi|right|because|since|as|that|plus)[\s,]+)*)"
 SUBJECT = rf"{LEAD}(?i:I|we)"
 SOFT = (
     r"(?i:(?:(?:always|usually|often|normally|generally|mostly|sometimes|regularly|typically|also|still|now|currently|only"
     r"|actually|really|basically|mainly)\s)*)"
 )
+HOW_OFTEN = (
+    r"(?P<soft>(?i:(?:(?:always|usually|often|normally|generally|mostly|sometimes|regularly|typically|also|still|now|currently|only|actually|really|basically"
+    r"|mainly|rarely|seldom|hardly ever|hardly|almost never|almost always|occasionally|never|frequently|mostly just|almost only)\s)*))"
+)
+_KEPT = re.compile(
+    r"\b(?:always|usually|often|normally|generally|mostly|sometimes|regularly|typically|only|mainly|rarely|seldom|hardly ever|hardly|almost never|almost always|occasionally"
+    r"|never|frequently|almost only)\b",
+    re.IGNORECASE,
+)
 """Adverbs between the subject and its verb that leave a telling what it is."""
-REST = r"(?:[^\ue000.,;:!?()]|,(?=\d)|\.(?=\d))"
+REST = r"(?:[^\ue000.,;:!?()]|[,.:](?=\d))"
 COUNT = (
     r"(?:\d{1,4}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|a (?:couple|few|dozen)"
     r"(?: of)?|several|many|some|dozens of)"
@@ -79,7 +94,7 @@ _OFTEN = (
 OFTEN = rf"(?i:{_OFTEN})"
 
 _POINTS = re.compile(
-    r"\b(?:this|that|these|those|it|its|it's|itself|him|her|hers|his|them|they|they're|their|theirs|he|she|you|your|yours|you're|u|ur|there|one|ones"
+    r"\b(?:this|that|these|those|it|its|it's|itself|him|her|hers|his|them|they|they're|their|theirs|he|she|you|your|yours|you're|u|ur|there|ones|(?:the|another|which|any|every|no|new|old|good)\sone"
     r"|same|such|which|what|whatever|who|whose|why|how|above|below|following)\b",
     re.IGNORECASE,
 )
@@ -162,11 +177,16 @@ def third(verb: str) -> str:
 def put(verb: str, rest: str = "") -> str:
     """A telling of the user in a sentence without its subject: ("keep", "bees") → "Keeps bees"."""
     said = _END.sub("", of_them(" ".join(rest.split()).strip(" ,;:!-")))
-    said = _AND_DOES.sub(lambda verb: third(verb[0]), said)
-    whole = f"{verb} {said}".strip()
+    said = _AND_DOES.sub(lambda also: third(also[0]), said)
+    whole = f"{of_them(verb)} {said}".strip()
     return whole[:1].upper() + whole[1:]
+
+
+def how_often(soft: str) -> str:
+    """What of the adverbs before a verb belongs to what is told: "usually", not "actually"; with a space behind it."""
+    return "".join(f"{word.lower()} " for word in _KEPT.findall(soft))
 
 
 def lasting(clause: Clause, label: str, value: str, *, slot: str = "", stated: str = "", starts: bool = False) -> Fact:
     """The fact of a plain telling."""
-    return Fact(label=label, value=value, clause=clause, slot=slot, stated=stated, starts=starts, confidence=0.75)
+    return Fact(label=label, value=value, clause=clause, slot=slot, stated=stated, starts=starts, confidence=0.75, plain=True)

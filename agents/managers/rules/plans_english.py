@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from .... import lazy_re as re
 from .english_grammar import LANGUAGES, Fact, rule_set
-from .plain_english import COUNT, REST, SUBJECT, lasting, put
+from .plain_english import CASED, COUNT, REST, SUBJECT, lasting, put
 from .sentences import Clause
-from .words import NAME
 
 __all__ = ["PLAN_RULES"]
 
@@ -23,9 +22,9 @@ _AIM = (
 _LANGUAGE = rf"(?:{LANGUAGES}|(?i:(?:\w+\s)?sign language|a (?:new|second|third|foreign) language))"
 _GOAL = (
     rf"(?:learn\s(?:to\s(?:play|speak|drive|swim|sail|ski|fly|knit|cook|sew|surf|dance|ride|code|program|paint|draw|sing|dive|read music|weld)\b[\w' ]{{0,30}}?|how to (?:drive|swim|sail|ski|code|cook|sew|play)\b[\w' ]{{0,25}}?|{_LANGUAGE}|the (?:piano|guitar|violin|cello|drums|saxophone|flute|harp|ukulele))"
-    rf"|retire(?:\searly)?|become\s(?:an?\s)(?:[\w-]+\s){{0,2}}[\w-]+|move\s(?:to\s{NAME}|abroad|to the (?:countryside|coast|city|seaside)|back to\s{NAME}|out of {NAME}|into a (?:bigger|smaller|new) \w+|house)|emigrate(?: to {NAME})?|write a (?:[\w-]+\s)?(?:book|novel|memoir|screenplay|cookbook)|run\s(?:a|the|my first|an?|another)\s(?:[\w-]+\s)?(?:marathon|half[- ]marathon|ultra\w*|10k|triathlon)|(?:open|start|set up|launch)\s(?:my|our|an?)\s(?:own\s)?(?:[\w-]+\s){{0,2}}?(?:business|company|restaurant|caf[eé]|shop|bakery|family|practice|podcast|charity|farm|studio|band|b&b|bookshop)"
+    rf"|retire(?:\searly)?|become\s(?:an?\s)(?:[\w-]+\s){{0,2}}[\w-]+|move\s(?:to\s{CASED}|abroad|to the (?:countryside|coast|city|seaside)|back to\s{CASED}|out of {CASED}|into a (?:bigger|smaller|new) \w+|house)|emigrate(?: to {CASED})?|write a (?:[\w-]+\s)?(?:book|novel|memoir|screenplay|cookbook)|run\s(?:a|the|my first|an?|another)\s(?:[\w-]+\s)?(?:marathon|half[- ]marathon|ultra\w*|10k|triathlon)|(?:open|start|set up|launch)\s(?:my|our|an?)\s(?:own\s)?(?:[\w-]+\s){{0,2}}?(?:business|company|restaurant|caf[eé]|shop|bakery|family|practice|podcast|charity|farm|studio|band|b&b|bookshop)"
     rf"|(?:go back to|go to)\s(?:university|uni|college|school|art school|medical school|law school|night school|grad school)|(?:buy|build|renovate|restore|sell|do up)\s(?:an?|our|my|the)\s(?:own\s|first\s|old\s|new\s|bigger\s|smaller\s)?(?:[\w-]+\s)?(?:house|flat|apartment|home|cottage|camper van|van|boat|kitchen|bathroom|loft|attic|farm|farmhouse|barn|garden|caravan|motorhome)|have\s(?:kids|children|a (?:baby|family|big family|second child|third child))|adopt\s(?:an?\s(?:child|dog|cat|puppy|kitten|greyhound|baby))|get\s(?:married|an?\s(?:dog|cat|puppy|kitten|tattoo|pilot's licence|driving licence|master's|phd|degree|promotion))|quit smoking|give up (?:smoking|alcohol|meat|sugar|drinking)|stop smoking|stop drinking|lose\s(?:{COUNT}|\d+)\s?(?:kilos?|kg|pounds|stone|lbs)|(?:study|do|train as|train to be|qualify as|retrain as)\s(?:an?\s)?(?:phd|master's|masters|law|medicine|nursing|architecture|psychology|[\w-]+(?:er|ist|or|ian|nurse))"
-    rf"|climb\s(?:the\s)?{NAME}|(?:cycle|walk|hike|travel|sail|drive|backpack)\s(?:around|across|through|along|the length of|to)\s(?:the\s)?(?:world|country|{NAME})|walk the {NAME}|visit\s(?:{NAME}|every \w+(?: \w+)?)|see the (?:northern lights|pyramids|great wall|grand canyon)|live (?:abroad|in {NAME}|by the sea|off-grid|off the grid|in the countryside|on a boat|on a farm)|pass\s(?:my|the)\s(?:driving test|{NAME}|\w+ exam)|work (?:abroad|in {NAME}|part-time|for myself)|go freelance|go part-time|change (?:careers?|jobs?)|semi-retire|sail around the world|volunteer abroad|take a (?:gap year|sabbatical|career break|year off)|save (?:up )?for a {REST}{{3,30}}?|pay off\s(?:my|our)\s{REST}{{3,30}}?|compete in\s{REST}{{3,40}}?|publish\s(?:my|an?)\s{REST}{{3,30}}?)"
+    rf"|climb\s(?:the\s)?{CASED}|(?:cycle|walk|hike|travel|sail|drive|backpack)\s(?:around|across|through|along|the length of|to)\s(?:the\s)?(?:world|country|{CASED})|walk the {CASED}|visit\s(?:{CASED}|every \w+(?: \w+)?)|see the (?:northern lights|pyramids|great wall|grand canyon)|live (?:abroad|in {CASED}|by the sea|off-grid|off the grid|in the countryside|on a boat|on a farm)|pass\s(?:my|the)\s(?:driving test|{CASED}|\w+ exam)|work (?:abroad|in {CASED}|part-time|for myself)|go freelance|go part-time|change (?:careers?|jobs?)|semi-retire|sail around the world|volunteer abroad|take a (?:gap year|sabbatical|career break|year off)|save (?:up )?for a {REST}{{3,30}}?|pay off\s(?:my|our)\s{REST}{{3,30}}?|compete in\s{REST}{{3,40}}?|publish\s(?:my|an?)\s{REST}{{3,30}}?)"
 )
 
 

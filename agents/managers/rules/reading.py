@@ -35,6 +35,7 @@ from .words import NAME, content_words
 
 __all__ = ["RuleReader", "read_batch"]
 
+TOLD_PLAINLY = "told plainly"
 _TELLING = timedelta(minutes=30)
 """For how long steps of an announced "how to" may follow."""
 _HOUSEHOLD = re.compile(
@@ -65,6 +66,14 @@ _LOOSE = re.compile(
 )
 """What points at something said elsewhere, which an item by itself does not tell: "has an exam before that"."""
 _ONLY_A_SECRET = re.compile(r"(?:\bis|\bare|\bwas|[:=是为])\s*\{\{vault:[^}]*\}\}[\s.。!！]*$")
+
+
+def _is_event(finding: Finding, events: list[Finding]) -> bool:
+    """Whether what is told plainly is an event of the same words, which tells its day."""
+    if finding.reason != TOLD_PLAINLY or finding.values["label"] in ("habit", "family", "health"):
+        return False
+    quote = finding.evidence[0].quote
+    return any(one.kind == "episodic" and any(quote in said.quote for said in one.evidence) for one in events)
 
 
 class RuleReader:
@@ -186,7 +195,8 @@ class _BatchReading:
             inside = [(p.start, p.end) for p in procedures]
             steps = [(p.start, p.end) for p in procedures if p.entry_type != "instruction"]
             found += self._facts(reading, heard, text, speaker, contacts, steps)
-            found += self._dated.read(reading, heard, text, before, speaker, contacts, inside, asked=self._asked)
+            events = self._dated.read(reading, heard, text, before, speaker, contacts, inside, asked=self._asked)
+            found = [one for one in found if not _is_event(one, events)] + events
             found = days_put_right(found, self._so_far)
         self._asked = ""
         self._so_far.before = step.id
@@ -222,7 +232,7 @@ class _BatchReading:
         taken: set[tuple[str, str]] = set()
         for fact in facts:
             if (
-                any(one.covers(fact) for one, _ in over)
+                any(one.covers(fact) or (fact.plain and one.start <= fact.clause.start < one.end) for one, _ in over)
                 or any(a <= fact.clause.start < b for a, b in inside)
                 or (fact.slot or fact.label, fact.value.casefold()) in taken
                 or is_stay(fact, reading.sentences[fact.clause.sentence])
@@ -287,7 +297,7 @@ class _BatchReading:
             stated=fact.stated,
             valid_from=start,
             confidence=fact.confidence,
-            reason="said of themselves",
+            reason=TOLD_PLAINLY if fact.plain else "said of themselves",
             topics=content_words(value),
             ends=ends_of_fact(fact),
         )

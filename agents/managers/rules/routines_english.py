@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from .... import lazy_re as re
 from .english_grammar import Fact, rule_set
 from .people import is_name
-from .plain_english import DURATION, OFTEN, REST, SOFT, SUBJECT, is_base_verb, lasting, put, third
+from .plain_english import CASED, DURATION, HOW_OFTEN, OFTEN, REST, SOFT, SUBJECT, how_often, is_base_verb, lasting, put, third
 from .sentences import Clause
-from .words import NAME
 
 __all__ = ["ROUTINE_RULES"]
 
@@ -39,30 +38,30 @@ def _is_act(verb: str, what: str) -> bool:
     return is_base_verb(verb) or _ACTS.match(f"{verb}{what}") is not None
 
 
-def _habit(clause: Clause, verb: str, rest: str) -> Iterator[Fact]:
-    yield lasting(clause, "habit", put(third(verb), rest))
+def _habit(clause: Clause, verb: str, rest: str, soft: str = "") -> Iterator[Fact]:
+    yield lasting(clause, "habit", put(f"{how_often(soft)}{third(verb)}", rest))
 
 
-@_rule(_OFTEN_WORDS, rf"{SUBJECT}\s{SOFT}{_DOES}\s(?P<often>{OFTEN})(?P<more>\s(?i:at|with|in|from|before|after|for|to)\s{REST}{{2,40}})?$")
+@_rule(_OFTEN_WORDS, rf"{SUBJECT}\s{HOW_OFTEN}{_DOES}\s(?P<often>{OFTEN})(?P<more>\s(?i:at|with|in|from|before|after|for|to)\s{REST}{{2,40}})?$")
 def _does_often(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     what, often = match["what"] or "", match["often"]
     if not _is_act(match["verb"], what) or _NO_ROUTINE.search(what):
         return
     if _MEALTIME.match(often) and _HAS_THEN.match(match["verb"]):
         return  # "I have a meeting after lunch", "I meet Tom after work"
-    yield from _habit(clause, match["verb"], f"{what} {often}{match['more'] or ''}")
+    yield from _habit(clause, match["verb"], f"{what} {often}{match['more'] or ''}", match["soft"])
 
 
 @_rule(
     _OFTEN_WORDS,
-    rf"(?i:^(?:(?:and|but|so|also|oh|well|plus|then)[\s,]+)*)(?P<often>{OFTEN}),?\s(?i:I|we)\s{SOFT}{_DOES}$",
+    rf"(?i:^(?:(?:and|but|so|also|oh|well|plus|then)[\s,]+)*)(?P<often>{OFTEN}),?\s(?i:I|we)\s{HOW_OFTEN}{_DOES}$",
 )
 def _often_does(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     what = match["what"] or ""
     if not _is_act(match["verb"], what) or _NO_ROUTINE.search(what):
         return
     often = match["often"]
-    yield from _habit(clause, match["verb"], f"{what} {often[:1].lower()}{often[1:]}")
+    yield from _habit(clause, match["verb"], f"{what} {often[:1].lower()}{often[1:]}", match["soft"])
 
 
 _HOUR = (
@@ -89,7 +88,7 @@ _TO_WORK = r"(?:work|school|the office|uni|university|college|campus|my office|t
     "cycle walk drive commute bike run take catch get go ride travel",
     rf"{SUBJECT}\s{SOFT}(?P<verb>(?i:cycle|walk|drive|commute|bike|run|scoot|(?:take|catch|get|ride)\s(?:the|a|my)\s(?:\w+\s)?(?:bus|tram|train|metro|tube|underground"
     rf"|subway|ferry|bike|car|scooter|coach)|(?:go|get|travel|come)\s(?:by\s\w+|on foot)))\s(?P<where>(?i:(?:in\s)?to\s(?:and from\s)?{_TO_WORK}(?:\sand back)?"
-    rf"|(?:in\s)?from\s{NAME}(?:\sto\s{NAME})?))(?:\s{OFTEN})?$"
+    rf"|(?:in\s)?from\s{CASED}(?:\sto\s{CASED})?))(?:\s{OFTEN})?$"
     rf"|{SUBJECT}\s{SOFT}(?i:go|get|travel|commute)\s(?:in\s)?(?i:to)\s(?P<where2>(?i:{_TO_WORK}))\s(?P<by>(?i:by\s\w+|on foot|on my (?:bike|motorbike)))(?:\s{OFTEN})?$",
 )
 def _commutes(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
@@ -209,7 +208,7 @@ def _reads(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     yield lasting(clause, "hobby", put(third(verb), rest))
 
 
-@_rule("support follow", rf"{SUBJECT}(?:'m|\sam)?\s{SOFT}(?P<verb>(?i:support))\s(?P<team>{NAME})$")
+@_rule("support follow", rf"{SUBJECT}(?:'m|\sam)?\s{SOFT}(?P<verb>(?i:support))\s(?P<team>{CASED})$")
 def _supports(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     if is_name(match["team"]):
         yield lasting(clause, "hobby", f"Supports {match['team']}")
@@ -221,6 +220,8 @@ def _supports(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 )
 def _has_been_doing(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     doing, what = match["doing"].lower(), match["what"] or ""
+    if what.strip() in ("for", "since", "on and off", "for about"):
+        return
     if doing in _NOT_DONE or (not what and doing not in _DONE_ALONE) or re.search(r"\bmonths?\b", match["span"]) and doing in ("having", "getting", "using", "working"):
         return
     value = put("has been", f"{doing}{what} {match['span']}")

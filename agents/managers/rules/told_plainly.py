@@ -7,6 +7,7 @@ from dataclasses import replace
 from .... import lazy_re as re
 from .background_english import BACKGROUND_RULES
 from .belongings_english import BELONGING_RULES
+from .doing_english import DOING_RULES, fronted, used_to
 from .english_grammar import Fact
 from .plain_english import OFTEN, is_plain
 from .plans_english import PLAN_RULES
@@ -15,11 +16,12 @@ from .sentences import Clause, words_of
 from .traits_english import TRAIT_RULES
 from .words import NAME, PARTNERS, any_of
 
-__all__ = ["is_drafted", "told_plainly"]
+__all__ = ["is_drafted", "once_so", "told_plainly"]
 
-_RULES = (*TRAIT_RULES, *BELONGING_RULES, *BACKGROUND_RULES, *ROUTINE_RULES, *PLAN_RULES)
+_RULES = (*TRAIT_RULES, *BELONGING_RULES, *BACKGROUND_RULES, *ROUTINE_RULES, *PLAN_RULES, *DOING_RULES)
 _OF_SELF = re.compile(r"\b(?:I|we|my)(?:'|\b)", re.IGNORECASE)
 _LONGEST = 180
+_DOUBT = re.compile(r"\b(?:almost|nearly|think|not|n't|no longer|considering|tempted)\b", re.IGNORECASE)
 _ONLY_OFTEN = re.compile(rf"(?i:(?:(?:and|but|so|also|oh|well)[\s,]+)*){OFTEN}\Z")
 _ONLY_PARTNER = re.compile(rf"(?i:my\s(?:{any_of(w for w in PARTNERS if w.isascii())}))(?:\s{NAME})?\Z")
 _YEAR = re.compile(r"\b(?:this|next|last)\s(?:year|summer|spring|autumn|winter|fall)\b", re.IGNORECASE)
@@ -33,6 +35,12 @@ _DRAFT = re.compile(
 def is_drafted(text: str) -> bool:
     """Whether a sentence orders a text, and gives words of it: "Translate: I have two older brothers"."""
     return _DRAFT.match(text) is not None
+
+
+def once_so(clause: Clause) -> list[Fact]:
+    """What a clause of a sentence that reports tells of the past alone: "I used to play the trumpet"."""
+    said = clause.text.replace("used to", "", 1)
+    return list(used_to(clause)) if len(clause.text) <= _LONGEST and is_plain(said) and not _DOUBT.search(said) else []
 
 
 def told_plainly(clause: Clause, previous: str = "") -> list[Fact]:
@@ -49,7 +57,8 @@ def told_plainly(clause: Clause, previous: str = "") -> list[Fact]:
         text = f"{previous.strip()} {text}"
     elif previous and _ONLY_PARTNER.match(previous.strip()) and text.startswith("I "):
         text = f"{previous.strip()} and {text}"
-    clause = replace(clause, text=text)
+    clause = replace(clause, text=fronted(text, previous))
+    text = clause.text
     words = words_of(text)
     for needed, pattern, make in _RULES:
         if not words.isdisjoint(needed) and (match := pattern.match(text)) and (found := list(make(match, clause))):

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from .... import lazy_re as re
 from .english_grammar import LANGUAGES, Fact, rule_set
 from .people import is_name
-from .plain_english import COUNT, OFTEN, REST, SOFT, SUBJECT, lasting, put, third
+from .plain_english import CASED, COUNT, LEADS, OFTEN, REST, SOFT, SUBJECT, lasting, put, third
 from .sentences import Clause
-from .words import NAME
 
 __all__ = ["TRAIT_RULES"]
 
@@ -209,7 +208,7 @@ _ABLE = (
 
 @_rule(
     "can know able speak understand have",
-    rf"{SUBJECT}\s(?:(?i:also|actually|both)\s)?(?i:can|know how to)\s(?:(?i:also|actually|even)\s)?(?P<does>(?i:{_ABLE})|(?i:read(?: and write)?|understand|write|follow)\s(?:(?i:a bit of|a little|some|basic)\s)?{LANGUAGES}(?:,?\s(?i:and)\s{LANGUAGES})?)(?:\s(?i:quite well|well|fluently|a bit|a little|pretty well))?$"
+    rf"{LEADS}(?i:I)\s(?:(?i:also|actually|both)\s)?(?i:can|know how to)\s(?:(?i:also|actually|even)\s)?(?P<does>(?i:{_ABLE})|(?i:read(?: and write)?|understand|write|follow)\s(?:(?i:a bit of|a little|some|basic)\s)?{LANGUAGES}(?:,?\s(?i:and)\s{LANGUAGES})?)(?:\s(?i:quite well|well|fluently|a bit|a little|pretty well))?$"
     rf"|{SUBJECT}\s(?:(?i:also|actually)\s)?(?i:know|speak|understand|have)\s(?P<tongue>(?i:(?:some|a bit of|a little|basic|conversational|rusty|school|decent|enough|a few words of)\s)?(?:{LANGUAGES}|(?i:(?:\w+\s)?sign language|morse code|esperanto|latin|braille|shorthand))(?:\s(?i:fairly|quite|pretty) well)?|(?i:(?:{COUNT})\s(?:foreign\s)?languages(?:\sfluently)?)|(?i:some|a bit of|a little|basic)\s{LANGUAGES})$",
 )
 def _can(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
@@ -231,7 +230,7 @@ _FAITH = (
 @_rule(
     "believe vote pray meditate belong voted observe keep celebrate practise practice attend",
     rf"{SUBJECT}\s{SOFT}(?P<not>(?i:don't|do not|firmly|strongly)\s)?(?i:believe in)\s(?P<faith>(?i:{_FAITH}))$"
-    rf"|{SUBJECT}\s{SOFT}(?i:vote)\s(?P<party>(?i:for the\s)?(?:{NAME}|(?i:green|labour|tory|conservative|democrat|republican|left|right|liberal)))$"
+    rf"|{SUBJECT}\s{SOFT}(?i:vote)\s(?P<party>(?i:for the\s)?(?:{CASED}|(?i:green|labour|tory|conservative|democrat|republican|left|right|liberal)))$"
     rf"|{SUBJECT}\s{SOFT}(?P<does>(?i:pray|keep (?:kosher|halal|shabbat|the sabbath)|observe (?:ramadan|lent|shabbat|the sabbath)|celebrate (?:hanukkah|diwali|eid|ramadan|lunar new year|orthodox \w+)|practi[sc]e (?:buddhism|islam|judaism|hinduism|meditation|catholicism|mindfulness)|attend\s(?:mass|church)|meditate))(?:\s(?i:{COUNT} times a day|{OFTEN}))?$",
 )
 def _believes(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
@@ -253,7 +252,7 @@ _SHIFTS = r"(?:(?:night|day|early|late|evening|weekend|twelve-hour|12-hour|split
     rf"{SUBJECT}\s{SOFT}(?P<work>(?i:work)\s(?i:(?:{_SHIFTS})(?:\s(?:in|at|for|on|as)\s(?:an?|the|my)?\s?{REST}{{2,40}})?|(?:from home|remotely|in the office|hybrid|on site|freelance|for myself|outdoors|abroad|offshore|from the office|from an office|from a co-working space|on a farm|on an oil rig|on a ship|in a\s(?:[\w-]+\s){{1,3}}|at an?\s(?:[\w-]+\s){{1,3}}|for an?\s(?:[\w'-]+\s){{1,3}}(?:company|firm|charity|agency|start-?up|business|magazine|newspaper|bank|studio|ministry|council|ngo|non-profit|school)|with\s(?:children|animals|people with [\w -]+|young people|the elderly|refugees|horses|wood|my hands|my (?:husband|wife|brother|sister|dad|father|mother|mum)))(?:\s?{OFTEN})?"
     rf"|on the\s\w+\sfloor|{COUNT}\s(?:hours|days)\sa\sweek|in (?:an?|the)\s(?:[\w'-]+\s){{0,3}}(?:library|factory|warehouse|lab|laboratory|school|hospital|bakery|shop|store|kitchen|restaurant|office|museum|bank|nursery|hotel|bar|pub|garage|pharmacy|supermarket|call centre|call center|prison|hospice|studio|field of\s\w+|public sector|private sector|\w+ industry|\w+ sector|\w+ business|\w+ department)|on\s(?:a\sfreelance|a\scommission|commission)\s?\w*))"
     rf"(?:\s(?i:now|{OFTEN}))?$"
-    rf"|{SUBJECT}\s{SOFT}(?P<leads>(?i:report to (?:the|our|an?)\s{REST}{{3,40}}|report (?:directly )?to {NAME}|(?:manage|lead|supervise|run|oversee|employ) (?:an?\s)?(?:[\w-]+\s)?(?:team|staff|crew|department|group|people|employees)(?:\sof\s[\w ]{{1,25}})?|(?:manage|lead|supervise|employ|oversee)\s{COUNT}\s(?:people|staff|engineers|developers|nurses|employees|others)))$"
+    rf"|{SUBJECT}\s{SOFT}(?P<leads>(?i:report to (?:the|our|an?)\s{REST}{{3,40}}|report (?:directly )?to {CASED}|(?:manage|lead|supervise|run|oversee|employ) (?:an?\s)?(?:[\w-]+\s)?(?:team|staff|crew|department|group|people|employees)(?:\sof\s[\w ]{{1,25}})?|(?:manage|lead|supervise|employ|oversee)\s{COUNT}\s(?:people|staff|engineers|developers|nurses|employees|others)))$"
     rf"|{SUBJECT}\s{SOFT}(?P<runs>(?i:(?:run|own|have)\s(?:(?:my|our) own|an?)\s(?:(?:small|little|tiny|online|family|local|successful|one-man|part-time|side)\s)*(?:[\w'&-]+\s){{0,2}}?(?:business|company|firm|shop|store|caf[eé]|restaurant|bakery|salon|studio|consultancy|practice|agency|start-?up|blog|podcast|youtube channel|newsletter|bed and breakfast|b&b|guest ?house|guesthouse|farm|vineyard|brewery|bookshop|etsy shop|charity|webshop|food truck|market stall|kennels|nursery|pub|bar|gallery|garage|gym|market garden|stables)))(?P<where>\s(?i:in|on|with|for|about|near)\s{REST}{{2,50}})?$"
     rf"|{SUBJECT}\s{SOFT}(?P<paid>(?i:(?:get|am|'m) paid\s(?:{REST}{{3,40}})|(?:earn|make)\s(?:about\s|around\s|roughly\s)?[£$€]?\d[\d,.]*k?(?:\s?\w+)?\s(?:a|per|an)\s(?:month|year|week|hour)|earn (?:the )?minimum wage))$",
 )
@@ -303,7 +302,7 @@ def _lives_how(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 @_rule(
     "use bank shop",
     rf"{SUBJECT}\s{SOFT}(?i:use|have|own|'ve got)\s(?P<what>(?:an?\s)?(?:(?i:old|new|second-hand|work)\s)?(?:Android|iPhone|iPad|Mac|MacBook|Pixel|Galaxy|Samsung|Windows|Linux|Ubuntu|Kindle|Chromebook|ThinkPad|Fairphone|Apple Watch|Garmin|Fitbit|PlayStation|Xbox|Switch|Steam Deck|GoPro|Nikon|Canon|Leica|Fujifilm|Raspberry Pi)[\w ]{{0,25}}?)(?:\s(?i:at home|at work|for work|for everything))?$"
-    rf"|{SUBJECT}\s{SOFT}(?P<verb>(?i:bank with|shop at|bank at))\s(?P<where>{NAME})$",
+    rf"|{SUBJECT}\s{SOFT}(?P<verb>(?i:bank with|shop at|bank at))\s(?P<where>{CASED})$",
 )
 def _uses(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     if match["where"]:
