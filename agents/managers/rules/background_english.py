@@ -8,7 +8,7 @@ from .... import lazy_re as re
 from .english_grammar import JOB_END, Fact, clean, rule_set
 from .nations import NATIONS
 from .people import is_name
-from .plain_english import CASED, AGO, COUNT, DURATION, REST, SOFT, SUBJECT, WHEN_PAST, lasting, put, third
+from .plain_english import AGO, CASED, COUNT, DURATION, REST, SOFT, SUBJECT, WHEN_PAST, lasting, put, third
 from .roles_english import is_occupation
 from .sentences import Clause
 
@@ -22,8 +22,10 @@ _PASTLY = r"(?i:(?:also|actually|just|once|then|first|originally|finally|recentl
 
 @_rule(
     "grew raised brought",
-    rf"{SUBJECT}\s{_PASTLY}(?P<grew>(?i:grew up|was raised|was brought up|spent (?:most of )?my childhood|were brought up|were raised))\s(?P<where>(?i:(?:bilingual|poor|catholic"
-    rf"|muslim|jewish|vegetarian)|(?:in|on|near|by|with|between|outside|speaking|without|as|around|among|next to)\s{REST}{{3,60}}))$"
+    rf"{SUBJECT}\s{_PASTLY}(?P<grew>(?i:grew up|was raised|was brought up|spent (?:most of )?my childhood|were"
+    rf" brought up|were raised))\s(?P<where>(?i:(?:bilingual|poor|catholic"
+    rf"|muslim|jewish|vegetarian)|(?:in|on|near|by|with|between|outside|speaking|without|as|around|among|next"
+    rf" to)\s{REST}{{3,60}}))$"
     rf"|{SUBJECT}\s(?P<raised>(?i:was raised|was brought up|were raised))\s(?:an?\s)?(?P<belief>[A-Z][a-z]+)$",
 )
 def _grew_up(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
@@ -36,10 +38,16 @@ def _grew_up(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 @_rule(
     "im am come from family adopted youngest oldest eldest middle",
-    rf"{SUBJECT}(?i:\s{SOFT}come|'m|\sam)\s(?i:(?:originally|also|actually)\s)*(?i:from)\s(?P<family>(?i:(?:the\s(?:countryside|north|south|east|west|coast|mountains|suburbs|islands)(?:\sof\s{CASED})?|an?\s(?:[\w-]+\s){{0,3}}(?:family|village|town|background|household|farm|island|city|suburb|place)(?:\s(?:of|in|near|on|outside|called)\s{REST}{{3,40}})?)))$"
-    rf"|{SUBJECT}\s(?P<adopted>(?i:was adopted|was (?:a )?premature|was born (?:deaf|blind|prematurely|premature)))(?P<as>\s(?i:as a \w+|at \w+|from {CASED}|when I was \w+))?$"
-    rf"|{SUBJECT}(?i:'m|\sam)\s{SOFT}(?P<of>(?i:(?:the\s(?:youngest|oldest|eldest|second|middle|third|only \w+)|(?:one|the (?:first|second|third|fourth|fifth)) )"
-    rf"\s?(?:child\s|girl\s|boy\s)?(?:of|out of|in)\s(?:my family|(?:the\s)?\w+(?:\s(?:children|siblings|kids|sisters|brothers))?|a family of \w+)))$",
+    rf"{SUBJECT}(?i:\s{SOFT}come|'m|\sam)\s(?i:(?:originally|also"
+    rf"|actually)\s)*(?i:from)\s(?P<family>(?i:(?:the\s(?:countryside|north|south|east|west|coast|mountains"
+    rf"|suburbs|islands)(?:\sof\s{CASED})?|an?\s(?:[\w-]+\s){{0,3}}(?:family|village|town|background|household"
+    rf"|farm|island|city|suburb|place)(?:\s(?:of|in|near|on|outside|called)\s{REST}{{3,40}})?)))$"
+    rf"|{SUBJECT}\s(?P<adopted>(?i:was adopted|was (?:a )?premature|was born (?:deaf|blind|prematurely"
+    rf"|premature)))(?P<as>\s(?i:as a \w+|at \w+|from {CASED}|when I was \w+))?$"
+    rf"|{SUBJECT}(?i:'m|\sam)\s{SOFT}(?P<of>(?i:(?:the\s(?:youngest|oldest|eldest|second|middle|third|only \w+)"
+    rf"|(?:one|the (?:first|second|third|fourth|fifth)) )"
+    rf"\s?(?:child\s|girl\s|boy\s)?(?:of|out of|in)\s(?:my family|(?:the\s)?\w+(?:\s(?:children|siblings|kids"
+    rf"|sisters|brothers))?|a family of \w+)))$",
 )
 def _family_of(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     if match["family"]:
@@ -47,33 +55,46 @@ def _family_of(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     elif match["adopted"]:
         yield lasting(clause, "origin", put(match["adopted"], match["as"] or ""))
     elif re.search(
-        r"\b(?:family|children|siblings|kids|sisters|brothers|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\d)\Z",
+        r"\b(?:family|children|siblings|kids|sisters|brothers|two|three|four|five|six|seven|eight|nine|ten"
+        r"|eleven|twelve|\d)\Z",
         match["of"],
     ):
         yield lasting(clause, "family", put("is", match["of"]))
 
 
 _BODY = (
-    r"(?:leg|arm|wrist|ankle|collarbone|collar bone|rib|ribs|nose|foot|toe|finger|hip|shoulder|knee|elbow|back|jaw|pelvis|hand|thumb|tooth|teeth|neck|spine|kneecap|heel|achilles(?: tendon)?"
+    r"(?:leg|arm|wrist|ankle|collarbone|collar bone|rib|ribs|nose|foot|toe|finger|hip|shoulder|knee|elbow|back"
+    r"|jaw|pelvis|hand|thumb|tooth|teeth|neck|spine|kneecap|heel|achilles(?: tendon)?"
     r"|acl|cruciate(?: ligament)?|hamstring|meniscus|ligament|cartilage|skull|femur|tibia)"
 )
 _ORGAN = (
-    r"(?:appendix|tonsils|gall ?bladder|wisdom teeth|spleen|adenoids|kidney|cataracts?|thyroid|uterus|womb|ovar(?:y|ies)|a mole|a cyst|a tumour|a tumor|breast|lung|prostate|knee|hip|shoulder"
+    r"(?:appendix|tonsils|gall ?bladder|wisdom teeth|spleen|adenoids|kidney|cataracts?|thyroid|uterus|womb"
+    r"|ovar(?:y|ies)|a mole|a cyst|a tumour|a tumor|breast|lung|prostate|knee|hip|shoulder"
     r"|eyes?|heart|back|nose|teeth)"
 )
 _ILLNESS = (
-    r"(?:[\w-]+\s){0,2}?(?:cancer|surgery|operation|transplant|replacement|bypass|stroke|heart attack|miscarriage|c-section|caesarean|vasectomy|hysterectomy|mastectomy|chemotherapy|chemo|meningitis"
-    r"|pneumonia|malaria|tuberculosis|covid|sepsis|shingles|polio|measles|leukaemia|leukemia|concussion|breakdown|burnout|seizure|hernia|slipped disc|blood clot|pacemaker(?:\s\w+)?|stent|accident|nervous breakdown|anorexia)s?"
+    r"(?:[\w-]+\s){0,2}?(?:cancer|surgery|operation|transplant|replacement|bypass|stroke|heart attack"
+    r"|miscarriage|c-section|caesarean|vasectomy|hysterectomy|mastectomy|chemotherapy|chemo|meningitis"
+    r"|pneumonia|malaria|tuberculosis|covid|sepsis|shingles|polio|measles|leukaemia|leukemia|concussion"
+    r"|breakdown|burnout|seizure|hernia|slipped disc|blood clot|pacemaker(?:\s\w+)?|stent|accident|nervous"
+    r" breakdown|anorexia)s?"
 )
 _EVER = r"(?:once|twice|(?:two|three|four|five|six|several) times|before)"
-_TIME = rf"(?i:{WHEN_PAST}|{_EVER}|last year|this year|(?:two|three|four|five|six|eight|nine|ten|a few|several) months ago)"
+_TIME = (
+    rf"(?i:{WHEN_PAST}|{_EVER}|last year|this year|(?:two|three|four|five|six|eight|nine|ten|a few|several)"
+    rf" months ago)"
+)
 
 
 @_rule(
     "had broke fractured tore dislocated ruptured injured survived lost beat have been diagnosed",
-    rf"{SUBJECT}(?i:\s|'ve\s|\shave\s){_PASTLY}(?P<what>(?i:(?:had|got)\s(?:my|an?|both|all|two|the)\s(?:[\w-]+\s){{0,2}}?{_ORGAN}\s(?:out|removed|replaced|operated on|taken out|fixed|done|reconstructed|lasered)"
-    rf"|(?:have\shad|had)\s(?:{COUNT}\s)?{_ILLNESS}|(?:broke|fractured|tore|dislocated|ruptured|injured|shattered)\s(?:my|an?|both|both my|three|two)\s(?:[\w-]+\s)?{_BODY}"
-    rf"|(?:survived|beat|recovered from)\s{_ILLNESS}|was diagnosed with\s{REST}{{3,40}}?|was hit by a [a-z]+|was born with\s{REST}{{3,40}}?))"
+    rf"{SUBJECT}(?i:\s|'ve\s|\shave\s){_PASTLY}(?P<what>(?i:(?:had|got)\s(?:my|an?|both|all|two"
+    rf"|the)\s(?:[\w-]+\s){{0,2}}?{_ORGAN}\s(?:out|removed|replaced|operated on|taken out|fixed|done"
+    rf"|reconstructed|lasered)"
+    rf"|(?:have\shad|had)\s(?:{COUNT}\s)?{_ILLNESS}|(?:broke|fractured|tore|dislocated|ruptured|injured"
+    rf"|shattered)\s(?:my|an?|both|both my|three|two)\s(?:[\w-]+\s)?{_BODY}"
+    rf"|(?:survived|beat|recovered from)\s{_ILLNESS}|was diagnosed with\s{REST}{{3,40}}?|was hit by a [a-z]+"
+    rf"|was born with\s{REST}{{3,40}}?))"
     rf"(?P<when>,?\s{_TIME}|\s(?i:as|skiing|playing\s\w+|falling\s[\w ]{{3,30}}|in an? [\w ]{{3,30}}))?$",
 )
 def _illness(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
@@ -84,39 +105,61 @@ def _illness(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 _LIFE = (
-    r"(?:ran|won|climbed|lived|worked|studied|graduated|married|got married|got divorced|got engaged|divorced|split up|separated|bought|built|sold|founded|set up|co-founded|started"
-    r"|opened|quit|gave up|stopped|retired|travelled|traveled|backpacked|hitchhiked|cycled|walked|sailed|rowed|swam|crossed|wrote|published|self-published|served|learned|learnt|taught myself|joined"
-    r"|emigrated|immigrated|moved|became|adopted|trained|qualified|taught|dropped out|left|finished|completed|did|took|met|played|competed|represented|coached|volunteered|survived|inherited"
-    r"|converted|came out|came|went|changed careers?|changed|switched|passed|failed|lost|interned|spent|fled|settled|danced|sang|acted|performed|toured|recorded|received|got|earned|hiked|drove|visited|was|were|had)"
+    r"(?:ran|won|climbed|lived|worked|studied|graduated|married|got married|got divorced|got engaged|divorced"
+    r"|split up|separated|bought|built|sold|founded|set up|co-founded|started"
+    r"|opened|quit|gave up|stopped|retired|travelled|traveled|backpacked|hitchhiked|cycled|walked|sailed|rowed"
+    r"|swam|crossed|wrote|published|self-published|served|learned|learnt|taught myself|joined"
+    r"|emigrated|immigrated|moved|became|adopted|trained|qualified|taught|dropped out|left|finished|completed"
+    r"|did|took|met|played|competed|represented|coached|volunteered|survived|inherited"
+    r"|converted|came out|came|went|changed careers?|changed|switched|passed|failed|lost|interned|spent|fled"
+    r"|settled|danced|sang|acted|performed|toured|recorded|received|got|earned|hiked|drove|visited|was|were"
+    r"|had)"
 )
 _SPAN_SPENT = (
-    r"(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|\w+teen|twenty|thirty|\d{1,2}|my|a few|several|most of|half a|a couple of)\s(?:[\w-]+\s)?(?:years?|months|decades?|summers?|semesters?|terms?|winters?|childhood|youth|teens|twenties|thirties|gap year)"
+    r"(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|\w+teen|twenty|thirty|\d{1,2}|my|a few|several|most"
+    r" of|half a|a couple of)\s(?:[\w-]+\s)?(?:years?|months|decades?|summers?|semesters?|terms?|winters?"
+    r"|childhood|youth|teens|twenties|thirties|gap year)"
 )
-_PERIOD = rf"(?i:for\s(?:about\s|almost\s|nearly\s|over\s)?{COUNT}\s(?:years?|decades?|months)|from (?:19|20)\d\d (?:to|until|till) (?:19|20)\d\d|(?:for )?(?:most|half) of my life)"
+_PERIOD = (
+    rf"(?i:for\s(?:about\s|almost\s|nearly\s|over\s)?{COUNT}\s(?:years?|decades?|months)|from (?:19|20)\d\d (?:to"
+    rf"|until|till) (?:19|20)\d\d|(?:for )?(?:most|half) of my life)"
+)
 _SURE = re.compile(
-    r"(?:ran|won|climbed|lived|studied|graduated|married|got married|got divorced|got engaged|divorced|founded|set up|co-founded|retired|backpacked|hitchhiked|published|self-published|served|taught myself"
-    r"|emigrated|immigrated|adopted|trained|qualified|dropped out|competed|represented|inherited|converted|came out|fled|settled|toured|danced|sang|sailed|cycled|hiked|interned|volunteered|became|moved"
-    r"|taught|worked|learned|learnt|joined|built|bought|sold|opened|completed|finished|graduated|wrote|acted|performed|emigrated|swam|rowed|crossed|travelled|traveled)\b",
+    r"(?:ran|won|climbed|lived|studied|graduated|married|got married|got divorced|got engaged|divorced|founded"
+    r"|set up|co-founded|retired|backpacked|hitchhiked|published|self-published|served|taught myself"
+    r"|emigrated|immigrated|adopted|trained|qualified|dropped out|competed|represented|inherited|converted"
+    r"|came out|fled|settled|toured|danced|sang|sailed|cycled|hiked|interned|volunteered|became|moved"
+    r"|taught|worked|learned|learnt|joined|built|bought|sold|opened|completed|finished|graduated|wrote|acted"
+    r"|performed|emigrated|swam|rowed|crossed|travelled|traveled)\b",
     re.IGNORECASE,
 )
 _LIFE_THING = re.compile(
-    r"\b(?:house|flat|apartment|cottage|farm|school|university|college|uni|army|navy|air force|marathon|triathlon|degree|master's|masters|phd|doctorate|diploma|business|company|shop|caf[eé]|restaurant|job"
-    r"|book|novel|album|prize|award|medal|championship|scholarship|exam|exams|driving test|smoking|drinking|alcohol|meat|gluten|sugar|wife|husband|partner|"
-    r"mother|mum|mom|father|dad|brother|sister|son|daughter|grandmother|grandfather|gap year|abroad|country|church|apprenticeship|training|career|faith|religion|law|medicine|nursing|teaching|"
-    r"citizenship|visa|licence|license|tattoo|pilgrimage|camino|national|olympic|olympics|world|boarding school|foster|prison|hospital)\b",
+    r"\b(?:house|flat|apartment|cottage|farm|school|university|college|uni|army|navy|air force|marathon"
+    r"|triathlon|degree|master's|masters|phd|doctorate|diploma|business|company|shop|caf[eé]|restaurant|job"
+    r"|book|novel|album|prize|award|medal|championship|scholarship|exam|exams|driving test|smoking|drinking"
+    r"|alcohol|meat|gluten|sugar|wife|husband|partner|"
+    r"mother|mum|mom|father|dad|brother|sister|son|daughter|grandmother|grandfather|gap year|abroad|country"
+    r"|church|apprenticeship|training|career|faith|religion|law|medicine|nursing|teaching|"
+    r"citizenship|visa|licence|license|tattoo|pilgrimage|camino|national|olympic|olympics|world|boarding"
+    r" school|foster|prison|hospital)\b",
     re.IGNORECASE,
 )
 _SMALL = re.compile(
-    r"\b(?:lunch|dinner|breakfast|coffee|tea|nap|shower|break|look|walk|call|email|message|meeting|movie|film|episode|ticket|question|photo|picture|pictures|photos|app|laptop|phone|issue|bug|error|code|file"
-    r"|test run|script|order|package|groceries|shopping|conversation|chat|post|article|video|doctor|dentist|appointment)\b",
+    r"\b(?:lunch|dinner|breakfast|coffee|tea|nap|shower|break|look|walk|call|email|message|meeting|movie|film"
+    r"|episode|ticket|question|photo|picture|pictures|photos|app|laptop|phone|issue|bug|error|code|file"
+    r"|test run|script|order|package|groceries|shopping|conversation|chat|post|article|video|doctor|dentist"
+    r"|appointment)\b",
     re.IGNORECASE,
 )
 
 
 @_rule(
-    "ran won climbed lived worked studied graduated married got divorced split separated bought built sold founded set started opened quit gave stopped retired travelled traveled backpacked hitchhiked"
-    " cycled walked sailed rowed swam crossed wrote published served learned learnt taught joined emigrated immigrated moved became adopted trained qualified dropped left finished completed did took met"
-    " played competed represented coached volunteered survived inherited converted came went changed switched passed failed lost interned spent fled settled danced sang acted performed toured recorded"
+    "ran won climbed lived worked studied graduated married got divorced split separated bought built sold"
+    " founded set started opened quit gave stopped retired travelled traveled backpacked hitchhiked"
+    " cycled walked sailed rowed swam crossed wrote published served learned learnt taught joined emigrated"
+    " immigrated moved became adopted trained qualified dropped left finished completed did took met"
+    " played competed represented coached volunteered survived inherited converted came went changed switched"
+    " passed failed lost interned spent fled settled danced sang acted performed toured recorded"
     " received earned hiked drove visited was were had",
     rf"{SUBJECT}\s{_PASTLY}(?P<verb>(?i:{_LIFE}))\b(?P<what>\s{REST}{{2,70}}?)?\s(?P<when>(?i:{WHEN_PAST}))$",
 )
@@ -131,55 +174,98 @@ def _once(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
         job = re.sub(r"^(?:an?|the)\s", "", what)
         if not re.match(r"an?\s", what) or not (JOB_END.search(job) or is_occupation(job)):
             return
-    elif not _SURE.match(low) and not _LIFE_THING.search(what) and not (low in ("went", "came", "visited", "played", "spent") and re.match(rf"(?:abroad|back|on (?:holiday|a \w+))?\s?(?:to|in|for)\s(?:the\s)?{CASED}|{CASED}", what)):
+    elif (
+        not _SURE.match(low)
+        and not _LIFE_THING.search(what)
+        and not (
+            low in ("went", "came", "visited", "played", "spent")
+            and re.match(rf"(?:abroad|back|on (?:holiday|a \w+))?\s?(?:to|in|for)\s(?:the\s)?{CASED}|{CASED}", what)
+        )
+    ):
         return
     yield lasting(clause, _life_label(low, what), put(verb, f"{what} {match['when']}"))
 
 
 @_rule(
-    "lived worked served played taught was studied ran owned volunteered trained danced sang coached managed were practised sailed travelled traveled backpacked rented",
-    rf"{SUBJECT}\s{_PASTLY}(?P<verb>(?i:lived|worked|served|played|taught|studied|ran|owned|volunteered|trained|danced|sang|coached|managed|practised|practiced|sailed|travelled|traveled|backpacked|rented))"
-    rf"(?P<what>\s{REST}{{2,60}}?)?\s(?P<span>{_PERIOD})(?P<more>\s(?i:before|after|until|and then|in my)\s{REST}{{3,40}})?$"
-    rf"|{SUBJECT}\s{_PASTLY}(?P<was>(?i:was|were|worked as))\s(?P<role>(?i:an?\s)?(?:[\w-]+\s){{0,3}}?[\w-]+)(?P<at>\s(?i:at|in|for|with)\s(?:the\s)?{REST}{{2,30}}?)?\s(?P<span2>{_PERIOD})$",
+    "lived worked served played taught was studied ran owned volunteered trained danced sang coached managed"
+    " were practised sailed travelled traveled backpacked rented",
+    rf"{SUBJECT}\s{_PASTLY}(?P<verb>(?i:lived|worked|served|played|taught|studied|ran|owned|volunteered|trained"
+    rf"|danced|sang|coached|managed|practised|practiced|sailed|travelled|traveled|backpacked|rented))"
+    rf"(?P<what>\s{REST}{{2,60}}?)?\s(?P<span>{_PERIOD})(?P<more>\s(?i:before|after|until|and then|in"
+    rf" my)\s{REST}{{3,40}})?$"
+    rf"|{SUBJECT}\s{_PASTLY}(?P<was>(?i:was|were|worked"
+    rf" as))\s(?P<role>(?i:an?\s)?(?:[\w-]+\s){{0,3}}?[\w-]+)(?P<at>\s(?i:at|in|for"
+    rf"|with)\s(?:the\s)?{REST}{{2,30}}?)?\s(?P<span2>{_PERIOD})$",
 )
 def _for_years(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     if match["was"]:
         job = re.sub(r"^(?:an?|the)\s", "", match["role"])
         role = re.match(r"an?\s", match["role"]) is not None
-        if (role and is_occupation(job)) or re.fullmatch(r"(?:vegan|vegetarian|homeless|unemployed|married|self-employed|single|sober|in the (?:army|navy|police))", match["role"]):
-            yield lasting(clause, "past work" if role else "life", put(match["was"], f"{match['role']}{match['at'] or ''} {match['span2']}"))
+        if (role and is_occupation(job)) or re.fullmatch(
+            r"(?:vegan|vegetarian|homeless|unemployed|married|self-employed|single|sober|in the (?:army|navy"
+            r"|police))",
+            match["role"],
+        ):
+            yield lasting(
+                clause,
+                "past work" if role else "life",
+                put(match["was"], f"{match['role']}{match['at'] or ''} {match['span2']}"),
+            )
         return
     what = (match["what"] or "").strip()
-    if _SMALL.search(what) or "months" in match["span"] and match["verb"].lower() not in ("lived", "worked", "volunteered", "studied", "travelled", "traveled"):
+    if (
+        _SMALL.search(what)
+        or ("months" in match["span"]
+        and match["verb"].lower() not in ("lived", "worked", "volunteered", "studied", "travelled", "traveled"))
+    ):
         return
-    yield lasting(clause, _life_label(match["verb"].lower(), what), put(match["verb"], f"{what} {match['span']}{match['more'] or ''}"))
+    yield lasting(
+        clause,
+        _life_label(match["verb"].lower(), what),
+        put(match["verb"], f"{what} {match['span']}{match['more'] or ''}"),
+    )
 
 
 @_rule(
     "spent",
-    rf"{SUBJECT}\s{_PASTLY}(?i:spent)\s(?P<span>(?i:{_SPAN_SPENT}))\s(?P<where>(?:(?i:in|at|on|abroad|travelling|traveling|backpacking|living|working|teaching|studying|volunteering|near|with)\b){REST}{{0,60}})$",
+    rf"{SUBJECT}\s{_PASTLY}(?i:spent)\s(?P<span>(?i:{_SPAN_SPENT}))\s(?P<where>(?:(?i:in|at|on|abroad"
+    rf"|travelling|traveling|backpacking|living|working|teaching|studying|volunteering|near"
+    rf"|with)\b){REST}{{0,60}})$",
 )
 def _spent(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     yield lasting(clause, "life", put("spent", f"{match['span']} {match['where']}"))
 
 
 def _life_label(verb: str, what: str) -> str:
-    if verb in ("studied", "graduated", "dropped out", "qualified", "trained") or re.search(r"\b(?:school|university|college|degree)\b", what):
+    if verb in ("studied", "graduated", "dropped out", "qualified", "trained") or re.search(
+        r"\b(?:school|university|college|degree)\b", what
+    ):
         return "education"
     if re.match(r"(?:worked|taught|managed|interned|retired|was|were)\b", verb):
         return "past work"
     return "family" if re.match(r"(?:got )?(?:married|divorced|engaged|separated)|met\b", verb) else "life"
 
 
-_SUBJECT_OF = r"(?:(?!(?:this|that|it|for|about|together|hard|all|some|more|my|your|the)\b)[\w&'-]+)(?:\s(?!at\b|in\b|for\b|when\b)[\w&'-]+){0,3}"
-_SCHOOL = r"(?:school|university|uni|college|high school|secondary school|sixth form|medical school|law school|art school|drama school|boarding school|night school)"
+_SUBJECT_OF = (
+    r"(?:(?!(?:this|that|it|for|about|together|hard|all|some|more|my|your|the)\b)[\w&'-]+)(?:\s(?!at\b|in\b|for\b"
+    r"|when\b)[\w&'-]+){0,3}"
+)
+_SCHOOL = (
+    r"(?:school|university|uni|college|high school|secondary school|sixth form|medical school|law school|art"
+    r" school|drama school|boarding school|night school)"
+)
 
 
 @_rule(
     "studied graduated majored trained dropped left went qualified",
-    rf"{SUBJECT}\s{_PASTLY}(?P<did>(?i:studied|read|majored in))\s(?P<what>(?i:{_SUBJECT_OF}))\s(?P<at>(?i:in|at)\s(?i:the\s)?(?:{CASED}|(?i:{_SCHOOL}|art school)))$"
-    rf"|{SUBJECT}\s{_PASTLY}(?P<major>(?i:majored in|studied)\s(?i:{_SUBJECT_OF})(?:\s(?i:as an undergrad\w*|at {_SCHOOL}))?)$"
-    rf"|{SUBJECT}\s{_PASTLY}(?P<school>(?i:graduated from|dropped out of|went to|left|flunked out of|was expelled from|trained (?:as an?|at)|qualified as an?))\s(?P<where>(?:(?i:the\s)?{CASED}(?:\s(?i:university|college|school))?|(?i:(?:an?\s(?:[\w-]+\s){{1,2}})?{_SCHOOL})"
+    rf"{SUBJECT}\s{_PASTLY}(?P<did>(?i:studied|read|majored in))\s(?P<what>(?i:{_SUBJECT_OF}))\s(?P<at>(?i:in"
+    rf"|at)\s(?i:the\s)?(?:{CASED}|(?i:{_SCHOOL}|art school)))$"
+    rf"|{SUBJECT}\s{_PASTLY}(?P<major>(?i:majored in|studied)\s(?i:{_SUBJECT_OF})(?:\s(?i:as an undergrad\w*|at"
+    rf" {_SCHOOL}))?)$"
+    rf"|{SUBJECT}\s{_PASTLY}(?P<school>(?i:graduated from|dropped out of|went to|left|flunked out of|was"
+    rf" expelled from|trained (?:as an?|at)|qualified as"
+    rf" an?))\s(?P<where>(?:(?i:the\s)?{CASED}(?:\s(?i:university|college|school))?"
+    rf"|(?i:(?:an?\s(?:[\w-]+\s){{1,2}})?{_SCHOOL})"
     rf"|(?i:[\w-]+(?:\s[\w-]+)?)))(?P<when>\s(?i:{WHEN_PAST}|with\s{REST}{{3,30}}|in\s{CASED}))?$",
 )
 def _studied(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
@@ -203,15 +289,20 @@ def _studied(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 _FIELD = re.compile(
-    r"(?:[a-z]+(?:ology|onomics|istry|ography|osophy|athematics|ics|ature|ering|itecture|uage|uages|ematics)|law|medicine|maths|nursing|history|art|fine art|english|music|business|accounting|computer science|design|dentistry"
-    r"|pharmacy|journalism|education|film|drama|theatre|french|german|spanish|languages|classics|agriculture|finance|marketing|photography|social work|archaeology|botany|midwifery)\b",
+    r"(?:[a-z]+(?:ology|onomics|istry|ography|osophy|athematics|ics|ature|ering|itecture|uage|uages|ematics)"
+    r"|law|medicine|maths|nursing|history|art|fine art|english|music|business|accounting|computer science"
+    r"|design|dentistry"
+    r"|pharmacy|journalism|education|film|drama|theatre|french|german|spanish|languages|classics|agriculture"
+    r"|finance|marketing|photography|social work|archaeology|botany|midwifery)\b",
     re.IGNORECASE,
 )
 
 
 @_rule(
     "have ive got hold",
-    rf"{SUBJECT}(?i:'ve got|\shave got|\s{SOFT}have|\s{SOFT}hold|'ve)\s(?P<what>(?i:(?:an?|two|a second|my)\s(?:[\w'-]+\s){{0,2}}?(?:degree|master's|masters|bachelor's|phd|doctorate|diploma|mba|msc|bsc|a-levels?|apprenticeship|black belt|green belt|brown belt"
+    rf"{SUBJECT}(?i:'ve got|\shave got|\s{SOFT}have|\s{SOFT}hold|'ve)\s(?P<what>(?i:(?:an?|two|a second"
+    rf"|my)\s(?:[\w'-]+\s){{0,2}}?(?:degree|master's|masters|bachelor's|phd|doctorate|diploma|mba|msc|bsc"
+    rf"|a-levels?|apprenticeship|black belt|green belt|brown belt"
     rf"|teaching certificate|certificate|qualification|scholarship)(?:\s(?:in|from|on|at|with)\s{REST}{{2,60}})?))$",
 )
 def _degree(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
@@ -219,71 +310,116 @@ def _degree(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
-    "been lived worked had run climbed visited ridden written played never traveled travelled moved read seen driven owned tried",
-    rf"{SUBJECT}{_HAVE}(?P<never>(?i:never)\s)?(?:(?i:ever)\s)?(?P<what>(?i:been\s(?:to|in|skydiving|abroad|on)\b{REST}{{0,50}}?|been abroad|lived\s{REST}{{3,50}}?|worked\s(?:in|for|as|at|with|on)\s{REST}{{3,50}}?|run\s{COUNT}\s{REST}{{3,30}}?|climbed\s{REST}{{3,40}}?|visited\s{REST}{{3,40}}?"
-    rf"|ridden a \w+|written\s(?:{COUNT})\s(?:novels?|books?|songs?|plays|poems|papers)|moved (?:house\s)?{COUNT} times|travelled\s(?:to|through|around|across|all over)\s{REST}{{3,40}}?|traveled\s(?:to|through|around|across|all over)\s{REST}{{3,40}}?|seen the \w+ \w+|learned to \w+|learnt to \w+|smoked|drunk alcohol|eaten meat|owned\s{REST}{{3,40}}?|flown|had (?:{COUNT} )(?:\w+ )?(?:operations?|surger(?:y|ies)|children|miscarriages|knee \w+)))"
-    rf"(?P<when>\s(?i:{DURATION}|{_EVER}|(?:once|twice|\w+ times)|in my life|in {COUNT} (?:different )?(?:countries|cities)|{AGO}))?$",
+    "been lived worked had run climbed visited ridden written played never traveled travelled moved read seen"
+    " driven owned tried",
+    rf"{SUBJECT}{_HAVE}(?P<never>(?i:never)\s)?(?:(?i:ever)\s)?(?P<what>(?i:been\s(?:to|in|skydiving|abroad"
+    rf"|on)\b{REST}{{0,50}}?|been abroad|lived\s{REST}{{3,50}}?|worked\s(?:in|for|as|at|with"
+    rf"|on)\s{REST}{{3,50}}?|run\s{COUNT}\s{REST}{{3,30}}?|climbed\s{REST}{{3,40}}?|visited\s{REST}{{3,40}}?"
+    rf"|ridden a \w+|written\s(?:{COUNT})\s(?:novels?|books?|songs?|plays|poems|papers)|moved"
+    rf" (?:house\s)?{COUNT} times|travelled\s(?:to|through|around|across|all over)\s{REST}{{3,40}}?"
+    rf"|traveled\s(?:to|through|around|across|all over)\s{REST}{{3,40}}?|seen the \w+ \w+|learned to \w+|learnt"
+    rf" to \w+|smoked|drunk alcohol|eaten meat|owned\s{REST}{{3,40}}?|flown|had (?:{COUNT} )(?:\w+"
+    rf" )?(?:operations?|surger(?:y|ies)|children|miscarriages|knee \w+)))"
+    rf"(?P<when>\s(?i:{DURATION}|{_EVER}|(?:once|twice|\w+ times)|in my life|in {COUNT} (?:different"
+    rf" )?(?:countries|cities)|{AGO}))?$",
 )
 def _has_been(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     what = match["what"]
     if re.match(r"been\s(?:to|in|on)\b", what) and not re.match(
-        rf"been\s(?:to|in)\s(?:{CASED}|{COUNT}\s(?:different\s)?(?:countries|continents|cities|states))|been (?:to|in) (?:prison|hospital|the army|therapy|recovery)", what
+        rf"been\s(?:to|in)\s(?:{CASED}|{COUNT}\s(?:different\s)?(?:countries|continents|cities|states))|been"
+        rf" (?:to|in) (?:prison|hospital|the army|therapy|recovery)",
+        what,
     ):
         return
-    if re.match(r"been\s(?:to|in)\s", what) and not (match["never"] or match["when"] or re.search(r"\b(?:countries|continents|states|prison|army|therapy|recovery)\b", what)):
+    if re.match(r"been\s(?:to|in)\s", what) and not (
+        match["never"]
+        or match["when"]
+        or re.search(r"\b(?:countries|continents|states|prison|army|therapy|recovery)\b", what)
+    ):
         if not is_name(re.sub(r"^been\s(?:to|in)\s", "", what)):
             return
     if re.match(r"worked on\b", what) or _SMALL.search(what):
         return
-    if re.match(r"(?:visited|climbed|lived|worked|owned)\b", what) and not re.search(r"\blife\b|years|since", match["when"] or "") and not re.search(r"[A-Z]|\b(?:countries|continents|abroad|years|city|cities|farm|village|hospital|school|restaurant|army|mountains?)\b", f"{what[1:]} {match['when'] or ''}"):
+    if (
+        re.match(r"(?:visited|climbed|lived|worked|owned)\b", what)
+        and not re.search(r"\blife\b|years|since", match["when"] or "")
+        and not re.search(
+            r"[A-Z]|\b(?:countries|continents|abroad|years|city|cities|farm|village|hospital|school|restaurant"
+            r"|army|mountains?)\b",
+            f"{what[1:]} {match['when'] or ''}",
+        )
+    ):
         return
     yield lasting(clause, "life", put("has", f"{match['never'] or ''}{what}{match['when'] or ''}"))
 
 
 @_rule(
     "been lived here",
-    rf"{SUBJECT}{_HAVE}(?i:lived)\s(?P<where>(?i:here|in (?:this|the same) (?:house|flat|town|village|city|area|street|apartment|neighbourhood)|in our (?:house|flat)))\s(?P<span>(?i:{DURATION}))$",
+    rf"{SUBJECT}{_HAVE}(?i:lived)\s(?P<where>(?i:here|in (?:this|the same) (?:house|flat|town|village|city|area"
+    rf"|street|apartment|neighbourhood)|in our (?:house|flat)))\s(?P<span>(?i:{DURATION}))$",
 )
 def _lived_here(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
-    where = "in the same place" if match["where"].lower() in ("here",) else re.sub(r"\bthis\b", "the same", match["where"])
+    where = (
+        "in the same place" if match["where"].lower() in ("here",) else re.sub(r"\bthis\b", "the same", match["where"])
+    )
     yield lasting(clause, "home", put("has lived", f"{where} {match['span']}"))
 
 
 @_rule(
     "been married together divorced single vegan vegetarian sober retired widowed engaged separated self",
-    rf"{SUBJECT}{_HAVE}(?i:been)\s(?P<state>(?i:(?:happily\s)?married(?:\sto\s(?:my\s\w+|{CASED}))?|together|divorced|single|(?:a\s)?vegan|(?:a\s)?vegetarian|sober|clean|retired|widowed|a widow(?:er)?|engaged|separated|self-employed|freelance|unemployed|diabetic|in recovery"
-    rf"|in a wheelchair|deaf|blind|on (?:insulin|antidepressants|hrt|medication)|in therapy|in a relationship(?:\swith\s{CASED})?|with my (?:wife|husband|partner|boyfriend|girlfriend)|with the same company|friends with {CASED}))\s(?P<span>(?i:{DURATION}))$",
+    rf"{SUBJECT}{_HAVE}(?i:been)\s(?P<state>(?i:(?:happily\s)?married(?:\sto\s(?:my\s\w+|{CASED}))?|together"
+    rf"|divorced|single|(?:a\s)?vegan|(?:a\s)?vegetarian|sober|clean|retired|widowed|a widow(?:er)?|engaged"
+    rf"|separated|self-employed|freelance|unemployed|diabetic|in recovery"
+    rf"|in a wheelchair|deaf|blind|on (?:insulin|antidepressants|hrt|medication)|in therapy|in a"
+    rf" relationship(?:\swith\s{CASED})?|with my (?:wife|husband|partner|boyfriend|girlfriend)|with the same"
+    rf" company|friends with {CASED}))\s(?P<span>(?i:{DURATION}))$",
 )
 def _has_been_so(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     state = match["state"].lower()
-    label = "family" if re.search(r"married|together|divorced|single|widow|engaged|separated|relationship|with my", state) else "diet" if "veg" in state else "health" if re.search(
-        r"sober|clean|diabetic|recovery|wheelchair|deaf|blind|on |therapy", state
-    ) else "work"
+    label = (
+        "family"
+        if re.search(r"married|together|divorced|single|widow|engaged|separated|relationship|with my", state)
+        else "diet"
+        if "veg" in state
+        else "health"
+        if re.search(r"sober|clean|diabetic|recovery|wheelchair|deaf|blind|on |therapy", state)
+        else "work"
+    )
     yield lasting(clause, label, put("has been", f"{match['state']} {match['span']}"))
 
 
 @_rule(
     "been",
-    rf"{SUBJECT}{_HAVE}(?i:been)\s(?P<role>(?i:an?\s)(?:[\w-]+\s){{0,3}}?[\w-]+)(?P<at>\s(?i:at|in|for|with|of)\s(?:the\s)?{REST}{{2,30}}?)?\s(?P<span>(?i:{DURATION}))$",
+    rf"{SUBJECT}{_HAVE}(?i:been)\s(?P<role>(?i:an?\s)(?:[\w-]+\s){{0,3}}?[\w-]+)(?P<at>\s(?i:at|in|for|with"
+    rf"|of)\s(?:the\s)?{REST}{{2,30}}?)?\s(?P<span>(?i:{DURATION}))$",
 )
 def _has_been_job(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     job = re.sub(r"^an?\s", "", match["role"], flags=re.IGNORECASE)
     if is_occupation(job):
         yield Fact(
-            label="job", value=put("has been", f"{match['role']}{match['at'] or ''} {match['span']}"), stated=clean(job), clause=clause, slot="job_title", confidence=0.75
+            label="job",
+            value=put("has been", f"{match['role']}{match['at'] or ''} {match['span']}"),
+            stated=clean(job),
+            clause=clause,
+            slot="job_title",
+            confidence=0.75,
         )
 
 
 @_rule(
     "met",
-    rf"{SUBJECT}\s{_PASTLY}(?i:met)\s(?P<who>(?i:my)\s(?:(?i:now\s|late\s|ex-?\s?)?(?i:wife|husband|partner|boyfriend|girlfriend|best friend|fianc[eé]e?)))\s(?P<how>(?i:in|at|on|through|while|when|during)\s{REST}{{3,50}})$",
+    rf"{SUBJECT}\s{_PASTLY}(?i:met)\s(?P<who>(?i:my)\s(?:(?i:now\s|late\s|ex-?\s?)?(?i:wife|husband|partner"
+    rf"|boyfriend|girlfriend|best friend|fianc[eé]e?)))\s(?P<how>(?i:in|at|on|through|while|when"
+    rf"|during)\s{REST}{{3,50}})$",
 )
 def _met(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     yield lasting(clause, "family", put("met", f"{match['who']} {match['how']}"))
 
 
 _PAIR = re.compile(
-    rf"^(?i:my\s(?P<kin>wife|husband|partner|boyfriend|girlfriend|fianc[eé]e?))(?:\s{CASED})?\s(?i:and I)\s(?P<did>(?i:met|got married|got engaged|married|have been (?:together|married)|'ve been (?:together|married)|are (?:both|separated|divorced|engaged)|live|run|own|both|share))\s(?P<how>{REST}{{3,60}})$"
+    rf"^(?i:my\s(?P<kin>wife|husband|partner|boyfriend|girlfriend|fianc[eé]e?))(?:\s{CASED})?\s(?i:and"
+    rf" I)\s(?P<did>(?i:met|got married|got engaged|married|have been (?:together|married)|'ve been (?:together"
+    rf"|married)|are (?:both|separated|divorced|engaged)|live|run|own|both|share))\s(?P<how>{REST}{{3,60}})$"
 )
 
 
@@ -299,4 +435,3 @@ def _pair(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
         yield lasting(clause, "family", put("met", f"their {match['kin'].lower()} {match['how']}"))
     elif low != "both" and low != "are both":
         yield lasting(clause, "family", put(value, f"({whom})"))
-

@@ -135,6 +135,10 @@ def _separated(kin: str, name: str, divorced: bool, clause: Clause) -> Iterator[
     yield _over(clause, "partner", f"和{whom}{done}" if whom else done, *ends, slot="partner.name", stated=f"已{done}")
 
 
+_ONLY_VERY = re.compile(r"[累困饿热冷渴笑气急烦吓忙疼痛想爱恨臭吵闷贵难惨美羡慕高兴开心无聊尴尬后悔]$")
+"""Before 死了: that somebody is very much so, and dead in no wise."""
+
+
 @_RULES.rule(
     rf"^(?:我们?家?的?|咱们?家?的?)?(?P<rel>{KIN_ZH_PATTERN}|{ANIMALS_ZH})?(?P<name>{NAME}|(?!我|他|她|手机"
     rf"|电池|电脑)[{HAN}]{{1,4}}?)?{_TIME}"
@@ -142,7 +146,7 @@ def _separated(kin: str, name: str, divorced: bool, clause: Clause) -> Iterator[
 )
 def _died(match: re.Match[str], clause: Clause) -> Iterator[Over]:
     name, relation = match["name"] or "", match["rel"] or ""
-    if not name and not relation:
+    if (not name and not relation) or (match["how"] == "死" and not relation and _ONLY_VERY.search(name)):
         return
     who = name or relation
     gone = "走丢了" if match["how"] == "走丢" else "送人了" if match["how"].startswith("送") else "去世了"

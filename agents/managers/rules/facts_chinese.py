@@ -75,7 +75,10 @@ def chinese_facts(reading: Reading, people: People) -> Iterator[Fact]:
             if not clause.holds or not own:
                 continue
             found = [
-                fact for _, pattern, make in _RULES if (match := pattern.search(clause.text)) for fact in make(match, clause)
+                fact
+                for _, pattern, make in _RULES
+                if (match := pattern.search(clause.text))
+                for fact in make(match, clause)
             ]
             yield from found or told_plainly_zh(clause)
 

@@ -124,7 +124,11 @@ def english_facts(reading: Reading, people: People, *, household: bool = False) 
             before_it, previous = previous, spoken.text
             for part in coordinated(spoken):
                 found = list(_facts_of(part))
-                yield from found or (() if spoken.text.startswith("I'm ") and not clause.text.startswith("I") else told_plainly(part, before_it))
+                yield from found or (
+                    ()
+                    if spoken.text.startswith("I'm ") and not clause.text.startswith("I")
+                    else told_plainly(part, before_it)
+                )
 
 
 _ANNOUNCES = re.compile(

@@ -15,8 +15,8 @@ from .words import NAME
 
 __all__ = [
     "AGO",
-    "COUNT",
     "CASED",
+    "COUNT",
     "DAYS",
     "DURATION",
     "HOW_OFTEN",
@@ -37,91 +37,130 @@ __all__ = [
 
 CASED = rf"(?-i:{NAME})"
 """A name within a part of a pattern in which case does not count."""
-LEADS = r"(?i:^(?:(?:oh|well|and|but|so|also|anyway|yes|yeah|no|hi|hello|hey|btw|by the way|actually|fyi|right|because|since|as|that|plus)[\s,]+)*)"
+LEADS = (
+    r"(?i:^(?:(?:oh|well|and|but|so|also|anyway|yes|yeah|no|hi|hello|hey|btw|by the way|actually|fyi|right|because"
+    r"|since|as|that|plus)[\s,]+)*)"
+)
 SUBJECT = rf"{LEAD}(?i:I|we)"
 SOFT = (
-    r"(?i:(?:(?:always|usually|often|normally|generally|mostly|sometimes|regularly|typically|also|still|now|currently|only"
+    r"(?i:(?:(?:always|usually|often|normally|generally|mostly|sometimes|regularly|typically|also|still|now"
+    r"|currently|only"
     r"|actually|really|basically|mainly)\s)*)"
 )
 HOW_OFTEN = (
-    r"(?P<soft>(?i:(?:(?:always|usually|often|normally|generally|mostly|sometimes|regularly|typically|also|still|now|currently|only|actually|really|basically"
-    r"|mainly|rarely|seldom|hardly ever|hardly|almost never|almost always|occasionally|never|frequently|mostly just|almost only)\s)*))"
+    r"(?P<soft>(?i:(?:(?:always|usually|often|normally|generally|mostly|sometimes|regularly|typically|also"
+    r"|still|now|currently|only|actually|really|basically"
+    r"|mainly|rarely|seldom|hardly ever|hardly|almost never|almost always|occasionally|never|frequently|mostly"
+    r" just|almost only)\s)*))"
 )
 _KEPT = re.compile(
-    r"\b(?:always|usually|often|normally|generally|mostly|sometimes|regularly|typically|only|mainly|rarely|seldom|hardly ever|hardly|almost never|almost always|occasionally"
+    r"\b(?:always|usually|often|normally|generally|mostly|sometimes|regularly|typically|only|mainly|rarely"
+    r"|seldom|hardly ever|hardly|almost never|almost always|occasionally"
     r"|never|frequently|almost only)\b",
     re.IGNORECASE,
 )
 """Adverbs between the subject and its verb that leave a telling what it is."""
 REST = r"(?:[^\ue000.,;:!?()]|[,.:](?=\d))"
 COUNT = (
-    r"(?:\d{1,4}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|a (?:couple|few|dozen)"
+    r"(?:\d{1,4}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty"
+    r"|forty|fifty|a (?:couple|few|dozen)"
     r"(?: of)?|several|many|some|dozens of)"
 )
 _NUMBER = (
-    r"(?:\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen"
-    r"|nineteen|(?:twenty|thirty|forty|fifty|sixty)(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?|several|many|a couple of|a few)"
+    r"(?:\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen"
+    r"|sixteen|seventeen|eighteen"
+    r"|nineteen|(?:twenty|thirty|forty|fifty|sixty)(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?"
+    r"|several|many|a couple of|a few)"
 )
 _ABOUT = r"(?:(?:about|around|over|almost|nearly|more than|roughly|exactly|the (?:last|past))\s)?"
 DURATION = (
-    rf"(?:(?:for\s)?{_ABOUT}{_NUMBER}(?:\sand a half)?\s(?:years?|months?|decades?)(?:\snow)?|since\s(?:about\s|around\s)?(?:(?:19|20)\d\d"
+    rf"(?:(?:for\s)?{_ABOUT}{_NUMBER}(?:\sand a half)?\s(?:years?|months?|decades?)(?:\snow)?|since\s(?:about\s"
+    rf"|around\s)?(?:(?:19|20)\d\d"
     r"|(?:january|february|march|april|may|june|july|august|september|october|november|december)(?:\s(?:19|20)\d\d)?"
     r"|(?:I|we)\s(?:was|were)\s[\w -]{1,25}|childhood|birth|school|university|college|my\s[\w-]+(?:\s[\w-]+)?)"
     r"|for (?:years|decades|most of my life|ages|a long time)|all my life|my (?:whole|entire) life)"
 )
 AGO = rf"(?:{_ABOUT}{_NUMBER}\s(?:years|decades|year)\sago)"
 WHEN_PAST = (
-    rf"(?:(?:back\s)?in\s(?:(?:january|february|march|april|may|june|july|august|september|october|november|december|the (?:summer|spring|autumn"
-    rf"|winter) of)\s)?(?:19|20)\d\d|{AGO}|when\s(?:I|we)\s(?:was|were|first|left|finished|started|moved|lived|studied|worked|turned)\b[\w' -]{{0,40}}"
-    r"|as\san?\s(?:\w+\s)?(?:child|kid|boy|girl|baby|toddler|teenager|teen|student|young \w+|adult|infant)|in my (?:\w+\s)?(?:teens|twenties|thirties"
-    r"|forties|fifties|sixties|youth|childhood)|(?:at|in|during|after|before) (?:school|university|uni|college|primary school|high school|the army|graduating"
+    rf"(?:(?:back\s)?in\s(?:(?:january|february|march|april|may|june|july|august|september|october|november"
+    rf"|december|the (?:summer|spring|autumn"
+    rf"|winter) of)\s)?(?:19|20)\d\d|{AGO}|when\s(?:I|we)\s(?:was|were|first|left|finished|started|moved|lived"
+    rf"|studied|worked|turned)\b[\w' -]{{0,40}}"
+    r"|as\san?\s(?:\w+\s)?(?:child|kid|boy|girl|baby|toddler|teenager|teen|student|young \w+|adult|infant)|in"
+    r" my (?:\w+\s)?(?:teens|twenties|thirties"
+    r"|forties|fifties|sixties|youth|childhood)|(?:at|in|during|after|before) (?:school|university|uni|college"
+    r"|primary school|high school|the army|graduating"
     r"|graduation|my studies)|at (?:the age of\s)?(?:\d{1,2}|[a-z]+teen|twenty|thirty|forty|fifty|sixty)"
     r"|in the (?:(?:early|late|mid)[- ])?(?:(?:19|20)?\d0s|(?:sixties|seventies|eighties|nineties)))"
 )
 _DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-DAYS = rf"(?:on\s(?:\w+\s)?{_DAY}s?(?:\s(?:morning|evening|night|afternoon|lunchtime)s)?(?:(?:,\s{_DAY}s)*,?\s(?:and|or)\s{_DAY}s)?)"
-_UNIT = r"(?:day|morning|evening|night|afternoon|week|weekday|weekend|fortnight|month|quarter|year|summer|winter|spring|autumn|fall|season)"
+DAYS = (
+    rf"(?:on\s(?:\w+\s)?{_DAY}s?(?:\s(?:morning|evening|night|afternoon|lunchtime)s)?(?:(?:,\s{_DAY}s)*,?\s(?:and"
+    rf"|or)\s{_DAY}s)?)"
+)
+_UNIT = (
+    r"(?:day|morning|evening|night|afternoon|week|weekday|weekend|fortnight|month|quarter|year|summer|winter"
+    r"|spring|autumn|fall|season)"
+)
 _OFTEN = (
-    rf"(?:(?:almost\s|nearly\s)?(?:every|each)\s(?:single\s|other\s|second\s|third\s|few\s)?(?:{_UNIT}s?|{_DAY}|january|february|march|april|may|june|july"
-    r"|august|september|october|november|december|christmas|easter|halloween)(?:\s(?:morning|evening|night|afternoon))?"
-    rf"|(?:on\s)?(?:(?:once|twice|thrice|(?:two|three|four|five|six|\d)(?:\s(?:or|to)\s\w+)?\s(?:times|days|evenings|mornings|nights|hours|afternoons))"
+    rf"(?:(?:almost\s|nearly\s)?(?:every|each)\s(?:single\s|other\s|second\s|third\s|few\s)?(?:{_UNIT}s?|{_DAY}"
+    rf"|january|february|march|april|may|june|july"
+    r"|august|september|october|november|december|christmas|easter|halloween)(?:\s(?:morning|evening|night"
+    r"|afternoon))?"
+    rf"|(?:on\s)?(?:(?:once|twice|thrice|(?:two|three|four|five|six|\d)(?:\s(?:or|to)\s\w+)?\s(?:times|days"
+    rf"|evenings|mornings|nights|hours|afternoons))"
     rf"\s(?:a|per|each|every)\s{_UNIT})"
     rf"|on\s{_DAY}s(?:\s(?:morning|evening|night|afternoon|lunchtime)s?)?(?:(?:,\s{_DAY}s)*,?\s(?:and|or)\s{_DAY}s)?"
-    rf"|on\s{_DAY}\s(?:mornings|evenings|nights|afternoons)|(?:at|on)\s(?:the\s)?weekends|on weekdays|in the (?:mornings|evenings|afternoons|summers)"
-    r"|in (?:the\s)?(?:summer|winter|spring|autumn)|most\s(?:days|evenings|weekends|mornings|nights|weeks|summers|afternoons|years)|daily|weekly|monthly"
-    r"|all year round|first thing in the morning|(?:before|after) (?:breakfast|lunch|dinner|bed|school|work)|on my (?:lunch break|days? off|way to work))"
+    rf"|on\s{_DAY}\s(?:mornings|evenings|nights|afternoons)|(?:at|on)\s(?:the\s)?weekends|on weekdays|in the"
+    rf" (?:mornings|evenings|afternoons|summers)"
+    r"|in (?:the\s)?(?:summer|winter|spring|autumn)|most\s(?:days|evenings|weekends|mornings|nights|weeks"
+    r"|summers|afternoons|years)|daily|weekly|monthly"
+    r"|all year round|first thing in the morning|(?:before|after) (?:breakfast|lunch|dinner|bed|school|work)"
+    r"|on my (?:lunch break|days? off|way to work))"
 )
 OFTEN = rf"(?i:{_OFTEN})"
 
 _POINTS = re.compile(
-    r"\b(?:this|that|these|those|it|its|it's|itself|him|her|hers|his|them|they|they're|their|theirs|he|she|you|your|yours|you're|u|ur|there|ones|(?:the|another|which|any|every|no|new|old|good)\sone"
+    r"\b(?:this|that|these|those|it|its|it's|itself|him|her|hers|his|them|they|they're|their|theirs|he|she|you"
+    r"|your|yours|you're|u|ur|there|ones|(?:the|another|which|any|every|no|new|old|good)\sone"
     r"|same|such|which|what|whatever|who|whose|why|how|above|below|following)\b",
     re.IGNORECASE,
 )
 _THE_MOMENT = re.compile(
-    r"\b(?:today|tonight|tomorrow|yesterday|right now|just now|for now|at the minute|(?:this|last|next) (?:morning|afternoon|evening|night|week|month|weekend"
-    r"|time|\w+day|semester|term)|again|yet|so far|at last|suddenly|immediately|already|asap|anyway|instead|earlier|later|soon|meanwhile|the other day"
+    r"\b(?:today|tonight|tomorrow|yesterday|right now|just now|for now|at the minute|(?:this|last|next)"
+    r" (?:morning|afternoon|evening|night|week|month|weekend"
+    r"|time|\w+day|semester|term)|again|yet|so far|at last|suddenly|immediately|already|asap|anyway|instead"
+    r"|earlier|later|soon|meanwhile|the other day"
     r"|(?:minutes?|hours?|days?|weeks?) ago)\b|\b(?:lol|haha|hehe|lmao|omg|literally|practically|figuratively)\b",
     re.IGNORECASE,
 )
 _UNREAL = re.compile(
-    r"\b(?:if|unless|whether|would|could|should|might|may|maybe|perhaps|probably|will|won't|shall|must|'ll|'d|guess|suppose|wish|hope"
+    r"\b(?:if|unless|whether|would|could|should|might|may|maybe|perhaps|probably|will|won't|shall|must|'ll|'d"
+    r"|guess|suppose|wish|hope"
     r"|pretend|imagine|let's|please|help|gonna|wanna|gotta|supposed|ought)\b|\?",
     re.IGNORECASE,
 )
 
 _PAST = word_set(
-    "went did was were had got took made came saw gave said told thought knew found left felt kept held brought bought caught taught sought fought"
-    " sold sent spent built lent meant met paid heard lost won ran sat stood began sang swam drank broke chose drove flew forgot froze grew rode rose"
-    " shook spoke stole threw woke wore wrote ate fell became blew drew led fed shot slept swept wept kept understood stuck struck hung dug dreamt"
-    " learnt burnt spelt lit bit hid slid tore swore beat bent bled bound clung crept dealt flung fled ground laid lain rang shone shrank sank spun sprang"
+    "went did was were had got took made came saw gave said told thought knew found left felt kept held"
+    " brought bought caught taught sought fought"
+    " sold sent spent built lent meant met paid heard lost won ran sat stood began sang swam drank broke"
+    " chose drove flew forgot froze grew rode rose"
+    " shook spoke stole threw woke wore wrote ate fell became blew drew led fed shot slept swept wept kept"
+    " understood stuck struck hung dug dreamt"
+    " learnt burnt spelt lit bit hid slid tore swore beat bent bled bound clung crept dealt flung fled ground"
+    " laid lain rang shone shrank sank spun sprang"
     " stung strode strove swung wound wrung been gone done seen known taken given"
 )
 _NO_ACT = word_set(
-    "am are is was were be been being have has had having do does did can could will would shall should may might must ought need dare"
-    " think feel want hope wonder know mean guess suppose believe wish seem look sound ask say tell forget remember understand realise realize agree disagree"
-    " notice find found hear appreciate thank care mind matter deserve expect assume imagine doubt swear promise bet regret admit confess apologise apologize"
-    " love like hate dislike prefer enjoy adore struggle worry cry die suffer miss lose fail keep continue stop happen tend learn die fall break not never"
+    "am are is was were be been being have has had having do does did can could will would shall should may"
+    " might must ought need dare"
+    " think feel want hope wonder know mean guess suppose believe wish seem look sound ask say tell forget"
+    " remember understand realise realize agree disagree"
+    " notice find found hear appreciate thank care mind matter deserve expect assume imagine doubt swear"
+    " promise bet regret admit confess apologise apologize"
+    " love like hate dislike prefer enjoy adore struggle worry cry die suffer miss lose fail keep continue"
+    " stop happen tend learn die fall break not never"
     " don cannot just and or to the a an my our so too"
 )
 _SEEMS = word_set("sing bring swing ring need feed breed weed shed bed apply rely fly supply reply ping")
@@ -140,8 +179,14 @@ _OF_THEM = (
     (re.compile(r"\b(?:me|us)\b"), "them"),
     (re.compile(r"\b(?:myself|ourselves)\b", re.IGNORECASE), "themselves"),
 )
-_AND_DOES = re.compile(r"(?<=\sand\s)(?:do|go|have|play|run|swim|walk|read|cook|watch|eat|drink|sing|teach|write|make|take)(?=\s)")
-_END = re.compile(r"\s(?:either|too|as well|though|by the way|btw|actually|of course|you know|nowadays|these days|anymore|any more|myself)$", re.IGNORECASE)
+_AND_DOES = re.compile(
+    r"(?<=\sand\s)(?:do|go|have|play|run|swim|walk|read|cook|watch|eat|drink|sing|teach|write|make|take)(?=\s)"
+)
+_END = re.compile(
+    r"\s(?:either|too|as well|though|by the way|btw|actually|of course|you know|nowadays|these days|anymore"
+    r"|any more|myself)$",
+    re.IGNORECASE,
+)
 _WE_ALL = re.compile(r"\bwe\s(?:all|humans|people)\b", re.IGNORECASE)
 
 
@@ -189,4 +234,6 @@ def how_often(soft: str) -> str:
 
 def lasting(clause: Clause, label: str, value: str, *, slot: str = "", stated: str = "", starts: bool = False) -> Fact:
     """The fact of a plain telling."""
-    return Fact(label=label, value=value, clause=clause, slot=slot, stated=stated, starts=starts, confidence=0.75, plain=True)
+    return Fact(
+        label=label, value=value, clause=clause, slot=slot, stated=stated, starts=starts, confidence=0.75, plain=True
+    )

@@ -7,7 +7,20 @@ from collections.abc import Iterator
 from .... import lazy_re as re
 from .english_grammar import Fact, rule_set
 from .people import is_name
-from .plain_english import CASED, DURATION, HOW_OFTEN, OFTEN, REST, SOFT, SUBJECT, how_often, is_base_verb, lasting, put, third
+from .plain_english import (
+    CASED,
+    DURATION,
+    HOW_OFTEN,
+    OFTEN,
+    REST,
+    SOFT,
+    SUBJECT,
+    how_often,
+    is_base_verb,
+    lasting,
+    put,
+    third,
+)
 from .sentences import Clause
 
 __all__ = ["ROUTINE_RULES"]
@@ -16,10 +29,12 @@ ROUTINE_RULES, _rule = rule_set()
 
 _DOES = rf"(?P<verb>[a-z]+)(?P<what>\s{REST}{{1,70}}?)?"
 _OFTEN_WORDS = (
-    "every each on once twice thrice times days evenings mornings nights hours at in most daily weekly monthly all before after first"
+    "every each on once twice thrice times days evenings mornings nights hours at in most daily weekly monthly"
+    " all before after first"
 )
 _NO_ROUTINE = re.compile(
-    r"\b(?:something new|thank|lucky|blessed|crazy|nuts|insane|mad|mess|problems?|issues?|errors?|trouble|nonsense|bored|tired|stuck|lost|confused)\b",
+    r"\b(?:something new|thank|lucky|blessed|crazy|nuts|insane|mad|mess|problems?|issues?|errors?|trouble"
+    r"|nonsense|bored|tired|stuck|lost|confused)\b",
     re.IGNORECASE,
 )
 _MEALTIME = re.compile(r"(?:before|after|first|all|in)\s", re.IGNORECASE)
@@ -27,8 +42,10 @@ _HAS_THEN = re.compile(r"(?:have|meet|see|leave|arrive|start|finish|call|fly|get
 
 
 _ACTS = re.compile(
-    r"(?:have\s(?:an?\s)?(?:\w+\s)?(?:dinner|lunch|breakfast|brunch|choir practice|band practice|rehearsals?|physio|therapy|training|lessons?|class(?:es)?|guitar lessons?|piano lessons?"
-    r"|game night|family (?:dinner|lunch)|sunday lunch)|look after|do|care for|like to (?:go|walk|run|swim|read|cook|bake)|try to (?:go|walk|run|swim|read|cook|write|meditate|exercise))\b",
+    r"(?:have\s(?:an?\s)?(?:\w+\s)?(?:dinner|lunch|breakfast|brunch|choir practice|band practice|rehearsals?"
+    r"|physio|therapy|training|lessons?|class(?:es)?|guitar lessons?|piano lessons?"
+    r"|game night|family (?:dinner|lunch)|sunday lunch)|look after|do|care for|like to (?:go|walk|run|swim"
+    r"|read|cook|bake)|try to (?:go|walk|run|swim|read|cook|write|meditate|exercise))\b",
     re.IGNORECASE,
 )
 
@@ -42,7 +59,11 @@ def _habit(clause: Clause, verb: str, rest: str, soft: str = "") -> Iterator[Fac
     yield lasting(clause, "habit", put(f"{how_often(soft)}{third(verb)}", rest))
 
 
-@_rule(_OFTEN_WORDS, rf"{SUBJECT}\s{HOW_OFTEN}{_DOES}\s(?P<often>{OFTEN})(?P<more>\s(?i:at|with|in|from|before|after|for|to)\s{REST}{{2,40}})?$")
+@_rule(
+    _OFTEN_WORDS,
+    rf"{SUBJECT}\s{HOW_OFTEN}{_DOES}\s(?P<often>{OFTEN})(?P<more>\s(?i:at|with|in|from|before|after|for"
+    rf"|to)\s{REST}{{2,40}})?$",
+)
 def _does_often(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     what, often = match["what"] or "", match["often"]
     if not _is_act(match["verb"], what) or _NO_ROUTINE.search(what):
@@ -65,15 +86,18 @@ def _often_does(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 _HOUR = (
-    r"(?:(?:half past|quarter (?:past|to)|ten (?:past|to))\s\w+|\d{1,2}(?:[:.]\d\d)?(?:\s?[ap]\.?m\.?)?|noon|midnight|midday|dawn|sunrise|one|two"
+    r"(?:(?:half past|quarter (?:past|to)|ten (?:past|to))\s\w+|\d{1,2}(?:[:.]\d\d)?(?:\s?[ap]\.?m\.?)?|noon"
+    r"|midnight|midday|dawn|sunrise|one|two"
     r"|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?:\s(?:thirty|fifteen|o'clock))?"
 )
 
 
 @_rule(
     "get wake rise go start finish leave eat have",
-    rf"{SUBJECT}\s{SOFT}(?P<verb>(?i:get up|wake up|rise|go to (?:bed|sleep)|start work|finish work|leave for work|leave the house|eat (?:dinner|lunch|breakfast)"
-    rf"|have (?:dinner|lunch|breakfast)))\s(?P<when>(?i:(?:very\s)?(?:early|late)|(?:at|around|about|by|before|after)\s(?:about\s|around\s)?{_HOUR}"
+    rf"{SUBJECT}\s{SOFT}(?P<verb>(?i:get up|wake up|rise|go to (?:bed|sleep)|start work|finish work|leave for"
+    rf" work|leave the house|eat (?:dinner|lunch|breakfast)"
+    rf"|have (?:dinner|lunch|breakfast)))\s(?P<when>(?i:(?:very\s)?(?:early|late)|(?:at|around|about|by|before"
+    rf"|after)\s(?:about\s|around\s)?{_HOUR}"
     rf"(?:\sin the (?:morning|evening|afternoon)|\sat night)?)(?:\s{OFTEN})?)$",
 )
 def _at_hour(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
@@ -86,10 +110,14 @@ _TO_WORK = r"(?:work|school|the office|uni|university|college|campus|my office|t
 
 @_rule(
     "cycle walk drive commute bike run take catch get go ride travel",
-    rf"{SUBJECT}\s{SOFT}(?P<verb>(?i:cycle|walk|drive|commute|bike|run|scoot|(?:take|catch|get|ride)\s(?:the|a|my)\s(?:\w+\s)?(?:bus|tram|train|metro|tube|underground"
-    rf"|subway|ferry|bike|car|scooter|coach)|(?:go|get|travel|come)\s(?:by\s\w+|on foot)))\s(?P<where>(?i:(?:in\s)?to\s(?:and from\s)?{_TO_WORK}(?:\sand back)?"
+    rf"{SUBJECT}\s{SOFT}(?P<verb>(?i:cycle|walk|drive|commute|bike|run|scoot|(?:take|catch|get|ride)\s(?:the|a"
+    rf"|my)\s(?:\w+\s)?(?:bus|tram|train|metro|tube|underground"
+    rf"|subway|ferry|bike|car|scooter|coach)|(?:go|get|travel|come)\s(?:by\s\w+|on"
+    rf" foot)))\s(?P<where>(?i:(?:in\s)?to\s(?:and from\s)?{_TO_WORK}(?:\sand back)?"
     rf"|(?:in\s)?from\s{CASED}(?:\sto\s{CASED})?))(?:\s{OFTEN})?$"
-    rf"|{SUBJECT}\s{SOFT}(?i:go|get|travel|commute)\s(?:in\s)?(?i:to)\s(?P<where2>(?i:{_TO_WORK}))\s(?P<by>(?i:by\s\w+|on foot|on my (?:bike|motorbike)))(?:\s{OFTEN})?$",
+    rf"|{SUBJECT}\s{SOFT}(?i:go|get|travel"
+    rf"|commute)\s(?:in\s)?(?i:to)\s(?P<where2>(?i:{_TO_WORK}))\s(?P<by>(?i:by\s\w+|on foot|on my (?:bike"
+    rf"|motorbike)))(?:\s{OFTEN})?$",
 )
 def _commutes(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     if match["by"]:
@@ -100,40 +128,57 @@ def _commutes(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 _SPORT = (
-    r"(?:yoga|pilates|tai chi|karate|judo|taekwondo|aikido|kung fu|jiu[- ]jitsu|kickboxing|boxing|fencing|archery|gymnastics|ballet|crossfit|weights"
-    r"|athletics|triathlons?|parkour|gardening|crosswords?|sudokus?|jigsaws?|jigsaw puzzles|puzzles|pottery|ceramics|calligraphy|embroidery|woodwork"
-    r"|woodworking|carpentry|photography|improv|stand-up(?: comedy)?|amateur dramatics|genealogy|voluntary work|volunteer work|martial arts|aerobics"
-    r"|zumba|spinning|salsa|tango|ballroom dancing|line dancing|origami|cross[- ]stitch|macram[eé]|needlework|meditation)"
+    r"(?:yoga|pilates|tai chi|karate|judo|taekwondo|aikido|kung fu|jiu[- ]jitsu|kickboxing|boxing|fencing"
+    r"|archery|gymnastics|ballet|crossfit|weights"
+    r"|athletics|triathlons?|parkour|gardening|crosswords?|sudokus?|jigsaws?|jigsaw puzzles|puzzles|pottery"
+    r"|ceramics|calligraphy|embroidery|woodwork"
+    r"|woodworking|carpentry|photography|improv|stand-up(?: comedy)?|amateur dramatics|genealogy|voluntary"
+    r" work|volunteer work|martial arts|aerobics"
+    r"|zumba|spinning|salsa|tango|ballroom dancing|line dancing|origami|cross[- ]stitch|macram[eé]|needlework"
+    r"|meditation)"
 )
 _ALONE = (
-    r"(?:knit|sew|crochet|paint|sketch|sing|dance|ski|snowboard|surf|meditate|fish|hunt|garden|juggle|cycle|jog|skate|sail|scuba dive|dive|whittle|weave"
-    r"|quilt|embroider|row|box|fence|bake|swim|climb|hike|busk|freelance|journal|draw|photograph birds|birdwatch|write (?:poetry|poems|songs|short stories"
-    r"|fiction|novels|music)|restore (?:old\s|vintage\s|classic\s)?\w+|make (?:my own )?(?:jewellery|jewelry|pottery|candles|soap|furniture|wine|cheese|cider|jam|music)"
+    r"(?:knit|sew|crochet|paint|sketch|sing|dance|ski|snowboard|surf|meditate|fish|hunt|garden|juggle|cycle"
+    r"|jog|skate|sail|scuba dive|dive|whittle|weave"
+    r"|quilt|embroider|row|box|fence|bake|swim|climb|hike|busk|freelance|journal|draw|photograph birds"
+    r"|birdwatch|write (?:poetry|poems|songs|short stories"
+    r"|fiction|novels|music)|restore (?:old\s|vintage\s|classic\s)?\w+|make (?:my own )?(?:jewellery|jewelry"
+    r"|pottery|candles|soap|furniture|wine|cheese|cider|jam|music)"
     r"|brew (?:my own\s)?(?:beer|cider|kombucha)|compose|DJ)"
 )
 _AS_HOBBY = (
-    r"(?:\s(?:in my (?:spare|free) time|as a hobby|for fun|to relax|on the side|for a living|a lot|a bit|a little|competitively|semi-professionally|for charity))"
+    r"(?:\s(?:in my (?:spare|free) time|as a hobby|for fun|to relax|on the side|for a living|a lot|a bit|a little"
+    r"|competitively|semi-professionally|for charity))"
 )
 _GROUP = (
-    r"(?:choir|band|orchestra|quartet|trio|chorus|ensemble|team|league|club|group|society|association|squad|side|class|troupe|circle|party|union|cooperative|co-op|guild"
+    r"(?:choir|band|orchestra|quartet|trio|chorus|ensemble|team|league|club|group|society|association|squad"
+    r"|side|class|troupe|circle|party|union|cooperative|co-op|guild"
     r"|church|parish|fire brigade|lodge|council|committee|gym)"
 )
 _CROPS = (
-    r"(?:tomatoes|potatoes|vegetables|veg|herbs|flowers|roses|tulips|orchids|dahlias|chillies|chilies|strawberries|apples|beans|courgettes|mushrooms|pumpkins|sunflowers"
+    r"(?:tomatoes|potatoes|vegetables|veg|herbs|flowers|roses|tulips|orchids|dahlias|chillies|chilies"
+    r"|strawberries|apples|beans|courgettes|mushrooms|pumpkins|sunflowers"
     r"|food|fruit|salad|cacti|bonsai(?: trees)?|lavender|garlic|grapes)"
 )
 
 
-@_rule("do", rf"{SUBJECT}\s{SOFT}(?i:do)\s(?P<what>(?i:(?:a lot of|a bit of|some)\s)?(?:\w+\s)?(?i:{_SPORT}))(?P<more>(?i:{_AS_HOBBY}|\s{OFTEN}|\s(?:at|in|with)\s{REST}{{3,30}}))?$")
+@_rule(
+    "do",
+    rf"{SUBJECT}\s{SOFT}(?i:do)\s(?P<what>(?i:(?:a lot of|a bit of"
+    rf"|some)\s)?(?:\w+\s)?(?i:{_SPORT}))(?P<more>(?i:{_AS_HOBBY}|\s{OFTEN}|\s(?:at|in"
+    rf"|with)\s{REST}{{3,30}}))?$",
+)
 def _does_sport(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     yield lasting(clause, "hobby", put("does", f"{match['what']}{match['more'] or ''}"))
 
 
 @_rule(
-    "knit sew crochet paint sketch sing dance ski snowboard surf meditate fish hunt garden juggle cycle jog skate sail dive whittle weave quilt embroider row box"
+    "knit sew crochet paint sketch sing dance ski snowboard surf meditate fish hunt garden juggle cycle jog"
+    " skate sail dive whittle weave quilt embroider row box"
     " fence bake swim climb hike busk freelance journal draw birdwatch write restore make brew compose dj photograph",
     rf"{SUBJECT}\s{SOFT}(?P<does>(?i:{_ALONE}))(?P<more>(?i:{_AS_HOBBY}))?$"
-    rf"|{SUBJECT}\s{SOFT}(?P<art>(?i:paint|draw|carve|photograph|build|make|write|sew|knit|restore|repair|design)\s{REST}{{3,40}}?)(?P<hobby>(?i:{_AS_HOBBY}))$",
+    rf"|{SUBJECT}\s{SOFT}(?P<art>(?i:paint|draw|carve|photograph|build|make|write|sew|knit|restore|repair"
+    rf"|design)\s{REST}{{3,40}}?)(?P<hobby>(?i:{_AS_HOBBY}))$",
 )
 def _practises(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     verb, _, rest = (match["does"] or match["art"]).partition(" ")
@@ -142,9 +187,12 @@ def _practises(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 @_rule(
     "sing play dance row volunteer perform act drum swim run train coach",
-    rf"{SUBJECT}\s{SOFT}(?P<verb>(?i:sing|play|dance|row|volunteer|perform|act|drum|run|train|swim|coach|help out))\s(?P<what>(?i:(?:\w+\s){{0,3}}?(?:in|with|for|at)\s(?:an?|the|my|our|my local|the local)"
-    rf"\s(?:[\w'-]+\s){{0,3}}?(?:{_GROUP}|orchestra|hospice|shelter|food bank|charity shop|soup kitchen|library|museum|school|hospital|animal shelter|rescue centre|refuge"
-    rf"|community garden|youth club|nursing home|care home|cathedral))(?:\s(?i:in|of|at|from)\s(?:the\s)?[\w' -]{{2,30}})?)$",
+    rf"{SUBJECT}\s{SOFT}(?P<verb>(?i:sing|play|dance|row|volunteer|perform|act|drum|run|train|swim|coach|help"
+    rf" out))\s(?P<what>(?i:(?:\w+\s){{0,3}}?(?:in|with|for|at)\s(?:an?|the|my|our|my local|the local)"
+    rf"\s(?:[\w'-]+\s){{0,3}}?(?:{_GROUP}|orchestra|hospice|shelter|food bank|charity shop|soup kitchen|library"
+    rf"|museum|school|hospital|animal shelter|rescue centre|refuge"
+    rf"|community garden|youth club|nursing home|care home|cathedral))(?:\s(?i:in|of|at|from)\s(?:the\s)?[\w'"
+    rf" -]{{2,30}})?)$",
 )
 def _in_group(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     yield lasting(clause, "hobby", put(third(match["verb"]), match["what"]))
@@ -152,13 +200,24 @@ def _in_group(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 @_rule(
     "im am were are belong part member",
-    rf"{SUBJECT}(?P<be>(?i:(?:'m|'re|\sam|\sare)\s{SOFT}(?:in|part of|a member of|on|active in|the \w+ (?:of|in)|a \w+ in)|\s{SOFT}belong to))\s(?P<what>(?i:(?:an?|the|our|my)\s(?:[\w'&-]+\s){{0,3}}?"
+    rf"{SUBJECT}(?P<be>(?i:(?:'m|'re|\sam|\sare)\s{SOFT}(?:in|part of|a member of|on|active in|the \w+ (?:of"
+    rf"|in)|a \w+ in)|\s{SOFT}belong to))\s(?P<what>(?i:(?:an?|the|our|my)\s(?:[\w'&-]+\s){{0,3}}?"
     rf"(?i:{_GROUP})))(?P<more>\s(?i:in|of|at|for|on|called)\s[\w' -]{{2,40}})?$",
 )
 def _belongs(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
-    if re.search(r"\b(?:gym|church|class|team|group|party|council|union|committee|side)\Z", match["what"], re.IGNORECASE) and not re.search(
-        r"belong|member|part of|\bon\b(?! the team)", match["be"], re.IGNORECASE
-    ) and not re.search(r"\b(?:football|soccer|rugby|hockey|cricket|volleyball|basketball|netball|swim\w*|pub quiz|quiz|rowing|running|walking|theatre|drama|reading|writing|support|church|debate|chess|curling|darts|bowling|dance|art|pottery)\s\w+\Z", match["what"], re.IGNORECASE):
+    if (
+        re.search(
+            r"\b(?:gym|church|class|team|group|party|council|union|committee|side)\Z", match["what"], re.IGNORECASE
+        )
+        and not re.search(r"belong|member|part of|\bon\b(?! the team)", match["be"], re.IGNORECASE)
+        and not re.search(
+            r"\b(?:football|soccer|rugby|hockey|cricket|volleyball|basketball|netball|swim\w*|pub quiz|quiz"
+            r"|rowing|running|walking|theatre|drama|reading|writing|support|church|debate|chess|curling|darts"
+            r"|bowling|dance|art|pottery)\s\w+\Z",
+            match["what"],
+            re.IGNORECASE,
+        )
+    ):
         return  # where one is just now
     lead = re.sub(r"^\W*(?:m|re|am|are)\s", "", match["be"].strip(), flags=re.IGNORECASE)
     told = f"{match['what']}{match['more'] or ''}"
@@ -168,9 +227,14 @@ def _belongs(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 @_rule(
     "keep grow bake brew sew raise breed rear make",
-    rf"{SUBJECT}\s{SOFT}(?P<keep>(?i:keep\s(?:bees|chickens|hens|ducks|geese|goats|sheep|pigs|rabbits|horses|pigeons|koi|tropical fish|snakes|parrots|alpacas|cattle|a (?:food |dream |travel |gratitude )?(?:diary|journal)"
-    rf"|an? (?:aquarium|allotment|vegetable garden))|grow\s(?:(?:my|our) own\s(?:\w+\s)?\w+|(?:\w+\s)?{_CROPS}(?:\sand\s\w+)?)|(?:bake|make|brew|sew|roast|mend|cut|press|knit|dye|mix)\s(?:all\s)?(?:my|our) own\s[\w -]{{3,30}}"
-    rf"|(?:raise|breed|rear|train)\s(?:\w+\s)?(?:bees|chickens|hens|ducks|geese|goats|sheep|pigs|rabbits|horses|pigeons|koi|alpacas|cattle|dogs|cats|guide dogs|budgies|canaries|parrots|guppies)))"
+    rf"{SUBJECT}\s{SOFT}(?P<keep>(?i:keep\s(?:bees|chickens|hens|ducks|geese|goats|sheep|pigs|rabbits|horses"
+    rf"|pigeons|koi|tropical fish|snakes|parrots|alpacas|cattle|a (?:food |dream |travel |gratitude )?(?:diary"
+    rf"|journal)"
+    rf"|an? (?:aquarium|allotment|vegetable garden))|grow\s(?:(?:my|our) own\s(?:\w+\s)?\w+"
+    rf"|(?:\w+\s)?{_CROPS}(?:\sand\s\w+)?)|(?:bake|make|brew|sew|roast|mend|cut|press|knit|dye"
+    rf"|mix)\s(?:all\s)?(?:my|our) own\s[\w -]{{3,30}}"
+    rf"|(?:raise|breed|rear|train)\s(?:\w+\s)?(?:bees|chickens|hens|ducks|geese|goats|sheep|pigs|rabbits|horses"
+    rf"|pigeons|koi|alpacas|cattle|dogs|cats|guide dogs|budgies|canaries|parrots|guppies)))"
     rf"(?P<more>\s(?i:in|on|at|for|with)\s{REST}{{3,40}})?$",
 )
 def _keeps(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
@@ -180,7 +244,8 @@ def _keeps(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 @_rule(
     "build restore repair collect design",
-    rf"{SUBJECT}\s{SOFT}(?P<verb>(?i:build|restore|repair|collect))\s(?P<what>(?i:(?:model|miniature|old|vintage|antique|classic|wooden|remote[- ]control(?:led)?|scale)\s[\w -]{{3,30}}))$",
+    rf"{SUBJECT}\s{SOFT}(?P<verb>(?i:build|restore|repair|collect))\s(?P<what>(?i:(?:model|miniature|old"
+    rf"|vintage|antique|classic|wooden|remote[- ]control(?:led)?|scale)\s[\w -]{{3,30}}))$",
 )
 def _makes(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     yield lasting(clause, "hobby", put(third(match["verb"]), match["what"]))
@@ -188,20 +253,28 @@ def _makes(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 @_rule(
     "go",
-    rf"{SUBJECT}\s{SOFT}(?i:go)\s(?P<what>(?i:(?:wild |cold[- ]water |open[- ]water |rock |ice |line |ballroom |trail |mountain |fell )?(?:running|swimming|hiking|fishing|climbing|cycling|dancing|skiing|sailing|surfing|bowling|jogging|riding|horse riding|camping|birdwatching|geocaching"
-    rf"|kayaking|rowing|bouldering|hunting|foraging|mountain biking|walking)\s(?:a lot|with\s[\w' ]{{2,30}}|in\s(?:the\s)?[\w' ]{{2,30}}|at\s(?:the\s)?[\w' ]{{2,30}})"
-    rf"|to\s(?:the\s(?:gym|mosque|synagogue|temple)|church|mass|night school|evening classes|physio|therapy|football matches)(?:\s(?:a lot|regularly))?))(?:\s{OFTEN})?$",
+    rf"{SUBJECT}\s{SOFT}(?i:go)\s(?P<what>(?i:(?:wild |cold[- ]water |open[- ]water |rock |ice |line |ballroom "
+    rf"|trail |mountain |fell )?(?:running|swimming|hiking|fishing|climbing|cycling|dancing|skiing|sailing"
+    rf"|surfing|bowling|jogging|riding|horse riding|camping|birdwatching|geocaching"
+    rf"|kayaking|rowing|bouldering|hunting|foraging|mountain biking|walking)\s(?:a lot|with\s[\w' ]{{2,30}}"
+    rf"|in\s(?:the\s)?[\w' ]{{2,30}}|at\s(?:the\s)?[\w' ]{{2,30}})"
+    rf"|to\s(?:the\s(?:gym|mosque|synagogue|temple)|church|mass|night school|evening classes|physio|therapy"
+    rf"|football matches)(?:\s(?:a lot|regularly))?))(?:\s{OFTEN})?$",
 )
 def _goes(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     yield from _habit(clause, "go", match["what"])
 
 
-_READS = r"(?:novels?|fiction|non-?fiction|poetry|biographies|memoirs|thrillers?|crime|fantasy|history|comics|manga|mysteries|classics|science fiction|sci-?fi|books|romance|philosophy)"
+_READS = (
+    r"(?:novels?|fiction|non-?fiction|poetry|biographies|memoirs|thrillers?|crime|fantasy|history|comics|manga"
+    r"|mysteries|classics|science fiction|sci-?fi|books|romance|philosophy)"
+)
 
 
 @_rule(
     "read listen watch",
-    rf"{SUBJECT}\s{SOFT}(?P<does>(?i:(?:read|listen to|watch)\s(?:mostly|mainly|only|a lot of|lots of|tons of|almost only|nothing but|loads of)\s[\w' -]{{3,40}}|read\s(?:[\w-]+\s){{0,2}}{_READS}))(?:\s{OFTEN})?$",
+    rf"{SUBJECT}\s{SOFT}(?P<does>(?i:(?:read|listen to|watch)\s(?:mostly|mainly|only|a lot of|lots of|tons of"
+    rf"|almost only|nothing but|loads of)\s[\w' -]{{3,40}}|read\s(?:[\w-]+\s){{0,2}}{_READS}))(?:\s{OFTEN})?$",
 )
 def _reads(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     verb, _, rest = match["does"].partition(" ")
@@ -216,24 +289,35 @@ def _supports(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 @_rule(
     "been",
-    rf"{SUBJECT}(?i:'ve|\shave)\s(?i:(?:also|actually|now|both|always)\s)*(?i:been)\s(?P<doing>[a-z]+ing)(?P<what>\s{REST}{{2,60}}?)?\s(?P<span>(?i:{DURATION}|(?:(?:on and off|now)\s){DURATION}))$",
+    rf"{SUBJECT}(?i:'ve|\shave)\s(?i:(?:also|actually|now|both"
+    rf"|always)\s)*(?i:been)\s(?P<doing>[a-z]+ing)(?P<what>\s{REST}{{2,60}}?)?\s(?P<span>(?i:{DURATION}"
+    rf"|(?:(?:on and off|now)\s){DURATION}))$",
 )
 def _has_been_doing(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     doing, what = match["doing"].lower(), match["what"] or ""
     if what.strip() in ("for", "since", "on and off", "for about"):
         return
-    if doing in _NOT_DONE or (not what and doing not in _DONE_ALONE) or re.search(r"\bmonths?\b", match["span"]) and doing in ("having", "getting", "using", "working"):
+    if (
+        doing in _NOT_DONE
+        or (not what and doing not in _DONE_ALONE)
+        or (re.search(r"\bmonths?\b", match["span"])
+        and doing in ("having", "getting", "using", "working"))
+    ):
         return
     value = put("has been", f"{doing}{what} {match['span']}")
-    label = "work" if doing in ("working", "teaching", "running", "managing", "practising", "freelancing") else "home" if doing in ("living", "renting") else "habit"
+    label = (
+        "work"
+        if doing in ("working", "teaching", "running", "managing", "practising", "freelancing")
+        else "home"
+        if doing in ("living", "renting")
+        else "habit"
+    )
     yield lasting(clause, label, value)
 
 
 _NOT_DONE = frozenset(
-    "waiting trying looking thinking wondering feeling hoping meaning wanting searching asking struggling dying saying telling dealing going being dreaming debating considering"
-    " worrying procrastinating putting avoiding missing losing noticing experiencing seeing hearing reading talking following planning getting having planning racking".split()
+    ["waiting", "trying", "looking", "thinking", "wondering", "feeling", "hoping", "meaning", "wanting", "searching", "asking", "struggling", "dying", "saying", "telling", "dealing", "going", "being", "dreaming", "debating", "considering", "worrying", "procrastinating", "putting", "avoiding", "missing", "losing", "noticing", "experiencing", "seeing", "hearing", "reading", "talking", "following", "planning", "getting", "having", "planning", "racking"]
 )
 _DONE_ALONE = frozenset(
-    "teaching painting singing dancing running swimming climbing knitting sewing cycling skiing surfing gardening meditating fishing writing acting farming nursing freelancing sailing"
-    " coaching fencing boxing skating drawing photographing volunteering smoking vaping journaling journalling driving cooking baking rowing".split()
+    ["teaching", "painting", "singing", "dancing", "running", "swimming", "climbing", "knitting", "sewing", "cycling", "skiing", "surfing", "gardening", "meditating", "fishing", "writing", "acting", "farming", "nursing", "freelancing", "sailing", "coaching", "fencing", "boxing", "skating", "drawing", "photographing", "volunteering", "smoking", "vaping", "journaling", "journalling", "driving", "cooking", "baking", "rowing"]
 )

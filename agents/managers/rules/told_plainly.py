@@ -26,8 +26,10 @@ _ONLY_OFTEN = re.compile(rf"(?i:(?:(?:and|but|so|also|oh|well)[\s,]+)*){OFTEN}\Z
 _ONLY_PARTNER = re.compile(rf"(?i:my\s(?:{any_of(w for w in PARTNERS if w.isascii())}))(?:\s{NAME})?\Z")
 _YEAR = re.compile(r"\b(?:this|next|last)\s(?:year|summer|spring|autumn|winter|fall)\b", re.IGNORECASE)
 _DRAFT = re.compile(
-    r"^\W*(?:(?:please|now|ok|okay|hi|hey|and|also|can you|could you|would you|help me)[\s,]+)*(?:translate|rewrite|rephrase|reword|paraphrase|proofread|correct|edit|fix"
-    r"|summari[sz]e|write|draft|compose|continue|complete|finish|improve|shorten|expand|say|pretend|imagine|repeat|read out|analy[sz]e|act|role-?play)\b[^:]{0,160}:",
+    r"^\W*(?:(?:please|now|ok|okay|hi|hey|and|also|can you|could you|would you|help me)[\s,]+)*(?:translate"
+    r"|rewrite|rephrase|reword|paraphrase|proofread|correct|edit|fix"
+    r"|summari[sz]e|write|draft|compose|continue|complete|finish|improve|shorten|expand|say|pretend|imagine"
+    r"|repeat|read out|analy[sz]e|act|role-?play)\b[^:]{0,160}:",
     re.IGNORECASE,
 )
 

@@ -57,7 +57,7 @@ def job_value(job: str) -> str:
     rf"{LEAD}(?i:.{{0,24}}?\bI(?:'m|'ve been|\sam|\shave been|'ve|\shave"
     rf"|'ll)?\s{ADV}(?P<verb>work|working|worked|start|starting|started|join|joining|joined"
     rf"|employed|got a job|got a new job|took a job|accepted a job|accepted an offer)(?:\s(?:over"
-    rf"|part[- ]time|full[- ]time|nights|remotely|new|out|there|here|on \w+))*\s(?:at|for|with|from"
+    rf"|part[- ]time|full[- ]time|nights|remotely|new|out|there|here|on (?!an?\b|the\b|my\b|our\b)\w+))*\s(?:at|for|with|from"
     rf"|by|in)?\s?(?:the\s(?=(?-i:[A-Z])))?){EMPLOYER}(?:\s(?i:as)\s(?i:an?\s|the\s|their\s)?{JOB}(?=$|\s(?i:and"
     rf"|since|for|from|on|in|at|but|next|this|last|until)\b))?",
 )
