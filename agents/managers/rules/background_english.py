@@ -44,10 +44,10 @@ def _grew_up(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     rf"|farm|island|city|suburb|place)(?:\s(?:of|in|near|on|outside|called)\s{REST}{{3,40}})?)))$"
     rf"|{SUBJECT}\s(?P<adopted>(?i:was adopted|was (?:a )?premature|was born (?:deaf|blind|prematurely"
     rf"|premature)))(?P<as>\s(?i:as a \w+|at \w+|from {CASED}|when I was \w+))?$"
-    rf"|{SUBJECT}(?i:'m|\sam)\s{SOFT}(?P<of>(?i:(?:the\s(?:youngest|oldest|eldest|second|middle|third|only \w+)"
+    rf"|{SUBJECT}(?i:'m|\sam)\s{SOFT}(?P<of>(?i:(?:the\s(?:youngest|oldest|eldest|second|middle|third|only \w+|first(?: \w+)?)"
     rf"|(?:one|the (?:first|second|third|fourth|fifth)) )"
     rf"\s?(?:child\s|girl\s|boy\s)?(?:of|out of|in)\s(?:my family|(?:the\s)?\w+(?:\s(?:children|siblings|kids"
-    rf"|sisters|brothers))?|a family of \w+)))$",
+    rf"|sisters|brothers))?|a family of\s\w+(?:\s\w+)?|my family to\s{REST}{{4,40}})))$",
 )
 def _family_of(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     if match["family"]:
@@ -55,7 +55,7 @@ def _family_of(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     elif match["adopted"]:
         yield lasting(clause, "origin", put(match["adopted"], match["as"] or ""))
     elif re.search(
-        r"\b(?:family|children|siblings|kids|sisters|brothers|two|three|four|five|six|seven|eight|nine|ten"
+        r"\b(?:family(?:\s(?:of|to)\s.+)?|children|siblings|kids|sisters|brothers|two|three|four|five|six|seven|eight|nine|ten"
         r"|eleven|twelve|\d)\Z",
         match["of"],
     ):
@@ -77,7 +77,8 @@ _ILLNESS = (
     r"|miscarriage|c-section|caesarean|vasectomy|hysterectomy|mastectomy|chemotherapy|chemo|meningitis"
     r"|pneumonia|malaria|tuberculosis|covid|sepsis|shingles|polio|measles|leukaemia|leukemia|concussion"
     r"|breakdown|burnout|seizure|hernia|slipped disc|blood clot|pacemaker(?:\s\w+)?|stent|accident|nervous"
-    r" breakdown|anorexia)s?"
+    r" breakdown|anorexia|gestational diabetes|postnatal depression|postpartum depression|pre-?eclampsia|glandular"
+    r" fever|scarlet fever|rheumatic fever|whooping cough)s?"
 )
 _EVER = r"(?:once|twice|(?:two|three|four|five|six|several) times|before)"
 _TIME = (
@@ -95,7 +96,7 @@ _TIME = (
     rf"|shattered)\s(?:my|an?|both|both my|three|two)\s(?:[\w-]+\s)?{_BODY}"
     rf"|(?:survived|beat|recovered from)\s{_ILLNESS}|was diagnosed with\s{REST}{{3,40}}?|was hit by a [a-z]+"
     rf"|was born with\s{REST}{{3,40}}?))"
-    rf"(?P<when>,?\s{_TIME}|\s(?i:as|skiing|playing\s\w+|falling\s[\w ]{{3,30}}|in an? [\w ]{{3,30}}))?$",
+    rf"(?P<when>,?\s{_TIME}|\s(?i:with my (?:first|second|third|last) (?:child|pregnancy|baby|son|daughter)|as|skiing|playing\s\w+|falling\s[\w ]{{3,30}}|in an? [\w ]{{3,30}}))?$",
 )
 def _illness(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     what = re.sub(r"^have\s", "", match["what"])
@@ -144,6 +145,15 @@ _LIFE_THING = re.compile(
     r" school|foster|prison|hospital)\b",
     re.IGNORECASE,
 )
+_YOUNG = re.compile(
+    r"as an?\s(?:\w+\s)?(?:child|kid|boy|girl|baby|toddler|teenager|teen|student)|when (?:I|we) (?:was|were) (?:\d+|[a-z]+teen|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty"
+    r"|(?:a|an) (?:\w+ )?(?:child|kid|baby|teenager|student|boy|girl)|little|young|younger|small|at (?:school|university|uni|college))|in my (?:\w+\s)?(?:teens|twenties|thirties|forties|fifties|youth|childhood)|at (?:school|university|uni|college|primary school|high school)",
+    re.IGNORECASE,
+)
+_ABSTRACT = re.compile(
+    r"\b(?:fun|time|times|dreams?|happy|sad|idea|thing|things|something|everything|nothing|problem|feeling|love|life|lot|great|crazy|so|too|best|worst|mistakes?|trouble|hard|confused|busy|always|never)\b",
+    re.IGNORECASE,
+)
 _SMALL = re.compile(
     r"\b(?:lunch|dinner|breakfast|coffee|tea|nap|shower|break|look|walk|call|email|message|meeting|movie|film"
     r"|episode|ticket|question|photo|picture|pictures|photos|app|laptop|phone|issue|bug|error|code|file"
@@ -167,10 +177,13 @@ def _once(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     verb, what = match["verb"], (match["what"] or "").strip()
     if _SMALL.search(what) or len(what.split()) > 10:
         return
-    if re.match(r"when\s", match["when"]) and not _SURE.match(verb) and not _LIFE_THING.search(what):
+    young = _YOUNG.match(match["when"]) is not None and not _ABSTRACT.search(what)
+    if re.match(r"when\s", match["when"]) and not (young or _SURE.match(verb) or _LIFE_THING.search(what)):
         return
     low = verb.casefold()
-    if low in ("was", "were"):
+    if young and (what or _SURE.match(low)):
+        pass
+    elif low in ("was", "were"):
         job = re.sub(r"^(?:an?|the)\s", "", what)
         if not re.match(r"an?\s", what) or not (JOB_END.search(job) or is_occupation(job)):
             return
@@ -404,6 +417,32 @@ def _has_been_job(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
             slot="job_title",
             confidence=0.75,
         )
+
+
+@_rule(
+    "did took left school home once",
+    rf"{SUBJECT}\s{_PASTLY}(?P<did>(?i:did\s(?:my|an?|two years of|\w+ months of)\s(?:[\w'-]+\s){{0,2}}?(?:degree|master's|masters|phd|doctorate|apprenticeship|a-levels|gcses|military service|national service|training|bachelor's|mba|postdoc|erasmus(?: year)?|internship|residency|studies|teacher training|undergrad\w*)\s(?:in|at|on|under|with|as)"
+    rf"|took (?:an?|my)\s(?:gap year|sabbatical|career break|year off|year out)(?:\s(?:in|to|after|before|between)\b)?|left (?:school|home|university|college)\s(?:at|without|with|early|to|after)))(?P<what>\s{REST}{{2,50}})?$"
+    rf"|{SUBJECT}\s(?i:once)\s(?P<once>(?i:met|won|broke|worked|lived|played|swam|climbed|flew|appeared|ran|danced|sang|shook hands with|owned|cycled|walked|sailed|spent|studied|hitchhiked|performed|represented|taught))\s(?P<much>{REST}{{3,60}})$",
+)
+def _did(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    if match["did"]:
+        if not match["what"] and not re.search(r"year|sabbatical|break|early", match["did"]):
+            return
+        yield lasting(clause, "education", put(match["did"], match["what"] or ""))
+    elif not _SMALL.search(match["much"]) and not _ABSTRACT.search(match["much"]):
+        yield lasting(clause, "life", put("once", f"{match['once'].lower()} {match['much']}"))
+
+
+@_rule(
+    "had",
+    rf"{SUBJECT}{_HAVE}(?i:had)\s(?P<what>(?i:(?:an?|the|my|my own|two|three|problems with|trouble with)?\s?(?:[\w'-]+\s){{0,3}}?[\w'-]+))\s(?P<span>(?i:{DURATION}))$",
+)
+def _has_had(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    what = match["what"]
+    if _SMALL.search(what) or _ABSTRACT.search(what) or re.match(r"(?:enough|no|to|a cold|a headache)\b", what) or re.search(r"\b(?:one|some|any|months?)\Z", what):
+        return
+    yield lasting(clause, "about them", put("has had", f"{what} {match['span']}"))
 
 
 @_rule(

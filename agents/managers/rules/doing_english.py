@@ -33,6 +33,8 @@ __all__ = ["DOING_RULES", "fronted", "used_to"]
 
 DOING_RULES, _rule = rule_set()
 
+_AT_PLACES = word_set("work volunteer serve train perform teach live commute spend sit holiday")
+"""What one does at a place of which all know: "the coastguard", "the parish council"."""
 _DOING = word_set(
     "live reside commute drive ride cycle bike walk run jog hike climb swim sail row surf ski skate dive"
     " travel camp fish hunt garden grow plant farm breed"
@@ -50,7 +52,7 @@ _DOING = word_set(
     " stutter inject carry take make do play go look"
     " care help serve rescue compete judge referee umpire tend brush juggle busk cater tailor mow walk foster"
     " tweet podcast vlog game wake rely commute"
-    " quilt film animate illustrate prune compost recycle upcycle forage keep sublet lodge buy"
+    " quilt film animate illustrate prune compost recycle upcycle forage keep sublet lodge buy bring pack spend sit earn holiday get co-parent co-own co-host home-school dog-sit house-sit co parent host own"
 )
 _VAGUE = re.compile(
     r"\b(?:problems?|issues?|errors?|questions?|ideas?|points?|things?|stuff|ways?|sense|attention|sure|pride"
@@ -105,9 +107,9 @@ _IDIOM = re.compile(
     r"|blank|a (?:bit|little|long)|deep|big|hard)|run\s(?:into|out|away|late|low|on|off|out|through|over"
     r"|across|up|the|a (?:risk|test|check|search|command|query|script|tight|bath))"
     r"|play\s(?:along|around|a (?:role|part|big|huge|key|vital|crucial)|it|dumb|games with|devil|with fire"
-    r"|catch|safe|my|up|down|nice|dead)|keep\s(?:(?!bees|chickens|hens|kosher|halal|horses|goats|sheep|ducks"
+    r"|catch|safe|my|up|down|nice|dead)|keep\s(?:(?!my (?:savings|money|horse|boat|car)\b|bees|chickens|hens|kosher|halal|horses|goats|sheep|ducks"
     r"|rabbits|pigs|an?\s(?:\w+\s)?(?:diary|journal|blog|log|notebook|record|list|first[- ]aid|spare|epipen"
-    r"|aquarium|allotment|dog|cat|parrot|tortoise|cow|pig|vegetable|kitchen))\w)"
+    r"|aquarium|allotment|dog|cat|parrot|tortoise|cow|pig|vegetable|kitchen))(?!my (?:savings|money|car|horse|books|instruments|tools)\b)\w)"
     r"|look\s(?!after\b)|help\s(?!out\b|my\b|run\b|at\b|with my\b)|care\s(?!for (?:my|an?|people|elderly"
     r"|patients|children|the)\b)|save\s(?!for|up|\d|£|money|[a-z]+ (?:hundred|pounds|euros|dollars))"
     r"|rely\s(?!on (?:a|public|my (?:wheelchair|hearing|guide|inhaler))\b)|read\s(?:between|your|out|about"
@@ -129,7 +131,7 @@ _IDIOM = re.compile(
     r" (?:make|help|get|improve|build|live|create|be|ensure|keep))"
     r"|develop\s(?!(?:\w+\s){0,2}(?:software|games|websites|apps|video games|film))|test"
     r"|research\s(?!\w+\s?\w*(?:ology|ics|istry|diseases?|cells?|cancer|medieval|history))|run\s(?:my"
-    r"|our)\s(?:mouth|life|own (?:life|race))|pay\s(?:for|back|off|attention|my (?:respects|dues|way)|the|up|a"
+    r"|our)\s(?:mouth|life|own (?:life|race))|pay\s(?:for(?! (?:my|our|half|all)\s)|back|off|attention|my (?:respects|dues|way)|the|up|a"
     r" (?:visit|price|lot))|live\s(?:for|by|with (?:it|that|regret)|up|my|and|in (?:fear|hope|the moment|the"
     r" present|peace|the|an? (?:society|world|time|era|age|culture|state of|bubble|dream|cul))|on (?:the edge"
     r"|coffee|in|hope)|the|a (?:good|happy|full|healthy|simple|quiet|normal|life|bit)|to|life|vicariously"
@@ -176,11 +178,11 @@ _TO_NOUN = re.compile(
 
 @_rule(
     " ".join(_DOING),
-    rf"{SUBJECT}\s{HOW_OFTEN}(?P<verb>[a-z]+)\s(?P<rest>{REST}{{3,80}})$",
+    rf"{SUBJECT}\s{HOW_OFTEN}(?P<verb>[a-z-]+)\s(?P<rest>{REST}{{3,80}})$",
 )
 def _does(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     verb, rest = match["verb"], match["rest"].strip()
-    if verb not in _DOING or (verb == "keep" and not re.match(r"(?:bees|chickens|kosher|an?\s)", rest)):
+    if verb not in _DOING or (verb == "keep" and not re.match(r"(?:bees|chickens|kosher|an?\s|my (?:savings|money|horse|boat|car)\s)", rest)):
         return
     words = rest.split()
     said = f"{verb} {rest}"
@@ -192,36 +194,11 @@ def _does(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
         or words[0] in ("like", "as", "so", "and", "here", "well")
     ):
         return
-    if _DEFINITE.search(rest) and verb not in (
-        "work",
-        "volunteer",
-        "serve",
-        "train",
-        "perform",
-        "teach",
-        "live",
-        "commute",
-    ):
+    if _DEFINITE.search(rest) and verb not in _AT_PLACES:
         return
-    if _VAGUE.search(OFTEN_AT_END.sub("", rest)) or (_TO.search(f" {rest}") and not _TO_NOUN.search(f" {said}")):
+    if (verb != "spend" and _VAGUE.search(OFTEN_AT_END.sub("", rest))) or (_TO.search(f" {rest}") and not _TO_NOUN.search(f" {said}")):
         return
-    if verb in (
-        "take",
-        "make",
-        "do",
-        "go",
-        "play",
-        "use",
-        "share",
-        "carry",
-        "eat",
-        "drink",
-        "wear",
-        "own",
-        "build",
-        "design",
-        "buy",
-    ) and not _THING_OF[verb].search(rest):
+    if verb in _THING_OF and not _THING_OF[verb].search(rest):
         return
     if (
         verb in ("watch", "read", "listen")
@@ -249,6 +226,17 @@ OFTEN_AT_END = re.compile(
 )
 _CLASSES = r"(?:[\w'-]+\s){0,3}?(?:class(?:es)?|lessons?|courses?|workshops|training|seminars)"
 _THING_OF = {
+    "bring": re.compile(r"^(?:a packed lunch|my own|my lunch|lunch from home)\b", re.IGNORECASE),
+    "pack": re.compile(r"^(?:my own|a packed lunch|my lunch|light\Z)", re.IGNORECASE),
+    "spend": re.compile(
+        r"^(?:(?:most of )?(?:my|our)\s(?:weekends|evenings|summers|mornings|holidays|winters|(?:free|spare) time|lunch breaks?|christmas|days off|weekdays|afternoons|saturdays|sundays)"
+        r"|(?:a lot of|most of my|all my|too much|lots of|much of my)\s(?:\w+\s)?(?:time|money|evenings|weekends))\s(?:on|in|at|with|[a-z]+ing)\b",
+        re.IGNORECASE,
+    ),
+    "sit": re.compile(r"^on (?:the|an?|our)\s(?:[\w'-]+\s){0,3}(?:council|board|committee|jury|panel|bench)\b", re.IGNORECASE),
+    "earn": re.compile(r"^(?:about\s|around\s|roughly\s|just over\s)?[£$€]?\d[\d,.]*k?(?:\s\w+)?\s(?:a|per)\s(?:month|year|week|hour)\b|^(?:the )?minimum wage|^commission\b", re.IGNORECASE),
+    "get": re.compile(r"^(?:around|about)\s(?:by|on|in)\s(?:foot\Z|(?:an?\s|my\s|public\s)?(?:\w+\s)?(?:bike|car|bus|train|scooter|taxi|wheelchair|transport|motorbike|tram|skateboard|moped|van))|^(?:my|our) (?:groceries|vegetables|meat|eggs|news|books|veg box) (?:delivered|from)\b|^(?:a )?(?:massage|haircut|manicure|check-up|flu jab|flu shot)\b", re.IGNORECASE),
+    "holiday": re.compile(r"^(?:in|at|on|with)\s", re.IGNORECASE),
     "take": re.compile(
         rf"^(?:the|an?)\s(?:[\w:.-]+\s){{0,2}}(?:bus|train|tram|metro|tube|subway|ferry|taxi|nap|lift|bike|pill"
         rf"|tablet|sleeping pill|multivitamin)\b|^(?:{_CLASSES})|^(?:(?:\d+|two|three|a daily|cold"
@@ -533,6 +521,20 @@ def _turned(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     yield lasting(clause, "life", put(turned, more))
 
 
+@_rule(
+    "tend try like prefer",
+    rf"{SUBJECT}\s{SOFT}(?P<verb>(?i:tend|try|like|prefer))\s(?i:to)\s(?P<act>(?i:wake up|get up|go to bed|go|eat|sleep|skip|avoid|walk|cycle|run|swim|read|work|shop|buy|cook|bake|drink|travel|sit|stay up|write|garden|fish|hike|camp"
+    rf"|listen to|watch|play|paint|draw|knit|sew))(?P<what>\s{REST}{{2,60}})?$",
+)
+def _tends(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    act, what = match["act"], (match["what"] or "").strip()
+    if not what and act.lower() not in ("wake up", "garden", "fish", "hike", "camp", "paint", "draw", "knit", "sew", "bake", "cook"):
+        return
+    if _VAGUE.search(OFTEN_AT_END.sub("", what)) or _DATED.search(what) or re.match(r"(?:on|over|out|into|back|away|through|like|the)\b(?! my| foot)", what):
+        return
+    yield lasting(clause, "habit", put(f"{third(match['verb'])} to", f"{act} {what}"))
+
+
 _LIKED = r"(?:love|enjoy|like|hate|prefer|adore|can't stand|dislike)"
 
 
@@ -703,11 +705,13 @@ def _my(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     rf" gluten-free (?:diet|menu)|nine hours(?: of)? sleep|eight hours(?: of)? sleep|a new (?:hip|knee|kidney"
     rf"|liver))|to (?:avoid|limit|watch|cut down on|inject|wear)\s{REST}{{3,60}}|to (?:take|eat|rest"
     rf"|drink)\s{REST}{{2,40}}\s(?:because of|for|due to)\smy\s{REST}{{3,30}})(?:\s(?:for|to|because of|due"
-    rf" to)\s{REST}{{3,40}})?)$"
+    rf" to)\s{REST}{{3,40}})?"
+    r"|(?!you|to\b|help|some|a (?:bit|little|few|break|moment|minute|hand|second))(?:[\w-]+\s){1,3}(?:to|in order to)\s(?:sleep"
+    rf"|concentrate|focus|function|read|see|walk|hear|breathe|work properly|fall asleep)(?:\s{REST}{{2,30}})?)$"
     rf"|{SUBJECT}\s{SOFT}(?P<cant>(?i:can't|cannot|can barely|can hardly|can only))\s(?P<act>(?i:hear|see|smell"
     rf"|taste|walk|lift|bend|sit|stand for|climb stairs|kneel|digest|tolerate|sleep without|sleep on|function"
     rf" without|whistle|cook|sing|dance|ski|skate|ride a bike|read music|raise my|straighten my|feel my|fly"
-    rf" because|tell left from right|handle (?:spicy|alcohol|caffeine|lactose|gluten|heat)|have (?:dairy|gluten"
+    rf" because|tell left from right|handle (?:spicy|alcohol|caffeine|lactose|gluten|heat)|have (?:pets|a dog|a cat|dairy|gluten"
     rf"|sugar|caffeine|alcohol|nuts|lactose|wheat|shellfish|kids|children)|work (?:nights|weekends"
     rf"|full-time)))(?P<rest>\s{REST}{{2,50}})?$"
     rf"|{SUBJECT}(?i:'ve got|\shave got|\s{SOFT}have)\s(?P<have>(?i:(?:joint|full|shared|sole) custody"

@@ -113,7 +113,7 @@ _OFTEN = (
     rf"|on\s{_DAY}s(?:\s(?:morning|evening|night|afternoon|lunchtime)s?)?(?:(?:,\s{_DAY}s)*,?\s(?:and|or)\s{_DAY}s)?"
     rf"|on\s{_DAY}\s(?:mornings|evenings|nights|afternoons)|(?:at|on)\s(?:the\s)?weekends|on weekdays|in the"
     rf" (?:mornings|evenings|afternoons|summers)"
-    r"|in (?:the\s)?(?:summer|winter|spring|autumn)|most\s(?:days|evenings|weekends|mornings|nights|weeks"
+    r"|in (?:the\s)?(?:summer|winter|spring|autumn)|most\s(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days|days|evenings|weekends|mornings|nights|weeks"
     r"|summers|afternoons|years)|daily|weekly|monthly"
     r"|all year round|first thing in the morning|(?:before|after) (?:breakfast|lunch|dinner|bed|school|work)"
     r"|on my (?:lunch break|days? off|way to work))"
@@ -123,7 +123,7 @@ OFTEN = rf"(?i:{_OFTEN})"
 _POINTS = re.compile(
     r"\b(?:this|that|these|those|it|its|it's|itself|him|her|hers|his|them|they|they're|their|theirs|he|she|you"
     r"|your|yours|you're|u|ur|there|ones|(?:the|another|which|any|every|no|new|old|good)\sone"
-    r"|same|such|which|what|whatever|who|whose|why|how|above|below|following)\b",
+    r"|same|such|which|what|whatever|who|whose|why|how|the above|the following)\b",
     re.IGNORECASE,
 )
 _THE_MOMENT = re.compile(

@@ -19,7 +19,7 @@ from .words import NAME, PARTNERS, any_of
 __all__ = ["is_drafted", "once_so", "told_plainly"]
 
 _RULES = (*TRAIT_RULES, *BELONGING_RULES, *BACKGROUND_RULES, *ROUTINE_RULES, *PLAN_RULES, *DOING_RULES)
-_OF_SELF = re.compile(r"\b(?:I|we|my)(?:'|\b)", re.IGNORECASE)
+_OF_SELF = re.compile(r"\b(?:I|we|my|us)(?:'|\b)", re.IGNORECASE)
 _LONGEST = 180
 _DOUBT = re.compile(r"\b(?:almost|nearly|think|not|n't|no longer|considering|tempted)\b", re.IGNORECASE)
 _ONLY_OFTEN = re.compile(rf"(?i:(?:(?:and|but|so|also|oh|well)[\s,]+)*){OFTEN}\Z")

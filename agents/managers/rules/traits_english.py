@@ -253,7 +253,7 @@ _TAKEN = (
     rf"|regular |awful )?(?:migraines?|headaches|nosebleeds|hay fever|heartburn|panic attacks|seasick|carsick"
     rf"|travel sick|motion sick|cold sores|cluster headaches|eczema|hives|cramps|vertigo|kidney stones|back"
     rf" pain|insomnia|nightmares|sinusitis|cystitis|acid reflux|anxiety|sunburnt easily|altitude sickness"
-    rf"|seasickness|motion sickness|stage fright))(?:\s(?:when|if|in|from|on|after|every|whenever"
+    rf"|seasickness|motion sickness|stage fright))(?:\s(?:easily|a lot|often|quite often|very easily|sometimes|regularly))?(?:\s(?:when|if|in|from|on|after|every|whenever"
     rf"|because)\s(?:I\s)?{REST}{{3,50}})?)$"
     rf"|{SUBJECT}\s{SOFT}(?i:see|go to)\s(?P<sees>(?i:an?\s(?:\w+\s)?(?:therapist|physio\w*|chiropractor"
     rf"|psychologist|psychiatrist|counsellor|counselor|dietitian|dietician|nutritionist|osteopath|speech"
