@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .... import lazy_re as re
-from .english_grammar import JOB_END, Fact, clean, rule_set
+from .abstract_english import ABSTRACT, SMALL_THINGS
+from .english_grammar import JOB_END, Fact, rule_set
 from .nations import NATIONS
-from .people import is_name
-from .plain_english import AGO, CASED, COUNT, DURATION, REST, SOFT, SUBJECT, WHEN_PAST, lasting, put, third
+from .plain_english import CASED, COUNT, EVER, PASTLY, REST, SOFT, SUBJECT, WHEN_PAST, lasting, put, third
 from .roles_english import is_occupation
 from .sentences import Clause
 
@@ -16,13 +16,10 @@ __all__ = ["BACKGROUND_RULES"]
 
 BACKGROUND_RULES, _rule = rule_set()
 
-_HAVE = r"(?i:'ve|\shave)\s(?i:(?:also|actually|now|both|just|recently|only|already|since|really)\s)*"
-_PASTLY = r"(?i:(?:also|actually|just|once|then|first|originally|finally|recently|both|only)\s)*"
-
 
 @_rule(
     "grew raised brought",
-    rf"{SUBJECT}\s{_PASTLY}(?P<grew>(?i:grew up|was raised|was brought up|spent (?:most of )?my childhood|were"
+    rf"{SUBJECT}\s{PASTLY}(?P<grew>(?i:grew up|was raised|was brought up|spent (?:most of )?my childhood|were"
     rf" brought up|were raised))\s(?P<where>(?i:(?:bilingual|poor|catholic"
     rf"|muslim|jewish|vegetarian)|(?:in|on|near|by|with|between|outside|speaking|without|as|around|among|next"
     rf" to)\s{REST}{{3,60}}))$"
@@ -44,7 +41,8 @@ def _grew_up(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     rf"|farm|island|city|suburb|place)(?:\s(?:of|in|near|on|outside|called)\s{REST}{{3,40}})?)))$"
     rf"|{SUBJECT}\s(?P<adopted>(?i:was adopted|was (?:a )?premature|was born (?:deaf|blind|prematurely"
     rf"|premature)))(?P<as>\s(?i:as a \w+|at \w+|from {CASED}|when I was \w+))?$"
-    rf"|{SUBJECT}(?i:'m|\sam)\s{SOFT}(?P<of>(?i:(?:the\s(?:youngest|oldest|eldest|second|middle|third|only \w+|first(?: \w+)?)"
+    rf"|{SUBJECT}(?i:'m|\sam)\s{SOFT}(?P<of>(?i:(?:the\s(?:youngest|oldest|eldest|second|middle|third|only \w+"
+    rf"|first(?: \w+)?)"
     rf"|(?:one|the (?:first|second|third|fourth|fifth)) )"
     rf"\s?(?:child\s|girl\s|boy\s)?(?:of|out of|in)\s(?:my family|(?:the\s)?\w+(?:\s(?:children|siblings|kids"
     rf"|sisters|brothers))?|a family of\s\w+(?:\s\w+)?|my family to\s{REST}{{4,40}})))$",
@@ -55,7 +53,8 @@ def _family_of(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     elif match["adopted"]:
         yield lasting(clause, "origin", put(match["adopted"], match["as"] or ""))
     elif re.search(
-        r"\b(?:family(?:\s(?:of|to)\s.+)?|children|siblings|kids|sisters|brothers|two|three|four|five|six|seven|eight|nine|ten"
+        r"\b(?:family(?:\s(?:of|to)\s.+)?|children|siblings|kids|sisters|brothers|two|three|four|five|six"
+        r"|seven|eight|nine|ten"
         r"|eleven|twelve|\d)\Z",
         match["of"],
     ):
@@ -80,23 +79,23 @@ _ILLNESS = (
     r" breakdown|anorexia|gestational diabetes|postnatal depression|postpartum depression|pre-?eclampsia|glandular"
     r" fever|scarlet fever|rheumatic fever|whooping cough)s?"
 )
-_EVER = r"(?:once|twice|(?:two|three|four|five|six|several) times|before)"
 _TIME = (
-    rf"(?i:{WHEN_PAST}|{_EVER}|last year|this year|(?:two|three|four|five|six|eight|nine|ten|a few|several)"
+    rf"(?i:{WHEN_PAST}|{EVER}|last year|this year|(?:two|three|four|five|six|eight|nine|ten|a few|several)"
     rf" months ago)"
 )
 
 
 @_rule(
     "had broke fractured tore dislocated ruptured injured survived lost beat have been diagnosed",
-    rf"{SUBJECT}(?i:\s|'ve\s|\shave\s){_PASTLY}(?P<what>(?i:(?:had|got)\s(?:my|an?|both|all|two"
+    rf"{SUBJECT}(?i:\s|'ve\s|\shave\s){PASTLY}(?P<what>(?i:(?:had|got)\s(?:my|an?|both|all|two"
     rf"|the)\s(?:[\w-]+\s){{0,2}}?{_ORGAN}\s(?:out|removed|replaced|operated on|taken out|fixed|done"
     rf"|reconstructed|lasered)"
     rf"|(?:have\shad|had)\s(?:{COUNT}\s)?{_ILLNESS}|(?:broke|fractured|tore|dislocated|ruptured|injured"
     rf"|shattered)\s(?:my|an?|both|both my|three|two)\s(?:[\w-]+\s)?{_BODY}"
     rf"|(?:survived|beat|recovered from)\s{_ILLNESS}|was diagnosed with\s{REST}{{3,40}}?|was hit by a [a-z]+"
     rf"|was born with\s{REST}{{3,40}}?))"
-    rf"(?P<when>,?\s{_TIME}|\s(?i:with my (?:first|second|third|last) (?:child|pregnancy|baby|son|daughter)|as|skiing|playing\s\w+|falling\s[\w ]{{3,30}}|in an? [\w ]{{3,30}}))?$",
+    rf"(?P<when>,?\s{_TIME}|\s(?i:with my (?:first|second|third|last) (?:child|pregnancy|baby|son|daughter)|as"
+    rf"|skiing|playing\s\w+|falling\s[\w ]{{3,30}}|in an? [\w ]{{3,30}}))?$",
 )
 def _illness(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     what = re.sub(r"^have\s", "", match["what"])
@@ -146,19 +145,12 @@ _LIFE_THING = re.compile(
     re.IGNORECASE,
 )
 _YOUNG = re.compile(
-    r"as an?\s(?:\w+\s)?(?:child|kid|boy|girl|baby|toddler|teenager|teen|student)|when (?:I|we) (?:was|were) (?:\d+|[a-z]+teen|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty"
-    r"|(?:a|an) (?:\w+ )?(?:child|kid|baby|teenager|student|boy|girl)|little|young|younger|small|at (?:school|university|uni|college))|in my (?:\w+\s)?(?:teens|twenties|thirties|forties|fifties|youth|childhood)|at (?:school|university|uni|college|primary school|high school)",
-    re.IGNORECASE,
-)
-_ABSTRACT = re.compile(
-    r"\b(?:fun|time|times|dreams?|happy|sad|idea|thing|things|something|everything|nothing|problem|feeling|love|life|lot|great|crazy|so|too|best|worst|mistakes?|trouble|hard|confused|busy|always|never)\b",
-    re.IGNORECASE,
-)
-_SMALL = re.compile(
-    r"\b(?:lunch|dinner|breakfast|coffee|tea|nap|shower|break|look|walk|call|email|message|meeting|movie|film"
-    r"|episode|ticket|question|photo|picture|pictures|photos|app|laptop|phone|issue|bug|error|code|file"
-    r"|test run|script|order|package|groceries|shopping|conversation|chat|post|article|video|doctor|dentist"
-    r"|appointment)\b",
+    r"as an?\s(?:\w+\s)?(?:child|kid|boy|girl|baby|toddler|teenager|teen|student)|when (?:I|we) (?:was|were)"
+    r" (?:\d+|[a-z]+teen|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty"
+    r"|sixty"
+    r"|(?:a|an) (?:\w+ )?(?:child|kid|baby|teenager|student|boy|girl)|little|young|younger|small|at (?:school"
+    r"|university|uni|college))|in my (?:\w+\s)?(?:teens|twenties|thirties|forties|fifties|youth|childhood)|at"
+    r" (?:school|university|uni|college|primary school|high school)",
     re.IGNORECASE,
 )
 
@@ -171,13 +163,13 @@ _SMALL = re.compile(
     " played competed represented coached volunteered survived inherited converted came went changed switched"
     " passed failed lost interned spent fled settled danced sang acted performed toured recorded"
     " received earned hiked drove visited was were had",
-    rf"{SUBJECT}\s{_PASTLY}(?P<verb>(?i:{_LIFE}))\b(?P<what>\s{REST}{{2,70}}?)?\s(?P<when>(?i:{WHEN_PAST}))$",
+    rf"{SUBJECT}\s{PASTLY}(?P<verb>(?i:{_LIFE}))\b(?P<what>\s{REST}{{2,70}}?)?\s(?P<when>(?i:{WHEN_PAST}))$",
 )
 def _once(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     verb, what = match["verb"], (match["what"] or "").strip()
-    if _SMALL.search(what) or len(what.split()) > 10:
+    if SMALL_THINGS.search(what) or len(what.split()) > 10:
         return
-    young = _YOUNG.match(match["when"]) is not None and not _ABSTRACT.search(what)
+    young = _YOUNG.match(match["when"]) is not None and not ABSTRACT.search(what)
     if re.match(r"when\s", match["when"]) and not (young or _SURE.match(verb) or _LIFE_THING.search(what)):
         return
     low = verb.casefold()
@@ -202,11 +194,11 @@ def _once(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 @_rule(
     "lived worked served played taught was studied ran owned volunteered trained danced sang coached managed"
     " were practised sailed travelled traveled backpacked rented",
-    rf"{SUBJECT}\s{_PASTLY}(?P<verb>(?i:lived|worked|served|played|taught|studied|ran|owned|volunteered|trained"
+    rf"{SUBJECT}\s{PASTLY}(?P<verb>(?i:lived|worked|served|played|taught|studied|ran|owned|volunteered|trained"
     rf"|danced|sang|coached|managed|practised|practiced|sailed|travelled|traveled|backpacked|rented))"
     rf"(?P<what>\s{REST}{{2,60}}?)?\s(?P<span>{_PERIOD})(?P<more>\s(?i:before|after|until|and then|in"
     rf" my)\s{REST}{{3,40}})?$"
-    rf"|{SUBJECT}\s{_PASTLY}(?P<was>(?i:was|were|worked"
+    rf"|{SUBJECT}\s{PASTLY}(?P<was>(?i:was|were|worked"
     rf" as))\s(?P<role>(?i:an?\s)?(?:[\w-]+\s){{0,3}}?[\w-]+)(?P<at>\s(?i:at|in|for"
     rf"|with)\s(?:the\s)?{REST}{{2,30}}?)?\s(?P<span2>{_PERIOD})$",
 )
@@ -226,10 +218,9 @@ def _for_years(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
             )
         return
     what = (match["what"] or "").strip()
-    if (
-        _SMALL.search(what)
-        or ("months" in match["span"]
-        and match["verb"].lower() not in ("lived", "worked", "volunteered", "studied", "travelled", "traveled"))
+    if SMALL_THINGS.search(what) or (
+        "months" in match["span"]
+        and match["verb"].lower() not in ("lived", "worked", "volunteered", "studied", "travelled", "traveled")
     ):
         return
     yield lasting(
@@ -241,7 +232,7 @@ def _for_years(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 @_rule(
     "spent",
-    rf"{SUBJECT}\s{_PASTLY}(?i:spent)\s(?P<span>(?i:{_SPAN_SPENT}))\s(?P<where>(?:(?i:in|at|on|abroad"
+    rf"{SUBJECT}\s{PASTLY}(?i:spent)\s(?P<span>(?i:{_SPAN_SPENT}))\s(?P<where>(?:(?i:in|at|on|abroad"
     rf"|travelling|traveling|backpacking|living|working|teaching|studying|volunteering|near"
     rf"|with)\b){REST}{{0,60}})$",
 )
@@ -259,195 +250,9 @@ def _life_label(verb: str, what: str) -> str:
     return "family" if re.match(r"(?:got )?(?:married|divorced|engaged|separated)|met\b", verb) else "life"
 
 
-_SUBJECT_OF = (
-    r"(?:(?!(?:this|that|it|for|about|together|hard|all|some|more|my|your|the)\b)[\w&'-]+)(?:\s(?!at\b|in\b|for\b"
-    r"|when\b)[\w&'-]+){0,3}"
-)
-_SCHOOL = (
-    r"(?:school|university|uni|college|high school|secondary school|sixth form|medical school|law school|art"
-    r" school|drama school|boarding school|night school)"
-)
-
-
-@_rule(
-    "studied graduated majored trained dropped left went qualified",
-    rf"{SUBJECT}\s{_PASTLY}(?P<did>(?i:studied|read|majored in))\s(?P<what>(?i:{_SUBJECT_OF}))\s(?P<at>(?i:in"
-    rf"|at)\s(?i:the\s)?(?:{CASED}|(?i:{_SCHOOL}|art school)))$"
-    rf"|{SUBJECT}\s{_PASTLY}(?P<major>(?i:majored in|studied)\s(?i:{_SUBJECT_OF})(?:\s(?i:as an undergrad\w*|at"
-    rf" {_SCHOOL}))?)$"
-    rf"|{SUBJECT}\s{_PASTLY}(?P<school>(?i:graduated from|dropped out of|went to|left|flunked out of|was"
-    rf" expelled from|trained (?:as an?|at)|qualified as"
-    rf" an?))\s(?P<where>(?:(?i:the\s)?{CASED}(?:\s(?i:university|college|school))?"
-    rf"|(?i:(?:an?\s(?:[\w-]+\s){{1,2}})?{_SCHOOL})"
-    rf"|(?i:[\w-]+(?:\s[\w-]+)?)))(?P<when>\s(?i:{WHEN_PAST}|with\s{REST}{{3,30}}|in\s{CASED}))?$",
-)
-def _studied(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
-    if match["did"]:
-        yield lasting(clause, "education", put(match["did"], f"{match['what']} {match['at']}"))
-    elif match["major"]:
-        what = match["major"].split(" ", 1)[1]
-        if re.match(r"in\s", what) or _FIELD.search(what):
-            yield lasting(clause, "education", put(match["major"]))
-    else:
-        where, how = match["where"], match["school"].lower()
-        named = bool(re.search(rf"\b{_SCHOOL}\Z|University|College|School|Institute|Academy", where, re.IGNORECASE))
-        if how.startswith(("trained as", "qualified")):
-            if is_occupation(where):
-                yield lasting(clause, "education", put(match["school"], f"{where}{match['when'] or ''}"))
-            return
-        if how in ("went to", "left") and not (named and (match["when"] or re.search(r"[A-Z]|\san?\s|^an?\s", where))):
-            return
-        if named or (where[:1].isupper() and is_name(where) and how.startswith(("graduated", "dropped", "flunked"))):
-            yield lasting(clause, "education", put(match["school"], f"{where}{match['when'] or ''}"))
-
-
-_FIELD = re.compile(
-    r"(?:[a-z]+(?:ology|onomics|istry|ography|osophy|athematics|ics|ature|ering|itecture|uage|uages|ematics)"
-    r"|law|medicine|maths|nursing|history|art|fine art|english|music|business|accounting|computer science"
-    r"|design|dentistry"
-    r"|pharmacy|journalism|education|film|drama|theatre|french|german|spanish|languages|classics|agriculture"
-    r"|finance|marketing|photography|social work|archaeology|botany|midwifery)\b",
-    re.IGNORECASE,
-)
-
-
-@_rule(
-    "have ive got hold",
-    rf"{SUBJECT}(?i:'ve got|\shave got|\s{SOFT}have|\s{SOFT}hold|'ve)\s(?P<what>(?i:(?:an?|two|a second"
-    rf"|my)\s(?:[\w'-]+\s){{0,2}}?(?:degree|master's|masters|bachelor's|phd|doctorate|diploma|mba|msc|bsc"
-    rf"|a-levels?|apprenticeship|black belt|green belt|brown belt"
-    rf"|teaching certificate|certificate|qualification|scholarship)(?:\s(?:in|from|on|at|with)\s{REST}{{2,60}})?))$",
-)
-def _degree(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
-    yield lasting(clause, "education", put("has", match["what"]))
-
-
-@_rule(
-    "been lived worked had run climbed visited ridden written played never traveled travelled moved read seen"
-    " driven owned tried",
-    rf"{SUBJECT}{_HAVE}(?P<never>(?i:never)\s)?(?:(?i:ever)\s)?(?P<what>(?i:been\s(?:to|in|skydiving|abroad"
-    rf"|on)\b{REST}{{0,50}}?|been abroad|lived\s{REST}{{3,50}}?|worked\s(?:in|for|as|at|with"
-    rf"|on)\s{REST}{{3,50}}?|run\s{COUNT}\s{REST}{{3,30}}?|climbed\s{REST}{{3,40}}?|visited\s{REST}{{3,40}}?"
-    rf"|ridden a \w+|written\s(?:{COUNT})\s(?:novels?|books?|songs?|plays|poems|papers)|moved"
-    rf" (?:house\s)?{COUNT} times|travelled\s(?:to|through|around|across|all over)\s{REST}{{3,40}}?"
-    rf"|traveled\s(?:to|through|around|across|all over)\s{REST}{{3,40}}?|seen the \w+ \w+|learned to \w+|learnt"
-    rf" to \w+|smoked|drunk alcohol|eaten meat|owned\s{REST}{{3,40}}?|flown|had (?:{COUNT} )(?:\w+"
-    rf" )?(?:operations?|surger(?:y|ies)|children|miscarriages|knee \w+)))"
-    rf"(?P<when>\s(?i:{DURATION}|{_EVER}|(?:once|twice|\w+ times)|in my life|in {COUNT} (?:different"
-    rf" )?(?:countries|cities)|{AGO}))?$",
-)
-def _has_been(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
-    what = match["what"]
-    if re.match(r"been\s(?:to|in|on)\b", what) and not re.match(
-        rf"been\s(?:to|in)\s(?:{CASED}|{COUNT}\s(?:different\s)?(?:countries|continents|cities|states))|been"
-        rf" (?:to|in) (?:prison|hospital|the army|therapy|recovery)",
-        what,
-    ):
-        return
-    if re.match(r"been\s(?:to|in)\s", what) and not (
-        match["never"]
-        or match["when"]
-        or re.search(r"\b(?:countries|continents|states|prison|army|therapy|recovery)\b", what)
-    ):
-        if not is_name(re.sub(r"^been\s(?:to|in)\s", "", what)):
-            return
-    if re.match(r"worked on\b", what) or _SMALL.search(what):
-        return
-    if (
-        re.match(r"(?:visited|climbed|lived|worked|owned)\b", what)
-        and not re.search(r"\blife\b|years|since", match["when"] or "")
-        and not re.search(
-            r"[A-Z]|\b(?:countries|continents|abroad|years|city|cities|farm|village|hospital|school|restaurant"
-            r"|army|mountains?)\b",
-            f"{what[1:]} {match['when'] or ''}",
-        )
-    ):
-        return
-    yield lasting(clause, "life", put("has", f"{match['never'] or ''}{what}{match['when'] or ''}"))
-
-
-@_rule(
-    "been lived here",
-    rf"{SUBJECT}{_HAVE}(?i:lived)\s(?P<where>(?i:here|in (?:this|the same) (?:house|flat|town|village|city|area"
-    rf"|street|apartment|neighbourhood)|in our (?:house|flat)))\s(?P<span>(?i:{DURATION}))$",
-)
-def _lived_here(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
-    where = (
-        "in the same place" if match["where"].lower() in ("here",) else re.sub(r"\bthis\b", "the same", match["where"])
-    )
-    yield lasting(clause, "home", put("has lived", f"{where} {match['span']}"))
-
-
-@_rule(
-    "been married together divorced single vegan vegetarian sober retired widowed engaged separated self",
-    rf"{SUBJECT}{_HAVE}(?i:been)\s(?P<state>(?i:(?:happily\s)?married(?:\sto\s(?:my\s\w+|{CASED}))?|together"
-    rf"|divorced|single|(?:a\s)?vegan|(?:a\s)?vegetarian|sober|clean|retired|widowed|a widow(?:er)?|engaged"
-    rf"|separated|self-employed|freelance|unemployed|diabetic|in recovery"
-    rf"|in a wheelchair|deaf|blind|on (?:insulin|antidepressants|hrt|medication)|in therapy|in a"
-    rf" relationship(?:\swith\s{CASED})?|with my (?:wife|husband|partner|boyfriend|girlfriend)|with the same"
-    rf" company|friends with {CASED}))\s(?P<span>(?i:{DURATION}))$",
-)
-def _has_been_so(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
-    state = match["state"].lower()
-    label = (
-        "family"
-        if re.search(r"married|together|divorced|single|widow|engaged|separated|relationship|with my", state)
-        else "diet"
-        if "veg" in state
-        else "health"
-        if re.search(r"sober|clean|diabetic|recovery|wheelchair|deaf|blind|on |therapy", state)
-        else "work"
-    )
-    yield lasting(clause, label, put("has been", f"{match['state']} {match['span']}"))
-
-
-@_rule(
-    "been",
-    rf"{SUBJECT}{_HAVE}(?i:been)\s(?P<role>(?i:an?\s)(?:[\w-]+\s){{0,3}}?[\w-]+)(?P<at>\s(?i:at|in|for|with"
-    rf"|of)\s(?:the\s)?{REST}{{2,30}}?)?\s(?P<span>(?i:{DURATION}))$",
-)
-def _has_been_job(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
-    job = re.sub(r"^an?\s", "", match["role"], flags=re.IGNORECASE)
-    if is_occupation(job):
-        yield Fact(
-            label="job",
-            value=put("has been", f"{match['role']}{match['at'] or ''} {match['span']}"),
-            stated=clean(job),
-            clause=clause,
-            slot="job_title",
-            confidence=0.75,
-        )
-
-
-@_rule(
-    "did took left school home once",
-    rf"{SUBJECT}\s{_PASTLY}(?P<did>(?i:did\s(?:my|an?|two years of|\w+ months of)\s(?:[\w'-]+\s){{0,2}}?(?:degree|master's|masters|phd|doctorate|apprenticeship|a-levels|gcses|military service|national service|training|bachelor's|mba|postdoc|erasmus(?: year)?|internship|residency|studies|teacher training|undergrad\w*)\s(?:in|at|on|under|with|as)"
-    rf"|took (?:an?|my)\s(?:gap year|sabbatical|career break|year off|year out)(?:\s(?:in|to|after|before|between)\b)?|left (?:school|home|university|college)\s(?:at|without|with|early|to|after)))(?P<what>\s{REST}{{2,50}})?$"
-    rf"|{SUBJECT}\s(?i:once)\s(?P<once>(?i:met|won|broke|worked|lived|played|swam|climbed|flew|appeared|ran|danced|sang|shook hands with|owned|cycled|walked|sailed|spent|studied|hitchhiked|performed|represented|taught))\s(?P<much>{REST}{{3,60}})$",
-)
-def _did(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
-    if match["did"]:
-        if not match["what"] and not re.search(r"year|sabbatical|break|early", match["did"]):
-            return
-        yield lasting(clause, "education", put(match["did"], match["what"] or ""))
-    elif not _SMALL.search(match["much"]) and not _ABSTRACT.search(match["much"]):
-        yield lasting(clause, "life", put("once", f"{match['once'].lower()} {match['much']}"))
-
-
-@_rule(
-    "had",
-    rf"{SUBJECT}{_HAVE}(?i:had)\s(?P<what>(?i:(?:an?|the|my|my own|two|three|problems with|trouble with)?\s?(?:[\w'-]+\s){{0,3}}?[\w'-]+))\s(?P<span>(?i:{DURATION}))$",
-)
-def _has_had(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
-    what = match["what"]
-    if _SMALL.search(what) or _ABSTRACT.search(what) or re.match(r"(?:enough|no|to|a cold|a headache)\b", what) or re.search(r"\b(?:one|some|any|months?)\Z", what):
-        return
-    yield lasting(clause, "about them", put("has had", f"{what} {match['span']}"))
-
-
 @_rule(
     "met",
-    rf"{SUBJECT}\s{_PASTLY}(?i:met)\s(?P<who>(?i:my)\s(?:(?i:now\s|late\s|ex-?\s?)?(?i:wife|husband|partner"
+    rf"{SUBJECT}\s{PASTLY}(?i:met)\s(?P<who>(?i:my)\s(?:(?i:now\s|late\s|ex-?\s?)?(?i:wife|husband|partner"
     rf"|boyfriend|girlfriend|best friend|fianc[eé]e?)))\s(?P<how>(?i:in|at|on|through|while|when"
     rf"|during)\s{REST}{{3,50}})$",
 )
@@ -472,5 +277,5 @@ def _pair(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     whom = f"with their {match['kin'].lower()}"
     if low == "met":
         yield lasting(clause, "family", put("met", f"their {match['kin'].lower()} {match['how']}"))
-    elif low != "both" and low != "are both":
+    elif low not in {"both", "are both"}:
         yield lasting(clause, "family", put(value, f"({whom})"))

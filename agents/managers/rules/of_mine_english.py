@@ -1,4 +1,4 @@
-"""What is told plainly of the user's family, animals and home in English: "my in-laws live next door", "our flat is on the fourth floor"."""
+"""What is told plainly of the user's family, animals and home in English: "my in-laws live next door"."""
 
 from __future__ import annotations
 

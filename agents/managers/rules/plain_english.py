@@ -15,13 +15,17 @@ from .words import NAME
 
 __all__ = [
     "AGO",
+    "BE_NOW",
     "CASED",
     "COUNT",
     "DAYS",
     "DURATION",
+    "EVER",
+    "HAVE_JUST",
     "HOW_OFTEN",
     "LEADS",
     "OFTEN",
+    "PASTLY",
     "REST",
     "SOFT",
     "SUBJECT",
@@ -93,6 +97,10 @@ WHEN_PAST = (
     r"|graduation|my studies)|at (?:the age of\s)?(?:\d{1,2}|[a-z]+teen|twenty|thirty|forty|fifty|sixty)"
     r"|in the (?:(?:early|late|mid)[- ])?(?:(?:19|20)?\d0s|(?:sixties|seventies|eighties|nineties)))"
 )
+BE_NOW = r"(?i:(?:also|actually|still|now|currently|both|all|always|so|already|basically)\s)*"
+HAVE_JUST = r"(?i:'ve|\shave)\s(?i:(?:also|actually|now|both|just|recently|only|already|since|really)\s)*"
+PASTLY = r"(?i:(?:also|actually|just|once|then|first|originally|finally|recently|both|only)\s)*"
+EVER = r"(?:once|twice|(?:two|three|four|five|six|several) times|before)"
 _DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 DAYS = (
     rf"(?:on\s(?:\w+\s)?{_DAY}s?(?:\s(?:morning|evening|night|afternoon|lunchtime)s)?(?:(?:,\s{_DAY}s)*,?\s(?:and"
@@ -113,7 +121,8 @@ _OFTEN = (
     rf"|on\s{_DAY}s(?:\s(?:morning|evening|night|afternoon|lunchtime)s?)?(?:(?:,\s{_DAY}s)*,?\s(?:and|or)\s{_DAY}s)?"
     rf"|on\s{_DAY}\s(?:mornings|evenings|nights|afternoons)|(?:at|on)\s(?:the\s)?weekends|on weekdays|in the"
     rf" (?:mornings|evenings|afternoons|summers)"
-    r"|in (?:the\s)?(?:summer|winter|spring|autumn)|most\s(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days|days|evenings|weekends|mornings|nights|weeks"
+    r"|in (?:the\s)?(?:summer|winter|spring|autumn)|most\s(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days|days"
+    r"|evenings|weekends|mornings|nights|weeks"
     r"|summers|afternoons|years)|daily|weekly|monthly"
     r"|all year round|first thing in the morning|(?:before|after) (?:breakfast|lunch|dinner|bed|school|work)"
     r"|on my (?:lunch break|days? off|way to work))"
@@ -165,10 +174,28 @@ _NO_ACT = word_set(
 )
 _SEEMS = word_set("sing bring swing ring need feed breed weed shed bed apply rely fly supply reply ping")
 _FIT = {
-    "have": "has", "do": "does", "go": "goes", "be": "is", "am": "is", "are": "is", "was": "was", "were": "was", "can": "can", "cannot": "cannot",
-    "can't": "cannot", "don't": "does not", "dont": "does not", "'m": "is", "'re": "is", "'ve": "has", "haven't": "has not", "wasn't": "was not",
-    "weren't": "was not", "didn't": "did not", "never": "never",
-}  # fmt: skip
+    "have": "has",
+    "do": "does",
+    "go": "goes",
+    "be": "is",
+    "am": "is",
+    "are": "is",
+    "was": "was",
+    "were": "was",
+    "can": "can",
+    "cannot": "cannot",
+    "can't": "cannot",
+    "don't": "does not",
+    "dont": "does not",
+    "'m": "is",
+    "'re": "is",
+    "'ve": "has",
+    "haven't": "has not",
+    "wasn't": "was not",
+    "weren't": "was not",
+    "didn't": "did not",
+    "never": "never",
+}
 _OF_THEM = (
     (re.compile(r"\b(?:I|we)(?:'m|'re|\sam|\sare)\b", re.IGNORECASE), "they are"),
     (re.compile(r"\b(?:I|we)(?:'ve)\b", re.IGNORECASE), "they have"),

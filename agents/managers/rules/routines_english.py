@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .... import lazy_re as re
+from ....intent.phrases.tokens import word_set
 from .english_grammar import Fact, rule_set
 from .people import is_name
 from .plain_english import (
@@ -300,8 +301,7 @@ def _has_been_doing(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     if (
         doing in _NOT_DONE
         or (not what and doing not in _DONE_ALONE)
-        or (re.search(r"\bmonths?\b", match["span"])
-        and doing in ("having", "getting", "using", "working"))
+        or (re.search(r"\bmonths?\b", match["span"]) and doing in ("having", "getting", "using", "working"))
     ):
         return
     value = put("has been", f"{doing}{what} {match['span']}")
@@ -315,9 +315,15 @@ def _has_been_doing(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     yield lasting(clause, label, value)
 
 
-_NOT_DONE = frozenset(
-    ["waiting", "trying", "looking", "thinking", "wondering", "feeling", "hoping", "meaning", "wanting", "searching", "asking", "struggling", "dying", "saying", "telling", "dealing", "going", "being", "dreaming", "debating", "considering", "worrying", "procrastinating", "putting", "avoiding", "missing", "losing", "noticing", "experiencing", "seeing", "hearing", "reading", "talking", "following", "planning", "getting", "having", "planning", "racking"]
+_NOT_DONE = word_set(
+    "waiting trying looking thinking wondering feeling hoping meaning wanting searching asking struggling"
+    " dying saying telling dealing going being dreaming debating considering worrying procrastinating putting"
+    " avoiding missing losing noticing experiencing seeing hearing reading talking following planning getting"
+    " having planning racking"
 )
-_DONE_ALONE = frozenset(
-    ["teaching", "painting", "singing", "dancing", "running", "swimming", "climbing", "knitting", "sewing", "cycling", "skiing", "surfing", "gardening", "meditating", "fishing", "writing", "acting", "farming", "nursing", "freelancing", "sailing", "coaching", "fencing", "boxing", "skating", "drawing", "photographing", "volunteering", "smoking", "vaping", "journaling", "journalling", "driving", "cooking", "baking", "rowing"]
+_DONE_ALONE = word_set(
+    "teaching painting singing dancing running swimming climbing knitting sewing cycling skiing surfing"
+    " gardening meditating fishing writing acting farming nursing freelancing sailing coaching fencing boxing"
+    " skating drawing photographing volunteering smoking vaping journaling journalling driving cooking baking"
+    " rowing"
 )

@@ -5,20 +5,42 @@ from __future__ import annotations
 from dataclasses import replace
 
 from .... import lazy_re as re
+from .about_me_english import ABOUT_ME_RULES
 from .background_english import BACKGROUND_RULES
 from .belongings_english import BELONGING_RULES
-from .doing_english import DOING_RULES, fronted, used_to
+from .body_english import BODY_RULES
+from .doing_english import DOING_RULES
 from .english_grammar import Fact
+from .fronted_english import fronted
+from .in_hand_english import IN_HAND_RULES
+from .perfect_english import PERFECT_RULES
 from .plain_english import OFTEN, is_plain
 from .plans_english import PLAN_RULES
 from .routines_english import ROUTINE_RULES
+from .schooling_english import SCHOOLING_RULES
 from .sentences import Clause, words_of
 from .traits_english import TRAIT_RULES
+from .turns_english import TURN_RULES, used_to
 from .words import NAME, PARTNERS, any_of
+from .working_english import WORKING_RULES
 
 __all__ = ["is_drafted", "once_so", "told_plainly"]
 
-_RULES = (*TRAIT_RULES, *BELONGING_RULES, *BACKGROUND_RULES, *ROUTINE_RULES, *PLAN_RULES, *DOING_RULES)
+_RULES = (
+    *WORKING_RULES,
+    *BODY_RULES,
+    *TRAIT_RULES,
+    *BELONGING_RULES,
+    *SCHOOLING_RULES,
+    *BACKGROUND_RULES,
+    *PERFECT_RULES,
+    *ROUTINE_RULES,
+    *PLAN_RULES,
+    *DOING_RULES,
+    *IN_HAND_RULES,
+    *TURN_RULES,
+    *ABOUT_ME_RULES,
+)
 _OF_SELF = re.compile(r"\b(?:I|we|my|us)(?:'|\b)", re.IGNORECASE)
 _LONGEST = 180
 _DOUBT = re.compile(r"\b(?:almost|nearly|think|not|n't|no longer|considering|tempted)\b", re.IGNORECASE)
