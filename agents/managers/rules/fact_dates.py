@@ -16,7 +16,7 @@ from .so_far import SoFar
 from .tense import tense
 from .told import Told
 
-__all__ = ["fact_since", "told_since"]
+__all__ = ["fact_since", "in_years", "told_since"]
 
 _FROM_A_DAY = re.compile(
     r"\b(?:since|as of|starting|effective|from \d|was|were|has|moved|changed|switched|migrated|took over|joined"
@@ -33,6 +33,41 @@ _AGE_OR_TRIP = re.compile(
 )
 _MOVED_TO = re.compile(r"(?:\b(?:to|till|until)\s(?:the\s)?|[到成为]\s?)\Z", re.IGNORECASE)
 _FAR = timedelta(days=200)
+
+
+_COUNTED = (
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen",
+    "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
+)  # fmt: skip
+_NUMBERS = {word: number for number, word in enumerate(_COUNTED, start=1)} | {"a": 1, "an": 1}
+_YEARS_AGO = re.compile(
+    r"\b(?P<about>(?:about|around|almost|nearly|over|more than|roughly|exactly)\s)?(?P<number>\d{1,2}|[a-z]+)\syears?\sago\b",
+    re.IGNORECASE,
+)
+_A_YEAR = re.compile(
+    r"\b(?P<which>this|next|last)\s(?P<part>year|spring|summer|autumn|fall|winter)\b|(?P<which_zh>[今明去])年|(?P<ago_zh>\d{1,2})年前",
+    re.IGNORECASE,
+)
+_NEXT = {"this": 0, "next": 1, "last": -1, "今": 0, "明": 1, "去": -1}
+
+
+def in_years(text: str, said_at: datetime, zone: tzinfo) -> str:
+    """What is told with a year counted from the day on which it was said, with that year: "two years ago" → "in 2024"."""
+    year = said_at.astimezone(zone).year
+
+    def ago(match: re.Match[str]) -> str:
+        number = _NUMBERS.get(match["number"].casefold()) or (int(match["number"]) if match["number"].isdigit() else 0)
+        return f"{'around' if match['about'] else 'in'} {year - number}" if number else match[0]
+
+    def named(match: re.Match[str]) -> str:
+        if match["ago_zh"]:
+            return f"{year - int(match['ago_zh'])}年"
+        if match["which_zh"]:
+            return f"{year + _NEXT[match['which_zh']]}年"
+        part = match["part"].casefold()
+        return f"in {'' if part == 'year' else f'the {part} of '}{year + _NEXT[match['which'].casefold()]}"
+
+    return _A_YEAR.sub(named, _YEARS_AGO.sub(ago, text))
 
 
 def told_since(told: Told, heard: HeardStep, reading: Reading, zone: tzinfo) -> datetime | None:

@@ -18,7 +18,7 @@ from .endings import bare_name, endings, ends_of_fact, ends_of_told
 from .english_grammar import Fact
 from .event_findings import EventFindings
 from .fact_corrections import days_put_right, denials_put_right, swapped_facts
-from .fact_dates import fact_since, told_since
+from .fact_dates import fact_since, in_years, told_since
 from .facts_chinese import chinese_facts
 from .facts_english import english_facts
 from .facts_others import others_facts
@@ -270,6 +270,8 @@ class _BatchReading:
     ) -> Finding:
         """What is kept of a fact that somebody tells of themselves; ``speaker`` names who is not the user."""
         value = hidden(fact.value, contacts)
+        if fact.plain:
+            value = in_years(value, heard.step.occurred_at, self._so_far.zone)
         since = fact_since(fact, reading, heard, self._so_far)
         if since and fact.starts:
             value += (
