@@ -79,8 +79,10 @@ def _my(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
-    "off charge responsible pregnant need cant cannot custody spot ear eye due weeks months allowed supposed waiting",
-    rf"{SUBJECT}(?i:'m|\sam|'re|\sare)\s{SOFT}(?P<am>(?i:off\s(?:on\s)?(?:{OFTEN})|(?:in charge of|responsible"
+    "off floor charge responsible pregnant need cant cannot custody spot ear eye due weeks months allowed"
+    " supposed waiting",
+    rf"{SUBJECT}(?i:'m|\sam|'re|\sare)\s{SOFT}(?P<am>(?i:on the\s(?:top|ground|[a-z]+(?:st|nd|rd|th)|\d+(?:st"
+    rf"|nd|rd|th))\sfloor|off\s(?:on\s)?(?:{OFTEN})|(?:in charge of|responsible"
     rf" for)\s{REST}{{4,60}}|(?:\w+\s)(?:months|weeks) pregnant(?:\swith\s[\w ]{{3,20}})?|on (?:the|a) waiting"
     rf" list for\s{REST}{{3,40}}|due in\s(?:january|february|march|april|may|june|july|august|september|october"
     rf"|november|december)|not allowed (?:to )?(?:eat|drink|have|drive|fly|lift)\s?{REST}{{2,40}}|deaf in"
@@ -118,7 +120,8 @@ def _of_body(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
         ) or re.match(r"(?:sensitive to)\s(?:others|people|criticism)", match["am"]):
             return
         work = re.match(r"off|in charge|responsible|used to", match["am"], re.IGNORECASE)
-        yield lasting(clause, "work" if work else "health", put("is", match["am"]))
+        floor = match["am"].endswith("floor")
+        yield lasting(clause, "home" if floor else "work" if work else "health", put("is", match["am"]))
     elif match["need"]:
         if re.match(
             r"to (?:watch|avoid|limit)\s(?:the|my (?!weight|salt|sugar|blood|cholesterol|back|diet|alcohol)|a"

@@ -74,7 +74,7 @@ IDIOM = re.compile(
     r"|kosher|halal|horses|goats|sheep|ducks"
     r"|rabbits|pigs|an?\s(?:\w+\s)?(?:diary|journal|blog|log|notebook|record|list|first[- ]aid|spare|epipen"
     r"|aquarium|allotment|dog|cat|parrot|tortoise|cow|pig|vegetable|kitchen))(?!my (?:savings|money|car|horse"
-    r"|books|instruments|tools)\b)\w)"
+    r"|books|instruments|tools)\b)(?=\w))"
     r"|look\s(?!after\b)|help\s(?!out\b|my\b|run\b|at\b|with my\b)|care\s(?!for (?:my|an?|people|elderly"
     r"|patients|children|the)\b)|save\s(?!for|up|\d|£|money|[a-z]+ (?:hundred|pounds|euros|dollars))"
     r"|rely\s(?!on (?:a|public|my (?:wheelchair|hearing|guide|inhaler))\b)|read\s(?:between|your|out|about"
@@ -124,7 +124,7 @@ IDIOM = re.compile(
     r"|monthly|local|church|book|yoga|regular|support|\w+ school)|an)|wear\s(?:the|my|it|off|out|many hats"
     r"|different hats|a (?:mask|smile))|sell\s(?:the|my|it|out)|trade\s(?:off|in|the)|deliver\s(?:on|the)"
     r"|donate\s(?:my|the)|collect\s(?:my|the)|restore\s(?:my|the|faith)|repair\s(?:my|the)|shop\s(?:for (?:a"
-    r"|the)|around)|own\s(?:up|it|my|the|this))",
+    r"|the)|around)|own\s(?:up|it|my|the|this))(?:(?!\w)|(?<=\s))",
     re.IGNORECASE,
 )
 SMALL_THINGS = re.compile(

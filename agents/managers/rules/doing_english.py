@@ -77,7 +77,10 @@ def _does(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
         len(words) > 11
         or IDIOM.match(said)
         or OF_A_DAY.search(rest)
-        or words[0] in ("like", "as", "so", "and", "here", "well")
+        or (
+            words[0] in ("like", "as", "so", "and", "here", "well")
+            and not said.startswith(("volunteer as ", "serve as ", "work as "))
+        )
     ):
         return
     if _DEFINITE.search(rest) and verb not in _AT_PLACES:
@@ -86,6 +89,8 @@ def _does(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
         _TO.search(f" {rest}") and not _TO_NOUN.search(f" {said}")
     ):
         return
+    if verb == "pay" and re.fullmatch(r"\W*\d[\d,.]*k?(?:\s\w+)?\s(?:a|per)\s\w+", rest):
+        return  # for what, is not said
     if verb in _THING_OF and not _THING_OF[verb].search(rest):
         return
     if (

@@ -49,7 +49,9 @@ def chinese_facts(reading: Reading, people: People) -> Iterator[Fact]:
     for sentence in map(own_words, reading.sentences):
         if not sentence.holds or not sentence.clauses:
             continue
-        yield from chinese_family(sentence.text, sentence.raw, sentence.clauses)
+        family = list(chinese_family(sentence.text, sentence.raw, sentence.clauses))
+        yield from family
+        named_pet = any(fact.label == "pet" for fact in family)
         if (
             len(sentence.text) <= 120
             and _ANSWER.search(sentence.text)
@@ -80,7 +82,8 @@ def chinese_facts(reading: Reading, people: People) -> Iterator[Fact]:
                 if (match := pattern.search(clause.text))
                 for fact in make(match, clause)
             ]
-            yield from found or told_plainly_zh(clause)
+            plain = [] if found else told_plainly_zh(clause)
+            yield from found or [fact for fact in plain if not (named_pet and fact.label == "pet")]
 
 
 def _speaks_of_self(text: str, before: bool) -> bool:

@@ -144,7 +144,7 @@ def told_of_mine(clause: Clause) -> Told | None:
     if match is None or not is_plain(text):
         return None
     be, rest = match["be"].strip().lower(), match["rest"].strip()
-    if be == "was" and (match["home"] or not re.match(r"an?\s", rest)):
+    if be == "was" and not re.match(r"built in\s" if match["home"] else r"an?\s", rest):
         return None
     home = match["home"]
     who = (match["who"] or match["pet"] or home).lower()

@@ -77,13 +77,16 @@ def _lived_here(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
-    "been married together divorced single vegan vegetarian sober retired widowed engaged separated self",
+    "been on in under at with married together divorced single vegan vegetarian sober retired widowed engaged"
+    " separated self",
     rf"{SUBJECT}{HAVE_JUST}(?i:been)\s(?P<state>(?i:(?:happily\s)?married(?:\sto\s(?:my\s\w+|{CASED}))?|together"
     rf"|divorced|single|(?:a\s)?vegan|(?:a\s)?vegetarian|sober|clean|retired|widowed|a widow(?:er)?|engaged"
     rf"|separated|self-employed|freelance|unemployed|diabetic|in recovery"
     rf"|in a wheelchair|deaf|blind|on (?:insulin|antidepressants|hrt|medication)|in therapy|in a"
     rf" relationship(?:\swith\s{CASED})?|with my (?:wife|husband|partner|boyfriend|girlfriend)|with the same"
-    rf" company|friends with {CASED}))\s(?P<span>(?i:{DURATION}))$",
+    rf" company|friends with {CASED}|(?:on|in|under|at|with) (?:the|a|an|my)\s(?:[\w-]+\s){{0,3}}?(?:list|team"
+    rf"|board|committee|programme|program|council|union|pill|diet|dole|army|navy|band|choir|club|company|firm"
+    rf"|job|flat|house|treatment|waiting list|trade|business)))\s(?P<span>(?i:{DURATION}))$",
 )
 def _has_been_so(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     state = match["state"].lower()

@@ -99,7 +99,7 @@ _HOUR = (
     rf" work|leave the house|eat (?:dinner|lunch|breakfast)"
     rf"|have (?:dinner|lunch|breakfast)))\s(?P<when>(?i:(?:very\s)?(?:early|late)|(?:at|around|about|by|before"
     rf"|after)\s(?:about\s|around\s)?{_HOUR}"
-    rf"(?:\sin the (?:morning|evening|afternoon)|\sat night)?)(?:\s{OFTEN})?)$",
+    rf"(?:\sin the (?:morning|evening|afternoon)|\sat night)?)(?:\s{OFTEN})?(?:\sto\s{REST}{{4,40}})?)$",
 )
 def _at_hour(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     verb, _, rest = match["verb"].partition(" ")

@@ -152,7 +152,7 @@ def _health(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 @_rule(
     "",
     r"我(?:的)?\s?(?:生日|birthday)\s?(?:是|在)\s?(?P<when>[^，。！]{3,14})|我(?:是)?(?P<born>(?:19"
-    r"|20)\d\d年[^，。！]{0,8}?)(?:出?生|的)",
+    r"|20)\d\d年[^，。！搬来去到回结离毕考入开买进转退认学做当养]{0,8}?)(?:出?生|的)",
 )
 def _birthday(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     group = "when" if match["when"] else "born"
