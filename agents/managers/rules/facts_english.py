@@ -100,8 +100,11 @@ def english_facts(reading: Reading, people: People, *, household: bool = False) 
                 continue
             # A question may follow a report: "I do quality control at Tallow Foods, been there six years?"
             continue
+        named = set[str]()
         if family:
-            yield from english_family(sentence.text, sentence.clauses, people, household)
+            of_family = list(english_family(sentence.text, sentence.clauses, people, household))
+            yield from of_family
+            named = {fact.label for fact in of_family}
         wish = _answer_wish(sentence.text, sentence.clauses) if wishes else None
         if wish:
             yield wish
@@ -124,11 +127,14 @@ def english_facts(reading: Reading, people: People, *, household: bool = False) 
             before_it, previous = previous, spoken.text
             for part in coordinated(spoken):
                 found = list(_facts_of(part))
-                yield from found or (
-                    ()
-                    if spoken.text.startswith("I'm ") and not clause.text.startswith("I")
-                    else told_plainly(part, before_it)
-                )
+                if not found and (clause.text.startswith("I") or not spoken.text.startswith("I'm ")):
+                    # Children and pets that are named are told already.
+                    found = [
+                        fact
+                        for fact in told_plainly(part, before_it)
+                        if not (named and fact.label in ("family", "pet", "life"))
+                    ]
+                yield from found
 
 
 _ANNOUNCES = re.compile(

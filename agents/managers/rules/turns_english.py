@@ -90,6 +90,8 @@ def _turned(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
         r"(?:started|began|stopped)\s(?:eating|getting|doing|using|working|growing|keeping|wearing)\s", turned
     ) and VAGUE_THINGS.search(f"{turned.split(' ', 2)[-1]} {more}"):
         return
+    if re.fullmatch(r"joined an? gym", turned, re.IGNORECASE):
+        return
     if re.match(r"(?:became)\s", turned) and not re.search(
         r"(?:er|or|ist|ian|ant|nurse|parent|mother|father|mum|dad|mom|aunt|uncle|grandmother|grandfather"
         r"|citizen|vegan|vegetarian|monk|priest|partner|chef|widow)\Z",
@@ -100,7 +102,7 @@ def _turned(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 _USED = word_set(
-    "be live work play have own run teach smoke drink drive ride sing dance swim ski climb write paint draw"
+    "be work play have own run teach smoke drink drive ride sing dance swim ski climb write paint draw"
     " collect do go row box fence act coach manage serve study knit sew bake farm fish hunt sail fly travel"
     " commute keep breed"
     " volunteer wear eat speak surf skate compete train perform weigh vote cycle garden stammer stutter model"

@@ -90,6 +90,8 @@ def _works_how(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     said = clause.text[match.start(group) :]
     verb, _, rest = said.partition(" ")
     verb = re.sub(r"^'", "", verb)
+    if group == "work" and re.fullmatch(r"work in an? (?:office|shop|store|bar)", said, re.IGNORECASE):
+        return  # where, is not said
     if group == "paid" and not re.search(r"\d|monthly|weekly|by the|hourly|minimum", said):
         return
     if group == "leads" and re.search(r"\bproblem|bug|issue|police\b", said):
