@@ -89,6 +89,8 @@ def _does(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
         _TO.search(f" {rest}") and not _TO_NOUN.search(f" {said}")
     ):
         return
+    if verb == "work" and re.fullmatch(r"in an? (?:office|shop|store|bar)", rest):
+        return  # where, is not said
     if verb == "pay" and re.fullmatch(r"\W*\d[\d,.]*k?(?:\s\w+)?\s(?:a|per)\s\w+", rest):
         return  # for what, is not said
     if verb in _THING_OF and not _THING_OF[verb].search(rest):
