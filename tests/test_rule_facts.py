@@ -174,6 +174,9 @@ def test_an_age_is_told_apart_from_what_stays_true_a_year_on() -> None:
         ("I was hired by Siemens as an electrician.", {"Works at Siemens", "Works as an electrician"}),
         ("I was hired by a small bakery in Ghent.", {"Works at a small bakery in Ghent"}),
         ("I've worked at Ikea for ten years.", {"Works at Ikea"}),
+        ("I've been employed by Ikea for ten years.", {"Works at Ikea"}),
+        ("I found a job at Ikea for the summer.", {"Works at Ikea"}),
+        ("I've landed a new job at Ikea, but my wife hates it.", {"Works at Ikea"}),
     ],
 )
 def test_how_somebody_came_to_a_job_tells_where_they_work(text: str, values: set[str]) -> None:
@@ -195,6 +198,19 @@ def test_how_somebody_came_to_a_job_tells_where_they_work(text: str, values: set
         "I was hired to paint a fence.",
         "I have a job for Tom.",
         "I've been working with Tom since May.",
+        "My job at Zalando is over.",
+        "My new job at Zalando fell through.",
+        "They cancelled my internship at Zalando.",
+        "I turned down my new job at Zalando.",
+        "I gave up my job at Zalando.",
+        "I got laid off from my new job at Zalando.",
+        "I was employed by Zalando until May.",
+        "I was employed by Zalando from 2001 to 2010.",
+        "I was hired by Zalando in 2010 and laid off in 2015.",
+        "I was headhunted by Zalando but said no.",
+        "I found a job at Zalando for my son.",
+        "I found a job at Zalando for Tom.",
+        "I took the job at Zalando but quit.",
     ],
 )
 def test_a_job_that_one_has_not_is_none(text: str) -> None:

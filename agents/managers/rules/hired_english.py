@@ -32,6 +32,8 @@ _AS = rf"\s(?i:as)\s(?i:an?\s|the\s|their\s)?{JOB}(?=$|\s(?i:and|since|for|from|
     rf"|been offered and accepted)\s(?i:an?|my|the|this)\s(?i:{_OF_KIND}{_POST}){_HERE}(?:{_AS})?",
 )
 def _started_job(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    if _OF_OTHERS.match(clause.text, match.end()):
+        return
     # "I got the job, I start on Monday": the day beside it is of something else.
     yield from _employed(match, clause, starts=re.search(r"\b(?:start|beg[aiu]n)", match[0], re.IGNORECASE) is not None)
 
@@ -51,12 +53,13 @@ def _has_worked(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
-    "hired recruited taken employed headhunted poached",
+    "hired recruited taken employed poached",
     rf"{LEAD}{_WHEN}(?i:I\s(?:was|got|'?ve been|have been|'ve just been)\s|I've\s(?:just\s|recently\s)?been\s){ADV}"
-    rf"(?i:hired|recruited|taken on|employed|headhunted|poached)(?:\s(?i:by|at)\s(?i:the\s(?=(?-i:[A-Z])))?{EMPLOYER})?(?:{_AS})?",
+    rf"(?i:hired|recruited|taken on|(?<!\bI\swas\s)employed|poached)(?:\s(?i:by|at)\s(?i:the\s(?=(?-i:[A-Z])))?{EMPLOYER})?(?:{_AS})?",
 )
 def _was_hired(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
-    yield from _employed(match, clause)
+    if not _LET_GO.search(clause.text, match.end()):
+        yield from _employed(match, clause)
 
 
 @_rule(
@@ -65,16 +68,30 @@ def _was_hired(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     rf"|apprenticeship))\s(?i:at|with)\s(?i:the\s(?=(?-i:[A-Z])))?(?P<org>{NAME})(?!['’]s)",
 )
 def _my_job(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
-    before = clause.text[: match.start()].casefold()
-    if not _GONE.search(clause.text, match.end()) and not _GONE.search(before):
+    if not _GONE.search(clause.text):
         yield from _employed(match, clause, starts=" new " in match[0].casefold())
 
 
 _GONE = re.compile(
     r"\b(?:was|were|ended|left|leave|leaving|quit|quitting|lost|losing|lose|resigned?|used to|back then|at the time|until|never|before"
-    r"|interview(?:s|ed)?|appl(?:y|ied|ying)|application|wanted|hope|hoping|would|could|if)\b",
+    r"|interview(?:s|ed)?|appl(?:y|ied|ying)|application|wanted|hope|hoping|would|could|if|over|done|finish(?:ed)?|complete[ds]?|expired?"
+    r"|fell through|(?:turned|turning) (?:it )?down|declin(?:ed?|ing)|refus(?:ed?|ing)|rejected|cut|cancell?ed|fired|sacked|dismissed"
+    r"|laid off|let go|redundant|redundancy|g[ai]ven? (?:it )?up|giving up|retired?|retiring|miss|missed|notice|withdrawn|withdrew)\b",
     re.IGNORECASE,
 )
+"""What tells that one has left a job, or has not got it."""
+_LET_GO = re.compile(
+    r"\b(?:left|quit|fired|sacked|dismissed|laid off|let go|made redundant|resigned|until|retired"
+    r"|(?<!\bfrom\s)\d{4}\s(?:to|till)\s\d{4}|said no|declined|refused|turned it down|before)\b",
+    re.IGNORECASE,
+)
+"""What tells behind it that one who was hired was not for long, or did not go."""
+_OF_OTHERS = re.compile(
+    r"\sfor\s(?:(?:my|our|his|her|their|a|the)\s(?!(?:last|next|past|first|summer|winter|time|year|season)\b)\w|h(?:er|im)\b|them\b"
+    r"|(?!January|February|March|April|May|June|July|August|September|October|November|December)[A-Z][a-z])"
+    r"|\s(?:to\s(?:do|finish)|in mind)\b|\s(?:but|and)\s(?:then\s)?(?:quit|left|resigned|lost)\b"
+)
+"""A job that was found for somebody else, a piece of work, or one that was given up."""
 
 
 def _employed(match: re.Match[str], clause: Clause, *, starts: bool = True) -> Iterator[Fact]:
