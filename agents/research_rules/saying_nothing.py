@@ -65,9 +65,12 @@ _TELLS = re.compile(  # what makes a question tell something
 _NAMED = re.compile(r"\b(?:my|our|My|Our)\s+(?:[a-z][\w'’-]*\s+){1,2}(?!I\b)[A-Z]")  # "my daughter Mia"
 _FORGETTING = re.compile(
     r"^[\W_]*(?:(?:please|now|yes|ok(?:ay)?|sorry|actually|and|so)\b[\s,]*){0,3}(?:(?:can|could|would) you (?:please )?)?"
-    r"(?:forget\b|(?:delete|erase|remove|wipe)\b(?=.*\b(?:memory|(?:i|we)(?:['’]ve| have)? (?:said|told))\b))"
+    r"(?:forget\b(?!-|\sme[\s-]nots?\b)|(?:delete|erase|remove|wipe)\b(?=.*\b(?:memory|(?:i|we)(?:['’]ve| have)? (?:said|told))\b))"
     r"(?!.*[,;:]\s*(?:and |but |because )?(?:(?:i|we|he|she|it|they)\b(?!['’]d\b|\s(?:would|might)\b)|(?:my|our)\b))"
-    r"(?!.*[,;:–—-]\s.*(?:\b(?:is|are|was|were|am|has|had|will|died|moved|left)\b|['’](?:s|re|ll)\s|n['’]t\b))",  # "Forget it, Mia is ill"
+    r"(?!.*[,;:–—-]\s.*(?:\b(?:is|are|was|were|am|has|had|will|died|moved|left)\b|['’](?:s|re|ll)\s|n['’]t\b))"  # "Forget it, Mia is ill"
+    r"(?!.*\s(?:but|instead|from now on|(?:and|then)\s(?:(?:please|also|then|just)\s)*(?:add|book|buy|call|change|do|give|go|keep|let|make"
+    r"|note|put|record|remember|remind|save|say|send|set|store|take|tell|update|use|write|(?:i|we|he|she|they|it)\s(?:am|are|is|was"
+    r"|were|have|has|had|will|moved|left|live|lives|work|works|like|likes|hate|hates|prefer|prefers))\b))",  # "… and use 12 Elm Street"
     re.IGNORECASE,
 )
 _CALL = re.compile(r"\s*(?:[A-Za-z_][\w.-]*\((?:[^()]|\([^()]*\))*\)\s*)+")
