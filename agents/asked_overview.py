@@ -69,6 +69,8 @@ _NAMED_ZH = re.compile(
     r"|(?:说说|告诉我)(?:所有|一切)?(?:关于)?(?P<two>[^我你，。？?\s]{1,8}?)(?:的(?:一切|所有|事情?|情况|信息))"
     r"|我(?:都)?(?:跟|和|对)?(?:告诉过?)?你(?:说过|讲过|提过)?(?:关于)?(?P<three>[^我你，。？?\s]{1,8}?)的?什么|(?P<four>[^我你，。？?\s]{1,8}?)是谁)(?:了|呢|吗|吧)?\s*[?？。!！]*$"
 )
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+"""Scripts without a space between words: in these a name begins and ends anywhere."""
 _FAMILY = re.compile(r"\b(?:family|relatives|people|friends)\b|家人|家里|亲戚|朋友", re.I)
 _OF_ONESELF = re.compile(
     r"\b(?:me|us|myself|i)\b(?!\s+(?:about|what|all|everything))|我(?!的?家人|家里|的?朋友|的?亲戚)", re.I
@@ -129,10 +131,9 @@ def overview_of_named(tx: Transaction, question: str, now: datetime) -> Sequence
     if match is None:
         return ()
     name = next(one for one in match.groups() if one is not None).strip("'’.-")
-    latin = name.isascii()
     if not name or name.casefold() in _NO_NAMES:
         return ()
-    holds = re.compile(rf"\b{re.escape(name)}(?:['’]s)?\b" if latin else re.escape(name), re.I)
+    holds = re.compile(re.escape(name) if _UNSPACED.search(name) else rf"\b{re.escape(name)}\b", re.I)
     places = {item_id: place for place, (item_id, _) in enumerate(items_before(tx, None, _LOOKED_AT))}
     found = [
         one

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, NamedTuple
@@ -21,7 +20,7 @@ from .prompting import core_line
 from .stores.documents import searchable
 from .stores.ledger import Transaction, event_time, get_items, get_steps, has_own_time
 from .stores.ledger.history import history_of
-from .stores.ledger.items import believed_now, items_citing, read_items
+from .stores.ledger.items import believed_now, count_items, items_citing
 from .stores.ledger.said_steps import last_said
 from .stores.secrets import find_references, tell_references
 
@@ -95,11 +94,10 @@ def _noted(user: UserMemory, question: str) -> str:
     """What is noted of the user, where all of that is asked for."""
     with user.memory.ledger.read(user.name) as tx:
         lines = _in_groups(tx, overview(tx, question, utc_now())) if tx.user_id else []
-        beside = read_items(tx, kinds=tuple(_BESIDE)) if tx.user_id and not only_of_people(question) else []
+        counts = count_items(tx) if tx.user_id and not only_of_people(question) else {}
+    beside = [f"{count} {names[count > 1]}" for kind, names in _BESIDE.items() if (count := counts.get(kind, 0))]
     if beside:
-        counts: Counter[str] = Counter(one.kind for one in beside)
-        kinds = [f"{counts[kind]} {names[counts[kind] > 1]}" for kind, names in _BESIDE.items() if counts[kind]]
-        lines.append(f"Beside that: {', '.join(kinds)} (/memory)")
+        lines.append(f"Beside that: {', '.join(beside)} (/memory)")
     if not lines:
         return "Nothing is noted of that yet; what was said is kept all the same (/memory)."
     return "\n".join(["What is noted:", *lines])

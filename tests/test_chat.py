@@ -15,8 +15,10 @@ from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from hexamem import Memory, Settings, chat_graph
+from hexamem.agents.asked_overview import overview_of_named
 from hexamem.cli.app import run
 from hexamem.errors import ConfigError, MissingUserError
+from hexamem.memory_types import utc_now
 
 from .scripted_chat import ScriptedChat
 from .scripted_server import Reply, Request, ScriptedServer
@@ -147,6 +149,31 @@ def test_without_a_model_what_is_known_of_somebody_is_told_as_noted_and_said(mem
     assert "Christmas" not in told("Tell me about Jonas.")
     assert "all about" not in told("tell me about zebras")
     assert "“Tell me everything about Jonas”" in told("What did I ask you about Jonas?")
+
+
+@pytest.mark.parametrize(
+    ("name", "longer", "asked"),
+    [
+        ("Åsa", "Åsarna", "Who is Åsa?"),
+        ("Ян", "Январь", "Tell me about Ян"),
+        ("Jo", "Joanna", "Who is Jo?"),
+        ("Mr.X", "MrsX", "Who is Mr.X?"),
+    ],
+)
+def test_a_name_is_asked_of_as_a_whole_word(memory: Memory, name: str, longer: str, asked: str) -> None:
+    user = memory.user("alice")
+    for one in (name, longer):
+        user.add({"kind": "semantic", "name": one, "summary": f"{one} plays the oboe"})
+    with memory.ledger.read("alice") as tx:
+        [found] = overview_of_named(tx, asked, utc_now())
+    assert user.get(found).name == name  # type: ignore[union-attr]
+
+
+def test_a_name_in_a_script_without_spaces_stands_anywhere(memory: Memory) -> None:
+    user = memory.user("alice")
+    item = user.add({"kind": "semantic", "name": "画画", "summary": "女儿小明喜欢画画"})
+    with memory.ledger.read("alice") as tx:
+        assert overview_of_named(tx, "小明是谁？", utc_now()) == [item.id]
 
 
 @pytest.mark.parametrize(
@@ -294,6 +321,21 @@ def test_forget_takes_words_and_several_numbers(chat: Chat) -> None:
     shown = chat(*told_by_bob, "/memory bridge lamp", "/forget 1 2", "/memory bridge lamp", user="bob")
     assert "Forgotten: step_" in shown
     assert shown.endswith("Nothing was found.\n")
+
+
+@pytest.mark.parametrize("given", [",", ", ,"])
+def test_forget_needs_more_than_commas(chat: Chat, given: str) -> None:
+    shown = chat("The bridge is closed.", f"/forget {given}")
+    assert "/forget needs numbers of a list" in shown
+    assert "Nothing is forgotten yet" not in shown
+
+
+@pytest.mark.parametrize("number", ["9" * 5_000, "²"])
+def test_what_is_no_number_of_a_list_does_not_end_the_conversation(chat: Chat, number: str) -> None:
+    shown = chat(f"/forget {number}", f"/reveal {number}", "The bridge is closed.")
+    assert "stored 1 message" in shown
+    assert "unexpected error" not in shown
+    assert number[:1_000] not in shown or len(number) == 1
 
 
 def test_forget_lists_what_may_be_meant_where_it_is_not_sure(chat: Chat) -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["COMMANDS", "run_command"]
 
 _SHOWN = 110  # characters of what was forgotten
+_DIGITS = 9  # of the number of an entry in a list
 
 
 def run_command(chat: Chat, line: str) -> bool:
@@ -87,13 +88,13 @@ def _why(chat: Chat, rest: str) -> None:
 
 def _forget(chat: Chat, what: str) -> None:
     """N, ID or WORDS: forget a listed record, any, or what says just that, and replies that only repeat it; /undo brings it back"""
-    if not what:
+    numbers = what.replace(",", " ").split()
+    if not numbers:
         raise InvalidInputError(
             "/forget needs numbers of a list that /why or /memory just gave, an id, or words that say what is to go"
         )
     from ..tools.forgetting import forget_by_ids, forget_by_words
 
-    numbers = what.replace(",", " ").split()
     if all(one.isdecimal() for one in numbers):
         done = forget_by_ids(chat.user, [_listed(chat, one, "/forget") for one in numbers])
     elif _is_id(chat, what):
@@ -103,7 +104,7 @@ def _forget(chat: Chat, what: str) -> None:
             done = forget_by_words(chat.user, what)
         except NotFoundError:
             return output.write_text(
-                f"Nothing is forgotten: no record says “{output.clean(what)}”. /memory WORDS searches."
+                f"Nothing is forgotten: no record says “{output.clean(_shortened(what))}”. /memory WORDS searches."
             )
     if done.operation is None:
         return _tell_unsure(chat, done.unsure)
@@ -150,18 +151,28 @@ def _record_line(told: str, record: Step | MemoryItem) -> str:
     from .chat import item_line
 
     words = " ".join(record.content.split()) if isinstance(record, Step) else item_line(record)
-    return f"{told} “{words if len(words) <= _SHOWN else f'{words[: _SHOWN - 1]}…'}”"
+    return f"{told} “{_shortened(words)}”"
+
+
+def _shortened(words: str) -> str:
+    return words if len(words) <= _SHOWN else f"{words[: _SHOWN - 1]}…"
 
 
 def _listed(chat: Chat, what: str, command: str) -> str:
     """The id that a number of the list since the last message stands for; what is no number is an id already."""
-    if not what.isdigit():
+    if not what.isdecimal():
         return what
-    if not 1 <= int(what) <= len(chat.numbered):
+    if not 1 <= (number := _place(what)) <= len(chat.numbered):
         raise InvalidInputError(
-            f"{command} {what}: the last list since your message has {len(chat.numbered)} entries; /why or /memory lists"
+            f"{command} {_shortened(what)}: the last list since your message has {len(chat.numbered)} entries; /why or "
+            "/memory lists"
         )
-    return chat.numbered[int(what) - 1]
+    return chat.numbered[number - 1]
+
+
+def _place(digits: str) -> int:
+    """The number that is written; 0, which no list has, for one of more digits than Python reads."""
+    return int(digits) if len(digits) <= _DIGITS else 0
 
 
 def _reveal(chat: Chat, what: str) -> None:
@@ -175,11 +186,13 @@ def _reveal(chat: Chat, what: str) -> None:
 
 def _wanted(chat: Chat, what: str) -> list[str]:
     """The secrets that a number or an id stands for: one of the last reply, a listed or named one, those in a message."""
-    if what.isdigit() and chat.reveals_reply:
-        if not 1 <= int(what) <= len(chat.secrets):
+    if what.isdecimal() and chat.reveals_reply:
+        if not 1 <= (number := _place(what)) <= len(chat.secrets):
             refers = output.counted(len(chat.secrets), "secret")
-            raise InvalidInputError(f"/reveal {what}: the last reply refers to {refers}; /why or /memory lists others")
-        return [chat.secrets[int(what) - 1]]
+            raise InvalidInputError(
+                f"/reveal {_shortened(what)}: the last reply refers to {refers}; /why or /memory lists others"
+            )
+        return [chat.secrets[number - 1]]
     one = _listed(chat, what, "/reveal")
     if not one.startswith("step_"):
         return [one]
