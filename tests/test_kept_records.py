@@ -173,6 +173,24 @@ def test_what_changed_while_the_rest_was_taken_in_is_not_kept_as_it_was() -> Non
     assert kept.of(at(2), ["r1", "r2"]) == {"r1": "old", "r2": "new"}
 
 
+def test_what_changed_is_taken_in_too_where_all_are_kept_already() -> None:
+    records = Records(r1="old", r2="old")
+    looked: list[int] = []
+
+    def changed(tx: Transaction, since: int, most: int) -> set[str] | None:
+        looked.append(since)
+        return records.changed(tx, since, most)
+
+    kept = KeptRecords(records.read, changed)
+    kept.of(at(1), ["r1", "r2"])
+    assert not kept.fill(at(1), listing(records), 3)
+    records.rows["r2"] = (2, "new")
+    assert not kept.fill(at(2), listing(records), 3)
+    assert looked == [1]
+    assert kept.of(at(2), ["r1", "r2"]) == {"r1": "old", "r2": "new"}
+    assert looked == [1], "the recall need not look"
+
+
 def test_a_transaction_of_before_takes_nothing_in() -> None:
     records = Records(r1="new")
     kept = KeptRecords(records.read, records.changed)
