@@ -38,9 +38,13 @@ _OF_ALL = re.compile(  # behind "tell me"
     re.IGNORECASE,
 )
 _NEWS = re.compile(r"\b(?:did|do|have)\s+you\s+(?:know|hear|heard|see|seen)\b|\bguess\b|你知道", re.IGNORECASE)
+_SUPPOSES = re.compile(  # "Why did Jonas leave?", "Isn't it great that Mia won?": he left, she won
+    r"(?i:^[\W_]*(?:(?:and|so|but)\s)?(?:why|how\s(?:come|did|has|have|was|were)|would\syou\sbelieve|who\swould\shave)\b)"
+    r"|(?i:\b(?:is|was|are|were|do|does|did|has|have)n['’]t\b)|\bthat\s[A-Z]|为什么|怎么会"
+)
 _INVERTED = re.compile(  # a question without its mark: "where does mia go to school"
     rf"{_PLACED}(?:what|which|who|whom|whose|when|where|how (?:many|much|old|long|often|far|tall))"
-    r"(?:\s+(?!(?:is|are|was|were)\b)[\w'’-]+){0,2}?"
+    r"(?:\s+(?!(?:is|are|was|were|i|we|you|he|she|it|they|my|our|your|his|her|its|their|the)\b)[\w'’-]+){0,2}?"  # "where I live has …"
     r"(?:\s+(?:do|does|did|am|is|are|was|were|have|has|will|can)\b|['’]s\b)"
     r"(?!.*\s(?:is|are|was|were)\s)[^.!,;:?]+$",
     re.IGNORECASE,
@@ -151,7 +155,7 @@ def merely_asks(text: str) -> bool:
 def _asks_alone(sentence: str) -> bool:
     if not sentence.rstrip().endswith(("?", "？")) or _NEWS.search(sentence):
         return False
-    return _TELLS.search(sentence, 1) is None and _NAMED.search(sentence) is None
+    return not any(one.search(sentence, at) for one, at in ((_TELLS, 1), (_NAMED, 0), (_SUPPOSES, 0)))
 
 
 def asks_to_forget(text: str) -> bool:
