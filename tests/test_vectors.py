@@ -214,6 +214,20 @@ def test_a_collection_that_grew_large_writes_its_files_less_often(folder: Path) 
     client.close()
 
 
+def test_what_a_broken_off_write_left_counts_for_how_large_a_collection_is(folder: Path) -> None:
+    store = opened(folder, batch_size=20, large_from=30, sync_small=5, sync_large=40)
+    names = [*(str(number) for number in range(20)), ""]  # the second batch is refused
+    with pytest.raises(Exception, match="ID"):
+        store.upsert(ALICE, "steps", names, np.stack([vector(ALICE, one) for one in range(21)]), [{}] * 21)
+    assert store.count(ALICE, "steps") == 20
+    put(store, ALICE, 20, 35)
+    store.close()
+    client = chromadb.PersistentClient(str(folder), Settings(anonymized_telemetry=False))
+    (collection,) = client.list_collections()
+    assert collection.configuration_json["hnsw"]["sync_threshold"] == 40
+    client.close()
+
+
 @hypothesis_settings(max_examples=15, deadline=None)
 @given(data=st.data())
 def test_any_history_answers_as_a_dictionary_would(

@@ -334,6 +334,7 @@ class VectorStore:
                     self._require_fit(collection)
                     write(collection)
         except BaseException:  # how far it came is not known
+            self._sizes.pop(name, None)
             if cache is not None:
                 cache.discard(name, ids)
             raise
