@@ -13,13 +13,14 @@ from itertools import chain, zip_longest
 from .. import lazy_re as re
 from ..intent.phrases.tokens import word_set
 from ..stores.ledger import Transaction, get_items, read_items
-from ..stores.ledger.told_items import items_before
+from ..stores.ledger.told_items import item_texts, items_before
 from .asked_facts import is_true_at
 from .managers.rules.words import KIN, KIN_ZH, any_of
 
 __all__ = ["asks_for_overview", "only_of_people", "overview", "overview_of_named"]
 
 _LOOKED_AT = 200  # items, the latest first
+_SEARCHED = 5_000  # items, for a name
 _KINDS = ("core", "semantic", "episodic")
 _NO_NAMES = word_set(
     "me us myself my our i you it this that these those they them he she him her there here everything anything all"
@@ -134,10 +135,11 @@ def overview_of_named(tx: Transaction, question: str, now: datetime) -> Sequence
     if not name or name.casefold() in _NO_NAMES:
         return ()
     holds = re.compile(re.escape(name) if _UNSPACED.search(name) else rf"\b{re.escape(name)}\b", re.I)
-    places = {item_id: place for place, (item_id, _) in enumerate(items_before(tx, None, _LOOKED_AT))}
+    places = {item_id: place for place, (item_id, _) in enumerate(items_before(tx, None, _SEARCHED))}
+    naming = [item_id for item_id, text in item_texts(tx, places).items() if holds.search(text)]
     found = [
         one
-        for one in [*read_items(tx, kinds=["core"]), *get_items(tx, places).values()]
+        for one in [*read_items(tx, kinds=["core"]), *get_items(tx, naming).values()]
         if one.kind in _KINDS and one.status == "active" and is_true_at(one, now) and holds.search(one.text)
     ]
     found.sort(key=lambda one: (_KINDS.index(one.kind), places.get(one.id, 0)))

@@ -169,6 +169,15 @@ def test_a_name_is_asked_of_as_a_whole_word(memory: Memory, name: str, longer: s
     assert user.get(found).name == name  # type: ignore[union-attr]
 
 
+def test_what_is_noted_of_somebody_is_told_however_long_ago(memory: Memory) -> None:
+    user = memory.user("alice")
+    old = user.add({"kind": "semantic", "name": "Mia", "summary": "Mia is allergic to nuts"})
+    for number in range(201):
+        user.add({"kind": "semantic", "name": f"thing {number}", "summary": "It is heavy"})
+    with memory.ledger.read("alice") as tx:
+        assert overview_of_named(tx, "Tell me about Mia.", utc_now()) == [old.id]
+
+
 def test_a_name_in_a_script_without_spaces_stands_anywhere(memory: Memory) -> None:
     user = memory.user("alice")
     item = user.add({"kind": "semantic", "name": "画画", "summary": "女儿小明喜欢画画"})
