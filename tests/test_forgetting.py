@@ -317,6 +317,17 @@ def test_a_sentence_that_says_more_is_left_and_told_while_the_item_of_it_goes(al
     assert not any("brother" in one.text for one in alice.items())
 
 
+def test_a_message_that_only_tells_who_is_meant_stays_with_its_secret(alice: UserMemory) -> None:
+    secret = "My sister Karen's wifi password is Tr4mw4y-Blue."
+    tell(alice, secret, "Noted.", "Karen runs a bakery.", "Noted.")
+    [kept] = [one for one in alice.items() if one.kind == "vault"]
+    forget(alice, what="Karen runs a bakery")
+    assert "bakery" not in str(left(alice))
+    assert "wifi password" in left(alice)[0]
+    assert alice.items() == [kept]
+    assert alice.reveal(kept.id, reason="looked") == "Tr4mw4y-Blue"
+
+
 def test_of_two_sentences_that_say_it_the_one_that_says_more_is_left_and_told(alice: UserMemory) -> None:
     more = "The Mundial where Karen stays is loud, and on Monday I fly to Rome."
     tell(alice, f"Karen stays at the Mundial. {more}", "Noted.")

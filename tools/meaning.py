@@ -12,7 +12,7 @@ from ..agents.research_rules.saying_nothing import asks_to_forget
 from ..errors import InvalidInputError
 from ..intent.page_sentences import SPLIT
 from ..intent.phrases.tokens import word_set
-from ..memory_types import Hit, Step
+from ..memory_types import Hit, Source, Step
 from ..stores.changing import can_be_cut
 from ..stores.ledger import get_steps
 
@@ -152,7 +152,7 @@ def what_is_meant(user: UserMemory, what: str, without: Collection[str] = ()) ->
         if hit.kind == "step" or (hit.sources and all(one.step_id in without for one in hit.sources)):
             continue
         if found.add_item(hit):
-            for one in hit.sources:
+            for one in _telling(hit.sources, wanted):
                 if one.step_id not in without:
                     learned.setdefault(one.step_id, []).extend([one.quote] if one.quote else [])
     with user.memory.ledger.read(user.name) as tx:
@@ -174,6 +174,16 @@ def what_is_meant(user: UserMemory, what: str, without: Collection[str] = ()) ->
         parts=found.parts,
         unsure=tuple(found.unsure[:_SHOWN]),
     )
+
+
+def _telling(sources: Sequence[Source], wanted: Collection[frozenset[str]]) -> list[Source]:
+    """The sources of an item that tell it: those whose words hold most of those wanted, and those without words of their own.
+
+    The others only tell who is meant: "My sister Karen's password is …" says nothing of the bakery that Karen runs.
+    """
+    held = {one.quote: sum(word <= stems(one.quote) for word in wanted) for one in sources if one.quote}
+    most = max(held.values(), default=0)
+    return [one for one in sources if not one.quote or held[one.quote] == most]
 
 
 def sentences(text: str) -> list[str]:
