@@ -160,6 +160,13 @@ def test_a_later_reply_that_says_the_only_word_of_it_goes_too(alice: UserMemory)
     assert told(done) == []
 
 
+def test_a_reply_with_a_word_that_only_the_item_has_is_not_taken_for_one_that_says_it(alice: UserMemory) -> None:
+    tell(alice, "I live in Bristol with Paul.", "Noted.", "On Thursdays I do yoga with Paul.", "Noted.")
+    tell(alice, "Is the habit of Paul good?", "It does no harm.", thread="later")
+    forget(alice, what="On Thursdays I do yoga with Paul")
+    assert left(alice)[-1] == "It does no harm."
+
+
 def test_a_weekday_in_the_plural_is_no_name(alice: UserMemory) -> None:
     tell(alice, "On Thursdays I do yoga.", "Noted.", "What do I do on Thursdays?", "Nothing that I know of.")
     assert told(forget(alice, what="On Thursdays I do yoga")) == []

@@ -173,6 +173,8 @@ class _Told:
             among these.
         covered: the stems of all that the messages say of which it is forgotten.
         keys: beginnings of telling words, of which one stands in a text that says any of them.
+        told: the telling words that the messages themselves say (an item says "habit" and "does" beside); all where
+            none of them is a message's.
     """
 
     own: tuple[frozenset[str], ...]
@@ -180,6 +182,7 @@ class _Told:
     names: tuple[frozenset[str], ...]
     covered: frozenset[str]
     keys: tuple[str, ...]
+    told: tuple[frozenset[str], ...]
 
     @classmethod
     def of(cls, texts: Sequence[str], whole: Sequence[str], elsewhere: Iterable[str]) -> _Told:
@@ -205,12 +208,14 @@ class _Told:
                 for low in near:
                     if left[low] <= held:
                         del left[low]
+        said = frozenset().union(*map(stems, whole))
         return cls(
             tuple(words.values()),
             tuple(left.values()),
             tuple(one for low, one in left.items() if low in names),
-            frozenset().union(*map(stems, whole), *words.values()),
+            said.union(*words.values()),
             tuple(keys.values()),
+            tuple(word for word in left.values() if word <= said) or tuple(left.values()),
         )
 
     def may_stand(self, text: str) -> bool:
@@ -239,8 +244,10 @@ class _Told:
         if near:
             return _held(text, self.own) > 0
         count = _held(text, self.telling)
-        enough = min(3 if _HAN.search(text) else 2, len(self.telling))
-        return 0 < enough <= count or (count > 0 and self.names_of(text))
+        several = 3 if _HAN.search(text) else 2
+        if count >= several or (count > 0 and self.names_of(text)):
+            return True
+        return count > 0 and len(self.told) < several and _held(text, self.told) == len(self.told)
 
     def only_repeats(self, text: str, *, near: bool) -> bool:
         """Whether half of the words of each clause, and of all of it, are said in the messages.
