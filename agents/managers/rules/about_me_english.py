@@ -61,13 +61,13 @@ def _my(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
         yield lasting(clause, "work", put("working day", match["starts"]))
     elif match["drug"]:
         how = clause.text[: match.start("drug")].lower()
-        verb = (
-            "has been diagnosed with"
-            if "diagnosed" in how
-            else "was told by a doctor to " + re.search(r"avoid|cut out|take", how)[0]
-            if "told" in how
-            else "takes"
-        )  # type: ignore[index]
+        avoided = re.search(r"avoid|cut out|take", how)
+        if "diagnosed" in how:
+            verb = "has been diagnosed with"
+        elif "told" in how and avoided:
+            verb = f"was told by a doctor to {avoided[0]}"
+        else:
+            verb = "takes"
         yield lasting(clause, "health", put(verb, match["drug"]))
     else:
         yield lasting(
