@@ -129,6 +129,7 @@ def test_what_is_told_of_relatives_keeps_its_sense(text: str, summary: str) -> N
         ("我最爱喝的茶是龙井。", {"最喜欢的茶：龙井"}),
         ("我养了两只猫，豆包和年糕。", {"养了猫，叫豆包", "养了猫，叫年糕"}),
         ("我有一个儿子叫乐乐和一个女儿叫米娅。", {"儿子：乐乐", "女儿：米娅"}),
+        ("我有个妹妹，儿子叫乐乐，我的狗叫旺财。", {"儿子：乐乐", "养了狗，叫旺财"}),
     ],
 )  # fmt: skip
 def test_facts_told_side_by_side_are_all_kept(text: str, values: set[str]) -> None:
@@ -147,6 +148,10 @@ def test_facts_told_side_by_side_are_all_kept(text: str, values: set[str]) -> No
         "I joined a gym in Leeds.",
         "I work in an office.",
         "我妹妹养了两只猫，豆包和年糕。",
+        "我妹妹的儿子叫小龙，今年五岁。",
+        "我妈妈家的猫叫豆包。",
+        "我姐姐的狗叫旺财。",
+        "邻居的狗叫旺财。",
     ],
 )
 def test_what_is_wished_or_told_of_others_beside_it_is_no_fact(text: str) -> None:

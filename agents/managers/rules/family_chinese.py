@@ -8,7 +8,7 @@ from .... import lazy_re as re
 from .english_grammar import Fact
 from .people import KIN_ZH_PATTERN, is_name
 from .sentences import Clause
-from .words import ANIMALS_ZH, CHILDREN, HAN, NAME, NICKNAME_ZH, PARTNERS, SURNAME_ZH
+from .words import ANIMALS_ZH, CHILDREN, HAN, NAME, NICKNAME_ZH, PARTNERS, SURNAME_ZH, any_of
 
 __all__ = ["chinese_family"]
 
@@ -22,6 +22,11 @@ _BAD_NAME = re.compile(
     r"|会|有|很|都|最|也|就|做|当|岁|还|跟|和|对|给|从|上|下|刚|每|爱|吃|喝"
     r"|住|喜|今|明|昨|后|带|开|回|学|都|没|们|工作|公司"
 )
+_OF_OTHERS = re.compile(
+    rf"(?:(?!(?:{any_of(one for one in PARTNERS if not one.isascii())})(?:家|的)){KIN_ZH_PATTERN}|朋友|同事|邻居|老师|老板|室友|客户)"
+    rf"(?:家里?的?|的)\s*$"
+)
+"""Whose child or pet it is, where it is somebody else's: 我妹妹的儿子, 邻居家的狗. A partner's is of the user's own household."""
 _PET = re.compile(
     rf"(?P<animal>[{HAN}]{{0,3}}?{ANIMALS_ZH})\s?[，]?\s?(?:的名字|名字|它|牠)?(?:叫做?|名叫|取名"
     rf"|起名叫?)\s?(?P<name>[{HAN}]{{1,4}}?(?=[，。、；\s]|$|今年|了)|{NAME})"
@@ -48,6 +53,7 @@ def chinese_family(text: str, raw: str, clauses: tuple[Clause, ...]) -> Iterator
             (name.isascii() and not is_name(name))
             or _BAD_NAME.search(match["name"])
             or re.search(r"(?:他|她|你|朋友|同事)的?\s*$", text[: match.start()])
+            or _OF_OTHERS.search(text[: match.start()])
         ):
             continue
         between = text[match.end("kin") : match.start("name")]
@@ -86,6 +92,8 @@ def chinese_family(text: str, raw: str, clauses: tuple[Clause, ...]) -> Iterator
     for match in _PET.finditer(text):
         name = raw[match.start("name") : match.end("name")]
         before = text[: match.start()]
+        if _OF_OTHERS.search(before + re.split(rf"{ANIMALS_ZH}$", match["animal"])[0]):
+            continue
         if re.search(rf"{KIN_ZH_PATTERN}家?(?:的|有|养)|他|她|你|邻居", before[-12:]) and not re.search(
             r"我们?家?(?:有|养|领养)", before
         ):
