@@ -364,6 +364,8 @@ NUMBERS: list[tuple[str, str]] = [
     ("national_id", "My passport number is ⟦X1234567⟧"),
     ("national_id", "护照号：⟦E12345678⟧"),
     ("national_id", "NINO ⟦QQ 12 34 56 C⟧"),
+    ("national_id", "my locker is upstairs and my NI number is ⟦QQ123456C⟧"),
+    ("national_id", "NI no. ⟦QQ 12 34 56 C⟧"),
     ("national_id", "Aadhaar: ⟦2341 2341 2346⟧"),
     ("national_id", "mi DNI es ⟦12345678Z⟧"),
     ("national_id", "CPF ⟦529.982.247-25⟧"),

@@ -275,7 +275,8 @@ _NAMED: tuple[_Named, ...] = (
         None, "national_id", "driver's license number",
     ),
     _Named(
-        ("national insurance", "nino"), re.compile(rf"national insurance{_N}|nino"),
+        ("national insurance", "nino", "ni num", "ni no"),
+        re.compile(rf"national insurance{_N}|nino|ni n(?:umber|um\b|o\b\.?)"),
         re.compile(r"[a-z]{2} ?\d{2} ?\d{2} ?\d{2} ?[a-d]"), None, "national_id", "national insurance number",
     ),
     _Named(
