@@ -153,3 +153,27 @@ def test_another_word_will_do_for_people_of_the_user_alone() -> None:
     said = stems("My mum bakes on Sundays")
     assert holds(_read("What does my mother bake?"), said, "mother")
     assert not holds(_read("What does the mother of Ida bake?"), said, "mother")
+
+
+@pytest.mark.parametrize("question", ["Where do I live?", "What do I do for a living?"])
+def test_where_somebody_else_lives_does_not_answer_where_the_user_does(alice: UserMemory, question: str) -> None:
+    alice.remember(
+        [
+            {"role": "user", "content": "My best friend Tom lives in Rome and his daughter is called Chiara."},
+            {"role": "user", "content": "I'd love to learn the cello some day."},
+        ]
+    )
+    alice.flush()
+    assert alice.research(question).answer == NOT_HELD
+    assert "Rome" in alice.research("Where does Tom live?").answer
+
+
+def test_where_the_user_says_that_they_live_answers_though_nothing_is_noted(alice: UserMemory) -> None:
+    alice.remember(
+        [
+            {"role": "user", "content": "My best friend Tom lives in Rome."},
+            {"role": "user", "content": "The street where I live in Porto is so noisy."},
+        ]
+    )
+    assert "Porto" in alice.research("Where do I live?").answer
+    assert "Rome" not in alice.research("Where do I live?").answer

@@ -15,7 +15,7 @@ from ..applying.slots import slot_name
 from .asking import only_asks
 from .chinese_evidence import carried_by, standing_of
 from .linking import Chain, follow_links, identifiers
-from .own_facts import states_slot
+from .own_facts import only_of_others, states_slot
 from .question import CODE, Question, Stems, holds
 from .reflecting import coverage
 from .text_reader import TextReader
@@ -99,6 +99,11 @@ def integrate_by_rules(
     theirs = _speaks_of(question, passages, read)
     if noted and theirs:
         return _of_own_facts(question, noted, scored, zone, number, read)
+    if question.slots:
+        own = [one for one in scored if not _of_the_user(one.passage) or not only_of_others(question.text, one.text)]
+        if not any(one.inside for one in own) and any(one.inside for one in scored):
+            return Integrated((), NOT_HELD, False)  # only what others do has to do with it
+        scored = own
     if question.chinese:
         unheld = not standing_of(question, passages, reader).enough
     else:
@@ -172,6 +177,11 @@ def _speaks_of(question: Question, passages: Sequence[Passage], read: Stems) -> 
     texts = [one.text.partition("\n")[2] if one.kind == "core" else one.text for one in passages]
     held = frozenset().union(*map(read, texts))
     return all(holds(question, held, one, read) for one in question.whose)
+
+
+def _of_the_user(passage: Passage) -> bool:
+    """Whether the user said it, or it was learned from what they said; core items are of nobody else anyway."""
+    return passage.speaker == "user" or passage.kind in ("semantic", "episodic")
 
 
 def _learned_from(one: _Sentence, other: _Sentence) -> bool:

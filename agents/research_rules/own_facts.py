@@ -12,7 +12,7 @@ from ...memory_types.research import Passage
 from ..applying.slots import slot_name
 from ..managers.rules.words import ANIMALS, ANIMALS_ZH, CHILDREN, FEMALE, KIN_ZH, MALE, PARTNERS
 
-__all__ = ["asked_slots", "asks_of_past", "possessed", "states_slot"]
+__all__ = ["asked_slots", "asks_of_past", "only_of_others", "possessed", "states_slot"]
 
 _PAST = re.compile(
     r"\b(?:did|was|were|used to|before|previous(?:ly)?|former(?:ly)?|original(?:ly)?|last|first|old(?=\s+(?:home|job|flat|house)))\b"
@@ -87,6 +87,25 @@ def asks_of_past(text: str) -> bool:
 def states_slot(passage: Passage, slots: tuple[str, ...]) -> bool:
     """Whether a passage is a core item that states one of some slots."""
     return bool(slots) and passage.kind == "core" and slot_name(passage.text.partition("\n")[0]) in slots
+
+
+_I_ASK = re.compile(r"\b(?:do|am)\s+(?:i|we)\b|\bare\s+we\b", re.I)
+_I_SAY = re.compile(
+    r"\b(?:i|we|me|us|user)\b|\b(?:my|our)\s+(?:\w+\s+)?(?:flat|house|home|apartment|place|address|job|work|office|employer|company|boss|name|age|birthday)\b",
+    re.I,
+)
+
+
+def only_of_others(question: str, sentence: str) -> bool:
+    """Whether a question is of what the user does ("Where do I live?"), and a sentence says nothing of the user.
+
+    "My friend Tom lives in Rome" tells where Tom lives, whatever words it shares with the question. English only.
+
+    Args:
+        question: one that asks for slots, see `asked_slots`.
+        sentence: what the user said, or what was learned from it.
+    """
+    return _I_ASK.search(question) is not None and _I_SAY.search(sentence) is None
 
 
 def possessed(text: str) -> tuple[str, ...]:
