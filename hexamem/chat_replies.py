@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from . import lazy_re as re
 from .agents.asked_overview import asks_for_overview, only_of_people, overview, overview_of_named
 from .agents.research_rules.asking import asks, is_courtesy, only_asks
-from .agents.research_rules.own_facts import asks_of_past
+from .agents.research_rules.own_facts import asks_of_past, states_slot
 from .agents.research_rules.question import Question, content_words, holds, read_question, stems
 from .agents.research_rules.saying_nothing import asks_of_asking, asks_plainly, merely_asks
 from .memory_types import CoreItem, MemoryItem, item_from, utc_now
@@ -42,6 +42,7 @@ _BESIDE = {
     "resource": ("document", "documents"),
     "vault": ("entry in the vault", "entries in the vault"),
 }
+_NOT = re.compile(r"\b(?:not|no longer|never)\b|n['’]t\b|不|没", re.I)
 _QUESTION = re.compile(r"[^.!?。！？\n]+[?？]+")
 _WORTH = 2 / 3  # what is worth less beside the best quote is left out
 _KEYWORDS = 6  # words of a message that may be a search without a verb: "Mia's school"
@@ -227,7 +228,8 @@ def _best_quotes(user: UserMemory, found: Research, question: Question) -> list[
     """The quotes of the evidence that bear on the question most, best first.
 
     How near their passages are says little where memory holds little; so the words that they share with the question
-    count as much, rare ones more. Where the question is of somebody or an animal of the user ("my dog"), those that speak
+    count as much, rare ones more. What is noted of just what was asked is among the best.
+    Where the question is of somebody or an animal of the user ("my dog"), those that speak
     of them, in whatever word, leave out the others.
     """
     said = [
@@ -246,6 +248,10 @@ def _best_quotes(user: UserMemory, found: Research, question: Question) -> list[
     words = [shared.get(str(number), 0.0) for number in range(len(said))]
     nearest, most = max(near, default=0) or 1, max(words, default=0) or 1
     worth = [a / nearest + b / most for a, b in zip(near, words, strict=True)]
+    noted = {one.id for one in found.passages if states_slot(one, question.slots)}
+    worth = [
+        max(worth, default=0.0) if one.passage_id in noted else each for one, each in zip(said, worth, strict=True)
+    ]
     ranked = sorted(range(len(said)), key=lambda number: -worth[number])
     return [
         _Said(said[number].quote, said[number].occurred_at, said[number].speaker, said[number].step_ids)
@@ -279,8 +285,14 @@ def _overtaking(tx: Transaction, question: Question, said: _Said) -> MemoryItem 
         holding = stems(_words(now))
         for before in _earlier(tx, former) if now.id == former.id else [former]:
             cited = {source.step_id for source in before.sources}
-            lost = (stems(_words(before)) - holding) & quote
-            if lost and cited.intersection(said.step_ids) and all(holds(question, holding, word) for word in asked):
+            was = stems(_words(before))
+            lost = (was - holding) & quote
+            turned = was & quote and _denies(before) != _denies(now)  # "is not" loses no word of "is"
+            if (
+                (lost or turned)
+                and cited.intersection(said.step_ids)
+                and all(holds(question, holding, word) for word in asked)
+            ):
                 return now
     return None
 
@@ -291,6 +303,10 @@ def _earlier(tx: Transaction, item: MemoryItem) -> list[MemoryItem]:
         return []
     changes = [change for done in history_of(tx, item.id) for change in done.changes if change.target_id == item.id]
     return [item_from(change.before) for change in changes if change.before is not None]
+
+
+def _denies(item: MemoryItem) -> bool:
+    return _NOT.search(_words(item)) is not None
 
 
 def _words(item: MemoryItem) -> str:

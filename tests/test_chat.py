@@ -590,3 +590,18 @@ def test_numbers_of_forget_end_with_the_next_message_and_the_words_are_shown(cha
     assert "/forget 1: the last list since your message has 0 entries" in shown
     assert re.search(r"Forgotten: step_\S+ “I like figs\.”", shown)
     assert shown.count("Forgotten:") == 1
+
+
+def test_without_a_model_what_is_noted_of_just_what_was_asked_stands_among_the_best(chat: Chat) -> None:
+    chat("I work as a nurse at the Cottage Hospital.", "I go swimming before work on Thursdays.")
+    chat("I quit my old habit of smoking, I start a course as a school nurse next month.")
+    said = chat("Where do I work?")
+    assert "Cottage Hospital" in said.partition("From memory:")[2]
+
+
+def test_without_a_model_what_was_denied_later_is_told_as_it_holds_now(chat: Chat) -> None:
+    chat("I'm allergic to peanuts.", "I'm not allergic to peanuts after all")
+    told = chat("Am I allergic to anything?").partition("From memory:")[2]
+    assert "“I'm allergic to peanuts.”" not in told
+    assert "not allergic to peanuts" in told
+    assert "“I'm allergic to peanuts.”" in chat("What was I allergic to before?")
