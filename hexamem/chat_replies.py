@@ -12,7 +12,7 @@ from .agents.research_rules.asking import asks, is_courtesy, only_asks
 from .agents.research_rules.own_facts import asks_of_past, states_slot
 from .agents.research_rules.question import Question, content_words, holds, read_question, stems
 from .agents.research_rules.saying_nothing import asks_of_asking, asks_plainly, merely_asks
-from .memory_types import CoreItem, MemoryItem, item_from, utc_now
+from .memory_types import CoreItem, EpisodicItem, MemoryItem, item_from, utc_now
 from .memory_types.local_time import in_zone
 from .memory_types.research import Passage, Research
 from .memory_types.times import read_zone
@@ -275,26 +275,30 @@ def _as_believed_now(user: UserMemory, question: Question, said: Sequence[_Said]
 
 def _overtaking(tx: Transaction, question: Question, said: _Said) -> MemoryItem | None:
     """The item that says what holds in place of something said: it took the place of what was learned from that, no
-    longer says all of it, and says what of it bears on the question."""
+    longer says all of it, and says what of it bears on the question.
+
+    Where words of what was said are not lost, it may still deny them or tell another day: "is not" has every word of
+    "is", and a day that was told as "Monday" stands in the item in figures.
+    """
     quote = stems(said.text)
     asked = {word for word in question.words if holds(question, quote, word)}
+    turned: MemoryItem | None = None
     for former in get_items(tx, items_citing(tx, said.step_ids)).values():
         now = believed_now(tx, former)
         if now is None or now.kind == "vault":
             continue
         holding = stems(_words(now))
+        if not all(holds(question, holding, word) for word in asked):
+            continue
         for before in _earlier(tx, former) if now.id == former.id else [former]:
-            cited = {source.step_id for source in before.sources}
             was = stems(_words(before))
-            lost = (was - holding) & quote
-            turned = was & quote and _denies(before) != _denies(now)  # "is not" loses no word of "is"
-            if (
-                (lost or turned)
-                and cited.intersection(said.step_ids)
-                and all(holds(question, holding, word) for word in asked)
-            ):
+            if not {source.step_id for source in before.sources}.intersection(said.step_ids):
+                continue
+            if (was - holding) & quote:
                 return now
-    return None
+            if was & quote and (_denies(before) != _denies(now) or _moved(before, now)):
+                turned = turned or now
+    return turned
 
 
 def _earlier(tx: Transaction, item: MemoryItem) -> list[MemoryItem]:
@@ -307,6 +311,12 @@ def _earlier(tx: Transaction, item: MemoryItem) -> list[MemoryItem]:
 
 def _denies(item: MemoryItem) -> bool:
     return _NOT.search(_words(item)) is not None
+
+
+def _moved(before: MemoryItem, now: MemoryItem) -> bool:
+    """Whether both are events that happen, and not at the same time."""
+    both = isinstance(before, EpisodicItem) and isinstance(now, EpisodicItem)
+    return both and event_time(before) != event_time(now)
 
 
 def _words(item: MemoryItem) -> str:

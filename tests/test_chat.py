@@ -7,6 +7,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -605,3 +606,12 @@ def test_without_a_model_what_was_denied_later_is_told_as_it_holds_now(chat: Cha
     assert "“I'm allergic to peanuts.”" not in told
     assert "not allergic to peanuts" in told
     assert "“I'm allergic to peanuts.”" in chat("What was I allergic to before?")
+
+
+def test_without_a_model_what_was_put_off_is_told_with_its_new_day(chat: Chat) -> None:
+    chat("The parents' evening is on Monday at 6pm.", "Parents' evening has been pushed to Tuesday, same time.")
+    told = chat("When is the parents' evening?").partition("From memory:")[2]
+    assert "Monday" not in told
+    day = re.search(r"on (\d{4}-\d\d-\d\d) at 6pm", told)
+    assert day
+    assert date.fromisoformat(day[1]).strftime("%A") == "Tuesday"
