@@ -119,7 +119,7 @@ def main() -> None:
                 traceback.print_exc()
             os._exit(1)
         if outside:
-            time.sleep(draw.uniform(0.15, 0.4))
+            time.sleep(draw.uniform(0.12, 0.3))
             os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
         if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL:

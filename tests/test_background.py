@@ -712,7 +712,7 @@ def test_a_handler_may_close_the_memory(tmp_path: Path) -> None:
 # -------------------------------------------------------------------------------------------------- killing and leaving
 
 
-_JOBS = 100  # more than a worker does before it is killed from outside
+_JOBS = 250  # more than two workers do before they are killed from outside
 
 
 @pytest.fixture(scope="module")
