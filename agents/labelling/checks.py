@@ -8,6 +8,8 @@ from collections.abc import Iterable
 
 from ... import lazy_re as re
 from ...intent.contract import LabeledStep
+from ...intent.dates.numbers_english import ONES, TENS
+from ...intent.dates.words_chinese import chinese_number
 from ...intent.references.cues import FUNCTION_WORDS, words
 
 __all__ = ["Wording", "antecedents_of", "gist_fits", "one_line", "resolved_fits", "scripts_of", "summary_fits"]
@@ -38,23 +40,13 @@ _YEAR_OF_MONTH = re.compile(
 
 _CLOCK = re.compile(r"(?<![\d:.])(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)(?![\d:])")
 """An hour by the clock, which a step may say in words: "four in the afternoon", "half past two", 下午三点半."""
-_COUNTED_TEXT = """
-two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen
-twenty
-"""
-_COUNTS = {word: str(count) for count, word in enumerate(_COUNTED_TEXT.split(), 2)} | {
-    "thirty": "30",
-    "forty": "40",
-    "fifty": "50",
-    "noon": "12",
-    "midday": "12",
-    "midnight": "0",
+_COUNTS = {
+    **{word: str(count) for count, word in enumerate(ONES[1:], 2)},
+    **{word: str(10 * count) for count, word in enumerate(TENS[:4], 2)},
+    **{"noon": "12", "midday": "12", "midnight": "0"},
 }
-"""Numbers in words; "one" is mostly none."""
-_HAN_NUMBER = re.compile(
-    r"(?P<tens>[二两三四五六七八九])?(?P<ten>十)(?P<ones>[一二三四五六七八九])?|(?P<digit>[一二两三四五六七八九])"
-)
-_HAN_DIGITS = {one: number for number, one in enumerate("一二三四五六七八九", 1)} | {"两": 2}
+"""Numbers in words, as far as they may be of an hour or minute; "one" is mostly none."""
+_HAN_NUMBER = re.compile(r"[二两三四五六七八九]?十[一二三四五六七八九]?|[一二两三四五六七八九]")
 
 
 class Wording:
@@ -78,7 +70,7 @@ class Wording:
         self.words.update(said)
         self.numbers.update(_NUMBER.findall(text))
         told = [*_NUMBER.findall(text), *(_COUNTS[word] for word in said if word in _COUNTS)]
-        told += [str(_of_han(match)) for match in _HAN_NUMBER.finditer(text)]
+        told += [str(int(chinese_number(one))) for one in _HAN_NUMBER.findall(text)]
         self.counts.update(one.lstrip("0") or "0" for one in told)
         self.scripts |= scripts_of(text)
 
@@ -159,12 +151,6 @@ def _numbers_known(text: str, known: Wording) -> bool:
 
     left = _CLOCK.sub(of_clock, _YEAR_OF_MONTH.sub(of_month, _DAY.sub(reckoned, text)))
     return all(number in known.numbers or number in known.counts for number in _NUMBER.findall(left))
-
-
-def _of_han(match: re.Match[str]) -> int:
-    if match["digit"]:
-        return _HAN_DIGITS[match["digit"]]
-    return 10 * _HAN_DIGITS.get(match["tens"] or "一", 1) + _HAN_DIGITS.get(match["ones"] or "", 0)
 
 
 def antecedents_of(step: LabeledStep, resolved: str, earlier: Iterable[LabeledStep]) -> tuple[str, ...]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["COUNT", "ORDINAL", "number", "ordinal"]
+__all__ = ["COUNT", "ONES", "ORDINAL", "TENS", "number", "ordinal"]
 
-_ONES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
+ONES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
          "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")  # fmt: skip
-_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+"""Numbers in words, from one and from twenty."""
 _TO_NINTH = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
-_TO_NINETEENTH = ("tenth", "eleventh", "twelfth", *(f"{name}th" for name in _ONES[12:]))
+_TO_NINETEENTH = ("tenth", "eleventh", "twelfth", *(f"{name}th" for name in ONES[12:]))
 _ORDINALS = (
     *_TO_NINTH,
     *_TO_NINETEENTH,
@@ -20,14 +21,14 @@ _ORDINALS = (
     "thirty-first",
 )
 _NUMBERS = {
-    **{name: float(value) for value, name in enumerate(_ONES, 1)},
-    **{name: float(10 * value) for value, name in enumerate(_TENS, 2)},
-    **{f"{tens} {one}": 10.0 * value + ones for value, tens in enumerate(_TENS, 2) for ones, one in enumerate(_ONES[:9], 1)},
+    **{name: float(value) for value, name in enumerate(ONES, 1)},
+    **{name: float(10 * value) for value, name in enumerate(TENS, 2)},
+    **{f"{tens} {one}": 10.0 * value + ones for value, tens in enumerate(TENS, 2) for ones, one in enumerate(ONES[:9], 1)},
     **{"a": 1.0, "an": 1.0, "the": 1.0, "a couple of": 2.0, "a half": 0.5, "half a": 0.5, "one and a half": 1.5},
 }  # fmt: skip
 COUNT = (
-    rf"(?:a couple of|half an?|one and a half|\d{{1,4}}|(?:{'|'.join(_TENS)})(?:[\s-](?:{'|'.join(_ONES[:9])})\b)?"
-    rf"|{'|'.join(sorted(_ONES, key=len, reverse=True))}|an?)"
+    rf"(?:a couple of|half an?|one and a half|\d{{1,4}}|(?:{'|'.join(TENS)})(?:[\s-](?:{'|'.join(ONES[:9])})\b)?"
+    rf"|{'|'.join(sorted(ONES, key=len, reverse=True))}|an?)"
 )
 """A count of days, weeks and so on."""
 ORDINAL = rf"(?:{'|'.join(sorted(_ORDINALS, key=len, reverse=True)).replace('-', '[ -]')})"
