@@ -160,10 +160,9 @@ def _round_block(one: Round, found: Research) -> list[Any]:
     for passage_id in one.read:
         passage = passages.get(passage_id)
         if passage is not None:
-            said = " ".join(passage.text.split())
-            short = said if len(said) <= 110 else f"{said[:109]}…"
             who = f"{passage.speaker}: " if passage.speaker else ""
-            lines.append(output.body(f"read {output.clean(who + short)}  ({', '.join(passage.lanes)})"))
+            said = output.clean(who + output.one_line(passage.text))
+            lines.append(output.body(f"read {said}  ({', '.join(passage.lanes)})"))
     for claim in one.claims:
         lines.append(output.body(f"claim: {output.clean(claim.text)}", "green"))
     if one.dropped:

@@ -26,7 +26,6 @@ __all__ = ["Chat", "chat", "item_line"]
 
 _KEPT = 40  # messages of the conversation that a model is shown; the rest comes back by recall
 _SHOWN = 3
-_LINE = 110  # characters of what was learned
 
 
 def chat(
@@ -199,8 +198,7 @@ class Chat:
             if hits:
                 output.write(Text(f"recalled {len(hits)} (/why):", style="dim"))
             for hit in hits[:_SHOWN]:
-                said = " ".join(f"{hit['speaker'] or hit['kind']}: {hit['text']}".split())
-                output.write(output.body(said if len(said) <= 110 else f"{said[:109]}…", "dim"))
+                output.write(output.body(output.one_line(f"{hit['speaker'] or hit['kind']}: {hit['text']}"), "dim"))
         for line in what.get("degraded") or ():
             output.note(f"note: {line}")
 
@@ -236,8 +234,7 @@ class Chat:
             line = item_line(item)
             if before.get(item.id) != line:
                 did = "changed" if item.id in before else "learned"
-                told = line if len(line) <= _LINE else f"{line[: _LINE - 1]}…"
-                output.write(Text(output.clean(f"{did} {item.kind}: {told}"), style="dim green"))
+                output.write(Text(output.clean(f"{did} {item.kind}: {output.one_line(line)}"), style="dim green"))
         self.know_items()
 
 

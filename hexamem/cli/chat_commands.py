@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["COMMANDS", "run_command"]
 
-_SHOWN = 110  # characters of what was forgotten
 _DIGITS = 9  # of the number of an entry in a list
 
 
@@ -104,7 +103,7 @@ def _forget(chat: Chat, what: str) -> None:
             done = forget_by_words(chat.user, what)
         except NotFoundError:
             return output.write_text(
-                f"Nothing is forgotten: no record says “{output.clean(_shortened(what))}”. /memory WORDS searches."
+                f"Nothing is forgotten: no record says “{output.clean(output.one_line(what))}”. /memory WORDS searches."
             )
     if done.operation is None:
         return _tell_unsure(chat, done.unsure)
@@ -150,12 +149,7 @@ def _tell_unsure(chat: Chat, records: Sequence[Step | MemoryItem]) -> None:
 def _record_line(told: str, record: Step | MemoryItem) -> str:
     from .chat import item_line
 
-    words = " ".join(record.content.split()) if isinstance(record, Step) else item_line(record)
-    return f"{told} “{_shortened(words)}”"
-
-
-def _shortened(words: str) -> str:
-    return words if len(words) <= _SHOWN else f"{words[: _SHOWN - 1]}…"
+    return f"{told} “{output.one_line(record.content if isinstance(record, Step) else item_line(record))}”"
 
 
 def _listed(chat: Chat, what: str, command: str) -> str:
@@ -164,7 +158,7 @@ def _listed(chat: Chat, what: str, command: str) -> str:
         return what
     if not 1 <= (number := _place(what)) <= len(chat.numbered):
         raise InvalidInputError(
-            f"{command} {_shortened(what)}: the last list since your message has {len(chat.numbered)} entries; /why or "
+            f"{command} {output.one_line(what)}: the last list since your message has {len(chat.numbered)} entries; /why or "
             "/memory lists"
         )
     return chat.numbered[number - 1]
@@ -190,7 +184,7 @@ def _wanted(chat: Chat, what: str) -> list[str]:
         if not 1 <= (number := _place(what)) <= len(chat.secrets):
             refers = output.counted(len(chat.secrets), "secret")
             raise InvalidInputError(
-                f"/reveal {_shortened(what)}: the last reply refers to {refers}; /why or /memory lists others"
+                f"/reveal {output.one_line(what)}: the last reply refers to {refers}; /why or /memory lists others"
             )
         return [chat.secrets[number - 1]]
     one = _listed(chat, what, "/reveal")

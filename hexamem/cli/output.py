@@ -38,6 +38,7 @@ __all__ = [
     "item_time",
     "labels_block",
     "note",
+    "one_line",
     "prepare_streams",
     "progress_bar",
     "result",
@@ -51,6 +52,7 @@ __all__ = [
 ]
 
 PIPED_WIDTH = 100
+ONE_LINE = 110
 LONGEST = 2_000
 """Characters of one record that a list shows; `show` and --json give it whole."""
 _VISIBLE = {code: 0x2400 + code for code in range(32) if chr(code) not in "\n\t"} | {0x7F: 0x2421}
@@ -191,6 +193,12 @@ def counted(number: int, what: str) -> str:
 def cut(text: str, longest: int = LONGEST) -> str:
     """The text, or its beginning with the number of characters that the whole has."""
     return text if len(text) <= longest else f"{text[:longest].rstrip()} … ({len(text):,} characters)"
+
+
+def one_line(text: str) -> str:
+    """The text on one line, of at most :data:`ONE_LINE` characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= ONE_LINE else f"{line[: ONE_LINE - 1]}…"
 
 
 def shown_time(moment: datetime | None, zone: tzinfo = UTC) -> str:
