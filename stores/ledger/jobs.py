@@ -296,7 +296,7 @@ def _claiming(kinds: tuple[str, ...], of_one: bool) -> tuple[Select[Any], Select
     alone = tuple_(jobs.c.user_id, jobs.c.kind).not_in(running)
     due = and_(jobs.c.kind.in_(kinds), ready, alone)
     if of_one:
-        due &= jobs.c.user_id.in_(select(users.c.id).where(users.c.key == bindparam("user")))
+        due &= _owned(bindparam("user"))
     columns = (jobs.c.user_id, jobs.c.id, jobs.c.kind, jobs.c.payload, jobs.c.attempts, jobs.c.error, users.c.name)
     oldest = select(*columns).join(users, users.c.id == jobs.c.user_id).where(due)
     oldest = oldest.order_by(jobs.c.due_at, jobs.c.created_at, jobs.c.id).limit(1)
@@ -304,9 +304,11 @@ def _claiming(kinds: tuple[str, ...], of_one: bool) -> tuple[Select[Any], Select
 
 
 def _of(user: str | None) -> list[ColumnElement[bool]]:
-    if user is None:
-        return []
-    return [jobs.c.user_id.in_(select(users.c.id).where(users.c.key == user_key(user)))]
+    return [] if user is None else [_owned(user_key(user))]
+
+
+def _owned(key: str | BindParameter[str]) -> ColumnElement[bool]:
+    return jobs.c.user_id.in_(select(users.c.id).where(users.c.key == key))
 
 
 def next_due(ledger: Ledger, kinds: Collection[str], user: str | None = None) -> datetime | None:
