@@ -36,11 +36,13 @@ _SO_FAR = r"(?:,?\s+(?:so\s+far|already|by\s+now|right\s+now|now|until\s+now|in\
 _PLEASE = (
     r"(?:(?:hi|hey|hello|ok|okay|so|and|well|please)[\s,.!]+)*(?:(?:can|could|would|will)\s+you\s+(?:please\s+)?)?"
 )
+_WHAT_YOU_KNOW = rf"what\s+(?:all\s+)?(?:(?:do|did)\s+you|have\s+you|you)\s+{_KNOW}"
+_LIST = rf"(?:list|summari[sz]e|recap)\s+(?:all|everything|what)(?:\s+that)?\s+you(?:\s+have|['’]ve)?\s+{_KNOW}"
 _ENGLISH = re.compile(
     rf"^{_PLEASE}(?:"
-    rf"what\s+(?:all\s+)?(?:(?:do|did)\s+you|have\s+you|you)\s+{_KNOW}\s+{_ABOUT}"
+    rf"{_WHAT_YOU_KNOW}\s+{_ABOUT}"
     rf"|(?:tell|show)\s+me\s+(?:all|everything|what)(?:\s+that)?\s+you(?:\s+have|['’]ve)?\s+{_KNOW}\s+{_ABOUT}"
-    rf"|(?:list|summari[sz]e|recap)\s+(?:all|everything|what)(?:\s+that)?\s+you(?:\s+have|['’]ve)?\s+{_KNOW}\s+{_ABOUT}"
+    rf"|{_LIST}\s+{_ABOUT}"
     rf"|(?:who|what\s+sort\s+of\s+person|what\s+kind\s+of\s+person)\s+am\s+i|who\s+i\s+am|tell\s+me\s+who\s+i\s+am"
     rf"|(?:do\s+you\s+)?(?:know|remember)\s+(?:anything|something)\s+about\s+me"
     rf"|describe\s+me|tell\s+me\s+about\s+(?:me|myself|{_OURS})"
@@ -58,9 +60,9 @@ _CHINESE = re.compile(
 )
 _NAMED = re.compile(
     rf"^{_PLEASE}(?:"
-    rf"what\s+(?:all\s+)?(?:(?:do|did)\s+you|have\s+you|you)\s+{_KNOW}\s+(?:about|of|on)"
+    rf"{_WHAT_YOU_KNOW}\s+(?:about|of|on)"
     rf"|(?:tell|show)\s+me\s+(?:(?:all|everything|more|something|what)\s+)?(?:(?:that\s+)?you(?:\s+have|['’]ve)?\s+{_KNOW}\s+)?(?:about|of|on)"
-    rf"|(?:list|summari[sz]e|recap)\s+(?:all|everything|what)(?:\s+that)?\s+you(?:\s+have|['’]ve)?\s+{_KNOW}\s+(?:about|of|on)"
+    rf"|{_LIST}\s+(?:about|of|on)"
     rf"|what\s+(?:have\s+i\s+told|did\s+i\s+tell)\s+you\s+(?:about|of)"
     rf"|who(?:\s+is|\s+are|['’]s))\s+(?P<who>[\w'’.-]+(?:\s[\w'’.-]+){{0,2}}?){_SO_FAR}\s*[?.!]*$",
     re.I,
