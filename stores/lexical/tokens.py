@@ -48,8 +48,9 @@ _SIGNS = r"\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0900-\u0903\u0930-\u0963\u09
 _SIGN = re.compile(f"[{_SIGNS}]")
 _WORD_WITH_SIGNS = re.compile(f"(?:{_WORD_CHARACTER}|[{_SIGNS}]){{1,{_MAX_TOKEN}}}")
 # Possessive quantifiers and the look-behind keep these linear on megabytes without a space.
+# The last repetition gives nothing back either; to say so with ``++`` loses the last word in Python before 3.11.5.
 _COMPOUND = re.compile(
-    rf"(?<!{_WORD_CHARACTER})(?:{_WORD_CHARACTER}++(?:(?:[-._@&+]|(?<=\d)[/:,](?=\d)){_WORD_CHARACTER}++)++"
+    rf"(?<!{_WORD_CHARACTER})(?:{_WORD_CHARACTER}++(?:(?:[-._@&+]|(?<=\d)[/:,](?=\d)){_WORD_CHARACTER}++)+"
     r"|[a-z](?:\+\+|\#)(?!\w))"
 )
 _CONNECTOR = re.compile(r"[-._@&+/:,][^\W_]|\+\+|#")  # every compound has one, and most texts have none
