@@ -24,6 +24,7 @@ from hypothesis import settings as hypothesis_settings
 
 from hexamem import Memory, Settings, UserMemory
 from hexamem.stores import memory_use
+from hexamem.stores.secrets import cipher
 
 from .fork_server import FOLDER
 
@@ -43,6 +44,10 @@ hypothesis_settings.load_profile("hexamem")
 # No test is about what a process keeps of the memory that was freed: to get it from the system again for each of some
 # thousand memories takes half of all time in the system.
 memory_use._KEPT_FREE = 32 << 20
+
+# No test is about the time that guessing a passphrase takes, but for the one that says what is shipped.
+SHIPPED_COST = cipher.seal.__kwdefaults__["log_n"]
+cipher.seal.__kwdefaults__["log_n"] = 14
 
 _IN_MEMORY = Path("/dev/shm")
 _ROOM = 4 << 30

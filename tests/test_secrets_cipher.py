@@ -30,6 +30,8 @@ from hexamem.stores.secrets import (
     unseal,
 )
 
+from .conftest import SHIPPED_COST
+
 KEY = bytes(range(32))
 OTHER_KEY = bytes(range(1, 33))
 ENCODED = base64.b64encode(KEY).decode()
@@ -160,7 +162,13 @@ def test_a_key_id_tells_keys_apart_and_is_no_part_of_the_key() -> None:
     assert key_id_of(KEY) not in KEY.hex()
 
 
-# Sealing with a passphrase; log_n=14 keeps the tests quick.
+# Sealing with a passphrase; log_n=14 is quick, as it is in all other tests (conftest).
+
+
+def test_to_try_a_passphrase_costs_128_mebibytes_as_shipped() -> None:
+    sealed = seal(PLAINTEXT, "correct horse", log_n=SHIPPED_COST)
+    assert 2 ** (sealed[4] + 10) == 128 << 20
+    assert unseal(sealed, "correct horse") == PLAINTEXT
 
 
 @pytest.mark.parametrize("plaintext", ["", "x", PLAINTEXT, "密码 🔑\n", "\ud800", "y" * 100_000])
