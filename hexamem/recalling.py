@@ -61,11 +61,13 @@ class Recalling:
         min_probability: float | None,
         operations: Mapping[str, bool] | None = None,
         leave_out: LeaveOut | None = None,
+        packed: bool = True,
     ) -> Recall:
         """As :meth:`UserMemory.recall`, with times and conditions read.
 
         Args:
             leave_out: tells what is not to be among the hits; the next best takes its place.
+            packed: whether to pack the hits into ``text``, which is left empty else.
         """
         began = time.perf_counter()
         erased = self._erased
@@ -103,7 +105,7 @@ class Recalling:
                 refuse_unknown(user, where.labels)
             except NotFoundError as error:
                 degraded.append(str(error))
-        text, tokens = pack(hits, token_budget)
+        text, tokens = pack(hits, token_budget) if packed else ("", 0)
         recall_id = new_id("recall")
         try:
             shown = [(hit.id, hit.score) for hit in hits]

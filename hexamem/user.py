@@ -497,7 +497,7 @@ class UserMemory(AsyncTwins):
         where: Where | None,
         leave_out: LeaveOut,
     ) -> Recall:
-        """As :meth:`recall`, with the next best hits in place of those that are left out."""
+        """As :meth:`recall`, with the next best hits in place of those that are left out, and no text of them."""
         return self._recalling.recall(
             query,
             k,
@@ -509,6 +509,7 @@ class UserMemory(AsyncTwins):
             token_budget=None,
             min_probability=None,
             leave_out=leave_out,
+            packed=False,
         )
 
     @public

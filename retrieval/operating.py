@@ -227,21 +227,24 @@ def _told(
     timed, reranked = "temporal_ordering" in on, "semantic_reranking" in on
     shares = ranker.shares(features, places, x, added, timed=timed, reranked=reranked)
     late = features.column("late")
+    strongest = np.argsort(-np.abs(shares), axis=1, kind="stable")
     made = {}
-    for (name, place), own in zip(chosen, shares.tolist(), strict=True):
+    for (name, place), own, by_weight in zip(chosen, shares.tolist(), strongest.tolist(), strict=True):
         changes = moved.get(name, {})
         # The sum of the shares is the score, in more digits.
-        later = partial(_reasons, measured.told, name, float(late[place]), own, changes)
+        later = partial(_reasons, measured.told, name, float(late[place]), own, by_weight, changes)
         made[name] = Candidate(name, sum(own) + sum(changes.values()), later=later)
     return made
 
 
-def _reasons(told: Told, name: str, late: float, shares: Sequence[float], changes: Mapping[str, float]) -> list[Reason]:
+def _reasons(
+    told: Told, name: str, late: float, shares: Sequence[float], strongest: Sequence[int], changes: Mapping[str, float]
+) -> list[Reason]:
     """What the signals and operations add to the score of one candidate, the signals of most weight first."""
     found = told.of(name) | {"late": (late, None)}
     why: list[Reason] = []
     others: list[float] = []
-    for at, one in enumerate(sorted(range(len(shares)), key=lambda one: -abs(shares[one]))):
+    for at, one in enumerate(strongest):
         value, rank = found.get(SHARES[one], (None, None))
         if at < _TOLD or rank is not None:
             why.append((SHARES[one], value, rank, shares[one]))
