@@ -350,9 +350,16 @@ def test_ctrl_c_exits_130_with_one_line(run: Runner, kept: Path, monkeypatch: py
 
 @pytest.mark.skipif(os.name != "posix", reason="signals as on POSIX")
 def test_a_signal_while_it_waits_for_input_exits_130(kept: Path) -> None:
-    command = [sys.executable, "-m", "hexamem.cli", "erase", "--user", "alice", "--home", str(kept)]
+    # Tests that run in the background inherit that Ctrl-C is ignored.
+    heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    program = f"{heard}; import sys; from hexamem.cli import main; sys.exit(main())"
+    command = [sys.executable, "-c", program, "erase", "--user", "alice", "--home", str(kept)]
     process = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     assert process.stderr is not None
     asked = ""
@@ -360,8 +367,7 @@ def test_a_signal_while_it_waits_for_input_exits_130(kept: Path) -> None:
         asked += process.stderr.read(1)
     time.sleep(0.1)
     process.send_signal(signal.SIGINT)
-    process.wait(timeout=300)  # with its input open: the end of it would be an answer, before the signal or after
-    out, err = process.communicate()
+    out, err = process.communicate(timeout=300)
     assert (process.returncode, out) == (130, "")
     assert "Traceback" not in err
 
