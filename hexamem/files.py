@@ -23,7 +23,7 @@ from .stores.redaction import redact_texts
 
 if TYPE_CHECKING:
     from .memory import Memory
-    from .user import UserMemory
+    from .user_base import UserBase
 
 __all__ = ["MediaReader", "MediaReaders", "add_to"]
 
@@ -114,7 +114,7 @@ def _words(words: object, kind: str) -> str:
 
 
 def add_to(
-    user: UserMemory,
+    user: UserBase,
     path: str | os.PathLike[str],
     *,
     title: str | None,

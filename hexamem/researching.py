@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .graphs.research_parts import ResearchParts
     from .graphs.research_state import ResearchSettings
     from .memory import Memory
-    from .user import UserMemory
+    from .user_base import UserBase
 
 __all__ = ["Researching"]
 
@@ -70,7 +70,7 @@ class Researching:
 
     def research(
         self,
-        user: UserMemory,
+        user: UserBase,
         question: str,
         max_rounds: int,
         *,

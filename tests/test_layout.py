@@ -29,6 +29,10 @@ LAYERS = [
     {
         "memory",
         "user",
+        "user_base",
+        "user_privacy",
+        "user_reading",
+        "user_writing",
         "labels",
         "background",
         "job_outcomes",

@@ -1,0 +1,356 @@
+"""What a UserMemory gives back: records, recalls, research and pages."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+from .arguments import check_count, check_text, check_texts, kinds_in
+from .calls import public
+from .errors import CorruptFileError, InvalidInputError, NotFoundError
+from .memory_types import Hit, ItemKind, LightMemory, MemoryItem, Page, PageWithSteps, Recall, Step, Where
+from .memory_types.research import AnswerForm, Lane, Research
+from .memory_types.times import shown
+from .retrieval.feedback_learning import RankingAdjustment
+from .retrieval.hits import LeaveOut
+from .stores.ledger import get_items, get_steps, read_items, thread_steps, write_feedback
+from .stores.media import carries_media
+from .user_base import UserBase
+
+if TYPE_CHECKING:
+    from .user_base import Time
+
+__all__ = ["UserReading"]
+
+
+class UserReading(UserBase):
+    """Reading and searching. Part of :class:`~hexamem.UserMemory`."""
+
+    @public
+    def get(self, record_id: str) -> Step | MemoryItem:
+        """A step or item by its id, in whatever status, unless it is forgotten.
+
+        Raises:
+            NotFoundError: if this user has none with that id.
+        """
+        check_text(record_id, "record_id")
+        with self.memory.ledger.read(self.name) as tx:
+            found = get_steps(tx, [record_id]).get(record_id) or get_items(tx, [record_id]).get(record_id)
+        if found is None:
+            raise NotFoundError(f"no step or item {record_id!r} for user {self.name!r}")
+        return found
+
+    @public
+    def items(
+        self,
+        kind: ItemKind | Collection[ItemKind] | None = None,
+        where: Where | Mapping[str, Any] | None = None,
+        *,
+        as_of: Time | None = None,
+        known_at: Time | None = None,
+        superseded: bool = False,
+    ) -> list[MemoryItem]:
+        """Items in order of creation.
+
+        Args:
+            kind: one kind, several, or all.
+            where: conditions, see :class:`~hexamem.Where`.
+            as_of: what was true at that time. known_at: what was believed at that time, in the words of then.
+            superseded: also what is no longer believed.
+        """
+        kinds = kinds_in(kind, items_only=True)
+        with self.memory.ledger.read(self.name) as tx:
+            return read_items(
+                tx,
+                kinds=kinds,
+                where=self._where(where),
+                as_of=self._time(as_of),
+                known_at=self._time(known_at),
+                superseded=superseded,
+            )
+
+    @public
+    def steps(self, thread_id: str | None = None) -> list[Step]:
+        """The steps of a thread in their order, or all in the order in which they were stored."""
+        if thread_id is not None:
+            check_text(thread_id, "thread_id")
+        with self.memory.ledger.read(self.name) as tx:
+            return thread_steps(tx, thread_id)
+
+    @public
+    def media(self, sha256: str) -> bytes:
+        """The bytes of a picture, recording or file that a step or item carries, see ``Step.media`` and
+        :meth:`add_file`; their hash is checked.
+
+        Raises:
+            NotFoundError: if no step or item of this user carries them, unless it is forgotten or removed.
+            CorruptFileError: if the file that is kept is not what was stored.
+        """
+        check_text(sha256, "sha256")
+        with self.memory.ledger.read(self.name) as tx:
+            if not carries_media(tx, sha256):
+                raise NotFoundError(f"no step or item of user {self.name!r} carries media with SHA-256 {shown(sha256)}")
+        data = self.memory.media.get(self.key, sha256)
+        if hashlib.sha256(data).hexdigest() != sha256:
+            raise CorruptFileError(
+                f"the media {sha256} of user {self.name!r} under {self.memory.media.root} are damaged: restore "
+                "the file from a copy"
+            )
+        return data
+
+    @public
+    def recall(
+        self,
+        query: str,
+        k: int | None = None,
+        strategy: str | None = None,
+        *,
+        kinds: str | Collection[str] | None = None,
+        where: Where | Mapping[str, Any] | None = None,
+        as_of: Time | None = None,
+        known_at: Time | None = None,
+        token_budget: int | None = None,
+        min_probability: float | None = None,
+        operations: Mapping[str, bool] | None = None,
+    ) -> Recall:
+        """The k best steps and items for a query, each with the reasons why it came back. No LLM call, except
+        with ``Settings.query_intent="model"``: then one for a strategy that matches labels.
+
+        What was acknowledged before the call is found by it.
+
+        Args:
+            query: what is asked, in any words or language.
+            k: how many hits, at most 1,000; when None the strategy's own number, else ``Settings.k``.
+            strategy: a name of ``hexamem.STRATEGIES``; ``Settings.strategy`` when None.
+            kinds: "step" and item kinds; all when None.
+            where: conditions. A filter narrows the search itself, so it never costs a hit that meets it.
+            as_of: steps that had happened and items that were true at that time.
+            known_at: what was stored and believed at that time, in the words of then. A step that was forgotten
+                since stays forgotten.
+            token_budget: bounds ``Recall.text``; the hits stay all. The strategy's own, if it has one, when None.
+            min_probability: no hits where an answer is less likely; needs a strategy that estimates probabilities.
+            operations: of ``temporal_ordering``, ``latest_filtering``, ``multi_step``, ``threshold_filtering`` and
+                ``semantic_reranking`` those that are on (True) or off (False) whatever the gate of a learned strategy says.
+
+        Raises:
+            InvalidInputError: for an argument that does not fit, with the rule.
+        """
+        return self._recalling.recall(
+            query,
+            k,
+            strategy,
+            kinds=kinds,
+            where=self._where(where),
+            as_of=self._time(as_of),
+            known_at=self._time(known_at),
+            token_budget=token_budget,
+            min_probability=min_probability,
+            operations=operations,
+        )
+
+    @public
+    def _recall_without(
+        self,
+        query: str,
+        k: int,
+        strategy: str | None,
+        *,
+        kinds: Collection[str] | None,
+        where: Where | None,
+        leave_out: LeaveOut,
+    ) -> Recall:
+        """As :meth:`recall`, with the next best hits in place of those that are left out, and no text of them."""
+        return self._recalling.recall(
+            query,
+            k,
+            strategy,
+            kinds=kinds,
+            where=self._where(where),
+            as_of=None,
+            known_at=None,
+            token_budget=None,
+            min_probability=None,
+            leave_out=leave_out,
+            packed=False,
+        )
+
+    @public
+    def feedback(self, recall_id: str, *, helped: Iterable[str] = (), hurt: Iterable[str] = ()) -> None:
+        """Say which hits of a recall helped and which hurt; kept for learning.
+
+        Raises:
+            NotFoundError: if there was no such recall.
+            InvalidInputError: if an id was not among its hits, or is named in both lists.
+        """
+        check_text(recall_id, "recall_id")
+        good, bad = set(check_texts(helped, "helped")), set(check_texts(hurt, "hurt"))
+        if good & bad:
+            raise InvalidInputError(f"{', '.join(sorted(good & bad))} is in helped and in hurt; name it once")
+        self.write_recalls()
+        verdicts: dict[str, Literal["helped", "hurt"]] = {**dict.fromkeys(good, "helped"), **dict.fromkeys(bad, "hurt")}
+        with self.memory.ledger.write(self.name, create=False) as tx:
+            write_feedback(tx, recall_id, verdicts)
+
+    @public
+    def learn_ranking(self, *, reset: bool = False) -> RankingAdjustment:
+        """Learn from this user's :meth:`feedback` which operations of the learned ranking help; only this user's recalls change.
+
+        Each recall with feedback (strategies ``learned`` and ``learned_full``, the latest 1,000) is asked again, under every set
+        of the operations that cost nothing. What that teaches is kept in the ledger, goes with :meth:`erase`, is in no export, and
+        counts for the weights that it was learned with. It is refused, and nothing changes, where on recalls left out of
+        learning it is not better than the weights as they ship.
+
+        Args:
+            reset: forget what was learned instead.
+
+        Raises:
+            ConfigError: there are no weights for the embedder, or they have no gate of operations.
+        """
+        if reset:
+            self._recalling.unlearn()
+            return RankingAdjustment(accepted=True, reason="what was learned is forgotten")
+        self.write_recalls()
+        return self._recalling.learn()
+
+    @public
+    def research(
+        self,
+        question: str,
+        max_rounds: int = 3,
+        *,
+        tier: Literal["auto", "recall", "one_shot", "deep"] = "deep",
+        form: AnswerForm = "text",
+        passages: int | None = None,
+        lanes: Collection[Lane] | None = None,
+        calls: int | None = None,
+        tokens: int | None = None,
+        seconds: float | None = None,
+        where: Where | Mapping[str, Any] | None = None,
+        as_of: Time | None = None,
+        known_at: Time | None = None,
+        kinds: str | Collection[str] | None = None,
+        on_event: Callable[[Mapping[str, Any]], object] | None = None,
+    ) -> Research:
+        """Answer a question by rounds of planning, searching, integrating and reflecting (GAM, arXiv 2511.18423).
+
+        With a model for the agents ``planner``, ``integrator`` and ``reflector`` a round costs at most 3 calls; without
+        one, rules do the work and the answer is the sentences that carry it. More rounds only add to what is read.
+
+        Args:
+            question: what is asked, in any words or language.
+            max_rounds: from 1 to 20.
+            tier: ``deep``; ``one_shot``, one search and one call; ``recall``, one search and none; or ``auto``, as deep
+                as the first search leaves doubts.
+            form: what ``context`` holds: the answer as ``text``, with the ``passages`` that carry it, or whole ``pages``.
+            passages: how many are read a round at most; 14 when None.
+            lanes: ways to search that may be used; all when None.
+            calls, tokens, seconds: what it may cost; None for no limit but the memory's own.
+            where: conditions on what may be read. kinds: "step" and item kinds; all when None.
+            as_of: only what had happened, or was true, at that time. known_at: only what was stored and believed at that
+                time, in the words of then. The question is read as asked at that time, the former of the two.
+            on_event: told of every plan, search and decision as it is made.
+
+        Raises:
+            InvalidInputError: for an argument that does not fit, with the rule.
+        """
+        return self.memory.researching.research(
+            self,
+            question,
+            max_rounds,
+            tier=tier,
+            form=form,
+            passages=passages,
+            lanes=lanes,
+            calls=calls,
+            tokens=tokens,
+            seconds=seconds,
+            where=self._where(where),
+            as_of=self._time(as_of),
+            known_at=self._time(known_at),
+            kinds=kinds,
+            on_event=on_event,
+        )
+
+    @public
+    def pages(self, thread_id: str | None = None, scope: str | None = None) -> list[Page]:
+        """The pages of a thread, or all: consecutive steps with a header and a memo, in the order of their first steps.
+
+        Joined in order, the pages of a thread give back its steps exactly. The last page of a thread is open and grows.
+
+        Args:
+            thread_id: of this conversation only.
+            scope: pages most of whose steps are in this scope or one under it; an id, a name or a path.
+
+        Raises:
+            NotFoundError: if there is no such scope. InvalidInputError: if several may be meant.
+        """
+        for value, what in ((thread_id, "thread_id"), (scope, "scope")):
+            if value is not None:
+                check_text(value, what)
+        return self.memory.paging.pages(self.name, thread_id, scope)
+
+    @public
+    def page(self, page_id: str) -> PageWithSteps:
+        """A page with its steps, and as one text behind its header.
+
+        Args:
+            page_id: its id, or that of one of its steps.
+
+        Raises:
+            NotFoundError: if this user has no such page, or all its steps are forgotten.
+        """
+        return self.memory.paging.page(self.name, check_text(page_id, "page_id"))
+
+    @public
+    def search_pages(
+        self,
+        query: str,
+        k: int = 5,
+        *,
+        thread_id: str | None = None,
+        since: Time | None = None,
+        until: Time | None = None,
+        scope: str | None = None,
+        exclude: Collection[str] = (),
+    ) -> list[Hit]:
+        """The k best pages for a query: half by the page as a whole (vector, words), half by its best step; a hit's text is its
+        header and memo.
+
+        Conditions narrow the search itself. No LLM call.
+
+        Args:
+            query: what is asked.
+            k: how many, at most 1,000.
+            thread_id: of this conversation only.
+            since, until: pages of which some part lies between.
+            scope: pages most of whose steps are in this scope or one under it.
+            exclude: ids of pages that were read already.
+        """
+        if not isinstance(query, str) or not query.strip():
+            raise InvalidInputError(f"query = {query!r}: ask something")
+        for value, what in ((thread_id, "thread_id"), (scope, "scope")):
+            if value is not None:
+                check_text(value, what)
+        return self.memory.paging.search(
+            self.name,
+            query,
+            check_count(k, "k", 1_000),
+            thread_id=thread_id,
+            since=self._time(since),
+            until=self._time(until),
+            scope=scope,
+            exclude=check_texts(exclude, "exclude"),
+        )
+
+    @public
+    def light_memory(self, token_budget: int = 1_500) -> LightMemory:
+        """The memos of all closed pages within a token budget: what a planner reads to know where to look.
+
+        Where they do not fit, memos of memos stand for the older ones; nothing is cut off. Each line has a handle,
+        by which :meth:`LightMemory.pages_of` names its pages.
+
+        Raises:
+            InvalidInputError: for a budget below 64 tokens.
+        """
+        return self.memory.paging.light_memory(self.name, check_count(token_budget, "token_budget"))
