@@ -24,15 +24,27 @@ from .spans import (
     weekday_near,
 )
 
-__all__ = ["ENGLISH_FORMS", "FULL_WEEKDAY", "MONTH", "MONTHS", "english_clock", "month_number", "weekday_number"]
+__all__ = [
+    "ENGLISH_FORMS",
+    "FULL_WEEKDAY",
+    "MONTH",
+    "MONTHS",
+    "MONTH_NAME",
+    "WEEKDAY_NAME",
+    "english_clock",
+    "month_number",
+    "weekday_number",
+]
 
 MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)\b"
 )
+MONTH_NAME = r"(?:january|february|march|april|may|june|july|august|september|october|november|december)"
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _WEEKDAY = r"(?:mon|tue(?:s)?|wed(?:nes)?|thu(?:r?s)?|fri|sat(?:ur)?|sun)(?:day)?\b"
-FULL_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day\b"
+WEEKDAY_NAME = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+FULL_WEEKDAY = rf"{WEEKDAY_NAME}\b"
 _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _DAY = r"(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?"
 _TO = r"\s?(?:-|–|to|until|till|and|through)\s?(?:the\s)?"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .... import lazy_re as re
+from ....intent.dates.words_english import MONTH_NAME
 from .abstract_english import VAGUE_THINGS
 from .english_grammar import Fact, rule_set
 from .plain_english import CASED, COUNT, OFTEN, REST, SOFT, SUBJECT, lasting, put, third
@@ -84,8 +85,7 @@ def _my(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     rf"{SUBJECT}(?i:'m|\sam|'re|\sare)\s{SOFT}(?P<am>(?i:on the\s(?:top|ground|[a-z]+(?:st|nd|rd|th)|\d+(?:st"
     rf"|nd|rd|th))\sfloor|off\s(?:on\s)?(?:{OFTEN})|(?:in charge of|responsible"
     rf" for)\s{REST}{{4,60}}|(?:\w+\s)(?:months|weeks) pregnant(?:\swith\s[\w ]{{3,20}})?|on (?:the|a) waiting"
-    rf" list for\s{REST}{{3,40}}|due in\s(?:january|february|march|april|may|june|july|august|september|october"
-    rf"|november|december)|not allowed (?:to )?(?:eat|drink|have|drive|fly|lift)\s?{REST}{{2,40}}|deaf in"
+    rf" list for\s{REST}{{3,40}}|due in\s{MONTH_NAME}|not allowed (?:to )?(?:eat|drink|have|drive|fly|lift)\s?{REST}{{2,40}}|deaf in"
     rf" (?:one|my \w+) ear|blind in (?:one|my \w+) eye|under (?:treatment|a doctor) for\s{REST}{{3,40}}"
     rf"|intolerant to\s{REST}{{3,30}}|sensitive to\s{REST}{{3,30}}|addicted to\s{REST}{{3,30}}|used to"
     rf" working\s{REST}{{3,30}}))$"

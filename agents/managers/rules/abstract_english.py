@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .... import lazy_re as re
+from ....intent.dates.words_english import MONTH_NAME, MONTHS, WEEKDAY_NAME
 from .plain_english import OFTEN
 
 __all__ = [
@@ -40,9 +41,9 @@ VAGUE_THINGS = re.compile(
     re.IGNORECASE,
 )
 OF_A_DAY = re.compile(
-    r"\b(?:on|by|from|until|till|this|next|last)\s(?:mon|tues|wednes|thurs|fri|satur|sun)day\b(?!s)"
-    r"|\b\d{1,2}(?:st|nd|rd|th)?\s(?:of\s)?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
-    r"|\b(?:january|february|march|april|june|july|august|september|october|november|december)\s\d|\b(?:soon"
+    rf"\b(?:on|by|from|until|till|this|next|last)\s{WEEKDAY_NAME}\b(?!s)"
+    rf"|\b\d{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?(?:{'|'.join(MONTHS)})"
+    rf"|\b(?!may){MONTH_NAME}\s\d|\b(?:soon"
     r"|first thing|then)\b|\bin (?:an?|two|three|five|ten|\d+) (?:minutes?|hours?|days?|weeks?)\b",
     re.IGNORECASE,
 )

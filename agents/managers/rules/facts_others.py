@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .... import lazy_re as re
+from ....intent.dates.words_english import MONTHS, WEEKDAY_NAME
 from .genitives import is_genitive
 from .introductions import ROLE_AND_NAME, is_role
 from .of_mine_english import told_of_mine
@@ -36,9 +37,7 @@ _BY_NAME = re.compile(
     rf"{_LEAD}(?P<name>{NAME})(?P<rest>(?:'s\s(?!name"
     rf"|birthday|house|school|number|e-?mail|phone)|\s).*)$"
 )
-_REGULAR = re.compile(
-    r"\b(?:every|each|daily|weekly|monthly|weekdays|(?:mon|tues|wednes|thurs|fri|satur|sun)days)\b", re.IGNORECASE
-)
+_REGULAR = re.compile(rf"\b(?:every|each|daily|weekly|monthly|weekdays|{WEEKDAY_NAME}s)\b", re.IGNORECASE)
 _SURELY = re.compile(
     r"\s(?:is\s(?:allergic|vegan|vegetarian|coeliac|celiac"
     r"|diabetic|pregnant|deaf|blind)|lives in|works (?:at|as|for))\b"
@@ -112,7 +111,7 @@ _OPINION = re.compile(
     re.IGNORECASE,
 )
 _NAMED = re.compile(
-    r"\d|(?<=\s)[A-Z][\w&-]+|[a-z]+[_.-][a-z]\w*|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
+    rf"\d|(?<=\s)[A-Z][\w&-]+|[a-z]+[_.-][a-z]\w*|\b{WEEKDAY_NAME}s?\b"
     r"|\b(?:every|called|only|allergic|vegan|vegetarian)\b"
 )
 _FELT = re.compile(
@@ -131,8 +130,8 @@ _PASSED = re.compile(
     re.IGNORECASE,
 )
 _DATED = re.compile(
-    r"\b(?:on|by|from|until)\s(?:the\s)?(?:\d{1,2}(?:st|nd|rd|th)?\b|(?:mon|tues|wednes|thurs|fri"
-    r"|satur|sun)day\b(?!s))|\b\d{1,2}\s(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)",
+    rf"\b(?:on|by|from|until)\s(?:the\s)?(?:\d{{1,2}}(?:st|nd|rd|th)?\b|{WEEKDAY_NAME}\b(?!s))"
+    rf"|\b\d{{1,2}}\s(?:{'|'.join(MONTHS)})",
     re.IGNORECASE,
 )
 _MEANS = re.compile(

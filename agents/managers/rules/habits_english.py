@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .... import lazy_re as re
+from ....intent.dates.words_english import WEEKDAY_NAME
 from ....memory_types.proposals import Ends
 from .english_grammar import ADV, LEAD, POINTS, VAGUE, Fact, clean, rule_set, verb_s
 from .people import is_name
@@ -19,7 +20,7 @@ _OWN = re.compile(r"\b(?:my|our)\b", re.IGNORECASE)
 _NOW_WITH = re.compile(r"(?P<doing>[A-Z][a-z]+s(?:\s[a-z]+)? with) .* now\Z")
 _OFTEN = (
     r"(?:every|each)\s(?:single\s)?(?:day|morning|evening|night|afternoon|week|weekend|month|other day"
-    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
+    rf"|{WEEKDAY_NAME})"
     r"(?:\s(?:morning|evening|night))?|(?:once|twice|three times|four times)\s(?:a|per)\s(?:day|week|month)|daily|at (?:noon|night|bedtime)"
     r"|(?:with|before|after)\s(?:breakfast|lunch|dinner|meals|food)|in the (?:mornings?|evenings?)"
 )
@@ -29,7 +30,7 @@ _HOUR = (
 )
 _WHEN = (
     rf"(?:(?:after|before|past)\s{_HOUR}(?:\s(?:o'clock|in the (?:morning|afternoon|evening)|at night))?"
-    r"|on\s(?:mon|tues|wednes|thurs|fri|satur|sun)days(?:\s(?:and|or)\s\w+days)?|at\s(?:weekends|the weekend)"
+    rf"|on\s{WEEKDAY_NAME}s(?:\s(?:and|or)\s\w+days)?|at\s(?:weekends|the weekend)"
     r"|on\sweekends|during the (?:week|day))"
 )
 _DOSE = re.compile(r"one\s(?!of\b|for\b|to\b)[a-z]+", re.IGNORECASE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .... import lazy_re as re
+from ....intent.dates.words_english import MONTH_NAME
 from .english_grammar import ADV, LEAD, Fact, article, rule_set
 from .people import is_name
 from .sentences import Clause
@@ -88,7 +89,7 @@ _LET_GO = re.compile(
 """What tells behind it that one who was hired was not for long, or did not go."""
 _OF_OTHERS = re.compile(
     r"\sfor\s(?:(?:my|our|his|her|their|a|the)\s(?!(?:last|next|past|first|summer|winter|time|year|season)\b)\w|h(?:er|im)\b|them\b"
-    r"|(?!January|February|March|April|May|June|July|August|September|October|November|December)[A-Z][a-z])"
+    rf"|(?!(?i:{MONTH_NAME}))[A-Z][a-z])"
     r"|\s(?:to\s(?:do|finish)|in mind)\b|\s(?:but|and)\s(?:then\s)?(?:quit|left|resigned|lost)\b"
 )
 """A job that was found for somebody else, a piece of work, or one that was given up."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .... import lazy_re as re
+from ....intent.dates.words_english import WEEKDAY_NAME
 from .english_grammar import ADV, LANGUAGES, LEAD_ONLY, PHRASE, POINTS, STOP, VAGUE, Fact, clean, rule_set, verb_s
 from .habits_english import their
 from .roles_english import is_occupation
@@ -58,10 +59,10 @@ def _gave_up(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 @_rule(
     "every each on once twice times",
-    r"(?i:^(?:and\s|but\s|also\s)?(?:I|we)\s(?P<act>(?:drink|eat|have(?=[^\ue000;:!?()]{2,40}\s(?:on|every|each)\s(?:mon|tues|wednes|thurs|fri|satur|sun)day)(?!\s(?:to|been|had|got)\b)|go|run|swim|play|do|attend|train|volunteer"
+    rf"(?i:^(?:and\s|but\s|also\s)?(?:I|we)\s(?P<act>(?:drink|eat|have(?=[^\ue000;:!?()]{{2,40}}\s(?:on|every|each)\s{WEEKDAY_NAME})(?!\s(?:to|been|had|got)\b)|go|run|swim|play|do|attend|train|volunteer"
     r"|visit|teach|bake|climb|row|ride|paint|hike|knit|box|skate|sew|fish|surf|draw|practise|practice|cycle|walk|sing|dance|meditate|cook"
     r"|fast)\b[^\ue000;:!?()]{0,60}?\b(?:every\s\w+|each\s(?:day|week|morning|evening|month)"
-    r"|on\s(?:mon|tues|wednes|thurs|fri|satur|sun)days(?:\sand\s\w+days)?|(?:once|twice"
+    rf"|on\s{WEEKDAY_NAME}s(?:\sand\s\w+days)?|(?:once|twice"
     r"|three times|four times)\sa\s(?:day|week|month|year))))",
 )
 def _routine(match: re.Match[str], clause: Clause) -> Iterator[Fact]:

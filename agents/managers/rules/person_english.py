@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .... import lazy_re as re
+from ....intent.dates.words_english import MONTH_NAME
 from .english_grammar import (
     ADV,
     AGE_WORDS,
@@ -239,14 +240,7 @@ def _age(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 )
 def _birthday(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     when = clean(match["when"] or match["born"])
-    if (
-        re.search(
-            r"\d|january|february|march|april|may|june|july|august|september|october|november|december",
-            when,
-            re.IGNORECASE,
-        )
-        and "today" not in when
-    ):
+    if re.search(rf"\d|{MONTH_NAME}", when, re.IGNORECASE) and "today" not in when:
         yield Fact(
             label="birthday",
             value=f"Birthday: {when}" if match["when"] else f"Born {when}",

@@ -8,6 +8,7 @@ or is. Small talk has the same subject and other verbs and things: "I have a que
 from __future__ import annotations
 
 from .... import lazy_re as re
+from ....intent.dates.words_english import MONTH_NAME, WEEKDAY_NAME
 from ....intent.phrases.tokens import word_set
 from .english_grammar import LEAD, Fact
 from .sentences import Clause
@@ -18,7 +19,6 @@ __all__ = [
     "BE_NOW",
     "CASED",
     "COUNT",
-    "DAYS",
     "DURATION",
     "EVER",
     "HAVE_JUST",
@@ -80,16 +80,14 @@ _ABOUT = r"(?:(?:about|around|over|almost|nearly|more than|roughly|exactly|the (
 DURATION = (
     rf"(?:(?:for\s)?{_ABOUT}{_NUMBER}(?:\sand a half)?\s(?:years?|months?|decades?)(?:\snow)?|since\s(?:about\s"
     rf"|around\s)?(?:(?:19|20)\d\d"
-    r"|(?:january|february|march|april|may|june|july|august|september|october|november|december)(?:\s(?:19|20)\d\d)?"
+    rf"|{MONTH_NAME}(?:\s(?:19|20)\d\d)?"
     r"|(?:I|we)\s(?:was|were)\s[\w -]{1,25}|childhood|birth|school|university|college|my\s[\w-]+(?:\s[\w-]+)?)"
     r"|for (?:years|decades|most of my life|ages|a long time)|all my life|my (?:whole|entire) life)"
 )
 AGO = rf"(?:{_ABOUT}{_NUMBER}\s(?:years|decades|year)\sago)"
 WHEN_PAST = (
-    rf"(?:(?:back\s)?in\s(?:(?:january|february|march|april|may|june|july|august|september|october|november"
-    rf"|december|the (?:summer|spring|autumn"
-    rf"|winter) of)\s)?(?:19|20)\d\d|{AGO}|when\s(?:I|we)\s(?:was|were|first|left|finished|started|moved|lived"
-    rf"|studied|worked|turned)\b[\w' -]{{0,40}}"
+    rf"(?:(?:back\s)?in\s(?:(?:{MONTH_NAME}|the (?:summer|spring|autumn|winter) of)\s)?(?:19|20)\d\d|{AGO}"
+    rf"|when\s(?:I|we)\s(?:was|were|first|left|finished|started|moved|lived|studied|worked|turned)\b[\w' -]{{0,40}}"
     r"|as\san?\s(?:\w+\s)?(?:child|kid|boy|girl|baby|toddler|teenager|teen|student|young \w+|adult|infant)|in"
     r" my (?:\w+\s)?(?:teens|twenties|thirties"
     r"|forties|fifties|sixties|youth|childhood)|(?:at|in|during|after|before) (?:school|university|uni|college"
@@ -101,27 +99,21 @@ BE_NOW = r"(?i:(?:also|actually|still|now|currently|both|all|always|so|already|b
 HAVE_JUST = r"(?i:'ve|\shave)\s(?i:(?:also|actually|now|both|just|recently|only|already|since|really)\s)*"
 PASTLY = r"(?i:(?:also|actually|just|once|then|first|originally|finally|recently|both|only)\s)*"
 EVER = r"(?:once|twice|(?:two|three|four|five|six|several) times|before)"
-_DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-DAYS = (
-    rf"(?:on\s(?:\w+\s)?{_DAY}s?(?:\s(?:morning|evening|night|afternoon|lunchtime)s)?(?:(?:,\s{_DAY}s)*,?\s(?:and"
-    rf"|or)\s{_DAY}s)?)"
-)
 _UNIT = (
     r"(?:day|morning|evening|night|afternoon|week|weekday|weekend|fortnight|month|quarter|year|summer|winter"
     r"|spring|autumn|fall|season)"
 )
 _OFTEN = (
-    rf"(?:(?:almost\s|nearly\s)?(?:every|each)\s(?:single\s|other\s|second\s|third\s|few\s)?(?:{_UNIT}s?|{_DAY}"
-    rf"|january|february|march|april|may|june|july"
-    r"|august|september|october|november|december|christmas|easter|halloween)(?:\s(?:morning|evening|night"
+    rf"(?:(?:almost\s|nearly\s)?(?:every|each)\s(?:single\s|other\s|second\s|third\s|few\s)?(?:{_UNIT}s?|{WEEKDAY_NAME}|{MONTH_NAME}"
+    r"|christmas|easter|halloween)(?:\s(?:morning|evening|night"
     r"|afternoon))?"
     rf"|(?:on\s)?(?:(?:once|twice|thrice|(?:two|three|four|five|six|\d)(?:\s(?:or|to)\s\w+)?\s(?:times|days"
     rf"|evenings|mornings|nights|hours|afternoons))"
     rf"\s(?:a|per|each|every)\s{_UNIT})"
-    rf"|on\s{_DAY}s(?:\s(?:morning|evening|night|afternoon|lunchtime)s?)?(?:(?:,\s{_DAY}s)*,?\s(?:and|or)\s{_DAY}s)?"
-    rf"|on\s{_DAY}\s(?:mornings|evenings|nights|afternoons)|(?:at|on)\s(?:the\s)?weekends|on weekdays|in the"
+    rf"|on\s{WEEKDAY_NAME}s(?:\s(?:morning|evening|night|afternoon|lunchtime)s?)?(?:(?:,\s{WEEKDAY_NAME}s)*,?\s(?:and|or)\s{WEEKDAY_NAME}s)?"
+    rf"|on\s{WEEKDAY_NAME}\s(?:mornings|evenings|nights|afternoons)|(?:at|on)\s(?:the\s)?weekends|on weekdays|in the"
     rf" (?:mornings|evenings|afternoons|summers)"
-    r"|in (?:the\s)?(?:summer|winter|spring|autumn)|most\s(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days|days"
+    rf"|in (?:the\s)?(?:summer|winter|spring|autumn)|most\s(?:{WEEKDAY_NAME}s|days"
     r"|evenings|weekends|mornings|nights|weeks"
     r"|summers|afternoons|years)|daily|weekly|monthly"
     r"|all year round|first thing in the morning|(?:before|after) (?:breakfast|lunch|dinner|bed|school|work)"

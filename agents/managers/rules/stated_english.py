@@ -8,6 +8,7 @@ name, a weekday, a place in the house. Opinions, moods, news of the day and requ
 from __future__ import annotations
 
 from .... import lazy_re as re
+from ....intent.dates.words_english import MONTH_NAME, MONTHS, WEEKDAY_NAME
 from .english_grammar import JOB_END
 from .people import KIN_PATTERN, People, is_name
 from .sentences import MASK, Clause, Sentence
@@ -106,9 +107,8 @@ _PASSING = re.compile(
     re.IGNORECASE,
 )
 _DATED = re.compile(
-    r"\b(?:on|by|from|until|till|for|to|this|is|was)\s(?:the\s)?(?:\d{1,2}(?:st|nd|rd|th)\b|(?:mon|tues|wednes|thurs|fri|satur"
-    r"|sun)day\b(?!s))|\b\d{1,2}(?:st|nd|rd|th)?\s(?:of\s)?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|\b(?:january|february"
-    r"|march|april|june|july|august|september|october|november|december)\s\d|\b\d{4}-\d\d-\d\d\b",
+    rf"\b(?:on|by|from|until|till|for|to|this|is|was)\s(?:the\s)?(?:\d{{1,2}}(?:st|nd|rd|th)\b|{WEEKDAY_NAME}\b(?!s))"
+    rf"|\b\d{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?(?:{'|'.join(MONTHS)})[a-z]*\b|\b(?!may){MONTH_NAME}\s\d|\b\d{{4}}-\d\d-\d\d\b",
     re.IGNORECASE,
 )
 _ALWAYS = re.compile(

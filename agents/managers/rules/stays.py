@@ -8,6 +8,7 @@ from __future__ import annotations
 from itertools import takewhile
 
 from .... import lazy_re as re
+from ....intent.dates.words_english import WEEKDAY_NAME
 from .english_grammar import Fact
 from .sentences import Clause, Sentence
 
@@ -66,7 +67,7 @@ _AT_THE_TIME = rf"(?:while|when|whenever)\s{_IN_A_PLACE}|during\s(?:my|our|the|t
 _FOR_NOW = re.compile(
     r"(?<!from\s)(?<!since\s)(?<!starting\s)(?<!as\sof\s)\b(?:(?:this|next)\s(?:week|weekend)\b|tomorrow\b)|\btonight\b|\btemporarily\b"
     rf"|\bon\s(?:an?\s|my\s|our\s)?(?:short\s)?{_TRIP}\b|\b{_AT_THE_TIME}"
-    r"|\b(?:until|till)\s(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow)\b",
+    rf"|\b(?:until|till)\s(?:{WEEKDAY_NAME}|tomorrow)\b",
     re.IGNORECASE,
 )
 _WHILE_AWAY = re.compile(rf"^(?:(?:and|so|but)\s)?(?:{_AT_THE_TIME})", re.IGNORECASE)

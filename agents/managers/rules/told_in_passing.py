@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .... import lazy_re as re
+from ....intent.dates.words_english import MONTH_NAME, MONTHS, WEEKDAY_NAME
 from .people import People, is_name
 from .sentences import Sentence
 from .told import Told
@@ -39,8 +40,7 @@ _NO_CHANGE = re.compile(
     re.IGNORECASE,
 )
 _A_DAY = re.compile(
-    r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september|october"
-    r"|november|december|jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec|noon|\d{1,2}(?::\d\d|\s?[ap]m))\b",
+    rf"\b(?:{WEEKDAY_NAME}|{MONTH_NAME}|{'|'.join(MONTHS)}|noon|\d{{1,2}}(?::\d\d|\s?[ap]m))\b",
     re.IGNORECASE,
 )
 
