@@ -8,12 +8,14 @@ from .... import lazy_re as re
 from ....intent.dates.words_english import MONTH_NAME
 from .abstract_english import VAGUE_THINGS
 from .english_grammar import Fact, rule_set
-from .plain_english import CASED, COUNT, OFTEN, REST, SOFT, SUBJECT, lasting, put, third
+from .plain_english import ARE, CASED, COUNT, OFTEN, REST, SOFT, SUBJECT, does, lasting, put
 from .sentences import Clause
 
 __all__ = ["ABOUT_ME_RULES"]
 
 ABOUT_ME_RULES, _rule = rule_set()
+
+_LEAD = r"(?i:^(?:(?:and|but|so|well|also|oh)[\s,]+)*)"
 
 
 @_rule(
@@ -21,19 +23,19 @@ ABOUT_ME_RULES, _rule = rule_set()
     " religion language tongue nickname surname sign working shift weekends custody pregnant off responsible"
     " charge need cant cannot hear"
     " spot us put doctor diagnosed prescribed due",
-    rf"(?i:^(?:(?:and|but|so|well|also|oh)[\s,]+)*my\s(?:(?:main|biggest|favou?rite|only|current|other|new|day"
+    rf"{_LEAD}(?i:my\s(?:(?:main|biggest|favou?rite|only|current|other|new|day"
     rf"|actual|official|full|real)\s)*(?P<what>hobby|hobbies|pastimes?|passion|day job|job|trade|profession"
     rf"|speciality|specialty|field(?: of (?:study|work|research))?|instrument|religion|nickname|surname|last"
     rf" name|middle name|maiden name|second language|third language|working day|shift|research area|major|minor"
     rf"|star sign)\s(?:is|are)\s)(?P<is>{REST}{{2,60}})$"
     rf"|(?P<tongue>[A-Z][a-z]+)\s(?i:is (?:only )?my\s)(?P<nth>(?i:(?:second|third|first|native|fourth|mother)"
     rf" (?:language|tongue)))$"
-    rf"|(?i:^(?:(?:and|but|so|well|also|oh)[\s,]+)*my\s(?:working day|shift|day|job"
+    rf"|{_LEAD}(?i:my\s(?:working day|shift|day|job"
     rf"|work)\s)(?P<starts>(?i:(?:starts|ends|begins|finishes) at\s{REST}{{2,30}}))$"
-    rf"|(?i:^(?:(?:and|but|so|well|also|oh)[\s,]+)*my\s(?:doctor|gp|consultant|cardiologist|specialist"
+    rf"|{_LEAD}(?i:my\s(?:doctor|gp|consultant|cardiologist|specialist"
     rf"|psychiatrist|vet)\s(?:has\s|just\s|recently\s)*(?:put me on|prescribed(?: me)?|diagnosed me with"
     rf"|started me on|told me to (?:avoid|cut out|take)))\s(?P<drug>{REST}{{3,50}})$"
-    rf"|(?i:^(?:(?:and|but|so|well|also|oh)[\s,]+)*there(?:'s|\sare"
+    rf"|{_LEAD}(?i:there(?:'s|\sare"
     rf"|\sis)\s(?:only\s)?(?:just\s)?)(?P<us>(?i:\w+ of us|just (?:the )?two of us|just me))\s(?P<home>(?i:at"
     rf" home|in (?:the|my|our) (?:family|house|household|flat)|living here))$",
 )
@@ -82,7 +84,7 @@ def _my(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 @_rule(
     "off floor charge responsible pregnant need cant cannot custody spot ear eye due weeks months allowed"
     " supposed waiting",
-    rf"{SUBJECT}(?i:'m|\sam|'re|\sare)\s{SOFT}(?P<am>(?i:on the\s(?:top|ground|[a-z]+(?:st|nd|rd|th)|\d+(?:st"
+    rf"{SUBJECT}{ARE}\s{SOFT}(?P<am>(?i:on the\s(?:top|ground|[a-z]+(?:st|nd|rd|th)|\d+(?:st"
     rf"|nd|rd|th))\sfloor|off\s(?:on\s)?(?:{OFTEN})|(?:in charge of|responsible"
     rf" for)\s{REST}{{4,60}}|(?:\w+\s)(?:months|weeks) pregnant(?:\swith\s[\w ]{{3,20}})?|on (?:the|a) waiting"
     rf" list for\s{REST}{{3,40}}|due in\s{MONTH_NAME}|not allowed (?:to )?(?:eat|drink|have|drive|fly|lift)\s?{REST}{{2,40}}|deaf in"
@@ -168,7 +170,7 @@ def _of_body(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
             "health"
             if act.lower() not in ("cook", "sing", "dance", "whistle", "ski", "skate", "ride a bike", "read music")
             else "skill",
-            put(third(match["cant"].split()[0]), f"{' '.join(match['cant'].split()[1:])} {act}{rest}".strip()),
+            does(f"{match['cant']} {act}{rest}"),
         )
     else:
         yield lasting(clause, "about them", put("has", match["have"]))

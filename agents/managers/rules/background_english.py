@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .... import lazy_re as re
+from ....intent.dates.numbers_english import ONES
 from .abstract_english import ABSTRACT, SMALL_THINGS
 from .english_grammar import JOB_END, Fact, rule_set
 from .nations import NATIONS
@@ -146,8 +147,7 @@ _LIFE_THING = re.compile(
 )
 _YOUNG = re.compile(
     r"as an?\s(?:\w+\s)?(?:child|kid|boy|girl|baby|toddler|teenager|teen|student)|when (?:I|we) (?:was|were)"
-    r" (?:\d+|[a-z]+teen|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty"
-    r"|sixty"
+    rf" (?:\d+|[a-z]+teen|{'|'.join(ONES[1:12])}|twenty|thirty|forty|fifty|sixty"
     r"|(?:a|an) (?:\w+ )?(?:child|kid|baby|teenager|student|boy|girl)|little|young|younger|small|at (?:school"
     r"|university|uni|college))|in my (?:\w+\s)?(?:teens|twenties|thirties|forties|fifties|youth|childhood)|at"
     r" (?:school|university|uni|college|primary school|high school)",
@@ -260,14 +260,12 @@ def _met(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     yield lasting(clause, "family", put("met", f"{match['who']} {match['how']}"))
 
 
-_PAIR = re.compile(
+@_rule(
+    "met married engaged together live run own both share separated divorced",
     rf"^(?i:my\s(?P<kin>wife|husband|partner|boyfriend|girlfriend|fianc[eé]e?))(?:\s{CASED})?\s(?i:and"
     rf" I)\s(?P<did>(?i:met|got married|got engaged|married|have been (?:together|married)|'ve been (?:together"
-    rf"|married)|are (?:both|separated|divorced|engaged)|live|run|own|both|share))\s(?P<how>{REST}{{3,60}})$"
+    rf"|married)|are (?:both|separated|divorced|engaged)|live|run|own|both|share))\s(?P<how>{REST}{{3,60}})$",
 )
-
-
-@_rule("met married engaged together live run own both share separated divorced", _PAIR.pattern)
 def _pair(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     did = match["did"]
     low = did.lower()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from .... import lazy_re as re
 from .english_grammar import Fact, rule_set
-from .plain_english import COUNT, OFTEN, REST, SOFT, SUBJECT, lasting, put, third
+from .plain_english import ARE, COUNT, OFTEN, REST, SOFT, SUBJECT, does, lasting, put, third
 from .sentences import Clause
 from .words import ANIMALS, any_of
 
@@ -211,7 +211,7 @@ def _has_many(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     rf" (?:rent|my [\w ]+|our [\w ]+|childcare|the [\w ]+|parking|a room|nursery)|on (?:rent|groceries"
     rf"|childcare|my [\w ]+|food|books|petrol|coffee)|to (?:charity|my [\w ]+|charities)|into (?:my|a) [\w ]+"
     rf"|away))?(?:\s(?:a|per|each|every)\s(?:week|month|year))?))$"
-    rf"|{SUBJECT}(?i:'m|\sam|'re|\sare)\s(?i:(?:still|currently|also|slowly|both)\s)*(?P<paying>(?i:paying"
+    rf"|{SUBJECT}{ARE}\s(?i:(?:still|currently|also|slowly|both)\s)*(?P<paying>(?i:paying"
     rf" (?:off|back)\s(?:my|our|an?|the)\s(?:[\w-]+\s){{0,3}}?(?:loans?|mortgage|debts?|car|house|credit cards?"
     rf"|overdraft|studies|degree)|saving (?:up )?(?:for|to)\s{REST}{{3,50}}|in debt|on a (?:tight )?budget))$",
 )
@@ -225,8 +225,7 @@ def _money(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
         r"\b(?:a|per|each|every)\s(?:week|month|year|quarter)|rent\b|childcare|charity|%|percent", said, re.IGNORECASE
     ):
         return
-    verb, _, rest = said.partition(" ")
-    yield lasting(clause, "finances", put(third(verb), rest))
+    yield lasting(clause, "finances", does(said))
 
 
 _FUEL = r"(?:heat(?: (?:the|our) (?:house|home|flat))? with|cook (?:with|on)|run on|shop mostly at)"
@@ -239,8 +238,7 @@ _FUEL = r"(?:heat(?: (?:the|our) (?:house|home|flat))? with|cook (?:with|on)|run
     rf"|charcoal)))$",
 )
 def _heats(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
-    verb, _, rest = match["does"].partition(" ")
-    yield lasting(clause, "home", put(third(verb), f"{rest} {match['what']}"))
+    yield lasting(clause, "home", does(f"{match['does']} {match['what']}"))
 
 
 @_rule(
@@ -264,4 +262,4 @@ def _vehicle(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
             put("does not", f"{match['act'].lower()} {match['not']}"),
         )
     else:
-        yield lasting(clause, "vehicle", put(third(match["verb"]), match["what"]), slot="vehicle")
+        yield lasting(clause, "vehicle", does(f"{match['verb']} {match['what']}"), slot="vehicle")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from .... import lazy_re as re
 from .english_grammar import Fact, rule_set
-from .plain_english import BE_NOW, COUNT, OFTEN, REST, SOFT, SUBJECT, lasting, put, third
+from .plain_english import AM, ARE, BE_NOW, COUNT, OFTEN, REST, SOFT, SUBJECT, does, lasting, put, third
 from .sentences import Clause
 
 __all__ = ["BODY_RULES"]
@@ -16,7 +16,7 @@ BODY_RULES, _rule = rule_set()
 
 @_rule(
     "tall high metres meters cm feet foot weigh",
-    rf"{SUBJECT}(?i:(?:'m|\sam))\s{BE_NOW}(?i:about\s|around\s)?(?P<tall>(?i:\d(?:[.,]\d+)?\s?(?:m|metres?"
+    rf"{SUBJECT}{AM}\s{BE_NOW}(?i:about\s|around\s)?(?P<tall>(?i:\d(?:[.,]\d+)?\s?(?:m|metres?"
     rf"|meters?)|\d{{3}}\s?(?:cm|centimetres|centimeters)|(?:\d|four|five|six)\s?(?:foot|feet|ft"
     rf"|')\s?(?:\d{{1,2}}|[a-z]+)?(?:\sinches|\")?))(?i:\stall|\sin height)?$"
     rf"|{SUBJECT}\s(?i:weigh)\s(?:(?i:about|around|almost)\s)?(?P<weight>\d{{2,3}}(?:\.\d)?\s?(?i:kilos?|kg"
@@ -49,8 +49,7 @@ def _wears(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     if match["size"]:
         yield lasting(clause, "size", put("wears", match["size"]))
     else:
-        _, _, rest = match["wear"].partition(" ")
-        yield lasting(clause, "appearance", put("wears", f"{rest}{match['more'] or ''}"))
+        yield lasting(clause, "appearance", does(f"{match['wear']}{match['more'] or ''}"))
 
 
 _LOOKS = (
@@ -116,7 +115,7 @@ def _treated(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 @_rule(
     "wheelchair crutches dialysis diet plan remission fast fasting skip eat cook drink",
-    rf"{SUBJECT}(?i:'m|\sam|'re|\sare)\s{BE_NOW}(?P<state>(?i:(?:in a wheelchair|on dialysis|on oxygen)|(?:on"
+    rf"{SUBJECT}{ARE}\s{BE_NOW}(?P<state>(?i:(?:in a wheelchair|on dialysis|on oxygen)|(?:on"
     rf"|following|doing|trying) (?:an?|the)\s(?:(?:very|strict|strictly|medically|mostly"
     rf"|so-called)\s)*[\w-]+(?:[ -](?!diet)[\w-]+){{0,3}}\s(?:diet|regime|meal plan)))(?P<more>\s(?i:for"
     rf"|because of|since|after|to)\s{REST}{{3,40}})?$"
@@ -133,7 +132,7 @@ def _diet(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
         label = "diet" if "diet" in state.lower() or "plan" in state.lower() else "health"
         yield lasting(clause, label, put("is", f"{state}{match['more'] or ''}"))
     elif match["use"]:
-        yield lasting(clause, "health", put("uses", match["use"].split(" ", 1)[1]))
+        yield lasting(clause, "health", does(match["use"]))
     else:
         verb, food = match["verb"].lower(), match["food"].strip()
         if verb == "skip" and not re.match(r"(?:breakfast|lunch|dinner)\b", food, re.IGNORECASE):
@@ -154,7 +153,5 @@ def _diet(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     rf" ]{{3,25}})|type with [\w ]{{3,20}}))(?:\s{OFTEN})?$",
 )
 def _way(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
-    verb, _, rest = match["how"].partition(" ")
-    if re.search(r"\b(?:on it|with you|well)\b", rest):
-        return
-    yield lasting(clause, "habit", put(third(verb), rest))
+    if not re.search(r"\b(?:on it|with you|well)\b", match["how"]):
+        yield lasting(clause, "habit", does(match["how"]))

@@ -12,7 +12,7 @@ from .... import lazy_re as re
 from ....intent.phrases.tokens import word_set
 from .abstract_english import CLASSES, IDIOM, OF_A_DAY, OFTEN_AT_END, VAGUE_THINGS
 from .english_grammar import Fact, rule_set
-from .plain_english import HOW_OFTEN, REST, SOFT, SUBJECT, how_often, lasting, put, third
+from .plain_english import HAVE, HOW_OFTEN, REST, SOFT, SUBJECT, does, how_often, lasting, put, third
 from .sentences import Clause
 
 __all__ = ["DOING_RULES"]
@@ -36,17 +36,17 @@ _DOING = word_set(
     " research volunteer donate sponsor chair moderate"
     " attend watch listen stream subscribe vote homeschool pay save invest shop bank speak type stammer"
     " stutter inject carry take make do play go look"
-    " care help serve rescue compete judge referee umpire tend brush juggle busk cater tailor mow walk foster"
+    " care help serve rescue compete judge referee umpire tend brush juggle busk cater tailor mow"
     " tweet podcast vlog game wake rely commute"
     " quilt film animate illustrate prune compost recycle upcycle forage keep sublet lodge buy bring pack"
-    " spend sit earn holiday get co-parent co-own co-host home-school dog-sit house-sit co parent host own"
+    " spend sit earn holiday get co-parent co-own co-host home-school dog-sit house-sit co parent"
 )
 _DEFINITE = re.compile(
     r"(?:^|\s)the\s(?!(?:[\w:.-]+\s)?(?:bus|train|tram|metro|tube|subway|underground|ferry|dogs?|cats?|kids"
     r"|children|piano|guitar|violin|cello|drums|flute|harp|organ|garden|gardening|cooking|cleaning|shopping"
     r"|laundry|dishes|ironing|accounts|books|bins|shift|gym"
     r"|local|family|elderly|homeless|blind|deaf|horses?|chickens|hens|house|housework|school run|office"
-    r"|weekends?|week|sea|beach|lake|river|river|mountains|countryside|city|piano|car|stairs|evenings?"
+    r"|weekends?|week|sea|beach|lake|river|mountains|countryside|city|car|stairs|evenings?"
     r"|mornings?|afternoons?|summer|winter|church|mosque|choir|side|internet|radio|news|newspaper|paper"
     r"|guardian|times|library|door|accordion|saxophone|trumpet|clarinet|ukulele|banjo|fiddle|trombone|viola"
     r"|bass|sax|oboe|bagpipes|recorder)\b)",
@@ -256,7 +256,7 @@ def _tends(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
         or re.match(r"(?:on|over|out|into|back|away|through|like|the)\b(?! my| foot)", what)
     ):
         return
-    yield lasting(clause, "habit", put(f"{third(match['verb'])} to", f"{act} {what}"))
+    yield lasting(clause, "habit", does(f"{match['verb']} to {act} {what}"))
 
 
 _LIKED = r"(?:love|enjoy|like|hate|prefer|adore|can't stand|dislike)"
@@ -266,7 +266,7 @@ _LIKED = r"(?:love|enjoy|like|hate|prefer|adore|can't stand|dislike)"
     "love enjoy like hate prefer adore stand dislike loved enjoyed liked hated into drawn wanted",
     rf"(?i:^(?:(?:oh|well|and|but|so|also|btw|yes|yeah)[\s,]+)*we\s(?:(?:both|all|really|also|always"
     rf"|absolutely)\s)*)(?P<likes>(?i:{_LIKED}))\s(?P<what>{REST}{{3,60}})$"
-    rf"|{SUBJECT}(?i:'ve|\shave)\s(?i:always)\s(?P<always>(?i:loved|liked|enjoyed|hated|adored|disliked|been"
+    rf"|{SUBJECT}{HAVE}\s(?i:always)\s(?P<always>(?i:loved|liked|enjoyed|hated|adored|disliked|been"
     rf" (?:into|interested in|fascinated by|passionate about|afraid of|drawn to|obsessed with|allergic to|bad"
     rf" at|good at|a fan of)))\s(?P<what2>{REST}{{3,60}})$",
 )

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from .... import lazy_re as re
+from ....intent.dates.numbers_english import ONES, TENS
 from .nations import LANGUAGES, NATIONS
 from .sentences import Clause
-from .words import HAN, NAME
+from .words import HAN, NAME, any_of
 
 __all__ = [
     "ADV",
@@ -116,11 +117,7 @@ LEAD_ONLY = re.compile(
 POINTS = re.compile(r"\b(?:this|that|these|those|him|her|them|their|his|its?|you|your|theirs)\b", re.IGNORECASE)
 
 
-AGE_WORDS = (
-    r"(?:\d{1,3}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[- ](?:one|two|three"
-    r"|four|five|six|seven|eight|nine))?|eighteen|nineteen|seventeen|sixteen|one|two|three|four"
-    r"|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen)"
-)
+AGE_WORDS = rf"(?:\d{{1,3}}|(?:{'|'.join(TENS)})(?:[- ](?:{'|'.join(ONES[:9])}))?|{any_of(ONES)})"
 
 
 def rule_set() -> tuple[list[Rule], Callable[[str, str], Callable[[Make], Make]]]:

@@ -10,7 +10,7 @@ from ....memory_types.proposals import Ends
 from .english_grammar import ADV, LEAD, POINTS, VAGUE, Fact, clean, rule_set, verb_s
 from .people import is_name
 from .sentences import Clause
-from .words import NAME
+from .words import NAME, TO_TWELVE
 
 __all__ = ["HABIT_RULES", "ends_of_habit", "their"]
 
@@ -25,8 +25,8 @@ _OFTEN = (
     r"|(?:with|before|after)\s(?:breakfast|lunch|dinner|meals|food)|in the (?:mornings?|evenings?)"
 )
 _HOUR = (
-    r"(?:(?:half past|quarter (?:past|to))\s\w+|\d{1,2}(?:[:.]\d\d)?(?:\s?[ap]m)?|noon|midnight|midday|one|two|three|four|five|six|seven"
-    r"|eight|nine|ten|eleven|twelve|lunch|breakfast|dinner|dark|work)"
+    r"(?:(?:half past|quarter (?:past|to))\s\w+|\d{1,2}(?:[:.]\d\d)?(?:\s?[ap]m)?"
+    rf"|noon|midnight|midday|{TO_TWELVE}|lunch|breakfast|dinner|dark|work)"
 )
 _WHEN = (
     rf"(?:(?:after|before|past)\s{_HOUR}(?:\s(?:o'clock|in the (?:morning|afternoon|evening)|at night))?"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from .... import lazy_re as re
 from .abstract_english import CLASSES, OF_A_DAY, OFTEN_AT_END, VAGUE_THINGS
 from .english_grammar import Fact, rule_set
-from .plain_english import CASED, REST, SOFT, SUBJECT, lasting, put
+from .plain_english import ARE, CASED, HAVE, REST, SOFT, SUBJECT, lasting, put
 from .sentences import Clause
 
 __all__ = ["IN_HAND_RULES"]
@@ -97,8 +97,8 @@ _OF_HAND = re.compile(
     " practicing preparing applying cutting tapering undergoing nursing breastfeeding planning managing"
     " running leading building"
     " restoring renovating getting living blogging vlogging podcasting campaigning using tracking collecting growing",
-    rf"{SUBJECT}(?P<been>(?i:'ve|\shave)\s(?i:(?:also|just|recently|already|always|really"
-    rf"|now)\s)*(?i:been))?(?P<be>(?i:'m|\sam|'re|\sare))?\s{SOFT}(?i:(?:also|currently|slowly|busy"
+    rf"{SUBJECT}(?P<been>{HAVE}\s(?i:(?:also|just|recently|already|always|really"
+    rf"|now)\s)*(?i:been))?(?P<be>{ARE})?\s{SOFT}(?i:(?:also|currently|slowly|busy"
     rf"|back)\s)*(?P<doing>(?i:{_IN_HAND})\b{REST}{{0,80}})$",
 )
 def _is_doing(match: re.Match[str], clause: Clause) -> Iterator[Fact]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from .... import lazy_re as re
+from ....intent.dates.numbers_english import TENS
 from .plain_english import COUNT, LEADS, REST, is_plain, of_them
 from .roles_english import is_occupation
 from .sentences import Clause
 from .told import Told
-from .words import ANIMALS, KIN, any_of
+from .words import ANIMALS, KIN, TO_TWELVE, any_of
 
 __all__ = ["told_of_mine"]
 
@@ -81,8 +82,7 @@ _STATE = re.compile(
     r"|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|\d+th) grade|prison|medical school|law"
     r" school|kindergarten|nursery)"
     r"|from\s[A-Z]|on (?:the\s\w+\s(?:floor|coast|autism spectrum|outskirts)|insulin|dialysis|a diet|two"
-    r" floors|three floors)|(?:\d{1,3}|[a-z]+teen|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty"
-    r"|ninety)(?:-\w+)?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?:\s(?:and a half"
+    rf" floors|three floors)|(?:\d{{1,3}}|[a-z]+teen|(?:{'|'.join(TENS)})(?:-\w+)?|{TO_TWELVE})(?:\s(?:and a half"
     r"|years|months))?(?:\s(?:years|months))?(?:\sold)?\Z"
     r"|an?\s(?:[\w-]+\s){0,3}[\w-]+|(?:next to|opposite|near|behind|above|right by|in the)\s|spread\s(?:over"
     r"|across)|based in|semi-detached|terraced|rented|listed|north-facing|south-facing|small|tiny)",
@@ -143,11 +143,10 @@ def told_of_mine(clause: Clause) -> Told | None:
     match = _MINE.match(text)
     if match is None or not is_plain(text):
         return None
-    be, rest = match["be"].strip().lower(), match["rest"].strip()
-    if be == "was" and not re.match(r"built in\s" if match["home"] else r"an?\s", rest):
+    be, rest = match["be"].strip().replace("'s", "is"), match["rest"].strip()
+    if be.lower() == "was" and not re.match(r"built in\s" if match["home"] else r"an?\s", rest):
         return None
     home = match["home"]
-    who = (match["who"] or match["pet"] or home).lower()
     if home:
         lasts = bool(_OF_HOME.match(rest) if be else _HOME_HAS.match(rest))
     elif be:
@@ -158,9 +157,12 @@ def told_of_mine(clause: Clause) -> Told | None:
         lasts = bool(_LASTS_DOES.match(rest)) and not _NOT_LASTING.search(rest)
     if not lasts:
         return None
-    said = of_them(f"{'is' if match['be'].strip() == chr(39) + 's' else match['be'].strip()} {rest}".strip())
-    start = match.start("who") if match["who"] else match.start("pet") if match["pet"] else match.start("home")
-    shown = text[start : match.start("be")]
+    said = of_them(f"{be} {rest}".strip())
+    whom = match["who"] or match["pet"] or home
     return Told(
-        name=who[:120], summary=f"The user's {shown} {said}", start=clause.start, end=clause.end, confidence=0.65
+        name=whom.lower()[:120],
+        summary=f"The user's {whom} {said}",
+        start=clause.start,
+        end=clause.end,
+        confidence=0.65,
     )

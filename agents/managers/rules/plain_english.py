@@ -8,19 +8,23 @@ or is. Small talk has the same subject and other verbs and things: "I have a que
 from __future__ import annotations
 
 from .... import lazy_re as re
+from ....intent.dates.numbers_english import ONES, TENS
 from ....intent.dates.words_english import MONTH_NAME, WEEKDAY_NAME
 from ....intent.phrases.tokens import word_set
 from .english_grammar import LEAD, Fact
 from .sentences import Clause
-from .words import NAME
+from .words import NAME, TO_TWELVE
 
 __all__ = [
     "AGO",
+    "AM",
+    "ARE",
     "BE_NOW",
     "CASED",
     "COUNT",
     "DURATION",
     "EVER",
+    "HAVE",
     "HAVE_JUST",
     "HOW_OFTEN",
     "LEADS",
@@ -30,6 +34,7 @@ __all__ = [
     "SOFT",
     "SUBJECT",
     "WHEN_PAST",
+    "does",
     "how_often",
     "is_base_verb",
     "is_plain",
@@ -46,34 +51,24 @@ LEADS = (
     r"|since|as|that|plus)[\s,]+)*)"
 )
 SUBJECT = rf"{LEAD}(?i:I|we)"
-SOFT = (
-    r"(?i:(?:(?:always|usually|often|normally|generally|mostly|sometimes|regularly|typically|also|still|now"
-    r"|currently|only"
-    r"|actually|really|basically|mainly)\s)*)"
-)
-HOW_OFTEN = (
-    r"(?P<soft>(?i:(?:(?:always|usually|often|normally|generally|mostly|sometimes|regularly|typically|also"
-    r"|still|now|currently|only|actually|really|basically"
-    r"|mainly|rarely|seldom|hardly ever|hardly|almost never|almost always|occasionally|never|frequently|mostly"
-    r" just|almost only)\s)*))"
-)
-_KEPT = re.compile(
-    r"\b(?:always|usually|often|normally|generally|mostly|sometimes|regularly|typically|only|mainly|rarely"
-    r"|seldom|hardly ever|hardly|almost never|almost always|occasionally"
-    r"|never|frequently|almost only)\b",
-    re.IGNORECASE,
-)
+AM = r"(?i:'m|\sam)"
+ARE = r"(?i:'m|\sam|'re|\sare)"
+HAVE = r"(?i:'ve|\shave)"
+_USUALLY = "always|usually|often|normally|generally|mostly|sometimes|regularly|typically"
+_SELDOM = "rarely|seldom|hardly ever|hardly|almost never|almost always|occasionally|never|frequently"
+_SOFT = f"{_USUALLY}|also|still|now|currently|only|actually|really|basically|mainly"
+SOFT = rf"(?i:(?:(?:{_SOFT})\s)*)"
 """Adverbs between the subject and its verb that leave a telling what it is."""
+HOW_OFTEN = rf"(?P<soft>(?i:(?:(?:{_SOFT}|{_SELDOM}|mostly just|almost only)\s)*))"
+_KEPT = re.compile(rf"\b(?:{_USUALLY}|only|mainly|{_SELDOM}|almost only)\b", re.IGNORECASE)
+"""Those of them that belong to what is told."""
 REST = r"(?:[^\ue000.,;:!?()]|[,.:](?=\d))"
 COUNT = (
-    r"(?:\d{1,4}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty"
-    r"|forty|fifty|a (?:couple|few|dozen)"
+    rf"(?:\d{{1,4}}|an?|{TO_TWELVE}|fifteen|twenty|thirty|forty|fifty|a (?:couple|few|dozen)"
     r"(?: of)?|several|many|some|dozens of)"
 )
 _NUMBER = (
-    r"(?:\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen"
-    r"|sixteen|seventeen|eighteen"
-    r"|nineteen|(?:twenty|thirty|forty|fifty|sixty)(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?"
+    rf"(?:\d{{1,3}}|an?|{'|'.join(ONES)}|(?:{'|'.join(TENS[:5])})(?:[- ](?:{'|'.join(ONES[:9])}))?"
     r"|several|many|a couple of|a few)"
 )
 _ABOUT = r"(?:(?:about|around|over|almost|nearly|more than|roughly|exactly|the (?:last|past))\s)?"
@@ -96,7 +91,7 @@ WHEN_PAST = (
     r"|in the (?:(?:early|late|mid)[- ])?(?:(?:19|20)?\d0s|(?:sixties|seventies|eighties|nineties)))"
 )
 BE_NOW = r"(?i:(?:also|actually|still|now|currently|both|all|always|so|already|basically)\s)*"
-HAVE_JUST = r"(?i:'ve|\shave)\s(?i:(?:also|actually|now|both|just|recently|only|already|since|really)\s)*"
+HAVE_JUST = rf"{HAVE}\s(?i:(?:also|actually|now|both|just|recently|only|already|since|really)\s)*"
 PASTLY = r"(?i:(?:also|actually|just|once|then|first|originally|finally|recently|both|only)\s)*"
 EVER = r"(?:once|twice|(?:two|three|four|five|six|several) times|before)"
 _UNIT = (
@@ -147,7 +142,7 @@ _PAST = word_set(
     " brought bought caught taught sought fought"
     " sold sent spent built lent meant met paid heard lost won ran sat stood began sang swam drank broke"
     " chose drove flew forgot froze grew rode rose"
-    " shook spoke stole threw woke wore wrote ate fell became blew drew led fed shot slept swept wept kept"
+    " shook spoke stole threw woke wore wrote ate fell became blew drew led fed shot slept swept wept"
     " understood stuck struck hung dug dreamt"
     " learnt burnt spelt lit bit hid slid tore swore beat bent bled bound clung crept dealt flung fled ground"
     " laid lain rang shone shrank sank spun sprang"
@@ -161,7 +156,7 @@ _NO_ACT = word_set(
     " notice find found hear appreciate thank care mind matter deserve expect assume imagine doubt swear"
     " promise bet regret admit confess apologise apologize"
     " love like hate dislike prefer enjoy adore struggle worry cry die suffer miss lose fail keep continue"
-    " stop happen tend learn die fall break not never"
+    " stop happen tend learn fall break not never"
     " don cannot just and or to the a an my our so too"
 )
 _SEEMS = word_set("sing bring swing ring need feed breed weed shed bed apply rely fly supply reply ping")
@@ -244,6 +239,12 @@ def put(verb: str, rest: str = "") -> str:
     said = _AND_DOES.sub(lambda also: third(also[0]), said)
     whole = f"{of_them(verb)} {said}".strip()
     return whole[:1].upper() + whole[1:]
+
+
+def does(said: str) -> str:
+    """A telling of the user from what "I" or "we" do: "keep bees" → "Keeps bees"."""
+    verb, _, rest = said.partition(" ")
+    return put(third(verb), rest)
 
 
 def how_often(soft: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from .... import lazy_re as re
 from .english_grammar import LANGUAGES, Fact, rule_set
-from .plain_english import CASED, COUNT, REST, SUBJECT, lasting, put
+from .plain_english import ARE, CASED, COUNT, REST, SUBJECT, lasting, put
 from .sentences import Clause
 
 __all__ = ["PLAN_RULES"]
@@ -82,7 +82,7 @@ def _wants(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 @_rule(
     "writing building renovating restoring learning planning training studying researching converting"
     " knitting making working teaching",
-    rf"{SUBJECT}(?i:'m|\sam|'re|\sare)\s(?i:(?:also|currently|actually|slowly|now|still|both|in the middle of"
+    rf"{SUBJECT}{ARE}\s(?i:(?:also|currently|actually|slowly|now|still|both|in the middle of"
     rf"|halfway through|busy)\s)*(?P<doing>(?i:(?:writing|finishing|editing|working on|drafting"
     rf"|publishing)\s(?:my|an?|the|our)\s(?:[\w-]+\s){{0,3}}?(?:novel|book|memoir|thesis|dissertation"
     rf"|screenplay|cookbook|phd|play|album|poetry collection|autobiography|trilogy)"

@@ -11,11 +11,13 @@ from .people import is_name
 from .plain_english import (
     CASED,
     DURATION,
+    HAVE,
     HOW_OFTEN,
     OFTEN,
     REST,
     SOFT,
     SUBJECT,
+    does,
     how_often,
     is_base_verb,
     lasting,
@@ -23,6 +25,7 @@ from .plain_english import (
     third,
 )
 from .sentences import Clause
+from .words import TO_TWELVE
 
 __all__ = ["ROUTINE_RULES"]
 
@@ -56,7 +59,7 @@ def _is_act(verb: str, what: str) -> bool:
     return is_base_verb(verb) or _ACTS.match(f"{verb}{what}") is not None
 
 
-def _habit(clause: Clause, verb: str, rest: str, soft: str = "") -> Iterator[Fact]:
+def _habit(clause: Clause, verb: str, rest: str, soft: str) -> Iterator[Fact]:
     yield lasting(clause, "habit", put(f"{how_often(soft)}{third(verb)}", rest))
 
 
@@ -88,8 +91,7 @@ def _often_does(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 _HOUR = (
     r"(?:(?:half past|quarter (?:past|to)|ten (?:past|to))\s\w+|\d{1,2}(?:[:.]\d\d)?(?:\s?[ap]\.?m\.?)?|noon"
-    r"|midnight|midday|dawn|sunrise|one|two"
-    r"|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?:\s(?:thirty|fifteen|o'clock))?"
+    rf"|midnight|midday|dawn|sunrise|{TO_TWELVE})(?:\s(?:thirty|fifteen|o'clock))?"
 )
 
 
@@ -102,8 +104,7 @@ _HOUR = (
     rf"(?:\sin the (?:morning|evening|afternoon)|\sat night)?)(?:\s{OFTEN})?(?:\sto\s{REST}{{4,40}})?)$",
 )
 def _at_hour(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
-    verb, _, rest = match["verb"].partition(" ")
-    yield from _habit(clause, verb, f"{rest} {match['when']}")
+    yield lasting(clause, "habit", does(f"{match['verb']} {match['when']}"))
 
 
 _TO_WORK = r"(?:work|school|the office|uni|university|college|campus|my office|the lab|the station)"
@@ -121,11 +122,8 @@ _TO_WORK = r"(?:work|school|the office|uni|university|college|campus|my office|t
     rf"|motorbike)))(?:\s{OFTEN})?$",
 )
 def _commutes(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
-    if match["by"]:
-        yield from _habit(clause, "go", f"to {match['where2']} {match['by']}")
-    else:
-        verb, _, rest = match["verb"].partition(" ")
-        yield from _habit(clause, verb, f"{rest} {match['where']}")
+    said = f"go to {match['where2']} {match['by']}" if match["by"] else f"{match['verb']} {match['where']}"
+    yield lasting(clause, "habit", does(said))
 
 
 _SPORT = (
@@ -170,7 +168,7 @@ _CROPS = (
     rf"|with)\s{REST}{{3,30}}))?$",
 )
 def _does_sport(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
-    yield lasting(clause, "hobby", put("does", f"{match['what']}{match['more'] or ''}"))
+    yield lasting(clause, "hobby", does(f"do {match['what']}{match['more'] or ''}"))
 
 
 @_rule(
@@ -182,21 +180,21 @@ def _does_sport(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     rf"|design)\s{REST}{{3,40}}?)(?P<hobby>(?i:{_AS_HOBBY}))$",
 )
 def _practises(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
-    verb, _, rest = (match["does"] or match["art"]).partition(" ")
-    yield lasting(clause, "hobby", put(third(verb), f"{rest}{match['more'] or match['hobby'] or ''}"))
+    said = match["does"] or match["art"]
+    yield lasting(clause, "hobby", does(f"{said}{match['more'] or match['hobby'] or ''}"))
 
 
 @_rule(
     "sing play dance row volunteer perform act drum swim run train coach",
-    rf"{SUBJECT}\s{SOFT}(?P<verb>(?i:sing|play|dance|row|volunteer|perform|act|drum|run|train|swim|coach|help"
-    rf" out))\s(?P<what>(?i:(?:\w+\s){{0,3}}?(?:in|with|for|at)\s(?:an?|the|my|our|my local|the local)"
+    rf"{SUBJECT}\s{SOFT}(?P<verb>(?i:sing|play|dance|row|volunteer|perform|act|drum|run|train|swim|coach))"
+    rf"\s(?P<what>(?i:(?:\w+\s){{0,3}}?(?:in|with|for|at)\s(?:an?|the|my|our|my local|the local)"
     rf"\s(?:[\w'-]+\s){{0,3}}?(?:{_GROUP}|orchestra|hospice|shelter|food bank|charity shop|soup kitchen|library"
     rf"|museum|school|hospital|animal shelter|rescue centre|refuge"
     rf"|community garden|youth club|nursing home|care home|cathedral))(?:\s(?i:in|of|at|from)\s(?:the\s)?[\w'"
     rf" -]{{2,30}})?)$",
 )
 def _in_group(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
-    yield lasting(clause, "hobby", put(third(match["verb"]), match["what"]))
+    yield lasting(clause, "hobby", does(f"{match['verb']} {match['what']}"))
 
 
 @_rule(
@@ -239,8 +237,7 @@ def _belongs(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     rf"(?P<more>\s(?i:in|on|at|for|with)\s{REST}{{3,40}})?$",
 )
 def _keeps(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
-    verb, _, rest = match["keep"].partition(" ")
-    yield lasting(clause, "hobby", put(third(verb), f"{rest}{match['more'] or ''}"))
+    yield lasting(clause, "hobby", does(f"{match['keep']}{match['more'] or ''}"))
 
 
 @_rule(
@@ -249,7 +246,7 @@ def _keeps(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     rf"|vintage|antique|classic|wooden|remote[- ]control(?:led)?|scale)\s[\w -]{{3,30}}))$",
 )
 def _makes(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
-    yield lasting(clause, "hobby", put(third(match["verb"]), match["what"]))
+    yield lasting(clause, "hobby", does(f"{match['verb']} {match['what']}"))
 
 
 @_rule(
@@ -263,7 +260,7 @@ def _makes(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     rf"|football matches)(?:\s(?:a lot|regularly))?))(?:\s{OFTEN})?$",
 )
 def _goes(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
-    yield from _habit(clause, "go", match["what"])
+    yield lasting(clause, "habit", does(f"go {match['what']}"))
 
 
 _READS = (
@@ -278,8 +275,7 @@ _READS = (
     rf"|almost only|nothing but|loads of)\s[\w' -]{{3,40}}|read\s(?:[\w-]+\s){{0,2}}{_READS}))(?:\s{OFTEN})?$",
 )
 def _reads(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
-    verb, _, rest = match["does"].partition(" ")
-    yield lasting(clause, "hobby", put(third(verb), rest))
+    yield lasting(clause, "hobby", does(match["does"]))
 
 
 @_rule("support follow", rf"{SUBJECT}(?:'m|\sam)?\s{SOFT}(?P<verb>(?i:support))\s(?P<team>{CASED})$")
@@ -290,9 +286,9 @@ def _supports(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 @_rule(
     "been",
-    rf"{SUBJECT}(?i:'ve|\shave)\s(?i:(?:also|actually|now|both"
+    rf"{SUBJECT}{HAVE}\s(?i:(?:also|actually|now|both"
     rf"|always)\s)*(?i:been)\s(?P<doing>[a-z]+ing)(?P<what>\s{REST}{{2,60}}?)?\s(?P<span>(?i:{DURATION}"
-    rf"|(?:(?:on and off|now)\s){DURATION}))$",
+    rf"|(?:on and off|now)\s{DURATION}))$",
 )
 def _has_been_doing(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     doing, what = match["doing"].lower(), match["what"] or ""
@@ -319,7 +315,7 @@ _NOT_DONE = word_set(
     "waiting trying looking thinking wondering feeling hoping meaning wanting searching asking struggling"
     " dying saying telling dealing going being dreaming debating considering worrying procrastinating putting"
     " avoiding missing losing noticing experiencing seeing hearing reading talking following planning getting"
-    " having planning racking"
+    " having racking"
 )
 _DONE_ALONE = word_set(
     "teaching painting singing dancing running swimming climbing knitting sewing cycling skiing surfing"

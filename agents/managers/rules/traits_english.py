@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from .... import lazy_re as re
 from .english_grammar import LANGUAGES, Fact, rule_set
 from .people import is_name
-from .plain_english import BE_NOW, CASED, COUNT, LEADS, OFTEN, REST, SOFT, SUBJECT, lasting, put, third
+from .plain_english import AM, BE_NOW, CASED, COUNT, LEADS, OFTEN, REST, SOFT, SUBJECT, does, lasting, put
 from .sentences import Clause
 
 __all__ = ["TRAIT_RULES"]
 
 TRAIT_RULES, _rule = rule_set()
 
-_AM = r"(?i:'m|\sam)"
 _VERY = (
     r"(?i:(?:also|actually|very|really|quite|pretty|fairly|rather|still|now|currently|a bit|a little|terribly"
     r"|extremely|so|naturally|both|all|always|happily|semi-|partially|legally|completely|totally)\s?)*"
@@ -42,7 +41,7 @@ _STATE = (
 
 @_rule(
     "im am",
-    rf"{SUBJECT}{_AM}\s(?P<how>{BE_NOW}(?:{_DEGREE}))(?P<what>(?i:{_STATE}))(?P<more>\s(?i:since|by birth|in"
+    rf"{SUBJECT}{AM}\s(?P<how>{BE_NOW}(?:{_DEGREE}))(?P<what>(?i:{_STATE}))(?P<more>\s(?i:since|by birth|in"
     rf" (?:both|one|my \w+) \w+|for {COUNT} years))?$",
 )
 def _is_so(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
@@ -91,7 +90,7 @@ _SUBJECTS = (
 
 @_rule(
     "good bad hopeless terrible great useless rubbish decent awful brilliant excellent skilled talented",
-    rf"{SUBJECT}{_AM}\s(?i:(?:also|actually|really|very|quite|pretty|rather|not(?: very)?|so|fairly|always|just"
+    rf"{SUBJECT}{AM}\s(?i:(?:also|actually|really|very|quite|pretty|rather|not(?: very)?|so|fairly|always|just"
     rf"|absolutely|completely)\s)*(?P<how>(?i:good|bad|hopeless|terrible|great|useless|rubbish|decent|awful"
     rf"|brilliant|excellent|skilled|talented))\s(?i:at|with)"
     rf"\s(?:(?i:playing|doing)\s)?(?P<what>(?i:{_SUBJECTS}))$",
@@ -199,8 +198,7 @@ def _believes(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     elif match["party"]:
         yield lasting(clause, "belief", put("votes", match["party"]))
     else:
-        verb, _, rest = clause.text[match.start("does") :].partition(" ")
-        yield lasting(clause, "belief", put(third(verb), rest))
+        yield lasting(clause, "belief", does(clause.text[match.start("does") :]))
 
 
 @_rule(
@@ -234,8 +232,7 @@ def _lives_how(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 )
 def _uses(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     if match["where"]:
-        verb, _, rest = match["verb"].partition(" ")
         if is_name(match["where"]):
-            yield lasting(clause, "uses", put(third(verb), f"{rest} {match['where']}"))
+            yield lasting(clause, "uses", does(f"{match['verb']} {match['where']}"))
     else:
         yield lasting(clause, "uses", put("uses", match["what"]))

@@ -8,7 +8,7 @@ from .... import lazy_re as re
 from ....intent.phrases.tokens import word_set
 from .abstract_english import IDIOM, OF_A_DAY, OFTEN_AT_END, VAGUE_THINGS
 from .english_grammar import Fact, rule_set
-from .plain_english import REST, SUBJECT, lasting, put
+from .plain_english import HAVE, REST, SUBJECT, lasting, put
 from .sentences import Clause
 
 __all__ = ["TURN_RULES", "used_to"]
@@ -77,7 +77,7 @@ _TURNED = (
     " founded co set opened launched"
     " published wrote released recorded served fought dropped flunked graduated transferred got came"
     " converted became retrained qualified emigrated immigrated",
-    rf"{SUBJECT}(?i:'ve|\shave)?\s(?i:(?:also|actually|just|recently|finally|then|both|never|even"
+    rf"{SUBJECT}{HAVE}?\s(?i:(?:also|actually|just|recently|finally|then|both|never|even"
     rf"|originally)\s)*(?P<turned>(?i:{_TURNED}))(?P<more>(?:\s(?i:in|at|on|with|for|from|near|by|of|called"
     rf"|about|last year|last (?:spring|summer|autumn|fall|winter)|this year|as|to|twice|three times|four times"
     rf"|when I was)\b{REST}{{0,50}})?)$",
@@ -108,14 +108,14 @@ _USED = word_set(
     " volunteer wear eat speak surf skate compete train perform weigh vote cycle garden stammer stutter model"
     " DJ sell deliver weld nurse freelance bartend waitress attend rent"
 )
-USED_TO = re.compile(
+_USED_TO = re.compile(
     rf"{SUBJECT}\s(?i:also\s|actually\s|both\s)?(?i:used to)\s(?P<verb>[a-z]+)(?P<rest>\s{REST}{{2,70}})?$"
 )
 
 
 def used_to(clause: Clause) -> Iterator[Fact]:
     """What one used to do, be or have: true of the past alone."""
-    match = USED_TO.match(clause.text)
+    match = _USED_TO.match(clause.text)
     if match is None or match["verb"] not in _USED:
         return
     rest = (match["rest"] or "").strip()

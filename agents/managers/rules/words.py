@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .... import lazy_re as re
+from ....intent.dates.numbers_english import ONES
 from ....intent.phrases.tokens import word_set
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "NO_NICKNAME_ZH",
     "PARTNERS",
     "SURNAME_ZH",
+    "TO_TWELVE",
     "any_of",
     "content_words",
 ]
@@ -252,6 +254,8 @@ SURNAME_ZH = (
 NO_NICKNAME_ZH = "[小老阿][师板区时孩心家公婆爸妈弟妹姐哥姨学校店朋友吃说狗猫镇组城人型于费路伙姑舅叔伯爷奶]"
 NICKNAME_ZH = rf"(?!{NO_NICKNAME_ZH})[小老阿][{HAN}]"
 """小王, 老李, 阿芳: not 老师 or 小学."""
+TO_TWELVE = "|".join(ONES[:12])
+"""Numbers in words, as alternatives of a pattern."""
 _LATIN = re.compile(r"[^\W\d_][\w'&-]{2,}")
 _HAN_RUN = re.compile(rf"[{HAN}]{{2,}}")
 _STOP = word_set(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from .... import lazy_re as re
 from .english_grammar import Fact, rule_set
-from .plain_english import BE_NOW, CASED, COUNT, OFTEN, REST, SOFT, SUBJECT, lasting, put, third
+from .plain_english import AM, ARE, BE_NOW, CASED, COUNT, OFTEN, REST, SOFT, SUBJECT, does, lasting, put
 from .sentences import Clause
 
 __all__ = ["WORKING_RULES"]
@@ -28,7 +28,7 @@ _WORK_STATE = (
 
 @_rule(
     "im am were are",
-    rf"{SUBJECT}(?i:'m|\sam|'re|\sare)\s{BE_NOW}(?P<what>(?i:{_WORK_STATE}))(?P<more>\s(?i:for|until|till"
+    rf"{SUBJECT}{ARE}\s{BE_NOW}(?P<what>(?i:{_WORK_STATE}))(?P<more>\s(?i:for|until|till"
     rf"|since|as|at|from|with|in)\s{REST}{{2,40}})?$",
 )
 def _works_so(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
@@ -88,20 +88,18 @@ _SHIFTS = (
 def _works_how(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     group = next(name for name in ("work", "leads", "runs", "paid") if match[name])
     said = clause.text[match.start(group) :]
-    verb, _, rest = said.partition(" ")
-    verb = re.sub(r"^'", "", verb)
     if group == "work" and re.fullmatch(r"work in an? (?:office|shop|store|bar)", said, re.IGNORECASE):
         return  # where, is not said
     if group == "paid" and not re.search(r"\d|monthly|weekly|by the|hourly|minimum", said):
         return
     if group == "leads" and re.search(r"\bproblem|bug|issue|police\b", said):
         return
-    yield lasting(clause, "income" if group == "paid" else "work", put(third(verb), rest))
+    yield lasting(clause, "income" if group == "paid" else "work", does(said))
 
 
 @_rule(
     "year doing phd degree master masters course studying school high uni university college apprenticeship semester",
-    rf"{SUBJECT}(?i:'m|\sam)\s{BE_NOW}(?P<year>(?i:in\s(?:my|the)\s(?:first|second|third|fourth|fifth|sixth"
+    rf"{SUBJECT}{AM}\s{BE_NOW}(?P<year>(?i:in\s(?:my|the)\s(?:first|second|third|fourth|fifth|sixth"
     rf"|final|last|senior|junior|freshman|sophomore)\s(?:year|semester|term)(?:\s(?:of|at|in"
     rf"|as)\s{REST}{{2,50}})?|(?:doing|finishing|starting|completing|halfway through|working on|writing"
     rf" up)\s(?:an?|my|the)\s(?:[\w-]+\s){{0,2}}?"
