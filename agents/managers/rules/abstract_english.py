@@ -76,7 +76,7 @@ IDIOM = re.compile(
     r"|rabbits|pigs|an?\s(?:\w+\s)?(?:diary|journal|blog|log|notebook|record|list|first[- ]aid|spare|epipen"
     r"|aquarium|allotment|dog|cat|parrot|tortoise|cow|pig|vegetable|kitchen))(?!my (?:savings|money|car|horse"
     r"|books|instruments|tools)\b)(?=\w))"
-    r"|look\s(?!after\b)|help\s(?!out\b|my\b|run\b|at\b|with my\b)|care\s(?!for (?:my|an?|people|elderly"
+    r"|look\s(?!after\b)|care\s(?!for (?:my|an?|people|elderly"
     r"|patients|children|the)\b)|save\s(?!for|up|\d|£|money|[a-z]+ (?:hundred|pounds|euros|dollars))"
     r"|rely\s(?!on (?:a|public|my (?:wheelchair|hearing|guide|inhaler))\b)|read\s(?:between|your|out|about"
     r"|through|into|on|up|over|a (?:lot|bit)|an? (?:article|book|post|story|study|report|review|great|good"

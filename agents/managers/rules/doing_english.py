@@ -36,7 +36,7 @@ _DOING = word_set(
     " research volunteer donate sponsor chair moderate"
     " attend watch listen stream subscribe vote homeschool pay save invest shop bank speak type stammer"
     " stutter inject carry take make do play go look"
-    " care help serve rescue compete judge referee umpire tend brush juggle busk cater tailor mow"
+    " care serve rescue compete judge referee umpire tend brush juggle busk cater tailor mow"
     " tweet podcast vlog game wake rely commute"
     " quilt film animate illustrate prune compost recycle upcycle forage keep sublet lodge buy bring pack"
     " spend sit earn holiday get co-parent co-own co-host home-school dog-sit house-sit co parent"

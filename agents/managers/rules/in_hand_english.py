@@ -1,4 +1,4 @@
-"""What the user is busy with for longer than a moment, in English: "I'm recovering from an operation"."""
+"""What the user is busy with for longer than a moment, in English: "I'm writing a novel", "I'm recovering from an operation"."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from .... import lazy_re as re
 from .abstract_english import CLASSES, OF_A_DAY, OFTEN_AT_END, VAGUE_THINGS
 from .english_grammar import Fact, rule_set
 from .plain_english import ARE, CASED, HAVE, REST, SOFT, SUBJECT, lasting, put
+from .plans_english import BY_WHEN
 from .sentences import Clause
+from .words import any_of
 
 __all__ = ["IN_HAND_RULES"]
 
 IN_HAND_RULES, _rule = rule_set()
 
 _IN_HAND = (
-    r"(?:volunteering|interning|freelancing|temping|teaching|coaching|mentoring|tutoring|fostering"
-    r"|homeschooling|recovering|convalescing|apprenticing|moonlighting|training|studying|working|retraining"
-    r"|babysitting|commuting|renting|subletting|house-sitting|lodging|couch-surfing|caring|raising|dating"
-    r"|seeing|taking|doing|trying|working|saving|looking|going|blogging|vlogging|podcasting|campaigning|using"
-    r"|tracking|collecting|growing|"
-    r"writing|learning|practising|practicing|preparing|applying|cutting|tapering|undergoing|nursing"
-    r"|breastfeeding|potty-training|planning|managing|running|leading|building|restoring|renovating|getting"
-    r"|living|staying)"
+    "volunteering interning freelancing temping teaching coaching mentoring tutoring fostering"
+    " homeschooling recovering convalescing apprenticing moonlighting training studying working retraining"
+    " renting subletting house-sitting caring raising dating seeing taking doing trying saving"
+    " looking going blogging vlogging podcasting campaigning using tracking collecting growing writing"
+    " learning practising practicing preparing applying cutting tapering undergoing nursing breastfeeding"
+    " potty-training planning managing running leading building restoring renovating getting living"
 )
 _OF_HAND = re.compile(
     rf"(?:(?:volunteering|interning|temping|freelancing|moonlighting|working|teaching|coaching|tutoring"
@@ -90,16 +90,38 @@ _OF_HAND = re.compile(
 
 
 @_rule(
-    "volunteering interning freelancing temping teaching coaching mentoring tutoring fostering homeschooling"
-    " recovering convalescing apprenticing moonlighting training studying working retraining renting"
-    " subletting"
-    " caring raising dating seeing taking doing trying saving looking going writing learning practising"
-    " practicing preparing applying cutting tapering undergoing nursing breastfeeding planning managing"
-    " running leading building"
-    " restoring renovating getting living blogging vlogging podcasting campaigning using tracking collecting growing",
+    "writing editing working drafting publishing renovating restoring building converting doing"
+    " remodelling remodeling extending redecorating insulating learning planning training studying teaching"
+    " hunting looking",
+    rf"{SUBJECT}{ARE}\s(?i:(?:also|currently|actually|slowly|now|still|both|in the middle of"
+    rf"|halfway through|busy)\s)*(?P<doing>(?i:(?:writing|editing|working on|drafting"
+    rf"|publishing)\s(?:my|an?|the|our)\s(?:[\w-]+\s){{0,3}}?(?:novel|book|memoir|thesis|dissertation"
+    rf"|screenplay|cookbook|phd|play|album|poetry collection|autobiography|trilogy)"
+    rf"|(?:renovating|restoring|building|converting|doing up|remodelling|remodeling|extending|redecorating"
+    rf"|insulating)\s(?:my|an?|our|the)\s(?:[\w-]+\s){{0,3}}?(?:house|flat|apartment|kitchen|bathroom|cottage"
+    rf"|barn|van|boat|loft|attic|basement|farmhouse|car|motorbike|motorcycle|home|shed|greenhouse|extension"
+    rf"|treehouse|model railway|guitar|campervan|camper van)|learning\s(?:how\s)?to\s(?:play|speak|drive|swim"
+    rf"|sail|ski|fly|knit|cook|sew|surf|dance|ride|code|program|paint|draw|sing|read|weld|skate|juggle)\b[\w'"
+    rf" ]{{0,35}}?|learning\s(?:\w+\s)?sign language|planning\s(?:my|our)\s(?:wedding|retirement)"
+    rf"|training\s(?:as|to be|to become)\s(?:an?\s){REST}{{3,30}}?|studying\s(?:part-time|for (?:my|the"
+    rf"|an?)\s{REST}{{3,30}}?)|teaching myself\s{REST}{{3,30}}?|(?:house|job)-hunting"
+    rf"|looking after my\s(?:\w+\s)?(?:mother|father|mum|mom|dad"
+    rf"|parents|grandmother|grandfather|grandson|granddaughter|grandchildren|husband|wife|nephew"
+    rf"|niece)))(?P<more>(?:{BY_WHEN}|\s(?i:in|on|about|at|with|for|as)\s{REST}{{2,50}})?)$",
+)
+def _is_making(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
+    doing = match["doing"]
+    if re.match(r"(?:working on|editing)\s(?:the|my|our|an?)\s(?:home|play)\b", doing, re.IGNORECASE):
+        return
+    label = "family" if re.match(r"looking after|planning", doing, re.IGNORECASE) else "project"
+    yield lasting(clause, label, put("is", f"{doing}{match['more'] or ''}"))
+
+
+@_rule(
+    _IN_HAND.replace("-", " "),
     rf"{SUBJECT}(?P<been>{HAVE}\s(?i:(?:also|just|recently|already|always|really"
     rf"|now)\s)*(?i:been))?(?P<be>{ARE})?\s{SOFT}(?i:(?:also|currently|slowly|busy"
-    rf"|back)\s)*(?P<doing>(?i:{_IN_HAND})\b{REST}{{0,80}})$",
+    rf"|back)\s)*(?P<doing>(?i:{any_of(_IN_HAND.split())})\b{REST}{{0,80}})$",
 )
 def _is_doing(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     doing = re.sub(r"\s(?:lately|recently|currently|at present)\Z", "", match["doing"].strip())

@@ -1,4 +1,4 @@
-"""What the user wants to come to, in English: "I want to learn Portuguese", "I'm writing a novel", "I plan to retire at sixty"."""
+"""What the user wants to come to, in English: "I want to learn Portuguese", "I plan to retire at sixty"."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from .... import lazy_re as re
 from .english_grammar import LANGUAGES, Fact, rule_set
-from .plain_english import ARE, CASED, COUNT, REST, SUBJECT, lasting, put
+from .plain_english import CASED, COUNT, REST, SUBJECT, lasting, put
 from .sentences import Clause
 
-__all__ = ["PLAN_RULES"]
+__all__ = ["BY_WHEN", "PLAN_RULES"]
 
 PLAN_RULES, _rule = rule_set()
 
-_TIME = (
+BY_WHEN = (
     rf"(?i:\s(?:this|next)\s(?:year|summer|spring|autumn|fall|winter)|\s(?:one day|some day|before (?:I|we) (?:die"
     rf"|turn \w+|retire)|in the next {COUNT} years?|in {COUNT} years?|in (?:(?:the\s)?\w+\s)?20\d\d|by the end of"
     rf" (?:the|next) year|in retirement|when I retire|at (?:\d\d|fifty|fifty-five|sixty|sixty-five|seventy)|before"
@@ -21,7 +21,7 @@ _TIME = (
 )
 _AIM = (
     r"(?:(?:(?:really|also|always|eventually|ultimately|both|actually|definitely)\s)*(?:want|plan|intend|aim|mean"
-    r"|hope|have decided|decided|'ve decided|have always wanted|'ve always wanted|'ve been wanting|have been"
+    r"|have decided|decided|'ve decided|have always wanted|'ve always wanted|'ve been wanting|have been"
     r" wanting|'ve been meaning|have been planning|'ve been planning)\sto|(?:'m|\sam|'re|\sare)\s(?:(?:also"
     r"|actually|really|currently|definitely|now|both)\s)*(?:planning|hoping|determined|aiming|going)\s(?:to|on))"
 )
@@ -59,8 +59,8 @@ _GOAL = (
 
 
 @_rule(
-    "want plan intend aim mean hope wanting meaning planning hoping determined aiming going decided wanted",
-    rf"{SUBJECT}(?:\s|(?='))(?P<aim>(?i:{_AIM}))\s(?P<goal>(?i:{_GOAL}))(?P<when>(?:{_TIME}|\s(?i:with|for|in"
+    "want plan intend aim mean wanting meaning planning hoping determined aiming going decided wanted",
+    rf"{SUBJECT}(?:\s|(?='))(?P<aim>(?i:{_AIM}))\s(?P<goal>(?i:{_GOAL}))(?P<when>(?:{BY_WHEN}|\s(?i:with|for|in"
     rf"|by|near|on)\s{REST}{{2,40}}){{0,2}})$",
 )
 def _wants(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
@@ -77,47 +77,6 @@ def _wants(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
         else "wants to"
     )
     yield lasting(clause, "goal", put(shown, f"{match['goal']}{match['when']}"))
-
-
-@_rule(
-    "writing building renovating restoring learning planning training studying researching converting"
-    " knitting making working teaching",
-    rf"{SUBJECT}{ARE}\s(?i:(?:also|currently|actually|slowly|now|still|both|in the middle of"
-    rf"|halfway through|busy)\s)*(?P<doing>(?i:(?:writing|finishing|editing|working on|drafting"
-    rf"|publishing)\s(?:my|an?|the|our)\s(?:[\w-]+\s){{0,3}}?(?:novel|book|memoir|thesis|dissertation"
-    rf"|screenplay|cookbook|phd|play|album|poetry collection|autobiography|trilogy)"
-    rf"|(?:renovating|restoring|building|converting|doing up|remodelling|remodeling|extending|redecorating"
-    rf"|insulating)\s(?:my|an?|our|the)\s(?:[\w-]+\s){{0,3}}?(?:house|flat|apartment|kitchen|bathroom|cottage"
-    rf"|barn|van|boat|loft|attic|basement|farmhouse|car|motorbike|motorcycle|home|shed|greenhouse|extension"
-    rf"|treehouse|model railway|guitar|campervan|camper van)|learning\s(?:how\s)?to\s(?:play|speak|drive|swim"
-    rf"|sail|ski|fly|knit|cook|sew|surf|dance|ride|code|program|paint|draw|sing|read|weld|skate|juggle)\b[\w'"
-    rf" ]{{0,35}}?|learning\s(?:\w+\s)?sign language|planning\s(?:my|our)\s(?:wedding|retirement)"
-    rf"|training\s(?:as|to be|to become)\s(?:an?\s){REST}{{3,30}}?|studying\s(?:part-time|for (?:my|the"
-    rf"|an?)\s{REST}{{3,30}}?)|teaching myself\s{REST}{{3,30}}?|homeschooling\s(?:my|our)\s[\w ]{{3,25}}"
-    rf"|house-?hunting|job-?hunting|looking for a (?:new )?(?:job|flat|apartment|house)|going through (?:a"
-    rf" divorce|the menopause|ivf|chemo\w*)|undergoing (?:ivf|chemo\w*)|expecting\s(?:(?:our|my|a|twins"
-    rf"|triplets)\b[\w ]{{0,30}}?)|fostering\s{REST}{{3,30}}?|raising\s(?:my|our|two|three|four|twin"
-    rf"|a)\s{REST}{{3,40}}?|caring for my\s{REST}{{3,40}}?|looking after my\s(?:\w+\s)?(?:mother|father|mum|mom"
-    rf"|dad|parents|grandmother|grandfather|grandson|granddaughter|grandchildren|husband|wife|nephew"
-    rf"|niece)))(?P<more>(?:{_TIME}|\s(?i:in|on|about|at|with|for|as)\s{REST}{{2,50}})?)$",
-)
-def _in_hand(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
-    doing = match["doing"]
-    if re.match(
-        r"(?:working on|finishing|editing)\s(?:the|my|our|an?)\s(?:home|play)\b|looking for a", doing, re.IGNORECASE
-    ) and not re.search(r"job|flat|apartment|house", doing, re.IGNORECASE):
-        return
-    low = doing.lower()
-    label = (
-        "family"
-        if low.startswith(
-            ("expecting", "caring", "raising", "looking after", "fostering", "homeschool", "home-school", "planning")
-        )
-        else "health"
-        if low.startswith(("going through", "undergoing")) and "divorce" not in low
-        else "project"
-    )
-    yield lasting(clause, label, put("is", f"{doing}{match['more'] or ''}"))
 
 
 _UNSAID = re.compile(
