@@ -20,7 +20,7 @@ BACKGROUND_RULES, _rule = rule_set()
 
 @_rule(
     "grew raised brought",
-    rf"{SUBJECT}\s{PASTLY}(?P<grew>(?i:grew up|was raised|was brought up|spent (?:most of )?my childhood|were"
+    rf"{SUBJECT}\s{PASTLY}(?P<grew>(?i:grew up|was raised|was brought up|were"
     rf" brought up|were raised))\s(?P<where>(?i:(?:bilingual|poor|catholic"
     rf"|muslim|jewish|vegetarian)|(?:in|on|near|by|with|between|outside|speaking|without|as|around|among|next"
     rf" to)\s{REST}{{3,60}}))$"

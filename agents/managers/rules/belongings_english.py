@@ -202,7 +202,7 @@ def _has_many(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
 
 
 @_rule(
-    "pay save earn owe invest paying saving put spend give donate",
+    "pay save earn invest paying saving put spend give donate debt budget",
     rf"{SUBJECT}\s{SOFT}(?P<pays>(?i:(?:pay|save|earn|invest|put|donate|spend|give)\s(?:about\s|around\s"
     rf"|roughly\s|just\s|over\s)?(?:[£$€]\s?\d[\d,.]*k?|\d[\d,.]*k?(?:\s?(?:pounds|euros|dollars|quid|bucks"
     rf"|kronor|francs|percent|yen|rupees|rand|€|£|\$|%))|(?:[a-z]+\s){{0,3}}?(?:hundred|thousand|pounds|euros"

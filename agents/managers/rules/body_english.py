@@ -121,7 +121,7 @@ def _treated(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     rf"|because of|since|after|to)\s{REST}{{3,40}})?$"
     rf"|{SUBJECT}\s{SOFT}(?P<use>(?i:use (?:an? )?(?:wheelchair|walking stick|walker|cane|zimmer frame|cpap"
     rf" machine|inhaler|screen reader|hearing loop)))(?:\s{OFTEN})?$"
-    rf"|{SUBJECT}\s{SOFT}(?P<verb>(?i:eat|drink|cook|skip|fast|buy))(?P<food>\s(?i:(?:very little|hardly any"
+    rf"|{SUBJECT}\s{SOFT}(?P<verb>(?i:eat|drink|cook|skip|fast))(?P<food>\s(?i:(?:very little|hardly any"
     rf"|almost no|no|mostly|only|a lot of|lots of|plenty of|mainly|too much|strictly|halal|kosher|organic|vegan"
     rf"|vegetarian|plant-based|low-carb|decaf|gluten-free)(?:\s[\w' -]{{2,40}})?|breakfast|lunch|dinner"
     rf"|for\s(?:the whole|my)\s[\w ]{{2,20}}|from scratch|during (?:ramadan|lent)))(?:\s{OFTEN})?$",
@@ -137,9 +137,7 @@ def _diet(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
         verb, food = match["verb"].lower(), match["food"].strip()
         if verb == "skip" and not re.match(r"(?:breakfast|lunch|dinner)\b", food, re.IGNORECASE):
             return
-        if verb in ("eat", "drink", "cook", "buy") and re.match(r"(?:breakfast|lunch|dinner)\b", food, re.IGNORECASE):
-            return
-        if verb == "buy" and not re.match(r"(?:only|mostly|organic|mainly)\b", food, re.IGNORECASE):
+        if verb in ("eat", "drink", "cook") and re.match(r"(?:breakfast|lunch|dinner)\b", food, re.IGNORECASE):
             return
         yield lasting(clause, "diet", put(third(verb), clause.text[match.start("food") :]))
 

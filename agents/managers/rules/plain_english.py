@@ -119,7 +119,7 @@ OFTEN = rf"(?i:{_OFTEN})"
 _POINTS = re.compile(
     r"\b(?:this|that|these|those|it|its|it's|itself|him|her|hers|his|them|they|they're|their|theirs|he|she|you"
     r"|your|yours|you're|u|ur|there|ones|(?:the|another|which|any|every|no|new|old|good)\sone"
-    r"|same|such|which|what|whatever|who|whose|why|how|the above|the following)\b",
+    r"|same|such|which|what|whatever|who|whose|why|(?<!know\s)how|the above|the following)\b",
     re.IGNORECASE,
 )
 _THE_MOMENT = re.compile(

@@ -112,7 +112,7 @@ _TO_WORK = r"(?:work|school|the office|uni|university|college|campus|my office|t
 
 @_rule(
     "cycle walk drive commute bike run take catch get go ride travel",
-    rf"{SUBJECT}\s{SOFT}(?P<verb>(?i:cycle|walk|drive|commute|bike|run|scoot|(?:take|catch|get|ride)\s(?:the|a"
+    rf"{SUBJECT}\s{SOFT}(?P<verb>(?i:cycle|walk|drive|commute|bike|run|(?:take|catch|get|ride)\s(?:the|a"
     rf"|my)\s(?:\w+\s)?(?:bus|tram|train|metro|tube|underground"
     rf"|subway|ferry|bike|car|scooter|coach)|(?:go|get|travel|come)\s(?:by\s\w+|on"
     rf" foot)))\s(?P<where>(?i:(?:in\s)?to\s(?:and from\s)?{_TO_WORK}(?:\sand back)?"

@@ -29,8 +29,8 @@ _SCHOOL = (
 
 
 @_rule(
-    "studied graduated majored trained dropped left went qualified",
-    rf"{SUBJECT}\s{PASTLY}(?P<did>(?i:studied|read|majored in))\s(?P<what>(?i:{_SUBJECT_OF}))\s(?P<at>(?i:in"
+    "studied graduated majored trained dropped left went qualified expelled",
+    rf"{SUBJECT}\s{PASTLY}(?P<did>(?i:studied|majored in))\s(?P<what>(?i:{_SUBJECT_OF}))\s(?P<at>(?i:in"
     rf"|at)\s(?i:the\s)?(?:{CASED}|(?i:{_SCHOOL}|art school)))$"
     rf"|{SUBJECT}\s{PASTLY}(?P<major>(?i:majored in|studied)\s(?i:{_SUBJECT_OF})(?:\s(?i:as an undergrad\w*|at"
     rf" {_SCHOOL}))?)$"

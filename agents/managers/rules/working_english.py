@@ -57,7 +57,7 @@ _SHIFTS = (
 
 
 @_rule(
-    "work report manage lead supervise earn make run get teach commute employ oversee travel",
+    "work report manage lead supervise earn make run get paid teach commute employ oversee travel",
     rf"{SUBJECT}\s{SOFT}(?P<work>(?i:work)\s(?i:(?:{_SHIFTS})(?:\s(?:in|at|for|on|as)\s(?:an?|the"
     rf"|my)?\s?{REST}{{2,40}})?|(?:from home|remotely|in the office|hybrid|on site|freelance|for myself"
     rf"|outdoors|abroad|offshore|from the office|from an office|from a co-working space|on a farm|on an oil rig"
@@ -81,7 +81,7 @@ _SHIFTS = (
     rf" channel|newsletter|bed and breakfast|b&b|guest ?house|guesthouse|farm|vineyard|brewery|bookshop|etsy"
     rf" shop|charity|webshop|food truck|market stall|kennels|nursery|pub|bar|gallery|garage|gym|market garden"
     rf"|stables)))(?P<where>\s(?i:in|on|with|for|about|near)\s{REST}{{2,50}})?$"
-    rf"|{SUBJECT}\s{SOFT}(?P<paid>(?i:(?:get|am|'m) paid\s(?:{REST}{{3,40}})|(?:earn|make)\s(?:about\s|around\s"
+    rf"|{SUBJECT}\s{SOFT}(?P<paid>(?i:(?:get|am) paid\s(?:{REST}{{3,40}})|(?:earn|make)\s(?:about\s|around\s"
     rf"|roughly\s)?[£$€]?\d[\d,.]*k?(?:\s?\w+)?\s(?:a|per|an)\s(?:month|year|week|hour)|earn (?:the )?minimum"
     rf" wage))$",
 )
