@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .... import lazy_re as re
+from ....intent.phrases.tokens import word_set
 from .english_grammar import Fact, rule_set
 from .plain_english import ARE, COUNT, OFTEN, REST, SOFT, SUBJECT, does, lasting, put, third
 from .sentences import Clause
@@ -89,6 +90,11 @@ _NOT_OWN = re.compile(
     r"|appointment|viewing|coming|staying)\b",
     re.IGNORECASE,
 )
+_OTHER_SENSES = word_set(
+    "room place home well terrace semi partner yard study organ boxer pointer setter lab fish bug"
+    " chicken trailer keyboard tenant debts debt driveway pool"
+)
+"""Words that often mean something else: "I have room for two", "a bug"."""
 _LABELS = (
     ("home", re.compile(rf"(?:.*\s)?(?:{_DWELLING}|{_PART})", re.IGNORECASE)),
     ("vehicle", re.compile(rf"(?:.*\s)?{_VEHICLE}", re.IGNORECASE)),
@@ -125,34 +131,7 @@ def _has(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
         return
     head = what.split()[-1].lower()
     if (
-        head
-        in (
-            "room",
-            "place",
-            "home",
-            "well",
-            "terrace",
-            "semi",
-            "partner",
-            "yard",
-            "study",
-            "organ",
-            "boxer",
-            "pointer",
-            "setter",
-            "lab",
-            "fish",
-            "bug",
-            "chicken",
-            "trailer",
-            "keyboard",
-            "tenant",
-            "debts",
-            "debt",
-            "driveway",
-            "pool",
-            "home",
-        )
+        head in _OTHER_SENSES
         and verb not in ("own", "rent", "share")
         and not (
             re.search(

@@ -227,6 +227,9 @@ _THING_OF = {
 }
 
 
+_TENDED_ALONE = frozenset({"wake up", "garden", "fish", "hike", "camp", "paint", "draw", "knit", "sew", "bake", "cook"})
+
+
 @_rule(
     "tend try like prefer",
     rf"{SUBJECT}\s{SOFT}(?P<verb>(?i:tend|try|like|prefer))\s(?i:to)\s(?P<act>(?i:wake up|get up|go to bed|go"
@@ -236,19 +239,7 @@ _THING_OF = {
 )
 def _tends(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     act, what = match["act"], (match["what"] or "").strip()
-    if not what and act.lower() not in (
-        "wake up",
-        "garden",
-        "fish",
-        "hike",
-        "camp",
-        "paint",
-        "draw",
-        "knit",
-        "sew",
-        "bake",
-        "cook",
-    ):
+    if not what and act.lower() not in _TENDED_ALONE:
         return
     if (
         VAGUE_THINGS.search(OFTEN_AT_END.sub("", what))

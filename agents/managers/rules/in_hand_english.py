@@ -117,6 +117,11 @@ def _is_making(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
     yield lasting(clause, label, put("is", f"{doing}{match['more'] or ''}"))
 
 
+_WORK = re.compile(
+    r"working|volunteering|teaching|coaching|tutoring|mentoring|interning|managing|running|leading|freelancing|temping"
+)
+
+
 @_rule(
     _IN_HAND.replace("-", " "),
     rf"{SUBJECT}(?P<been>{HAVE}\s(?i:(?:also|just|recently|already|always|really"
@@ -151,22 +156,7 @@ def _is_doing(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
         else "family"
         if low.startswith(("raising", "dating", "caring", "fostering", "homeschool", "breastfeeding"))
         else "work"
-        if low.startswith(
-            (
-                "working",
-                "volunteering",
-                "teaching",
-                "coaching",
-                "tutoring",
-                "mentoring",
-                "interning",
-                "managing",
-                "running",
-                "leading",
-                "freelancing",
-                "temping",
-            )
-        )
+        if _WORK.match(low)
         else "home"
         if low.startswith(("living", "renting", "subletting"))
         else "project"

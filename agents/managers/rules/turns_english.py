@@ -108,6 +108,7 @@ _USED = word_set(
     " volunteer wear eat speak surf skate compete train perform weigh vote cycle garden stammer stutter model"
     " DJ sell deliver weld nurse freelance bartend waitress attend rent"
 )
+_USED_ALONE = word_set("smoke drink drive model swim climb dance sing fence row box stammer stutter ski surf skate")
 _USED_TO = re.compile(
     rf"{SUBJECT}\s(?i:also\s|actually\s|both\s)?(?i:used to)\s(?P<verb>[a-z]+)(?P<rest>\s{REST}{{2,70}})?$"
 )
@@ -120,28 +121,7 @@ def used_to(clause: Clause) -> Iterator[Fact]:
         return
     rest = (match["rest"] or "").strip()
     verb = match["verb"]
-    if (
-        not rest
-        and verb
-        not in (
-            "smoke",
-            "drink",
-            "drive",
-            "model",
-            "swim",
-            "climb",
-            "dance",
-            "sing",
-            "fence",
-            "row",
-            "box",
-            "stammer",
-            "stutter",
-            "ski",
-            "surf",
-            "skate",
-        )
-    ) or len(rest.split()) > 12:
+    if (not rest and verb not in _USED_ALONE) or len(rest.split()) > 12:
         return
     if verb == "be" and not re.match(
         r"(?:an?\s|in the\s|on\s(?:insulin|antidepressants)|married|vegan|vegetarian|very shy|shy|religious"
