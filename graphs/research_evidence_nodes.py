@@ -87,6 +87,8 @@ class EvidenceNodes(ResearchNode):
             source["step_id"] for one in state["read"] if one["kind"] == "page" for source in one["sources"]
         }
         passages = state.get("passages") or settings.passages
+        filters = EvidenceFilter.of(state["filters"])
+        recalled, failed = self._recalled(context, state, question, filters)
         with self.parts.ledger.read(context.user) as tx:
             reading = (
                 read_round(
@@ -99,7 +101,8 @@ class EvidenceNodes(ResearchNode):
                     settings,
                     number=state["number"],
                     passages=passages,
-                    filters=EvidenceFilter.of(state["filters"]),
+                    filters=filters,
+                    recalled=recalled,
                     bags=self.parts.bags,
                     speakers=self.parts.spoke,
                     worths=self.parts.worths,
@@ -130,7 +133,7 @@ class EvidenceNodes(ResearchNode):
         )
         if state["chosen"] == "auto":
             update["chosen"], update["why_tier"] = choose_tier(question, fresh)
-        reading.unfiltered = not EvidenceFilter.of(state["filters"])
+        reading.unfiltered, reading.degraded = not filters, failed
         update["read"] = [*state["read"], *reading.fresh]
         update["pool"] = reading.pool
         update["current"] = {
@@ -179,7 +182,18 @@ class EvidenceNodes(ResearchNode):
             dropped=outcome.dropped,
             tier=outcome.tier,
         )
-        return {**update, "degraded": list(outcome.degraded)}
+        return {**update, "degraded": [*reading.degraded, *outcome.degraded]}
+
+    def _recalled(
+        self, context: ResearchContext, state: ResearchState, question: Question, filters: EvidenceFilter
+    ) -> tuple[Sequence[str], list[str]]:
+        """What a plain recall finds for the question, and what went amiss; nothing where lanes were chosen without its own two."""
+        if state["number"] > 1 or not {"vector", "keyword"}.issubset(self.settings(context).lanes):
+            return (), []
+        try:
+            return self.parts.recalled(context.user, question.text, filters), []
+        except Exception as error:  # noqa: BLE001 - as in the lanes: the order without it answers; this becomes `degraded`
+            return (), [f"read in the order of the lanes alone, a recall failed ({type(error).__name__}: {error})"]
 
     def _settled(
         self,

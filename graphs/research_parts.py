@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any
@@ -48,6 +48,7 @@ class ResearchParts:
         cut_pages: puts a user's newest steps into pages, for an answer with whole pages.
         clean: a question as a model, a stream or a record may see it: without secrets.
         mend: repairs a user's index that is damaged; whether it could.
+        recalled: (user, question, filter) → ids of what a plain recall finds, best first, where its ranking is trained.
         bags, spoke, worths: what late interaction compares of steps and items, who spoke, and what steps say of their
             own, where that is kept in memory.
         settings: how research goes.
@@ -66,6 +67,7 @@ class ResearchParts:
     clean: Callable[[str, str], str]
     mend: Callable[[str], bool] = lambda user: False
     cut_pages: Callable[[str], object] = lambda user: None
+    recalled: Callable[[str, str, EvidenceFilter], Sequence[str]] = lambda user, question, filters: ()
     bags: ReadBags | None = None
     spoke: ReadSpeakers | None = None
     worths: ReadWorths | None = None

@@ -10,7 +10,17 @@ from ..agents.research_rules.planning import MAIN_NEED
 from ..agents.research_rules.question import Question
 from ..agents.research_rules.saying_nothing import asks_of_asking, says_nothing
 from ..memory_types import MemoryItem
-from ..retrieval.evidence import Need, Ranked, RankedNeed, ReadBags, ReadSpeakers, ReadWorths, Reason, rank_evidence
+from ..retrieval.evidence import (
+    RECALL,
+    Need,
+    Ranked,
+    RankedNeed,
+    ReadBags,
+    ReadSpeakers,
+    ReadWorths,
+    Reason,
+    rank_evidence,
+)
 from ..stores.embedders import Embedder
 from ..stores.ledger import Transaction, event_time, has_own_time
 from ..stores.ledger.pages import PageRow, get_pages, page_steps
@@ -33,12 +43,14 @@ class Reading:
         fresh: passages as JSON, the best first. parts: page id → (step id, text) of its steps.
         pool: what later rounds may read, as ``[id, score, lanes, reasons]``, best first.
         unfiltered: whether it was not narrowed to some labels, kinds or another time.
+        degraded: what was read without.
     """
 
     fresh: list[dict[str, Any]] = field(default_factory=list)
     parts: dict[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     pool: list[list[Any]] = field(default_factory=list)
     unfiltered: bool = False
+    degraded: list[str] = field(default_factory=list)
 
 
 def read_round(
@@ -53,6 +65,7 @@ def read_round(
     number: int,
     passages: int,
     filters: EvidenceFilter,
+    recalled: Sequence[str] = (),
     bags: ReadBags | None = None,
     speakers: ReadSpeakers | None = None,
     worths: ReadWorths | None = None,
@@ -66,6 +79,7 @@ def read_round(
         seen: ids of passages and pages that were read.
         passages: how many to read at most.
         filters: what may be read of what the lanes found, and of what stands beside it.
+        recalled: ids that a plain recall finds for the question, best first.
         bags, speakers, worths: as in :func:`~hexamem.retrieval.evidence.rank_evidence`.
     """
     rankings: dict[str, dict[str, list[str]]] = {}
@@ -76,6 +90,8 @@ def read_round(
             kept = rankings.setdefault(need, {}).setdefault(one["lane"], [])
             known = set(kept)
             kept += [record for record in ids if record not in known]
+    if recalled and MAIN_NEED in rankings:
+        rankings[MAIN_NEED][RECALL] = list(recalled)
     needs = [
         Need(text=need or question.bare, rankings=lanes, speakers=question.speakers, wide=need == MAIN_NEED)
         for need, lanes in rankings.items()

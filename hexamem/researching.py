@@ -14,6 +14,8 @@ from .arguments import check_count, kinds_in
 from .errors import HexamemError, InvalidInputError
 from .memory_types import LightMemory, Where, utc_now
 from .memory_types.research import LANES, AnswerForm, Lane, Research, ResearchTier
+from .retrieval.permit import Request
+from .retrieval.strategies import strategy_named
 from .stores.kept_records import KeptRecords
 from .stores.ledger import Transaction, recall_row
 from .stores.ledger.labels import count_labels, read_labels
@@ -36,6 +38,7 @@ __all__ = ["Researching"]
 
 _KEPT_USERS = 1_024
 _SCOPES = 40
+_RECALLED = 60  # of a plain recall, whose order is one of two in which research reads
 _MOST_ROUNDS, _MOST_PASSAGES = 20, 200
 _TIERS = (*get_args(ResearchTier), "auto")
 
@@ -167,6 +170,7 @@ class Researching:
             clean=memory._without_secrets,
             mend=memory.projector.mend,
             cut_pages=memory.paging.cut,
+            recalled=self._recalled,
             bags=memory.searcher.kept.bags,
             spoke=self._spoke.of,
             worths=self._worths.of,
@@ -174,6 +178,22 @@ class Researching:
             budget=memory.model_tier.budget,
             **self._models(),
         )
+
+    def _recalled(self, user: str, question: str, filters: EvidenceFilter) -> list[str]:
+        """Ids of what a plain recall finds, best first, by the trained ranking; none where the embedder has no such."""
+        searcher = self._memory.searcher
+        if isinstance(searcher.ranker, str):
+            return []
+        request = Request(
+            query=question,
+            k=_RECALLED,
+            kinds=filters.kinds,
+            where=filters.where,
+            as_of=filters.as_of,
+            known_at=filters.known_at,
+        )
+        found = searcher.find(user, request, strategy_named("learned"))
+        return [hit.id for hit in found.hits]
 
     def _models(self) -> dict[str, Any]:
         models, method = self._memory.model_tier.models, self._memory.settings.model_method

@@ -2,7 +2,8 @@
 
 Reciprocal rank fusion of the lanes and of late interaction, twice: among the steps of the speakers whom the question
 names, and among all. Steps then pass a part of their score on to those beside them, and sentences that say something
-(names, numbers, days, deeds) come before those that only keep the talk going.
+(names, numbers, days, deeds) come before those that only keep the talk going. The order of a plain recall, where its
+ranking is trained, then takes turns with this one.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from ..stores.ledger import Transaction, get_items, neighbours
 from ..stores.ledger.said_steps import SaidStep, said_steps
 
 __all__ = [
+    "RECALL",
     "EvidenceWeights",
     "Need",
     "Ranked",
@@ -33,6 +35,9 @@ __all__ = [
     "rank_evidence",
     "weighed_sentences",
 ]
+
+RECALL = "recall"
+"""The name of a plain recall among the rankings of a need: no lane, it says in which order to read."""
 
 _WEIGHED = 2_000  # characters of a text
 
@@ -65,6 +70,7 @@ class EvidenceWeights:
         worth: how much a sentence that says something gains, a unit of its worth.
         weighed: how many of the best are weighed so.
         likeness: how much of its score a candidate loses that late interaction finds nothing in.
+        recall: what the order of a plain recall counts beside the order by all of the above, from 0 to 1.
     """
 
     lanes: Mapping[str, float] = field(
@@ -80,6 +86,7 @@ class EvidenceWeights:
     spread_from: int = 40
     worth: float = 0.4
     likeness: float = 0.8
+    recall: float = 0.5
     weighed: int = 100
 
 
@@ -175,6 +182,12 @@ def rank_evidence(
             order = _never_long_without(best, others, weights.others_every)
             scores = dict(zip(order, [scores[one] for one in best], strict=True))
             best = order
+        if recalled := need.rankings.get(RECALL):
+            order = _in_both(best, [one for one in recalled if one in spoke or one in items], weights)
+            best, scores = (
+                order,
+                dict(zip(order, sorted((scores.get(one, 0.0) for one in order), reverse=True), strict=True)),
+            )
         kept = [_with_reasons(one, scores[one], why.get(one, ())) for one in best if one not in gone]
         found.append(RankedNeed(need, kept))
     return found, said.steps, items
@@ -210,6 +223,15 @@ def _never_long_without(best: Sequence[str], others: Collection[str], every: int
             order.append(theirs[mine][1])
             mine, run = mine + 1, run + 1
     return order
+
+
+def _in_both(best: Sequence[str], recalled: Sequence[str], weights: EvidenceWeights) -> list[str]:
+    """Two orders as one by reciprocal rank; what one of them does not hold has nothing of it."""
+    scores: dict[str, float] = {}
+    for order, weight in ((best, 1 - weights.recall), (recalled, weights.recall)):
+        for rank, one in enumerate(order, 1):
+            scores[one] = scores.get(one, 0.0) + weight / (weights.rank_k + rank)
+    return _best(scores)
 
 
 class _Said:
@@ -300,10 +322,12 @@ def _fused(
     scores: dict[str, float] = {}
     trust = {"vector": embedder.known_share(need.text)}
     for lane, ranking in known.items():
+        if lane == RECALL:
+            continue
         _add(scores, ranking, weights.lanes.get(lane, 0.5) * trust.get(lane, 1.0), theirs, need, weights)
     pool = _best(scores, weights.late_pool)
     # Whatever holds the one word of a need is equally like it.
-    compared = bool(pool) and (len(need.text.split()) > 1 or set(known) != {"keyword"})
+    compared = bool(pool) and (len(need.text.split()) > 1 or set(known) - {RECALL} != {"keyword"})
     values = embedder.compare_bags(need.text, bags.of(pool)) if compared and bags is not None else None
     if values is not None and values.any():
         alike = dict(zip(pool, values.tolist(), strict=True))

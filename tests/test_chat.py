@@ -149,7 +149,7 @@ def test_without_a_model_what_is_known_of_somebody_is_told_as_noted_and_said(mem
     assert "What is noted" not in told("Who is it?")
     assert "Christmas" not in told("Tell me about Jonas.")
     assert "all about" not in told("tell me about zebras")
-    assert "“Tell me everything about Jonas”" in told("What did I ask you about Jonas?")
+    assert re.search("“Tell me (?:all|everything) about Jonas”", told("What did I ask you about Jonas?"))
 
 
 @pytest.mark.parametrize(
@@ -286,7 +286,7 @@ def test_why_tells_of_each_hit_the_signals_and_its_rank_in_each(chat: Chat) -> N
     )
     reasons = re.findall(r"why: (.+)", shown)
     assert len(reasons) == 2
-    assert re.fullmatch(r"vector #1 · keyword #1 · late #1 \(\d+\.\d\d\)", reasons[0])
+    assert re.fullmatch(r"vector #1 · keyword #1 · recall #1 · late #1 \(\d+\.\d\d\)", reasons[0])
     assert re.match(r"vector #2 · ", reasons[1])
     assert "keyword" not in reasons[1]  # it shares no word with the question
 

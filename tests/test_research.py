@@ -28,6 +28,7 @@ from hexamem.memory_types import utc_now
 from hexamem.memory_types.research import LANES, Research
 from hexamem.memory_types.research_rollouts import rollout
 from hexamem.memory_types.times import read_zone
+from hexamem.retrieval.evidence import RECALL, EvidenceWeights, Need, rank_evidence
 
 TALKS = {
     "one": [
@@ -190,6 +191,45 @@ def test_each_passage_tells_at_which_rank_each_search_found_it(told: UserMemory)
     assert found.further  # reasons outlast the pool, in which passages wait
     [broken] = [one for one in found.passages if "broke his wrist" in one.text and one.kind == "step"]
     assert "keyword #1" in broken.explain()
+
+
+def test_the_order_of_a_recall_is_one_of_two_in_which_it_reads(told: UserMemory) -> None:
+    question = "Who broke his wrist?"
+    recalled = [hit.id for hit in told.recall(question, k=60).hits]
+    ranks = {
+        one.id: reason.rank for one in told.research(question).hits for reason in one.why if reason.name == "recall"
+    }
+    assert [one for one, _ in sorted(ranks.items(), key=lambda pair: pair[1] or 0)] == [
+        one for one in recalled if one in ranks
+    ]
+    assert set(recalled[:5]) <= set(ranks)
+    alone = told.research(question, lanes=["keyword"])
+    assert not [one for one in alone.hits for reason in one.why if reason.name == "recall"]
+
+
+def test_where_a_recall_fails_the_lanes_answer_alone_and_it_is_told(
+    told: UserMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*args: Any, **more: Any) -> Any:
+        raise RuntimeError("no ranking today")
+
+    monkeypatch.setattr(told.memory.searcher, "find", broken)
+    found = told.research("Who broke his wrist?")
+    assert "Emil broke his wrist" in found.answer
+    assert [line for line in found.degraded if "a recall failed (RuntimeError: no ranking today)" in line]
+
+
+def test_what_only_a_recall_finds_is_read_too(memory: Memory) -> None:
+    alice = memory.user("alice")
+    ids = alice.remember(["The cellar key hangs behind the door.", "We bought a parrot.", "It rained."]).step_ids
+    with memory.ledger.read("alice") as tx:
+        need = Need(text="cellar key", rankings={"keyword": [ids[0]], RECALL: [ids[2], ids[0]]}, wide=False)
+        [both], _, _ = rank_evidence(tx, [need], memory.embedder, EvidenceWeights())
+        [one], _, _ = rank_evidence(tx, [need], memory.embedder, EvidenceWeights(recall=0.0))
+    assert {each.id for each in both.ranked} == {ids[0], ids[2]}
+    assert [each.lanes for each in both.ranked if each.id == ids[2]] == [("recall",)]
+    assert one.ranked[0].id == ids[0]
+    assert [each.score for each in both.ranked] == sorted((each.score for each in both.ranked), reverse=True)
 
 
 def test_an_empty_memory_answers_that_it_holds_nothing(memory: Memory) -> None:
