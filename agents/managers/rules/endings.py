@@ -18,6 +18,7 @@ from .couples_english import together_from
 from .endings_chinese import chinese_endings
 from .endings_english import english_endings
 from .english_grammar import Fact
+from .fact_dates import of_what_follows
 from .finding import Finding, day_start, quote_of
 from .habits_english import ends_of_habit
 from .having import ends_of_having
@@ -25,6 +26,7 @@ from .over import PARTLY, Over, slots_of
 from .people import People
 from .sentences import Reading
 from .told import Told
+from .work_english import EMPLOYER
 
 __all__ = ["bare_name", "endings", "ends_of_fact", "ends_of_told"]
 
@@ -39,7 +41,12 @@ def endings(reading: Reading, heard: HeardStep, text: str, people: People, zone:
     found: list[tuple[Over, Finding]] = []
     today = heard.step.occurred_at.astimezone(zone).date()
     for over in _all(reading, people):
-        days = find_dates(reading.raw[over.start : over.end], heard.step.occurred_at, zone, prefer="past")
+        said, at = reading.raw[over.start : over.end], max(over.told - over.start, 0)
+        days = [
+            day
+            for day in find_dates(said, heard.step.occurred_at, zone, prefer="past")
+            if not of_what_follows(day, said, at, has_han=reading.has_han)
+        ]
         since = days[0].day if len(days) == 1 and over.kind != "episodic" else None
         if since is not None and days[0].precision not in ("day", "week"):
             since = min(days[0].last_day, today)
@@ -105,6 +112,7 @@ _OF_OTHERS = (
     ),
     re.compile(
         r"\b(?:(?:has\s)?(?:lost|quit|left|gave up)\s(?:her|his|their)\s(?:\w+\s)?(?P<job>job)\b"
+        rf"(?:\s(?:at|with|for)\s(?:the\s(?=[A-Z]))?{EMPLOYER})?"
         r"|(?:was|were|got|has been|been)\s(?P<job2>laid off|fired|sacked|made redundant|let go)\b"
         r"|\bis\s(?:now\s)?(?P<job3>unemployed|out of work|retired)\b)"
     ),
@@ -134,6 +142,9 @@ def ends_of_told(told: Told) -> tuple[Ends, ...]:
             continue
         if part == "died":
             return (Ends(slots=slots_of(who, "home_city", *_OF_WORK, "age")),)
+        if match.groupdict().get("org"):
+            org = re.sub(r"^(?:an?|the)\s", "", match["org"])
+            return (Ends(slots=slots_of(who, "employer"), words=org),)
         if part.startswith("job"):
             return (Ends(slots=slots_of(who, *_OF_WORK)),)
         return (Ends(slots=slots_of(who, part), words=match[part]),)

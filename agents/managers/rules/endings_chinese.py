@@ -24,6 +24,7 @@ _TIME = (
     r"(?:[上这]个?(?:周|月|星期|礼拜)[一二三四五六日天末]?|昨天|今天|前天|今早|昨晚|去年|今年|前年|最近"
     r"|刚|已经|突然|不幸|几天前|前几天|前段时间)*"
 )
+_ORG = rf"(?:[{HAN}A-Za-z0-9& ]{{2,16}}?)"
 _RULES = EndingRules()
 
 
@@ -76,7 +77,14 @@ def _lost_job(match: re.Match[str], clause: Clause) -> Iterator[Over]:
     yield _over(clause, "job", value, Ends(slots=("job_title", "employer")), slot="job_title", stated="没有工作")
 
 
-@_RULES.rule(rf"{_I}(?:不再?在|没在)\s?(?P<org>[{HAN}A-Za-z0-9& ]{{2,16}}?)(?:工作|上班|干|做)了$")
+@_RULES.rule(rf"{_I}离开(?:了\s?(?P<org>{_ORG})|\s?(?P<org2>{_ORG})了)$")
+def _left_employer(match: re.Match[str], clause: Clause) -> Iterator[Over]:
+    org = (match["org"] or match["org2"]).strip()
+    ends = Ends(slots=("employer",), words=org, needed=True)  # it may be a place, or somebody
+    yield _over(clause, "employer", f"不在{org}工作了", ends, slot="employer", stated=f"不在{org}了")
+
+
+@_RULES.rule(rf"{_I}(?:不再?在|没在)\s?(?P<org>{_ORG})(?:工作|上班|干|做)了$")
 def _left_work(match: re.Match[str], clause: Clause) -> Iterator[Over]:
     org = match["org"].strip()
     ends = Ends(slots=("employer",), words=org)

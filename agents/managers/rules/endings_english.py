@@ -13,6 +13,7 @@ from .over import PARTLY, EndingRules, Over, given_up, pets_of, slots_of
 from .people import KIN_PATTERN, People, is_name
 from .sentences import Clause, Sentence
 from .words import ANIMALS, NAME, PARTNERS, any_of
+from .work_english import EMPLOYER, is_employer
 
 __all__ = ["english_endings", "is_over"]
 
@@ -122,6 +123,26 @@ def _lost_job(match: re.Match[str], clause: Clause) -> Iterator[Over]:
 
 
 @_RULES.rule(
+    rf"{LEAD}(?i:{_I_HAVE}(?P<how>lost|quit|left|gave up|given up|resigned from|packed in|was let go from)\s(?:my|the)"
+    rf"\s(?:[\w-]+\s){{0,2}}?(?:job|position|post|role)\s(?:at|with|for|in)\s)(?i:the\s(?=(?-i:[A-Z])))?{EMPLOYER}"
+)
+def _left_employer(match: re.Match[str], clause: Clause) -> Iterator[Over]:
+    org = match["org"]
+    if not is_employer(org) or (is_name(org) and re.search(r"(?i:left|quit) my job at ", match[0])):
+        return  # a name is read where the facts of work are
+    words = _bare(org)
+    yield Over.of(
+        clause,
+        Ends(slots=("employer",), words=words),
+        Ends(slots=("job_title",), words=words),
+        label="employer",
+        value=f"No longer works at {org}",
+        stated=f"no longer at {org}",
+        slot="employer",
+    )
+
+
+@_RULES.rule(
     rf"{LEAD}(?i:I(?:'m|\sam|'ve|\shave)?\s(?:(?P<ever>no longer)|(?:don't|do not|not)|stopped|quit)\s(?:work"
     rf"|working)\sas\s(?:an?\s|the\s)?)"
     rf"(?P<what>[^\ue000,.;:!?()]{{2,40}}?)(?P<more>\s(?i:{_ANY_MORE}))?\W*$"
@@ -138,6 +159,10 @@ def _works_no_more(match: re.Match[str], clause: Clause) -> Iterator[Over]:
     )
 
 
+def _bare(what: str) -> str:
+    return re.sub(r"^(?:an?|the|their)\s", "", what, flags=re.IGNORECASE)
+
+
 def _with_article(what: str) -> str:
     return f"{'an' if what[:1].lower() in 'aeiou' else 'a'} {what}"
 
@@ -151,7 +176,7 @@ def _with_article(what: str) -> str:
 )
 def _is_no_more(match: re.Match[str], clause: Clause) -> Iterator[Over]:
     what = clean(match["what"])
-    bare = re.sub(r"^(?:an?|the|their)\s", "", what, flags=re.IGNORECASE)
+    bare = _bare(what)
     yield Over.of(
         clause,
         Ends(labels=("*",), words=bare, exact=True, needed=True),
@@ -220,7 +245,8 @@ def _sold(match: re.Match[str], clause: Clause) -> Iterator[Over]:
 _OTHERS_JOB = re.compile(
     rf"{LEAD}(?:(?i:(?:my|our)\s(?:\w+\s)?(?P<kin>{KIN_PATTERN}))(?:,?\s(?P<kinname>{NAME}))?"
     rf"|(?P<name>{NAME}))\s(?i:(?:has\s|had\s|'s\s|just\s|recently\s)*"
-    r"(?:(?:lost|quit|left|gave up)\s(?:her|his|their)\s(?:\w+\s)?job\b(?!\s(?:at|with|for)\s)|(?:was|were|got"
+    rf"(?:(?:lost|quit|left|gave up)\s(?:her|his|their)\s(?:\w+\s)?job\b"
+    rf"(?:\s(?:at|with|for)\s(?:the\s(?=(?-i:[A-Z])))?(?-i:{EMPLOYER}))?|(?:was|were|got"
     r"|been)\s(?:just\s)?(?:laid off|fired|sacked|made redundant|let go)\b"
     r"|is\s(?:now\s)?(?:unemployed|out of work)\b))"
 )
@@ -228,11 +254,14 @@ _OTHERS_JOB = re.compile(
 
 def _lost_by(match: re.Match[str], clause: Clause, people: People) -> Over:
     name, kin = match["name"] or match["kinname"] or "", (match["kin"] or "").lower()
-    known = people.named(name) if name else None
+    known = people.named(name) if name else people.note(kin, "")
     who = (known.name if known else name) or kin
-    shown = known.shown if known else name or f"The user's {kin}"
-    held = Ends(slots=slots_of(who.lower().replace(" ", "_"), "employer", "job_title"), needed=True)
-    return Over.of(clause, held, kind="semantic", label=who, value=f"{shown} has lost the job")
+    shown = known.shown if known else name
+    words = _bare(match["org"] or "")
+    parts = ("employer",) if words else ("employer", "job_title")
+    held = Ends(slots=slots_of(who.lower().replace(" ", "_"), *parts), words=words, needed=True)
+    how = "left" if re.search(r"quit|left|gave", match[0]) else "lost"
+    return Over.of(clause, held, kind="semantic", label=who, value=f"{shown} has {how} the job")
 
 
 # Who died or is gone

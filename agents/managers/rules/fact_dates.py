@@ -16,7 +16,7 @@ from .so_far import SoFar
 from .tense import tense
 from .told import Told
 
-__all__ = ["fact_since", "in_years", "told_since"]
+__all__ = ["fact_since", "in_years", "of_what_follows", "told_since"]
 
 _FROM_A_DAY = re.compile(
     r"\b(?:since|as of|starting|effective|from \d|was|were|has|moved|changed|switched|migrated|took over|joined"
@@ -90,6 +90,9 @@ def fact_since(fact: Fact, reading: Reading, heard: HeardStep, so_far: SoFar) ->
     for text in (fact.clause.raw, sentence.raw if sentence else ""):
         spans = find_dates(text, said, zone, prefer=tense(text, reading.has_han))
         spans = tuple(span for span in spans if span.precision in ("day", "month", "week", "year"))
+        if fact.ends:
+            at = max(text.find(fact.stated.rsplit(" at ", 1)[-1]), 0)
+            spans = tuple(one for one in spans if not of_what_follows(one, text, at, has_han=reading.has_han))
         if fact.slot == "home_city" and sentence and text == sentence.raw:
             spans = tuple(span for span in spans if not _of_something_else(span, fact, sentence))
         if len(spans) == 1 or (spans and text == fact.clause.raw):
@@ -108,6 +111,32 @@ def fact_since(fact: Fact, reading: Reading, heard: HeardStep, so_far: SoFar) ->
             if event.when and named["what"].lower() in event.topics:
                 return event.when
     return None
+
+
+_JOINT = re.compile(r"[,;，；]\s*|\s(?:and|but|so|then)\s", re.IGNORECASE)
+_OWN_LEAD = re.compile(
+    r"(?:\s|,|(?:and|but|so|as|of|on|in|at|by|from|since|effective|starting|the|with|until|till|just|only|my|last day(?:\sis|\swas)?)\b)*",
+    re.IGNORECASE,
+)
+
+
+def of_what_follows(span: DateSpan, text: str, at: int, *, has_han: bool) -> bool:
+    """Whether a date is that of something else than what is over: "I quit my job and start at a school next month".
+
+    What is told as past beside it is taken to be of one time with it: "I quit my job and moved to Bonn in May".
+
+    Args:
+        span: found in ``text``. at: where the words stand that tell what is over.
+    """
+    if span.start >= at:
+        joints = list(_JOINT.finditer(text, at, span.start))
+        if not joints or _OWN_LEAD.fullmatch(text, joints[0].end(), span.start):
+            return False
+        return tense(text[joints[0].end() :], has_han) != "past"
+    joint = _JOINT.search(text, span.end, at)
+    if joint is None or not text[span.end : joint.start()].strip():
+        return False
+    return tense(text[: joint.start()], has_han) != "past"
 
 
 def _of_something_else(span: DateSpan, fact: Fact, sentence: Sentence) -> bool:

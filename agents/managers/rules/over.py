@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from .... import lazy_re as re
@@ -34,6 +34,7 @@ class Over:
         label: of the core item, or the name of the semantic item, that is kept of it. value: what that says.
         slot, stated: whose value it is from now on, and the bare value.
         ends: what it ends.
+        told: where the words end that tell it, as far as that is known.
     """
 
     start: int
@@ -44,6 +45,7 @@ class Over:
     label: str = ""
     slot: str = ""
     stated: str = ""
+    told: int = 0
 
     @classmethod
     def of(
@@ -96,7 +98,7 @@ class EndingRules:
         """The endings that a clause tells, by the first rule that makes any."""
         for pattern, make in self._rules:
             if (match := pattern.search(clause.text)) and (found := list(make(match, clause))):
-                return found
+                return [replace(one, told=clause.start + match.end()) for one in found]
         return []
 
 
