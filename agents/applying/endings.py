@@ -20,6 +20,7 @@ from .item_edits import ItemEdits
 from .likeness import telling_words
 from .state import Changes, Checked
 from .stating import states
+from .weekdays import on_other_day
 
 __all__ = ["ItemEndings", "in_slots", "said_of"]
 
@@ -100,6 +101,16 @@ class ItemEndings(ItemEdits):
         times = self.held([item])[0].said
         moment = one.values.get("valid_from") or one.said_at
         return max(times) <= one.said_at and min(times) - moment < _LONG
+
+    def goes_on(self, one: Checked, ended: Sequence[MemoryItem]) -> str:
+        """What a proposal says where the one item of its kind that it ends goes on on another day of the week; else empty."""
+        same = [
+            item
+            for item in ended
+            if item.kind == one.kind and any(_says(ends, item) for ends in one.ends if ends.states)
+        ]
+        said = str(one.values.get("value") or one.values.get("summary") or "")
+        return on_other_day(said_of(same[0]), said) if len(same) == 1 else ""
 
     def ends_value(self, one: Checked, item: MemoryItem) -> bool:
         """Whether an item of a slot, in whatever status, states what a proposal ends."""

@@ -71,6 +71,8 @@ class ItemChanges(ItemEndings):
             one.values["label"] = of_it.label if of_it else OF_THE_ENDED
             if of_it is not None and self.slot(of_it):
                 one.values["metadata"] = {**one.values.get("metadata", {}), "slot": self.slot(of_it)}
+        if as_it_was := self.goes_on(one, ended):
+            one.values["value" if one.kind == "core" else "summary"] = as_it_was
         values = {key: value for key, value in one.values.items() if key != "value" or one.kind != "core"}
         whole = one.values.get("value") if one.kind == "core" else None
         if one.kind == "core":

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ... import lazy_re as re
+from ...intent.dates.words_english import WEEKDAY_NAME
 from ...intent.phrases.abbreviations import is_abbreviation_stop
 
 __all__ = ["Stated", "stated_by"]
@@ -91,13 +92,14 @@ _COUNT = (
 _OVER = r"(?=\s*[.;!?]|\s*$| (?:now|these days|and)\b)"
 """That nothing follows which would hold of a part only: "closes at 8 on Thursdays" is not when it closes."""
 _CLOCK = r"(?P<value>\d{1,2}(?:[:.]\d{2})?\s?(?:[ap]\.?m\.?|o'clock)?|noon|midnight|(?:half|quarter) (?:past|to) \w+)"
-_DAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days"
+_WEEKDAY = rf"{WEEKDAY_NAME}s?\b"
+_DAYS = f"{WEEKDAY_NAME}s"
 
 _ENGLISH: tuple[tuple[str, str], ...] = (
     ("home_city", rf"{_HAS}(?:lives?|living|resides?|based|lived) {_NOW}in {_VALUE}"),
     (
         "home_city",
-        rf"{_HAS}moved {_NOW}(?:back )?to (?!the next\b|tears\b|(?:a|an|the|another|his|her|their) ){_VALUE}",
+        rf"{_HAS}moved {_NOW}(?:back )?to (?!{_WEEKDAY}|the next\b|tears\b|(?:a|an|the|another|his|her|their) ){_VALUE}",
     ),
     (
         "employer",

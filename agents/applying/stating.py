@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ... import lazy_re as re
+from ...intent.dates.words_chinese import CLOCK_ZH
 from .likeness import telling_words
 
 __all__ = ["ANY_VERB", "denies", "opposite", "states"]
@@ -49,6 +50,7 @@ def states(known: str, statement: str) -> bool:
     if _HAN.search(statement):
         one, two = (_PLAIN_ZH.sub("", text) for text in (known, statement.removeprefix(ANY_VERB)))
         if statement.startswith(ANY_VERB):
+            one = CLOCK_ZH.sub("", one)
             return sorted(_DOING_ZH.sub("", one)) == sorted(_DOING_ZH.sub("", two))
         if two.partition("在")[2] and one.startswith(two):  # who is not there does nothing there
             return _DOES_THERE_ZH.match(one[len(two) :]) is not None

@@ -24,6 +24,7 @@ from .spans import (
 
 __all__ = [
     "CHINESE_FORMS",
+    "CLOCK_ZH",
     "NUM",
     "WEEK",
     "YEARS",
@@ -242,16 +243,17 @@ _FORMS: tuple[tuple[tuple[str, ...], str, Reader], ...] = (
 CHINESE_FORMS: tuple[Form, ...] = tuple((needed, re.compile(form), reader) for needed, form, reader in _FORMS)
 """The forms in the order in which they are tried; what one has taken is taken. For simplified text."""
 
-_CLOCK = re.compile(
-    rf"(?P<part>凌晨|清晨|早上|早晨|上午|中午|下午|傍晚|晚上|今晚|明晚|昨晚|明早|今早)? ?(?:(?P<hour>{NUM}) ?点钟?"
+CLOCK_ZH = re.compile(
+    rf"(?P<part>凌晨|清晨|早上|早晨|上午|中午|下午|傍晚|晚上|今晚|明晚|昨晚|明早|今早)? ?(?:(?<![周期拜])(?P<hour>{NUM}) ?点钟?"
     rf"(?: ?(?:(?P<half>半)|(?P<quarter>一刻|三刻)"
     rf"|(?P<minute>{NUM}) ?分?))?|(?P<h>[01]?\d|2[0-3])[:：](?P<m>[0-5]\d))"
 )
+"""A time of day, for simplified text."""
 
 
 def chinese_clock(text: str) -> time | None:
     """The first time of day in a simplified text; an hour from 1 to 7 without its part of the day is the afternoon."""
-    match = _CLOCK.search(text)
+    match = CLOCK_ZH.search(text)
     if match is None:
         return None
     try:

@@ -16,6 +16,7 @@ from ....memory_types.proposals import OF_THE_ENDED, Evidence
 from ...applying.stating import ANY_VERB, denies
 from ...contract import HeardStep
 from .finding import Finding, quote_of
+from .moved_days import without_hour
 from .negated_chinese import NO_MORE_ZH, other_days_zh
 from .negated_english import NO_MORE, other_days
 from .people import People
@@ -70,7 +71,10 @@ def _read(statements: Sequence[str], people: People, *, whole: bool = True) -> l
 
 def _of_other_days(affirmed: list[Statement]) -> list[Statement]:
     return [
-        replace(one, value=value) for one in affirmed for value in other_days(one.value) or other_days_zh(one.value)
+        replace(one, value=value)
+        for one in affirmed
+        for bare in (without_hour(one.value),)
+        for value in other_days(bare) or other_days_zh(bare)
     ]
 
 
@@ -89,10 +93,10 @@ def _with_ends(
     instead = [one for one in affirmed if any(one.is_of(other) for other in denied)]
     if any(one.kind == "core" for one in instead):
         instead = [one for one in instead if one.kind == "core" or any(_says(each, one) for each in here)]
-    if any(one.value.startswith(ANY_VERB) for one in instead):  # is told of in words of its own
-        instead = [one for one in instead if not one.value.startswith(ANY_VERB)] or [
-            replace(one, value=_days_told(one.value)) for one in instead
-        ]
+    plain = [one for one in instead if not one.value.startswith(ANY_VERB)]
+    if len(plain) < len(instead) and (told.days or not plain):  # is told of in words of its own
+        plain += [replace(one, value=_days_told(one.value)) for one in instead if one not in plain]
+    instead = plain
     if told.affirmed and not instead and not told.sure:
         return found
     holders: list[tuple[Finding, bool]] = []
@@ -214,8 +218,14 @@ def _label(finding: Finding) -> str:
     return str(finding.values.get("label") or finding.values.get("name") or "")
 
 
+_NOW = re.compile(r"\s(?:now|these days)$", re.IGNORECASE)
+_MOVED = re.compile(r"\s(?:(?:has|have)\s)?(?:been\s)?(?:moved|changed|switched|shifted)\sto\s", re.IGNORECASE)
+
+
 def _says(finding: Finding, one: Statement) -> bool:
-    return finding.kind == one.kind and _folded(_value(finding)) == _folded(one.value)
+    return finding.kind == one.kind and _folded(_NOW.sub("", _MOVED.sub(" is on ", _value(finding)))) == _folded(
+        one.value
+    )
 
 
 _TAIL = re.compile(r"[,，\s]*(?:(?:and\s)?not|instead of|rather than|而?不是)(?![a-z])", re.IGNORECASE)

@@ -260,7 +260,8 @@ _NAME_IS = re.compile(
 _NAMED = re.compile(r"\b(?:name|called|named)\b", re.IGNORECASE)
 _PET = re.compile(rf"(?:[\w-]+\s){{0,2}}?(?:{any_of(ANIMALS)})", re.IGNORECASE)
 _ON_DAYS = re.compile(
-    rf"^(?:(?:my|our|the)\s)?(?P<what>[\w' -]{{2,30}}?)\s(?i:is|are|takes place|happens)\s(?:now\s)?(?P<when>(?:on|every)\s{WEEKDAYS})\W*$",
+    rf"^(?:(?:my|our|the)\s)?(?P<what>[\w' -]{{2,30}}?)\s(?i:is|are|takes place|happens)\s(?:now\s)?(?P<when>(?:on|every)\s{WEEKDAYS}"
+    r"(?:\s(?:at|from)\s[^,;]{1,24})?)\W*$",
     re.IGNORECASE,
 )
 

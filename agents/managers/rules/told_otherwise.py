@@ -51,7 +51,7 @@ _BARE = re.compile(
 )
 """A value with nothing that says of what it is."""
 _MAY_DENY = re.compile(r"n't\b|\b(?:not|no|never|stopped|quit|gave|given)\b|[不没戒]", re.IGNORECASE)
-_NOW_WORD = re.compile(r"\s(?:now|these days|from now on)\b", re.IGNORECASE)
+_NOW_WORD = re.compile(r"(?:^|\s)(?:from now on|now|these days)\b", re.IGNORECASE)
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _MEANT = re.compile(
     r"^(?:(?:no|oh|wait|sorry|oops|actually|correction|ah|hang on|hmm|scratch that|and|but|i mean)[\s,:!.]+)*"
@@ -139,10 +139,14 @@ def _told_by(
 ) -> Iterator[Otherwise]:
     text = clause.text
     if (match := _NOT_OLD.match(text) or _NOT_OLD_ZH.match(text)) and last is not None:
-        yield from _replaced(last.text, match["old"], last.start, clause.end, said)
+        now = _NOW_WORD.search(last.text) is not None
+        yield from _replaced(last.text, match["old"], last.start, clause.end, said, wrong=not now)
         return
     if (match := _INSIDE.match(text)) and denied_by(text) == []:
-        yield from _replaced(match["said"], match["old"], clause.start, clause.end, said, wrong=bool(match["wrong"]))
+        now = match["now"] is not None or _NOW_WORD.search(match["said"]) is not None
+        yield from _replaced(
+            match["said"], match["old"], clause.start, clause.end, said, wrong=bool(match["wrong"]) and not now
+        )
     if (bare := _MEANT.match(text) or _MEANT_ZH.match(text)) and (slip or bare.groupdict().get("old")):
         old = bare.groupdict().get("old") or ""
         yield from _meant(bare["new"], old, clause, said)
@@ -154,7 +158,7 @@ def _told_by(
         when = day["when"].removeprefix("每")
         yield Otherwise(clause.start, clause.end, (), (text, f"{ANY_VERB}{when}{day['what']}"), days=True)
     elif _NOW.search(text):
-        plain = _NOW_WORD.sub("", text)
+        plain = _NOW_WORD.sub("", text).strip()
         yield Otherwise(clause.start, clause.end, (), tuple(named_alike(plain)), days=True)
     if split := _BUT.match(text):
         denied = denied_by(split["said"])
