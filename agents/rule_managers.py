@@ -12,6 +12,7 @@ from ..memory_types import ITEM_KINDS, CoreItem, EpisodicItem, ItemKind, MemoryI
 from ..memory_types.proposals import Ends, Proposal, ProposalKind
 from .applying.stating import opposite
 from .contract import Batch, Instruction, Proposals
+from .managers.rules.ages import with_age
 from .managers.rules.denied_days import may_be_day, redated
 from .managers.rules.finding import Finding
 from .managers.rules.reading import RuleReader
@@ -87,6 +88,12 @@ class RuleManager:
         if operation == "update" and isinstance(target, EpisodicItem) and finding.denied and finding.when:
             kept = {name: target.metadata[name] for name in ("slot",) if name in target.metadata}
             values = {**redated(target, finding.denied, finding.when, zone), "metadata": {**metadata, **kept}}
+        if finding.age and target is not None:
+            part = "value" if self.kind == "core" else "summary"
+            aged = with_age(getattr(target, part), finding.age)
+            if not aged and self.kind == "core":
+                operation = "noop"  # the line tells no age, or this one
+            values[part] = aged or values[part]
         if operation == "update" and not finding.redated:
             values.pop("valid_from", None)
         return Proposal(

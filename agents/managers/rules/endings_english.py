@@ -254,9 +254,9 @@ _OTHERS_JOB = re.compile(
 
 def _lost_by(match: re.Match[str], clause: Clause, people: People) -> Over:
     name, kin = match["name"] or match["kinname"] or "", (match["kin"] or "").lower()
-    known = people.named(name) if name else people.note(kin, "")
+    known = people.named(name) if name else people.only(kin)
     who = (known.name if known else name) or kin
-    shown = known.shown if known else name
+    shown = known.shown if known else name or f"The user's {kin}"
     words = _bare(match["org"] or "")
     parts = ("employer",) if words else ("employer", "job_title")
     held = Ends(slots=slots_of(who.lower().replace(" ", "_"), *parts), words=words, needed=True)

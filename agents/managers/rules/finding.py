@@ -36,6 +36,7 @@ class Finding:
         ends: what else is over by what it says.
         shift: the change of an event that was told before these steps, and has to be looked up.
         on: the day on which an event was to be that is changed, perhaps told before these steps.
+        age: how old somebody is now; what is stored of them that tells an age says this one from then on.
         former: whether it only says what was replaced: known from the steps before, not to be stored again.
     """
 
@@ -61,6 +62,7 @@ class Finding:
     known: bool = False
     shift: Shift | None = None
     on: DateSpan | None = None
+    age: str = ""
 
 
 def day_start(day: date, zone: tzinfo) -> datetime:

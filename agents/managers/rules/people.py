@@ -185,6 +185,11 @@ class People:
             found = matches[0] if len(matches) == 1 else None
         return found
 
+    def only(self, relation: str) -> Person | None:
+        """Whoever stands in this relation; None where several are named who do."""
+        named = [person for person in self._by_name.values() if person.relation == relation.casefold()]
+        return self._by_relation.get(relation.casefold()) if len(named) < 2 else None
+
     def mention(self, person: Person) -> None:
         """Note that this person was just spoken of."""
         self._here.append(_Mention(person, person.gender, self._sentence))

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 from .... import lazy_re as re
 from ...contract import Batch, HeardStep
+from .ages import ages_told
 from .contact_findings import contact_findings
 from .contradicted import contradicted
 from .denied_facts import DeniedFact, denied_facts
@@ -263,7 +264,8 @@ class _BatchReading:
         if speaker:
             return found
         understood = [*inside, *((one.start, one.end) for one, _ in over if not all(ends.needed for ends in one.ends))]
-        return contradicted(reading, heard, text, self._people, found, self._last, understood)
+        found = contradicted(reading, heard, text, self._people, found, self._last, understood)
+        return ages_told(reading, heard, text, found, self._so_far)
 
     def _of_speaker(
         self, fact: Fact, reading: Reading, heard: HeardStep, text: str, speaker: str, contacts: list[Finding]
