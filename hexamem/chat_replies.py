@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, NamedTuple
 
 from . import lazy_re as re
+from .agents.applying.stating import denies
 from .agents.asked_overview import asks_for_overview, only_of_people, overview, overview_of_named
 from .agents.research_rules.asking import asks, is_courtesy, only_asks
 from .agents.research_rules.own_facts import asks_of_past, states_slot
@@ -42,7 +43,6 @@ _BESIDE = {
     "resource": ("document", "documents"),
     "vault": ("entry in the vault", "entries in the vault"),
 }
-_NOT = re.compile(r"\b(?:not|no longer|never)\b|n['’]t\b|不|没", re.I)
 _QUESTION = re.compile(r"[^.!?。！？\n]+[?？]+")
 _WORTH = 2 / 3  # what is worth less beside the best quote is left out
 _KEYWORDS = 6  # words of a message that may be a search without a verb: "Mia's school"
@@ -94,7 +94,8 @@ def _quoted(user: UserMemory, said: Sequence[_Said], zone: tzinfo) -> list[str]:
 def _noted(user: UserMemory, question: str) -> str:
     """What is noted of the user, where all of that is asked for."""
     with user.memory.ledger.read(user.name) as tx:
-        lines = _in_groups(tx, overview(tx, question, utc_now())) if tx.user_id else []
+        ids = overview(tx, question, utc_now()) if tx.user_id else ()
+        lines = _in_groups(tx, ids, get_items(tx, ids[:_NOTED]))
         counts = count_items(tx) if tx.user_id and not only_of_people(question) else {}
     beside = [f"{count} {names[count > 1]}" for kind, names in _BESIDE.items() if (count := counts.get(kind, 0))]
     if beside:
@@ -108,8 +109,9 @@ def _noted_of_named(user: UserMemory, found: Research) -> str | None:
     """What is noted of somebody or something whom a question names, and what else was said; None where nothing is."""
     with user.memory.ledger.read(user.name) as tx:
         ids = overview_of_named(tx, found.question, utc_now()) if tx.user_id else ()
-        lines = _in_groups(tx, ids)
-        known = {one.step_id for item in get_items(tx, ids).values() for one in item.sources}
+        items = get_items(tx, ids)
+        lines = _in_groups(tx, ids, items)
+        known = {one.step_id for item in items.values() for one in item.sources}
     if not lines:
         return None
     question, zone = _read(user, found.question), read_zone(user.timezone)
@@ -122,10 +124,9 @@ def _noted_of_named(user: UserMemory, found: Research) -> str | None:
     return "\n".join(["What is noted:", *lines, *(["Said beside that:", *said] if said else [])])
 
 
-def _in_groups(tx: Transaction, ids: Sequence[str]) -> list[str]:
-    """Items as lines: of the user, of people and things, and events as they follow one another."""
-    held = get_items(tx, ids[:_NOTED])
-    shown = sorted((held[one] for one in ids if one in held), key=_place)
+def _in_groups(tx: Transaction, ids: Sequence[str], held: Mapping[str, MemoryItem]) -> list[str]:
+    """The first of the items as lines: of the user, of people and things, and events as they follow one another."""
+    shown = sorted((held[one] for one in ids[:_NOTED] if one in held), key=_place)
     told = {one.id: core_line(one) if isinstance(one, CoreItem) else _told(tx, one).text for one in shown}
     groups = [(heading, [one for one in shown if one.kind == kind]) for kind, heading in _GROUPS.items()]
     several = sum(bool(group) for _, group in groups) > 1
@@ -296,7 +297,7 @@ def _overtaking(tx: Transaction, question: Question, said: _Said) -> MemoryItem 
                 continue
             if (was - holding) & quote:
                 return now
-            if was & quote and (_denies(before) != _denies(now) or _moved(before, now)):
+            if was & quote and (denies(_words(before)) != denies(_words(now)) or _moved(before, now)):
                 turned = turned or now
     return turned
 
@@ -307,10 +308,6 @@ def _earlier(tx: Transaction, item: MemoryItem) -> list[MemoryItem]:
         return []
     changes = [change for done in history_of(tx, item.id) for change in done.changes if change.target_id == item.id]
     return [item_from(change.before) for change in changes if change.before is not None]
-
-
-def _denies(item: MemoryItem) -> bool:
-    return _NOT.search(_words(item)) is not None
 
 
 def _moved(before: MemoryItem, now: MemoryItem) -> bool:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from hexamem import UserMemory
+from hexamem.agents.managers.rules.fact_dates import in_years
 from hexamem.memory_types import MemoryItem
 
 SMALL_TALK = ("The bus was late again.", "What should I cook tonight?", "Lovely, thanks.", "The soup was fine.") * 3
@@ -82,3 +85,17 @@ def test_somebody_told_by_their_relation_has_left_the_job_too(newcomer: UserMemo
     user = told(newcomer, "My sister Eva works at the AZ Maria hospital.", "My sister quit her job at the hospital.")
     assert _of(user, "Eva (sister) works at the AZ Maria hospital").status == "superseded"
     assert _of(user, "Eva (sister) has left the job").status == "active"
+
+
+@pytest.mark.parametrize(
+    ("said", "then"),
+    [
+        ("Moved to Kent twenty-five years ago", "Moved to Kent in 2001"),
+        ("Moved to Kent a couple of years ago", "Moved to Kent around 2024"),
+        ("Moved to Kent two years ago", "Moved to Kent in 2024"),
+        ("Moved to Kent one and a half years ago", "Moved to Kent one and a half years ago"),
+        ("Moved to Kent some years ago", "Moved to Kent some years ago"),
+    ],
+)
+def test_years_counted_in_words_are_told_as_a_year(said: str, then: str) -> None:
+    assert in_years(said, datetime(2026, 5, 4, tzinfo=UTC), UTC) == then

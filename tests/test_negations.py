@@ -251,3 +251,15 @@ def test_two_texts_are_opposite_where_only_the_denial_sets_them_apart() -> None:
     assert not opposite("Is allergic to plums", "Is not allergic to pears")
     assert not opposite("Is allergic to plums", "Is allergic to plums")
     assert denies("No longer lives in Rome")
+
+
+@pytest.mark.parametrize(
+    ("statement", "value", "then"),
+    [
+        ("Ana is thirty-five", "thirty-four", "Ana is thirty-four"),
+        ("The exam is on the sixteenth", "the twenty-first", "The exam is on the twenty-first"),
+        ("Ana is five", "thirty five", "Ana is thirty five"),
+    ],
+)
+def test_a_number_of_two_words_is_one_value(statement: str, value: str, then: str) -> None:
+    assert put_in_place(statement, value) == [then]

@@ -6,13 +6,13 @@ from ... import lazy_re as re
 from ...intent.dates.words_chinese import CLOCK_ZH
 from .likeness import telling_words
 
-__all__ = ["ANY_VERB", "denies", "opposite", "states"]
+__all__ = ["ANY_VERB", "HAN_SIGN", "denies", "opposite", "states"]
 
 ANY_VERB = "~ "
 """At the beginning of a statement: that it may be told with any verb, ``~ yoga on Tuesdays`` by ``Has yoga on Tuesdays``."""
 _ASIDE = re.compile(r"\s?[（(][^（）()]*[）)]")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
+HAN_SIGN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _HOW_OFTEN = frozenset(
     {
         "every", "each", "on", "in", "at", "twice", "once", "three", "daily", "weekly", "monthly", "for", "since", "before", "after",
@@ -47,7 +47,7 @@ def states(known: str, statement: str) -> bool:
     known, statement = (_ASIDE.sub("", text).strip() for text in (known, statement))
     if denies(known) != denies(statement):
         return False
-    if _HAN.search(statement):
+    if HAN_SIGN.search(statement):
         one, two = (_PLAIN_ZH.sub("", text) for text in (known, statement.removeprefix(ANY_VERB)))
         if statement.startswith(ANY_VERB):
             one = CLOCK_ZH.sub("", one)
@@ -82,7 +82,7 @@ def opposite(one: str, two: str) -> bool:
     one, two = (_ASIDE.sub("", text).strip() for text in (one, two))
     if denies(one) == denies(two):
         return False
-    if _HAN.search(one) or _HAN.search(two):
+    if HAN_SIGN.search(one) or HAN_SIGN.search(two):
         bare = [_PLAIN_ZH.sub("", _NEGATION_ZH.sub("", text)) for text in (one, two)]
         return len(bare[0]) > 1 and bare[0] == bare[1]
     words = [telling_words(_AGAIN.sub(" ", _NEGATION.sub(" ", text))) for text in (one, two)]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from ... import lazy_re as re
-from ...intent.dates.words_chinese import chinese_clock
+from ...intent.dates.words_chinese import WEEK, chinese_clock
 from ...intent.dates.words_english import WEEKDAY_NAME, english_clock
 from ...intent.phrases.tokens import word_set
+from .stating import HAN_SIGN
 
 __all__ = ["on_other_day"]
 
 _ENGLISH = re.compile(rf"\b(?P<day>{WEEKDAY_NAME})s?\b", re.IGNORECASE)
-_CHINESE = re.compile(r"(?:周|星期|礼拜)(?P<day>[一二三四五六日天])")
-_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
+_CHINESE = re.compile(rf"{WEEK}(?P<day>[一二三四五六日天])")
 _WORD = re.compile(r"[\w'-]+")
 _OF_CHANGES = word_set("now moved moves changed changes switched has have been is are on to from every the my our")
 _OF_CHANGES_ZH = frozenset("现在以后改换挪调移到成了是有上每个的")
@@ -41,4 +41,4 @@ def on_other_day(known: str, said: str) -> str:
 
 def _words(text: str) -> frozenset[str]:
     """What a text tells beside its day, and beside that something is so, or so now; of Chinese every character."""
-    return frozenset(_HAN.findall(text)) - _OF_CHANGES_ZH or frozenset(_WORD.findall(text.casefold())) - _OF_CHANGES
+    return frozenset(HAN_SIGN.findall(text)) - _OF_CHANGES_ZH or frozenset(_WORD.findall(text.casefold())) - _OF_CHANGES

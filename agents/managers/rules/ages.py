@@ -82,14 +82,22 @@ def ages_told(reading: Reading, heard: HeardStep, text: str, found: Sequence[Fin
     for told in _ages(reading, heard, so_far):
         slot = f"{told.name.casefold().replace(' ', '_')}.age"
         stated = f"{_years(told.age):g}"
+        plain = Finding(
+            kind="semantic",
+            values={"name": told.name, "summary": told.summary},
+            evidence=(quote_of(text, told.clause.start, told.clause.end, heard.step.id),),
+            valid_from=day_start(told.since, so_far.zone) if told.since else None,
+            reason="age told",
+            known=told.person is None,
+            age=told.age,
+        )
         mine = next((one for one in all_found if _tells(one, told)), None)
         if mine is not None and not (mine.ends or mine.corrects):  # what is put right is done so by its words
             values = {**mine.values, "summary": _as_it_is(mine)}
             aged = replace(mine, slot=slot, stated=stated, values=values, age=told.age)
             all_found = [aged if one is mine else one for one in all_found]
         elif mine is None:
-            values = {"name": told.name, "summary": told.summary}
-            all_found.append(_found("semantic", values, slot, stated, told, heard, text, so_far))
+            all_found.append(replace(plain, slot=slot, stated=stated))
         if told.person and told.person.relation and not told.person.close:
             continue
         slot = f"child.{told.name.lower()}"
@@ -97,8 +105,8 @@ def ages_told(reading: Reading, heard: HeardStep, text: str, found: Sequence[Fin
         value = with_age(str(lines[-1].values["value"]), told.age) if lines else f"{told.name}, aged {told.age}"
         if value:
             values = {"label": "child", "value": value}
-            line = _found("core", values, slot, f"{told.name} {stated}", told, heard, text, so_far)
-            all_found.append(replace(line, known=not lines))
+            stated = f"{told.name} {stated}"
+            all_found.append(replace(plain, kind="core", values=values, slot=slot, stated=stated, known=not lines))
     return all_found
 
 
@@ -139,26 +147,3 @@ def _tells(finding: Finding, told: _Told) -> bool:
 
 def _as_it_is(finding: Finding) -> str:
     return _TURNED.sub(" is ", str(finding.values["summary"]), count=1).removesuffix(" now")
-
-
-def _found(
-    kind: str,
-    values: dict[str, object],
-    slot: str,
-    stated: str,
-    told: _Told,
-    heard: HeardStep,
-    text: str,
-    so_far: SoFar,
-) -> Finding:
-    return Finding(
-        kind="core" if kind == "core" else "semantic",
-        values=values,
-        evidence=(quote_of(text, told.clause.start, told.clause.end, heard.step.id),),
-        slot=slot,
-        stated=stated,
-        valid_from=day_start(told.since, so_far.zone) if told.since else None,
-        reason="age told",
-        known=told.person is None,
-        age=told.age,
-    )

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from .... import lazy_re as re
 from ....memory_types.proposals import OF_THE_ENDED, Evidence
-from ...applying.stating import ANY_VERB, denies
+from ...applying.stating import ANY_VERB, HAN_SIGN, denies
 from ...contract import HeardStep
 from .finding import Finding, quote_of
 from .moved_days import without_hour
@@ -28,7 +28,6 @@ from .words import content_words
 __all__ = ["contradicted"]
 
 _MOST = 40  # statements of one step that are read anew
-_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 
 
 def contradicted(
@@ -199,7 +198,7 @@ def _base(verb: str) -> str:
 
 def _days_told(value: str) -> str:
     said = value.removeprefix(ANY_VERB)
-    return f"每{said}" if _HAN.search(said) else f"Has {said}"
+    return f"每{said}" if HAN_SIGN.search(said) else f"Has {said}"
 
 
 def _quotes(finding: Finding, words: str) -> bool:

@@ -31,6 +31,7 @@ __all__ = [
     "article",
     "clean",
     "rule_set",
+    "third",
     "verb_s",
 ]
 
@@ -120,6 +121,9 @@ POINTS = re.compile(r"\b(?:this|that|these|those|him|her|them|their|his|its?|you
 AGE_WORDS = rf"(?:\d{{1,3}}|(?:{'|'.join(TENS)})(?:[- ](?:{'|'.join(ONES[:9])}))?|{any_of(ONES)})"
 
 
+_HELPERS = {"have": "has", "do": "does", "be": "is"}
+
+
 def rule_set() -> tuple[list[Rule], Callable[[str, str], Callable[[Make], Make]]]:
     """A list of rules, and the decorator that adds one: words, a pattern, and what makes facts of its match in a clause.
 
@@ -144,11 +148,18 @@ def clean(text: str) -> str:
     return re.sub(r"\s(?:in|at|on|for|with|of|to|from|the|an?|and|or)$", "", flat)
 
 
+def third(verb: str) -> str:
+    """A verb as it is said of one person: ``plays``, ``studies``, ``has``."""
+    if verb in _HELPERS:
+        return _HELPERS[verb]
+    if verb.endswith("y") and verb[-2:-1] not in "aeiou":
+        return f"{verb[:-1]}ies"
+    return verb + ("es" if verb.endswith(("ch", "sh", "s", "x", "o", "z")) else "s")
+
+
 def verb_s(verb: str) -> str:
-    verb = verb.lower()
-    return {"do": "Does", "teach": "Teaches", "have": "Has"}.get(
-        verb, (verb + ("es" if verb.endswith(("ch", "sh", "s", "x", "o")) else "s")).capitalize()
-    )
+    """As :func:`third`, at the beginning of an item: ``Plays``."""
+    return third(verb.lower()).capitalize()
 
 
 def article(job: str) -> str:

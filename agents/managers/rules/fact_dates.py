@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta, tzinfo
 
 from .... import lazy_re as re
+from ....intent.dates.numbers_english import COUNT, number
 from ....intent.dates.relative import find_dates
 from ....intent.dates.spans import DateSpan
 from ...contract import HeardStep
@@ -35,13 +36,8 @@ _MOVED_TO = re.compile(r"(?:\b(?:to|till|until)\s(?:the\s)?|[到成为]\s?)\Z", 
 _FAR = timedelta(days=200)
 
 
-_COUNTED = (
-    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen",
-    "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
-)  # fmt: skip
-_NUMBERS = {word: number for number, word in enumerate(_COUNTED, start=1)} | {"a": 1, "an": 1}
 _YEARS_AGO = re.compile(
-    r"\b(?P<about>(?:about|around|almost|nearly|over|more than|roughly|exactly)\s)?(?P<number>\d{1,2}|[a-z]+)\syears?\sago\b",
+    rf"\b(?P<about>(?:about|around|almost|nearly|over|more than|roughly|exactly)\s)?(?P<number>{COUNT})\syears?\sago\b",
     re.IGNORECASE,
 )
 _A_YEAR = re.compile(
@@ -56,8 +52,11 @@ def in_years(text: str, said_at: datetime, zone: tzinfo) -> str:
     year = said_at.astimezone(zone).year
 
     def ago(match: re.Match[str]) -> str:
-        number = _NUMBERS.get(match["number"].casefold()) or (int(match["number"]) if match["number"].isdigit() else 0)
-        return f"{'around' if match['about'] else 'in'} {year - number}" if number else match[0]
+        count = number(match["number"])
+        if count != int(count):
+            return match[0]
+        about = match["about"] or "couple" in match["number"]
+        return f"{'around' if about else 'in'} {year - int(count)}"
 
     def named(match: re.Match[str]) -> str:
         if match["ago_zh"]:
@@ -99,9 +98,9 @@ def fact_since(fact: Fact, reading: Reading, heard: HeardStep, so_far: SoFar) ->
             if spans[0].day > said.astimezone(zone).date() + _FAR and not re.search(r"\d{4}", spans[0].text):
                 spans = find_dates(text, said, zone, prefer="past") or spans  # "from 1 September", said in that month
             return spans[0]
-    number = fact.clause.sentence - 1
-    if fact.starts and 0 <= number < len(reading.sentences) and _NEW_LIFE.search(reading.sentences[number].text):
-        text = reading.sentences[number].raw
+    before = fact.clause.sentence - 1
+    if fact.starts and 0 <= before < len(reading.sentences) and _NEW_LIFE.search(reading.sentences[before].text):
+        text = reading.sentences[before].raw
         spans = find_dates(text, said, zone, prefer=tense(text, reading.has_han))
         if len(spans) == 1 and spans[0].precision == "day":
             return spans[0]

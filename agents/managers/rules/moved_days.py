@@ -6,7 +6,10 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 from .... import lazy_re as re
+from ....intent.dates.numbers_english import COUNT, number
 from ....intent.dates.spans import DateSpan
+from ....intent.dates.words_chinese import WEEK
+from ....intent.dates.words_english import WEEKDAY_NAME
 
 __all__ = ["NOW_ON", "NO_SUBJECT", "SAME_HOUR", "days_moved", "is_now_on", "of_that_week", "without_hour"]
 
@@ -20,18 +23,9 @@ NO_SUBJECT = re.compile(
     re.IGNORECASE,
 )
 """A change that names no event of its own: it is about the one last told."""
-_BARE_WEEKDAY = re.compile(
-    r"(?:on\s)?(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:周|星期|礼拜)[一二三四五六日天]", re.IGNORECASE
-)
-
-
+_BARE_WEEKDAY = re.compile(rf"(?:on\s)?{WEEKDAY_NAME}|{WEEK}[一二三四五六日天]", re.IGNORECASE)
 _BARE_DAY = re.compile(r"(?:on\s)?(?:the\s)?\d{1,2}(?:st|nd|rd|th)|\d{1,2}[号號日]", re.IGNORECASE)
-
-
-_BY = re.compile(r"\bby\s(?P<count>an?|one|two|three|four|five|six|\d{1,2})\s(?P<unit>day|week)s?\b", re.IGNORECASE)
-_COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
-
-
+_BY = re.compile(rf"\bby\s(?P<count>{COUNT})\s(?P<unit>day|week)s?\b", re.IGNORECASE)
 _IS_NOW = re.compile(
     r"(?:['’]s|['’]re|\b(?:is|are|will be|takes? place|starts?|begins?|happens?|opens?|comes?|coming|arrives?|leaves?|flies|fly|flying"
     r"|leaving|arriving|meets?|meeting|play|plays|playing))\b\s?(?:now\s(?:on|at)\b|[^,;]{0,60}\bnow\W*$)",
@@ -48,12 +42,8 @@ _AT_HOUR = re.compile(
     r"|（\d{4}-\d\d-\d\d\s\d\d:\d\d）",
     re.IGNORECASE,
 )
-
-
 NOW_ON = re.compile(r"\bnow\s(?=on\s\d{4}-)|(?P<day>\b\d{4}-\d\d-\d\d)\snow\b", re.IGNORECASE)
 """The "now" of a new day, which the day itself outlasts."""
-
-
 SAME_HOUR = re.compile(
     r"\b(?:same|usual)\s(?:time|hour)|\bstill at\b|\b(?:time|hour)\shas(?:n['’]t|\snot)\schanged"
     r"|\b(?:time|hour)s?\s(?:(?:is|are|stays?|remains?)\s)*(?:unchanged|the same|not changed|as before|as planned)"
@@ -78,8 +68,8 @@ def days_moved(said: str) -> int:
     match = _BY.search(said)
     if match is None:
         return 0
-    count = match["count"].lower()
-    return (_COUNTS.get(count) or int(count)) * (7 if match["unit"].lower() == "week" else 1)
+    days = number(match["count"]) * (7 if match["unit"].lower() == "week" else 1)
+    return int(days) if days == int(days) else 0
 
 
 def of_that_week(when: DateSpan, earlier: DateSpan, today: date, *, slip: bool = False) -> DateSpan:

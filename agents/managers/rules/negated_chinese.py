@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .... import lazy_re as re
+from ....intent.dates.words_chinese import WEEK
 from .sentence_parts import MASK
 
-__all__ = ["DAYS_ZH", "NOW_ON_ZH", "NO_MORE_ZH", "NUMBERS_ZH", "denied_by_zh", "other_days_zh", "put_in_place_zh"]
+__all__ = ["NOW_ON_ZH", "NO_MORE_ZH", "denied_by_zh", "other_days_zh", "put_in_place_zh"]
 
 NO_MORE_ZH = re.compile(r"不再|已经不|早就不|早不|没再|戒|[不没].{1,14}了(?:$|[，。！])")
 """That what is denied was so until now."""
@@ -66,11 +67,11 @@ def _positive(text: str) -> Iterator[str]:
         yield f"{who}喜欢{what}"
 
 
-NUMBERS_ZH = r"(?:\d+(?:\.\d+)?|[一二两三四五六七八九十百]+)"
+_NUMBER = r"(?:\d+(?:\.\d+)?|[一二两三四五六七八九十百]+)"
 _KINDS = (
-    re.compile(r"(?:周|星期|礼拜)[一二三四五六日天]"),
-    re.compile(rf"{NUMBERS_ZH}月{NUMBERS_ZH}[日号]?"),
-    re.compile(rf"{NUMBERS_ZH}(?P<unit>岁半?|点半?|个|号|日|块|元|只|条|年级|年|楼|层|斤|公斤|米|次|分钟|小时|天|口)?"),
+    re.compile(rf"{WEEK}[一二三四五六日天]"),
+    re.compile(rf"{_NUMBER}月{_NUMBER}[日号]?"),
+    re.compile(rf"{_NUMBER}(?P<unit>岁半?|点半?|个|号|日|块|元|只|条|年级|年|楼|层|斤|公斤|米|次|分钟|小时|天|口)?"),
 )
 
 
@@ -90,7 +91,7 @@ def put_in_place_zh(statement: str, value: str) -> list[str]:
     return [statement[: verb.end()] + value.removeprefix(verb[0])]
 
 
-DAYS_ZH = re.compile(r"(?:周|星期|礼拜)(?P<day>[一二三四五六日天])")
+_DAY = re.compile(rf"{WEEK}(?P<day>[一二三四五六日天])")
 NOW_ON_ZH = re.compile(
     rf"{_LEAD}(?:我们?的?)?(?P<what>[^{MASK}，。：；不没在是改换挪调]{{1,8}}?)(?:现在|以后|从现在起|已经|被)*"
     r"(?:改到|改成|改在|换到|换成|挪到|调到|移到|(?<=现在)(?:是|在)|(?<=以后)(?:是|在))了?(?P<when>每?(?:周|星期|礼拜)[一二三四五六日天])了?$"
@@ -100,7 +101,7 @@ NOW_ON_ZH = re.compile(
 
 def other_days_zh(statement: str) -> list[str]:
     """As :func:`~.negated_english.other_days`, of a statement that tells one day in Chinese."""
-    places = list(DAYS_ZH.finditer(statement))
+    places = list(_DAY.finditer(statement))
     if len(places) != 1:
         return []
     at = places[0].start("day")

@@ -8,21 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .... import lazy_re as re
+from ....intent.dates.numbers_english import ONES, ORDINAL, TENS
+from ....intent.dates.words_english import WEEKDAY_NAME
 from ....intent.phrases.tokens import word_set
-from .english_grammar import LEAD
+from .english_grammar import LEAD, third
 from .sentence_parts import MASK
 from .words import ANIMALS, any_of
 
 __all__ = [
     "NO_MORE",
-    "NUMBERS",
     "WEEKDAYS",
     "denied_by",
     "named_alike",
     "of_one_kind",
     "other_days",
     "put_in_place",
-    "third",
     "told_of_user",
 ]
 
@@ -92,7 +92,6 @@ _PARTLY = re.compile(
 """What makes a denial one of a part, of a moment or of a degree."""
 _OF_ANOTHER = re.compile(r"\b(?:your|yours|his|her|their|theirs|this|these|those)\b", re.IGNORECASE)
 _OWN_ONE = re.compile(r"(?:the|my|our)\b", re.IGNORECASE)
-_HELPERS = frozenset({"have", "do", "be"})
 _VERBS_OF_THINGS = ("drink", "eat", "smoke", "take", "play", "do", "like", "love", "use")
 
 
@@ -172,33 +171,22 @@ def _is_plural(who: str) -> bool:
     return re.search(r"(?:^(?:I|we|they|you)|\band\b.*)$", who, re.IGNORECASE) is not None
 
 
-def third(verb: str) -> str:
-    """A verb as it is said of one person: ``plays``, ``studies``, ``has``."""
-    if verb in _HELPERS:
-        return {"have": "has", "do": "does", "be": "is"}[verb]
-    if verb.endswith("y") and verb[-2:-1] not in "aeiou":
-        return f"{verb[:-1]}ies"
-    return verb + ("es" if verb.endswith(("ch", "sh", "s", "x", "o", "z")) else "s")
-
-
 # One value in the place of another
 
-NUMBERS = (
-    r"(?:\d+(?:[.:]\d+)?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen"
-    r"|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred)"
-)
-WEEKDAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
+_ONE = "|".join(ONES)
+_NUMBER = rf"(?:\d+(?:[.:]\d+)?|(?:{'|'.join(TENS)})(?:[\s-](?:{_ONE})\b)?|{_ONE}|hundred)"
+WEEKDAYS = rf"{WEEKDAY_NAME}s?"
 _MONTHS = r"(?:january|february|march|april|may|june|july|august|september|october|november|december)"
 _DATE = rf"(?:(?:the\s)?\d{{1,2}}(?:st|nd|rd|th)?(?:\sof)?\s{_MONTHS}|{_MONTHS}\s\d{{1,2}}(?:st|nd|rd|th)?)"
-_ORDINALS = r"(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|\d+(?:st|nd|rd|th))"
+_ORDINAL = rf"(?:{ORDINAL}|\d+(?:st|nd|rd|th))"
 _KINDS = tuple(
     re.compile(rf"(?<![\w'-]){kind}(?![\w'-])", flags)
     for kind, flags in (
         (_DATE, re.IGNORECASE),
         (WEEKDAYS, re.IGNORECASE),
-        (_ORDINALS, re.IGNORECASE),
+        (_ORDINAL, re.IGNORECASE),
         (_MONTHS, re.IGNORECASE),
-        (NUMBERS, re.IGNORECASE),
+        (_NUMBER, re.IGNORECASE),
         (r"(?!I\b)[A-Z][\w'-]*(?<!'s)(?:\s[A-Z][\w'-]*)*", 0),
     )
 )

@@ -6,21 +6,19 @@ from collections.abc import Iterator
 from datetime import time
 
 from .... import lazy_re as re
-from ....intent.dates.words_english import english_clock
+from ....intent.dates.numbers_english import COUNT, number
+from ....intent.dates.words_english import WEEKDAY_NAME, english_clock
+from ....intent.phrases.tokens import word_set
 from .event_words import LEAD
 from .sentences import Clause, Sentence
 from .shifts import Shift
 
 __all__ = ["english_shifts"]
 
-_COUNTS = {
-    "a": 1, "an": 1, "one": 1, "another": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
-    "ten": 10, "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "a couple of": 2, "a further": 1,
-}  # fmt: skip
 _UNITS = {"min": "minute", "hr": "hour", "h": "hour"}
 _AMOUNT = (
     r"(?:(?P<half>half\s(?:an\s)?hour|(?:a\s)?half[- ]hour)|(?P<quarter>(?:a\s)?quarter\sof\san\shour)|(?P<fortnight>(?:a\s)?fortnight)"
-    r"|(?P<count>a\scouple\sof|a\sfurther|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|forty|another|\d{1,3})"
+    rf"|(?P<count>a\sfurther|another|{COUNT})"
     r"(?:\s(?:full|whole|more|extra))?[\s-](?P<unit>minutes?|mins?|hours?|hrs?|days?|weeks?|months?)(?P<plus>\sand\sa\shalf)?)(?![\w-])"
 )
 _LATER = (
@@ -81,28 +79,14 @@ _SAME_DAY = re.compile(
     re.IGNORECASE,
 )
 _TIME_OF = re.compile(r"^(?:the\s|new\s)*(?:start(?:ing)?\s)?time\s(?:of|for)\s(?=\w)", re.IGNORECASE)
-_PAST = frozenset(
-    {
-        "postponed",
-        "delayed",
-        "deferred",
-        "pushed",
-        "brought",
-        "pulled",
-        "shifted",
-        "slipped",
-        "moved",
-        "put",
-        "changed",
-        "rescheduled",
-        "switched",
-    }
+_PAST = word_set(
+    "postponed delayed deferred pushed brought pulled shifted slipped moved put changed rescheduled switched"
 )
 _DENIES = re.compile(
     r"n['’]t\b|\b(?:not|never|no longer|nobody|whether|asked|asks|asking|wants?|wanted|like to|hopes?|hoping|wish|plans? to|used to"
     r"|usually|always|often|sometimes|normally|every|each|almost|nearly|last (?:year|month|week|time)|years? ago|back then|if|unless"
     r"|can|should)\b"
-    r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days\b",
+    rf"|\b{WEEKDAY_NAME}s\b",
     re.IGNORECASE,
 )
 """What makes such words no news of a change: denied, asked for, wished, or how it always is."""
@@ -121,7 +105,7 @@ _NOT_OF = re.compile(r"\bnot\s[\w:.]+(?:\s?[ap]m)?\W*$", re.IGNORECASE)
 
 def english_shifts(sentence: Sentence) -> Iterator[Shift]:
     """The changes that a sentence tells of events, where it tells no day to which they move."""
-    for number, clause in enumerate(sentence.clauses):
+    for place, clause in enumerate(sentence.clauses):
         text = clause.text
         if not clause.holds or _DENIES.search(_NOT_OF.sub("", text)):
             continue
@@ -129,8 +113,8 @@ def english_shifts(sentence: Sentence) -> Iterator[Shift]:
         rest = sentence.text[clause.start - sentence.start :] if "same " in text.lower() else ""
         if found is None and (match := _SAME_DAY.search(rest)):
             what = text[: match.start()] if match.start() else ""
-            if not what.strip(" ,:") and number and _holds_name(sentence.clauses[number - 1]):
-                what = sentence.clauses[number - 1].text
+            if not what.strip(" ,:") and place and _holds_name(sentence.clauses[place - 1]):
+                what = sentence.clauses[place - 1].text
             found = _at(clause, what, match["clock"], text=rest)
         if found is not None:
             yield found
@@ -187,7 +171,7 @@ def _by(clause: Clause, what: str, match: re.Match[str], *, earlier: bool, of_pe
         count, unit = 2, "week"
     else:
         told = " ".join(match["count"].lower().split())
-        count, unit = _COUNTS[told] if told in _COUNTS else int(told), _UNITS.get(unit, unit)
+        count, unit = 1 if told in ("another", "a further") else number(told), _UNITS.get(unit, unit)
         count += 0.5 if match["plus"] else 0
     groups = match.groupdict()
     at = match.end("what") if groups.get("what") else match.start()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from .... import lazy_re as re
 from ....memory_types.proposals import Ends
 from ...applying.likeness import telling_words
-from ...applying.stating import ANY_VERB
+from ...applying.stating import ANY_VERB, HAN_SIGN
 from .facts_chinese import chinese_facts
 from .facts_english import english_facts
 from .facts_others import others_facts
@@ -21,7 +21,6 @@ __all__ = ["ANY", "Statement", "ends_of", "read_statements"]
 
 ANY = "*"
 """The label of what the user says of themselves in words that no rule reads: it may be that of any item."""
-_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _ALIKE = (
     frozenset({"hobby", "habit", "studies", "language", "languages", "sport"}),
     frozenset({"preference", "hobby"}),
@@ -73,7 +72,7 @@ def _verb(statement: Statement) -> str:
     """The first word that is said of whom a semantic statement is about."""
     _, found, rest = _ASIDE.sub("", statement.value).partition(statement.label)
     rest = rest.lstrip() if found else ""
-    if _HAN.match(rest):
+    if HAN_SIGN.match(rest):
         return re.sub(r"[\d一二两三四五六七八九十百]+", "#", rest)[:1]
     return rest.partition(" ")[0]
 
@@ -134,8 +133,8 @@ def ends_of(statements: list[Statement], *, needed: bool, wrong: bool, besides: 
 
 
 def _says_all(text: str, value: str) -> bool:
-    if _HAN.search(text):
-        return not {sign for sign in text if _HAN.match(sign)} - set(value) - _NOT_COUNTED_ZH
+    if HAN_SIGN.search(text):
+        return not {sign for sign in text if HAN_SIGN.match(sign)} - set(value) - _NOT_COUNTED_ZH
     plain = _FAVORITE.sub("favourite", value.casefold())
     forms = {form for word in plain.split() for form in (word, *_base_forms(word))}
     known = telling_words(" ".join(forms)) | _NOT_COUNTED

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from .... import lazy_re as re
 from ....intent.phrases.tokens import word_set
-from ...applying.stating import ANY_VERB
+from ...applying.stating import ANY_VERB, HAN_SIGN
 from .negated_chinese import NO_MORE_ZH, NOW_ON_ZH, denied_by_zh, put_in_place_zh
 from .negated_english import NO_MORE, WEEKDAYS, denied_by, named_alike, of_one_kind, put_in_place
 from .reported_speech import own_words
@@ -52,7 +52,6 @@ _BARE = re.compile(
 """A value with nothing that says of what it is."""
 _MAY_DENY = re.compile(r"n't\b|\b(?:not|no|never|stopped|quit|gave|given)\b|[不没戒]", re.IGNORECASE)
 _NOW_WORD = re.compile(r"(?:^|\s)(?:from now on|now|these days)\b", re.IGNORECASE)
-_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _MEANT = re.compile(
     r"^(?:(?:no|oh|wait|sorry|oops|actually|correction|ah|hang on|hmm|scratch that|and|but|i mean)[\s,:!.]+)*"
     r"(?:i (?:meant|mean|should have said|meant to (?:say|write|type))(?:\sto\ssay)?\s|(?:make|that should be|should be|it should be|that's"
@@ -201,7 +200,7 @@ def _meant(new: str, old: str, clause: Clause, said: list[str]) -> Iterator[Othe
         return
     for statement in reversed(said[-_FEW:]):
         for made in put_in_place(statement, new) or put_in_place_zh(statement, new):
-            if made.split()[:1] == statement.split()[:1] or _HAN.search(made):
+            if made.split()[:1] == statement.split()[:1] or HAN_SIGN.search(made):
                 yield Otherwise(clause.start, clause.end, (statement,), (made,), wrong=True, sure=False)
                 return
 
