@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 
 from .... import lazy_re as re
+from ....intent.dates.spans import DateSpan
 from ....memory_types.proposals import Ends
 from ...contract import HeardStep
 from .changed_things import only_one_named
@@ -138,33 +140,59 @@ class EventFindings:
             summary = event.summary.replace(event.when.day.isoformat(), when.day.isoformat())
             event = replace(event, when=when, summary=summary)
         if event.change == "off":
-            thing = thing_called_off(event.said)
-            plain = replace(plain, ends=(Ends(named=thing),) if thing else ())
-            if earlier is None and open_:
-                return replace(plain, ends=())
-            if earlier is None:
-                # Known to the managers, perhaps, from before these steps.
-                off = replace(plain, slot="", reason="called off", denied=event.denied, on=event.on)
-                return replace(off, known=ended and event.sure) if event.topics else None
-            summary = f"{event.summary} ({'not so' if ended else 'called off'}: {earlier.values['summary']})"
-            return replace(
-                plain,
-                values={**values, "summary": hidden(summary, contacts)[:500], "event_type": "cancellation"},
-                slot=earlier.slot,
-                valid_from=step.occurred_at,
-                evidence=(evidence,),
-                reason="called off",
-                stated="called off",
-                topics=earlier.topics | event.topics,
-                when=None,
-            )
+            return self._called_off(event, plain, earlier, step.occurred_at, contacts, ended=ended, open_=open_)
         if earlier is None or event.when is None:
             plain = replace(plain, denied=event.denied)
             if event.change == "moved" and event.when and not open_:
                 return replace(plain, reason="moved", on=event.on)
             return plain
+        return self._moved(event, event.when, plain, earlier, step.occurred_at, contacts, here)
+
+    def _called_off(
+        self,
+        event: Event,
+        plain: Finding,
+        earlier: Finding | None,
+        said_at: datetime,
+        contacts: list[Finding],
+        *,
+        ended: bool,
+        open_: bool,
+    ) -> Finding | None:
+        """An event that is called off, or was never on its day (``ended``); ``open_`` where several may be meant."""
+        thing = thing_called_off(event.said)
+        if earlier is None and open_:
+            return plain
+        plain = replace(plain, ends=(Ends(named=thing),) if thing else ())
+        if earlier is None:
+            # Known to the managers, perhaps, from before these steps.
+            off = replace(plain, slot="", reason="called off", denied=event.denied, on=event.on)
+            return replace(off, known=ended and event.sure) if event.topics else None
+        summary = f"{event.summary} ({'not so' if ended else 'called off'}: {earlier.values['summary']})"
+        return replace(
+            plain,
+            values={**plain.values, "summary": hidden(summary, contacts)[:500], "event_type": "cancellation"},
+            slot=earlier.slot,
+            valid_from=said_at,
+            reason="called off",
+            stated="called off",
+            topics=earlier.topics | event.topics,
+            when=None,
+        )
+
+    def _moved(
+        self,
+        event: Event,
+        when: DateSpan,
+        plain: Finding,
+        earlier: Finding,
+        said_at: datetime,
+        contacts: list[Finding],
+        here: list[Finding],
+    ) -> Finding:
+        """An event told before that is on another day; one whose day was a slip is taken back."""
         slip = event.change == "slip"
-        summary, details, when = event.summary, "", event.when
+        summary, details = event.summary, ""
         if earlier.when is not None and (slip or earlier.when.precision == when.precision == "day"):
             told = str(earlier.values["summary"])
             summary, details, when = after_move(told, earlier.when, event.summary, when, slip=slip, clause=event.said)
@@ -173,20 +201,20 @@ class EventFindings:
         moved = replace(
             plain,
             values={
-                **values,
-                "occurred_at": when.moment(zone),
+                **plain.values,
+                "occurred_at": when.moment(self._so_far.zone),
                 "summary": summary,
                 "details": hidden(details, contacts),
                 "event_type": earlier.values["event_type"],
             },
             slot=earlier.slot,
-            evidence=(*earlier.evidence, evidence) if slip else (evidence,),
+            evidence=(*earlier.evidence, *plain.evidence) if slip else plain.evidence,
             topics=earlier.topics | event.topics,
             when=when,
             corrects=slip,
             stated=when.iso,
             reason="corrected" if slip else "moved",
-            valid_from=None if slip else step.occurred_at,
+            valid_from=None if slip else said_at,
         )
         if slip:
             self._so_far.take_back(earlier)

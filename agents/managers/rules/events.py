@@ -41,7 +41,7 @@ from .event_words import (
 from .events_apart import Piece, pieces_of
 from .moved_days import is_now_on
 from .requests import asks_of_assistant
-from .sentences import MASK, Reading, Sentence
+from .sentences import MASK, Clause, Reading, Sentence
 from .shifts_told import moves, shifts_told
 from .tense import done_on, tense
 
@@ -172,24 +172,15 @@ def _of_sentence(
             continue
         if (off and OFF.search(clause.text)) or asks_of_assistant(clause.text):
             continue
-        span = (
-            inside[-1]
-            if len(inside) == 1 or CHANGED_ZH.search(reading.raw[: inside[-1].start]) or MOVED.search(clause.text)
-            else inside[0]
-        )
         raw = reading.raw[clause.start : clause.end]
-        if len(inside) > 1 and span is inside[0] and (done := done_on(raw)) and span.start - clause.start in done:
-            span = inside[1]  # what was booked is for another day than that on which it was booked
-        if ASKED_IF.search(raw[: span.start - clause.start]) and MOVED.search(clause.text):
+        span = _day_meant(reading, clause, inside)
+        moved = MOVED.search(clause.text)
+        if moved and (
+            ASKED_IF.search(raw[: span.start - clause.start]) or NOT_MOVED.search(clause.text[: moved.start()])
+        ):
             continue  # who asks whether something is moved does not say so
-        if (move := MOVED.search(clause.text)) and NOT_MOVED.search(clause.text[: move.start()]):
-            continue
-        moved_it = MOVED_IT.search(reading.raw[clause.start : span.start])
-        away = (PERSON_MOVED.search(clause.text) and not moved_it) or MOVED_AWAY.search(
-            reading.raw[clause.start : span.start]
-        )
         now = is_now_on(clause.text, span.start - clause.start) and not RECURS.search(sentence.text)
-        if (MOVED.search(clause.text) or now) and not away:
+        if (moved or now) and not _moves_away(clause, raw[: span.start - clause.start]):
             change = "moved"
         if not change and (pieces := pieces_of(clause, reading.raw, inside)):
             events += _apart(reading, sentence, number, pieces, set(owners), said_at, zone, request=request)
@@ -200,10 +191,7 @@ def _of_sentence(
         exact = next((each for each in resolved if each.start + clause.start == span.start), None)
         if exact is None:
             continue
-        if len(owners) == 1:
-            start, end = _kept(sentence)
-        else:
-            start, end = _clause_span(sentence, number, set(owners))
+        start, end = _kept(sentence) if len(owners) == 1 else _clause_span(sentence, number, set(owners))
         clock = next(
             (
                 each.clock
@@ -212,16 +200,7 @@ def _of_sentence(
             ),
             None,
         )
-        exact = DateSpan(
-            start=span.start,
-            end=span.end,
-            text=span.text,
-            day=exact.day,
-            last_day=exact.last_day,
-            clock=clock or exact.clock,
-            precision=exact.precision,
-            told=exact.told,
-        )
+        exact = replace(exact, start=span.start, end=span.end, text=span.text, clock=clock or exact.clock)
         event = event_of(
             reading,
             sentence,
@@ -240,6 +219,21 @@ def _of_sentence(
             was = inside[0] if change == "moved" and len(inside) > 1 and inside[0].start > clause.start else None
             events.append(replace(event, on=was if was is not span else None))
     return events
+
+
+def _day_meant(reading: Reading, clause: Clause, inside: Sequence[DateSpan]) -> DateSpan:
+    """Of the dates of a clause that on which its event is: the last one where it moves, else the first."""
+    if len(inside) == 1 or CHANGED_ZH.search(reading.raw[: inside[-1].start]) or MOVED.search(clause.text):
+        return inside[-1]
+    done = done_on(reading.raw[clause.start : clause.end])
+    # What was booked is for another day than that on which it was booked.
+    return inside[1] if done and inside[0].start - clause.start in done else inside[0]
+
+
+def _moves_away(clause: Clause, before: str) -> bool:
+    """Whether somebody moves, and not an event; ``before`` are the words of the clause up to its day."""
+    of_person = PERSON_MOVED.search(clause.text) is not None and MOVED_IT.search(before) is None
+    return of_person or MOVED_AWAY.search(before) is not None
 
 
 def _apart(
