@@ -138,14 +138,12 @@ def _told_by(
 ) -> Iterator[Otherwise]:
     text = clause.text
     if (match := _NOT_OLD.match(text) or _NOT_OLD_ZH.match(text)) and last is not None:
-        now = _NOW_WORD.search(last.text) is not None
-        yield from _replaced(last.text, match["old"], last.start, clause.end, said, wrong=not now)
+        wrong = _NOW_WORD.search(last.text) is None
+        yield from _replaced(last.text, match["old"], last.start, clause.end, said, wrong=wrong)
         return
     if (match := _INSIDE.match(text)) and denied_by(text) == []:
-        now = match["now"] is not None or _NOW_WORD.search(match["said"]) is not None
-        yield from _replaced(
-            match["said"], match["old"], clause.start, clause.end, said, wrong=bool(match["wrong"]) and not now
-        )
+        wrong = bool(match["wrong"]) and match["now"] is None and _NOW_WORD.search(match["said"]) is None
+        yield from _replaced(match["said"], match["old"], clause.start, clause.end, said, wrong=wrong)
     if (bare := _MEANT.match(text) or _MEANT_ZH.match(text)) and (slip or bare.groupdict().get("old")):
         old = bare.groupdict().get("old") or ""
         yield from _meant(bare["new"], old, clause, said)
