@@ -29,7 +29,7 @@ from langgraph.store.base import (
     get_text_at_path,
 )
 
-from ..errors import EmbedderMismatchError, InvalidInputError
+from ..errors import EmbedderMismatchError, InvalidInputError, StoreClosedError
 from ..memory_types import new_id
 from .embedders import Embedder, open_embedder
 from .store_filters import check_conditions, meets, namespace_matches
@@ -40,6 +40,7 @@ from .store_rows import (
     field_paths,
     item_digest,
     known_vectors,
+    minutes_of,
     parts_of,
     record_ids,
     where_of,
@@ -150,18 +151,30 @@ class ChromaStore(BaseStore):
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    async def __aenter__(self) -> ChromaStore:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await asyncio.to_thread(self.close)
+
+    def _check_open(self) -> None:
+        if self._client is None:
+            raise StoreClosedError("the ChromaStore was closed before this call; open it again")
+
     # ------------------------------------------------------------------ the contract
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Do operations: reads see what was there before; of several writes to one key the last counts.
 
         Raises:
-            InvalidInputError: for a value that is no JSON, an unknown operator of a filter, or a negative limit or offset;
-                nothing of the batch is written.
+            InvalidInputError: for a value that is no JSON, a time to live that is no number of minutes above 0, an unknown
+                operator of a filter, or a negative limit or offset; nothing of the batch is written.
+            StoreClosedError: after :meth:`close`.
         """
         listed = list(ops)
         writes = {(op.namespace, op.key): op for op in listed if isinstance(op, PutOp)}
         with self._lock:
+            self._check_open()
             prepared = self._prepare(list(writes.values()))
             results: list[Result] = []
             for op in listed:
@@ -185,6 +198,7 @@ class ChromaStore(BaseStore):
     def sweep_ttl(self) -> int:
         """Delete what has expired; returns how many items."""
         with self._lock:
+            self._check_open()
             self._swept = self._clock()
             where = {"$and": [{"expires": {"$gt": 0.0}}, {"expires": {"$lte": self._swept}}]}
             rows = self._rows(where)
@@ -206,6 +220,7 @@ class ChromaStore(BaseStore):
                 value = json.dumps(dict(op.value), allow_nan=False)
             except (TypeError, ValueError) as error:
                 raise InvalidInputError(f"the value of {op.key!r} in {op.namespace!r} is no JSON: {error}") from None
+            minutes = minutes_of(op)
             own = self._texts(op)
             row = {
                 "of": of,
@@ -214,8 +229,8 @@ class ChromaStore(BaseStore):
                 "namespace": json.dumps(op.namespace),
                 "prefixes": [json.dumps(op.namespace[:depth]) for depth in range(1, len(op.namespace) + 1)],
                 "value": value,
-                "ttl": float(op.ttl or 0),
-                "expires": self._clock() + op.ttl * 60 if op.ttl else 0.0,
+                "ttl": minutes,
+                "expires": self._clock() + minutes * 60 if minutes else 0.0,
                 "revision": new_id("put"),
             }
             writes.append(Write(of, row, len(texts), len(texts) + len(own)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from hashlib import blake2b
@@ -10,7 +11,9 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
-from langgraph.store.base import Item, SearchItem, tokenize_path
+from langgraph.store.base import Item, PutOp, SearchItem, tokenize_path
+
+from ..errors import InvalidInputError
 
 __all__ = [
     "Write",
@@ -19,6 +22,7 @@ __all__ = [
     "field_paths",
     "item_digest",
     "known_vectors",
+    "minutes_of",
     "parts_of",
     "record_ids",
     "where_of",
@@ -89,3 +93,15 @@ def as_item(row: Mapping[str, Any]) -> Item:
 def as_search_item(row: Mapping[str, Any], score: float | None) -> SearchItem:
     """The result of a search, of a row."""
     return SearchItem(**_fields(row), score=score)
+
+
+def minutes_of(op: PutOp) -> float:
+    """How long an item lives; 0 for as long as it is not deleted."""
+    ttl: object = op.ttl
+    if ttl is None:
+        return 0.0
+    if isinstance(ttl, bool) or not isinstance(ttl, int | float) or not 0 < ttl < math.inf:
+        raise InvalidInputError(
+            f"ttl = {ttl!r} of {op.key!r} in {op.namespace!r}: give minutes above 0, or None for an item that stays"
+        )
+    return float(ttl)

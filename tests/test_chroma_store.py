@@ -18,7 +18,7 @@ from langgraph.store.base import GetOp, ListNamespacesOp, MatchCondition, PutOp,
 from langgraph.store.memory import InMemoryStore
 from typing_extensions import TypedDict
 
-from hexamem.errors import EmbedderMismatchError, InvalidInputError
+from hexamem.errors import EmbedderMismatchError, InvalidInputError, StoreClosedError
 from hexamem.stores.chroma_store import ChromaStore
 from hexamem.stores.embedders import open_embedder
 
@@ -206,6 +206,21 @@ def test_writes_sweep_when_it_is_time(tmp_path: Path) -> None:
         clock.now += 6 * 60
         store.put(USER, "other", {"text": "b"})
         assert [row["key"] for row in store._rows({"n": 0})] == ['"other"']
+
+
+@pytest.mark.parametrize("ttl", [0, -5, "5", True, float("nan"), float("inf")])
+def test_a_time_to_live_that_is_no_number_of_minutes_is_refused(store: ChromaStore, ttl: Any) -> None:
+    with pytest.raises(InvalidInputError, match="ttl = .*give minutes above 0, or None"):
+        store.put(USER, "short", {"text": "a"}, ttl=ttl)
+    assert store.get(USER, "short") is None
+
+
+async def test_a_store_is_left_asynchronously_too_and_closed_afterwards(tmp_path: Path) -> None:
+    async with ChromaStore(tmp_path / "store") as store:
+        await store.aput(USER, "a", {"text": "x"})
+    for call in (lambda: store.get(USER, "a"), lambda: store.put(USER, "b", {"text": "y"}), store.sweep_ttl):
+        with pytest.raises(StoreClosedError, match="closed before this call; open it again"):
+            call()
 
 
 def test_a_value_that_is_no_json_is_refused_and_nothing_of_its_batch_is_written(store: ChromaStore) -> None:

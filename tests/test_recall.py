@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -559,6 +560,29 @@ def test_the_caption_of_a_secret_is_searched_its_reference_and_value_are_not(ali
     assert [hit.kind for hit in vault] == ["vault"]
     with alice.memory.ledger.read(alice.name) as tx:
         assert "Tr0ub4dor" not in repr(tx.connection.exec_driver_sql("select * from recalls").all())
+
+
+def test_recalls_whose_writing_was_broken_off_after_the_commit_are_noted_once(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice = memory.user("alice")
+    alice.remember("I live in Ghent.")
+    found = alice.recall("Where do I live?")
+    write = memory.ledger.write
+
+    @contextmanager
+    def broken_off(*args: Any, **more: Any) -> Iterator[Any]:
+        with write(*args, **more) as tx:
+            yield tx
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(memory.ledger, "write", broken_off)
+    with pytest.raises(KeyboardInterrupt):
+        alice.write_recalls()
+    monkeypatch.undo()
+    alice.write_recalls()
+    with memory.ledger.read("alice") as tx:
+        assert tx.connection.exec_driver_sql("select id from recalls").all() == [(found.id,)]
 
 
 def test_a_question_that_holds_a_secret_is_noted_without_it(tmp_path: Any) -> None:

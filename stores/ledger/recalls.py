@@ -11,7 +11,7 @@ from sqlalchemy import bindparam, delete, insert, select, update
 
 from ...errors import InvalidInputError, NotFoundError
 from ...memory_types.base import utc_now
-from .ledger import Transaction
+from .ledger import Transaction, insert_or_skip
 from .prepared import Prepared
 from .schema import feedback, recalls, users
 
@@ -50,9 +50,10 @@ def recall_row(
 
 
 def log_recalls(tx: Transaction, rows: Sequence[RecallRow]) -> None:
-    """Write recalls that were made."""
+    """Write recalls that were made. One that is there is left: what was broken off after its commit is written again."""
     if rows:
-        tx.connection.execute(insert(recalls), [{"user_id": tx.user_id, **row} for row in rows])
+        told = [{"user_id": tx.user_id, **row} for row in rows]
+        tx.connection.execute(insert_or_skip(tx.connection, recalls), told)
 
 
 def read_recall(tx: Transaction, recall_id: str) -> RecallRow:
