@@ -210,7 +210,7 @@ def test_writes_sweep_when_it_is_time(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ttl", [0, -5, "5", True, float("nan"), float("inf")])
 def test_a_time_to_live_that_is_no_number_of_minutes_is_refused(store: ChromaStore, ttl: Any) -> None:
-    with pytest.raises(InvalidInputError, match="ttl = .*give minutes above 0, or None"):
+    with pytest.raises(InvalidInputError, match=r"ttl = .*give minutes above 0, or None"):
         store.put(USER, "short", {"text": "a"}, ttl=ttl)
     assert store.get(USER, "short") is None
 

@@ -10,7 +10,7 @@ import pytest
 from blockbuster import blockbuster_ctx
 from langchain.agents import create_agent
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.messages import HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import ToolException, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
@@ -156,6 +156,33 @@ def test_what_is_rejected_is_told_to_the_model_and_not_revealed(memory: Memory, 
     assert (out["messages"][2].text, out["messages"][2].status) == ("Not today.", "error")
     assert (doors.given, memory.user("alice").reveals()) == ([], [])
     assert [step.content for step in memory.user("alice").steps()] == ["Log in.", "", "Not today.", "I may not."]
+
+
+@pytest.mark.parametrize("answer", ["yes", 1, {"decisions": []}, {"decisions": [{"type": "edit"}]}, ["approve"]])
+def test_an_answer_that_is_no_decision_is_asked_for_again(memory: Memory, doors: Doors, answer: Any) -> None:
+    made, _ = agent(memory, [calls("login", password=keep(memory, "high")), "In."], doors, InMemorySaver())
+    made.invoke(ask(), THREAD, context=ALICE)
+    for _ in range(2):
+        out = made.invoke(Command(resume=answer), THREAD, context=ALICE)
+        [asked] = out["__interrupt__"]
+        assert "which is no decision: resume with" in asked.value["action_requests"][0]["description"]
+        assert doors.given == []
+    out = made.invoke(Command(resume={"decisions": [{"type": "approve"}]}), THREAD, context=ALICE)
+    assert (out["messages"][-1].text, doors.given) == ("In.", [(SECRET, None)])
+
+
+def test_two_calls_at_once_are_decided_each_by_its_own_interrupt(memory: Memory, doors: Doors) -> None:
+    reference = keep(memory, "high")
+    both = AIMessage(
+        "", tool_calls=[*calls("login", password=reference).tool_calls, *calls("login", password=reference).tool_calls]
+    )
+    both.tool_calls[1]["id"] = "second"
+    made, _ = agent(memory, [both, "In."], doors, InMemorySaver())
+    out = made.invoke(ask(), THREAD, context=ALICE)
+    first, second = out["__interrupt__"]
+    decided = {first.id: {"decisions": [{"type": "approve"}]}, second.id: {"decisions": [{"type": "reject"}]}}
+    made.invoke(Command(resume=decided), THREAD, context=ALICE)
+    assert len(doors.given) == 1
 
 
 def test_errors_of_the_tool_do_not_tell_the_value(memory: Memory, doors: Doors) -> None:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args
 from urllib.parse import quote
 
 from langchain.agents.middleware import AgentMiddleware
@@ -20,8 +20,9 @@ from pydantic import PrivateAttr
 
 from .. import lazy_re as re
 from ..aligning import MEMORY_TOOLS
-from ..errors import ConfigError, HexamemError, InvalidInputError, NotFoundError
+from ..errors import ConfigError, HexamemError, NotFoundError
 from ..memory_types import Sensitivity, VaultItem
+from ..memory_types.times import shown
 from ..scoping import ScopeResolver, resolve_scope
 from ..stores.ledger import whole_words
 from ..stores.ledger.vault import list_secrets
@@ -43,6 +44,7 @@ _APPROVE: tuple[Sensitivity, ...] = ("high",)
 _NESTED = 3  # JSON within JSON, how deep
 _SHORT = 8
 """Characters below which a value is taken out of a result as a whole word only."""
+_DECISIONS = 'resume with {"decisions": [{"type": "approve"}]} or {"decisions": [{"type": "reject"}]}'
 
 
 class VaultMiddleware(AgentMiddleware[Any, Any]):
@@ -54,7 +56,8 @@ class VaultMiddleware(AgentMiddleware[Any, Any]):
     takes the value out of what comes back, errors included. The call as the model wrote it stays in the history. The
     tool runs without callbacks and tracing, so no trace holds the value; other tools get the reference as it is.
 
-    Resume with ``Command(resume={"decisions": [{"type": "approve"}]})`` or ``"reject"``. Approval needs a checkpointer.
+    Resume with ``Command(resume={"decisions": [{"type": "approve"}]})`` or ``"reject"``; any other answer is asked for again,
+    with the reason in the description. Approval needs a checkpointer.
 
     Args:
         memory: an open memory.
@@ -119,9 +122,9 @@ class VaultMiddleware(AgentMiddleware[Any, Any]):
         asked = [secret_id for secret_id in wanted if known[secret_id][1] in self._approve]
         if asked:
             captions = ", ".join(known[one][0] for one in asked)
-            why_not = _decision(interrupt(_request(call, captions)))
-            if why_not is not None:
-                return _refused(call, why_not or f"the user did not allow {call['name']} to use: {captions}")
+            decision = _asked(_request(call, captions))
+            if not decision.approved:
+                return _refused(call, decision.why or f"the user did not allow {call['name']} to use: {captions}")
         try:
             values = {
                 one: user.reveal(one, reason=f"given to the tool {call['name']}", actor=f"tool:{call['name']}")
@@ -283,20 +286,32 @@ def _request(call: Mapping[str, Any], captions: str) -> dict[str, Any]:
     }
 
 
-def _decision(answer: Any) -> str | None:
-    """None for an approval; else why not, as far as it was told."""
+class _Decision(NamedTuple):
+    approved: bool
+    why: str = ""
+
+
+def _asked(request: dict[str, Any]) -> _Decision:
+    """What was decided. A run keeps each answer for good, so one that is none is asked for anew, not raised."""
+    answer = interrupt(request)
+    while (decision := _decision(answer)) is None:
+        [action] = request["action_requests"]
+        told = f"{action['description']} (answered with {shown(answer)}, which is no decision: {_DECISIONS})"
+        answer = interrupt({**request, "action_requests": [{**action, "description": told}]})
+    return decision
+
+
+def _decision(answer: Any) -> _Decision | None:
+    """None where it is neither an approval nor a refusal."""
     decision = answer
     if isinstance(decision, Mapping) and isinstance(decision.get("decisions"), list | tuple):
         decision = decision["decisions"][0] if len(decision["decisions"]) == 1 else None
     kind = decision.get("type") if isinstance(decision, Mapping) else decision
     if kind is True or kind == "approve":
-        return None
+        return _Decision(True)
     if kind is False or kind == "reject":
-        return str(decision.get("message") or "") if isinstance(decision, Mapping) else ""
-    raise InvalidInputError(
-        f"the approval of a secret was answered with {answer!r}: resume with "
-        '{"decisions": [{"type": "approve"}]} or {"decisions": [{"type": "reject"}]}'
-    )
+        return _Decision(False, str(decision.get("message") or "") if isinstance(decision, Mapping) else "")
+    return None
 
 
 def _refused(call: Mapping[str, Any], why: str) -> ToolMessage:
