@@ -11,15 +11,15 @@ from ..agents.research_rules.question import content_words, stems
 from ..agents.research_rules.saying_nothing import asks_to_forget
 from ..errors import InvalidInputError
 from ..intent.page_sentences import SPLIT
-from ..intent.phrases.tokens import word_set
 from ..memory_types import Hit, Source, Step
 from ..stores.changing import can_be_cut
 from ..stores.ledger import get_steps
+from .clauses import ASIDE, COURTESY, is_one_clause, only_says, word_stems
 
 if TYPE_CHECKING:
     from ..user import UserMemory
 
-__all__ = ["ASKS", "CLAUSE", "COURTESY", "Meant", "sentences", "what_is_meant", "word_stems"]
+__all__ = ["ASKS", "Meant", "sentences", "what_is_meant"]
 
 _CANDIDATES, _SURE, _SHOWN = 30, 6, 8
 _TALK = re.compile(
@@ -29,25 +29,8 @@ _TALK = re.compile(
     r"|请|麻烦|忘掉|忘记|忘了|删除|删掉|去掉|关于|所有|全部|用户|我?(?:刚才?|之前|以前)?(?:说|讲|提)[过到]?的?|的?(?:事情?|那句话|话|记录|信息|内容|消息)(?=\W|$)",
     re.IGNORECASE,
 )
-CLAUSE = re.compile(r"[.!?;:,](?=\s|$)|[。！？；：，、\n]|\s(?:and|but|because|so|while|since)\s|但是?|而且|因为|所以")
-"""What stands between the clauses of a text."""
-
 ASKS = re.compile(r"[?？]\s*$|^\W*(?:please\s+)?(?:forget|delete|remove|erase)\b|^请?(?:忘|删)", re.IGNORECASE)
 """What a person asks, or asks to be forgotten: it says nothing by itself."""
-COURTESY = word_set(
-    "noted got understood great good lovely nice fine wonderful cool perfect congratulations congrats thank thanks telling told"
-    " tell remember remembered keep kept mind sure okay ok glad happy let know anything else help enjoy fun sorry hear hearing"
-    " see sounds sound like love name done right alright yes add added save saved note store stored update updated"
-    " 好的 记住 明白 谢谢 知道 收到"
-)
-"""Words of a reply that carry nothing of what was said."""
-_ASIDE = re.compile(
-    r"\b(?:please\s)?(?:don['’]t|do\snot|never)\s(?:ever\s)?(?:tell|mention\s(?:it|this)\sto)\s(?:anyone|anybody|a\ssoul|him|her|them|my\s\w+)\b"
-    r",?(?:\s(?:but|that)\b)?|\bbetween\s(?:you\sand\sme|us|ourselves)\b|\bkeep\s(?:it|this|that)\s(?:secret|quiet|to\syourself|between\sus)\b"
-    r"|(?:别|不要)(?:告诉|跟)(?:别人|任何人)(?:说|讲)?|(?:你)?替我保密",
-    re.IGNORECASE,
-)
-"""How a person tells a secret: it says nothing of the matter."""
 _DENIES = re.compile(r"\b(?:not|never|nobody|none|no longer|neither|nor|without)\b|n['’]t\b|不|没|别", re.IGNORECASE)
 _NAME = re.compile(r"\b[^\W\d_a-z][^\W_]+")
 _MEANS_ANOTHER = re.compile(
@@ -63,7 +46,8 @@ class Meant:
     Attributes:
         steps, items: records that say it and nothing else.
         parts: step → those of its sentences that say it and nothing else, where others stand beside them.
-        unsure: ids of others that say it, the best first: they say more, or there are too many to be sure.
+        unsure: ids of others that say it, the best first: they say more, or there are too many to be sure; where nothing
+            says it, of those that say most of it.
     """
 
     steps: tuple[str, ...] = ()
@@ -89,11 +73,11 @@ class _Found:
         (self.items if sure else self.unsure).append(hit.id)
         return sure
 
-    def add_step(self, step: Step, quotes: Sequence[str] = ()) -> None:
+    def add_step(self, step: Step, quotes: Sequence[tuple[str, str]] = ()) -> None:
         """Take a step as one that says it.
 
         Args:
-            quotes: the words of it from which items were learned that say it and nothing else.
+            quotes: the words of it from which items were learned that say it and nothing else, each with the item's text.
         """
         text = step.content or step.index_text
         meant, more = self._saying(text, quotes)
@@ -110,16 +94,18 @@ class _Found:
 
     def _contradicts(self, text: str) -> bool:
         """Whether a text denies something and the words do not, or the other way round: it may say the opposite."""
-        return (_DENIES.search(_ASIDE.sub(" ", text)) is not None) != self.denied
+        return (_DENIES.search(ASIDE.sub(" ", text)) is not None) != self.denied
 
-    def _saying(self, text: str, quotes: Sequence[str]) -> tuple[list[str], bool]:
+    def _saying(self, text: str, quotes: Sequence[tuple[str, str]]) -> tuple[list[str], bool]:
         """The sentences that say it and nothing else, and whether there are others that say it and more."""
         found, more, names = [], False, ""
         for sentence in sentences(text):
             known = names if _MEANS_ANOTHER.search(sentence) and _any_of(sentence, self.wanted) else ""
-            of_item = [one for one in quotes if one.strip(" .!?。！？") in sentence]
+            of_item = [one for one in quotes if one[0].strip(" .!?。！？") in sentence]
             if _all_of(f"{sentence} {known}", self.wanted) or of_item:
-                words = [*self.wanted, *(word for one in of_item for word in word_stems(one))]
+                words = [*self.wanted]
+                for quote, learned in of_item:  # of a quote that says more, the item says which of it is meant
+                    words += word_stems(f"{quote} {learned}" if is_one_clause(quote) else learned)
                 if only_says(sentence, words) and not self._contradicts(sentence):
                     found.append(sentence)
                 else:
@@ -132,7 +118,7 @@ def what_is_meant(user: UserMemory, what: str, without: Collection[str] = ()) ->
     """The records that say what is told in words.
 
     A record says it that holds every word that carries the words given, and so does the message that such an item was
-    learned from; it says nothing else where each of its clauses holds one of them. Of a message that says more, the
+    learned from; it says nothing else where none of its clauses does, see :func:`.clauses.only_says`. Of a message that says more, the
     sentences count that say it and nothing else: a name that such a sentence refers to by a pronoun counts as said.
 
     Args:
@@ -144,17 +130,20 @@ def what_is_meant(user: UserMemory, what: str, without: Collection[str] = ()) ->
     wanted = word_stems(_TALK.sub(" ", what))
     if not wanted:
         raise InvalidInputError(f"what = {what!r} names nothing: say what is to be forgotten, or give ids")
-    said = [hit for hit in user.recall(what, _CANDIDATES).hits if hit.id not in without and _all_of(hit.text, wanted)]
+    near = [hit for hit in user.recall(what, _CANDIDATES).hits if hit.id not in without]
+    said = [hit for hit in near if _all_of(hit.text, wanted)]
+    if not said:
+        return Meant(unsure=tuple(_saying_most(user, near, what)))
     found = _Found(wanted, _DENIES.search(what) is not None)
     steps = dict.fromkeys(hit.id for hit in said if hit.kind == "step")
-    learned: dict[str, list[str]] = {}
+    learned: dict[str, list[tuple[str, str]]] = {}
     for hit in said:
         if hit.kind == "step" or (hit.sources and all(one.step_id in without for one in hit.sources)):
             continue
         if found.add_item(hit):
             for one in _telling(hit.sources, wanted):
                 if one.step_id not in without:
-                    learned.setdefault(one.step_id, []).extend([one.quote] if one.quote else [])
+                    learned.setdefault(one.step_id, []).extend([(one.quote, hit.text)] if one.quote else [])
     with user.memory.ledger.read(user.name) as tx:
         held = get_steps(tx, {*steps, *learned})
     for step_id in dict.fromkeys([*steps, *learned]):
@@ -176,6 +165,26 @@ def what_is_meant(user: UserMemory, what: str, without: Collection[str] = ()) ->
     )
 
 
+def _saying_most(user: UserMemory, near: Sequence[Hit], what: str) -> list[str]:
+    """The ids of those that say most of what nothing says whole: two of its words and half of them, a name among them if
+    there is one. What is asked or replied says nothing.
+    """
+    words = content_words(_TALK.sub(" ", what))
+    wanted, names = [stems(word) for word in words], [stems(word) for word in words if word[0].isupper()]
+    with user.memory.ledger.read(user.name) as tx:
+        steps = get_steps(tx, [hit.id for hit in near if hit.kind == "step"])
+    held: dict[str, int] = {}
+    for hit in near:
+        step = steps.get(hit.id)
+        if hit.kind == "vault" or (step is not None and (step.role != "user" or ASKS.search(step.content))):
+            continue
+        if not names or _any_of(hit.text, names):
+            own = stems(hit.text)
+            held[hit.id] = sum(word <= own for word in wanted)
+    most = max(held.values(), default=0)
+    return [one for one, count in held.items() if count == most >= max(2, len(words) / 2)][:_SHOWN]
+
+
 def _telling(sources: Sequence[Source], wanted: Collection[frozenset[str]]) -> list[Source]:
     """The sources of an item that tell it: those whose words hold most of those wanted, and those without words of their own.
 
@@ -189,20 +198,6 @@ def _telling(sources: Sequence[Source], wanted: Collection[frozenset[str]]) -> l
 def sentences(text: str) -> list[str]:
     """The sentences of a text, exactly as they stand there."""
     return [bare for one in SPLIT.split(text) if (bare := one.strip())]
-
-
-def only_says(text: str, wanted: Collection[frozenset[str]]) -> bool:
-    """Whether each clause of more than one word that carries it holds one of the words: nothing else is said."""
-    for clause in CLAUSE.split(_ASIDE.sub(" ", text)):
-        held = stems(clause)
-        if len(content_words(clause)) > 1 and not any(word <= held for word in wanted):
-            return False
-    return True
-
-
-def word_stems(text: str) -> list[frozenset[str]]:
-    """The stems of each word that carries a text; of a run of Han characters those of its pairs."""
-    return [stems(word) for word in content_words(text)]
 
 
 def _all_of(text: str, wanted: Iterable[frozenset[str]]) -> bool:

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING
 from .. import lazy_re as re
 from ..agents.research_rules.question import content_words, stems
 from ..agents.research_rules.saying_nothing import asks_to_forget
-from ..intent.phrases.tokens import word_set
-from ..intent.scopes.numbers import MONTHS, WEEKDAYS
 from ..memory_types import MemoryItem, Step, VaultItem
 from ..stores.changing import can_be_cut
 from ..stores.ledger import get_items, get_steps
 from ..stores.ledger.said_steps import ThreadLine, thread_lines
-from .meaning import ASKS, CLAUSE, COURTESY, sentences
+from .clauses import CLAUSE, COURTESY, DAYS
+from .meaning import ASKS, sentences
 
 if TYPE_CHECKING:
     from ..user import UserMemory
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["Repeats", "what_repeats"]
 
 _MOST = 12  # records that are told
-_DAYS = word_set(" ".join((*MONTHS, *WEEKDAYS, *(f"{one}s" for one in WEEKDAYS), "today", "tomorrow")))
 _COUNT = re.compile(r"\d{1,2}(?:st|nd|rd|th|am|pm)?|(?:19|20)\d\d(?:-\d\d){0,2}")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 
@@ -196,7 +194,7 @@ class _Told:
                         continue
                     words[low] = stems(word)
                     opens = at == 0 and sentence.lstrip("\"“‘'(*- ").startswith(word)
-                    if _is_code(low) or (low not in _DAYS and word[0].isupper() and not opens):
+                    if _is_code(low) or (low not in DAYS and word[0].isupper() and not opens):
                         names.add(low)
         keys = {low: _key(low) for low in words}
         left = {low: word for low, word in words.items() if not _carries_nothing(low)}
@@ -275,7 +273,7 @@ def _is_code(low: str) -> bool:
 
 
 def _carries_nothing(low: str) -> bool:
-    return low in COURTESY or low in _DAYS or _COUNT.fullmatch(low) is not None
+    return low in COURTESY or low in DAYS or _COUNT.fullmatch(low) is not None
 
 
 def _held(text: str, words: Collection[frozenset[str]]) -> int:

@@ -140,7 +140,7 @@ def _tell_unsure(chat: Chat, records: Sequence[Step | MemoryItem]) -> None:
     """List what may be meant, by number."""
     chat.show_list([one.id for one in records])
     output.write_text(
-        "Nothing is forgotten yet: these say it and more, or are many. /forget NUMBER takes one out, or several."
+        "Nothing is forgotten yet: these say it and more, or most of it, or are many. /forget NUMBER takes one out, or several."
     )
     for number, one in enumerate(records, 1):
         output.write_text(output.clean(_record_line(f"{number:>2}  {one.id}", one)))
