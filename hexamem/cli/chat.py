@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from ..memory_types import MemoryItem
     from ..user import UserMemory
+    from .stopping import StoppableStream
 
 __all__ = ["Chat", "chat", "item_line"]
 
@@ -46,14 +47,17 @@ def chat(
         talk.greet()
         asks = _asks_a_model_to_learn(memory)
         for line in _lines():
-            if line.startswith("/"):
-                if not run_command(talk, line):
-                    break
-            else:
-                talk.say(line)
-            if not asks:
-                memory.flush()  # what was said is indexed and learned from before the next line
-            talk.tell_learned()
+            try:
+                if line.startswith("/"):
+                    if not run_command(talk, line):
+                        break
+                else:
+                    talk.say(line)
+                if not asks:
+                    memory.flush()  # what was said is indexed and learned from before the next line
+                talk.tell_learned()
+            except KeyboardInterrupt:  # stops the turn; what it left undone is done with the next one
+                output.note("stopped")
         if asks:
             memory.flush()  # a call for the rest, where one after each line would cost as many calls as there are lines
             talk.tell_learned()
@@ -135,12 +139,14 @@ class Chat:
     def say(self, line: str) -> None:
         """One turn: stores the message, shows what is recalled and the reply, stores the reply.
 
-        A model that fails ends the turn, not the conversation; the message is stored.
+        A model that fails ends the turn, not the conversation; the message is stored. So it is where the turn is interrupted:
+        the reply is left as far as it came, and nothing of it is stored.
         """
         from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 
         from ..aligning import NOT_STORED
         from ..stores.secrets import find_references
+        from .stopping import StoppableStream
 
         assert self._graph is not None
         self.show_list([])  # a number no longer stands for what was listed before
@@ -153,10 +159,16 @@ class Chat:
         shown = False
         out: dict[str, Any] = {"messages": given}
         context = {"user": self.user.name, "thread_id": self.thread}
-        try:
-            stream: Any = self._graph.stream(
-                {"messages": given}, context=context, stream_mode=["messages", "custom", "values"]
+        graph = self._graph
+        stream = StoppableStream(
+            lambda stops: graph.stream(
+                {"messages": given},
+                {"callbacks": [stops]},
+                context=context,  # type: ignore[arg-type]
+                stream_mode=["messages", "custom", "values"],
             )
+        )
+        try:
             for mode, what in stream:
                 if mode == "values":
                     out = what
@@ -167,6 +179,11 @@ class Chat:
                     shown = True
         except Exception as error:  # noqa: BLE001 - whatever a model's client raises; it is shown
             output.note(f"the reply failed ({type(error).__name__}: {str(error)[:300]}); your message is stored")
+        except KeyboardInterrupt:
+            self._stop(stream, line, stored)
+            _write_part("\n")  # the terminal shows ^C
+            output.note("stopped; your message is stored")
+            shown = False
         if shown:
             _write_part("\n")
         said = list(out["messages"])
@@ -183,6 +200,18 @@ class Chat:
             output.write(Text("/reveal shows the secret here; the model never sees it", style="dim"))
         if stored:
             output.write(Text(f"stored {output.counted(len(stored), 'message')}", style="dim"))
+
+    def _stop(self, stream: StoppableStream, line: str, stored: list[str]) -> None:
+        """Leave a turn, its message stored."""
+        stream.stop()
+        remembers = (
+            what for mode, what in stream if mode == "custom" and what.get("stage") == "remember"
+        )  # nothing that the turn does before it takes long
+        if (heard := next(remembers, None) if not stored else None) is not None:
+            self._heard(heard, stored)
+        last = self.user.steps(self.thread)[-1:]
+        if not stored and not any(one.role == "user" and one.content == line for one in last):
+            stored += self.user.remember(line, thread_id=self.thread).step_ids
 
     def _heard(self, what: dict[str, Any], stored: list[str]) -> None:
         """What the memory tells of its work."""
