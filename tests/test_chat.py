@@ -615,3 +615,20 @@ def test_without_a_model_what_was_put_off_is_told_with_its_new_day(chat: Chat) -
     day = re.search(r"on (\d{4}-\d\d-\d\d) at 6pm", told)
     assert day
     assert date.fromisoformat(day[1]).strftime("%A") == "Tuesday"
+
+
+def test_a_new_memory_is_told_at_the_start_and_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    heard: list[str] = []
+
+    class Typing(io.StringIO):
+        def readline(self, *_: Any) -> str:
+            heard.append(capsys.readouterr().err)
+            return super().readline()
+
+    for _ in range(2):
+        monkeypatch.setattr(sys, "stdin", Typing("I like figs.\n/quit\n"))
+        assert run(["chat", "--user", "alice", "--home", str(tmp_path / "home")]) == 0
+    assert "there was no memory at" in heard[0]
+    assert not any("there was no memory" in one for one in heard[1:])

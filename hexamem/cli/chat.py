@@ -164,7 +164,7 @@ class Chat:
             lambda stops: graph.stream(
                 {"messages": given},
                 {"callbacks": [stops]},
-                context=context,  # type: ignore[arg-type]
+                context=context,
                 stream_mode=["messages", "custom", "values"],
             )
         )

@@ -208,6 +208,8 @@ class Session:
         from ..memory import Memory
 
         with Memory.open(self.folder, embedder=self.embedder_spec, model=self.model, settings=self.settings) as memory:
+            if new:  # at once: a conversation may last for hours
+                output.note(f"note: there was no memory at {self.folder} yet; this made one")
             try:
                 yield memory
                 if memory.model_tier.refining is not None:  # no later process need know of the model
@@ -215,8 +217,6 @@ class Session:
             finally:
                 for line in memory.notices:
                     output.note(f"note: {line}")
-        if new:
-            output.note(f"note: there was no memory at {self.folder} yet; this made one")
 
     @contextmanager
     def scratch(self) -> Iterator[Memory]:
