@@ -482,7 +482,7 @@ def test_wrong_commands_say_what_is_wrong(chat: Chat) -> None:
     for told in (
         "there is no /nope",
         "/forget needs",
-        "has 0 entries",
+        "there is no list yet",
         "nothing was forgotten",
         "provider",
         "'step_nope'",
@@ -588,7 +588,7 @@ def test_an_animal_is_meant_by_its_kind(chat: Chat) -> None:
 
 def test_numbers_of_forget_end_with_the_next_message_and_the_words_are_shown(chat: Chat) -> None:
     shown = chat("I like figs.", "/memory figs", "My PIN is 4711.", "/forget 1", "/memory figs", "/forget 1")
-    assert "/forget 1: the last list since your message has 0 entries" in shown
+    assert "/forget 1: there is no list yet since your last message" in shown
     assert re.search(r"Forgotten: step_\S+ “I like figs\.”", shown)
     assert shown.count("Forgotten:") == 1
 
@@ -632,3 +632,46 @@ def test_a_new_memory_is_told_at_the_start_and_once(
         assert run(["chat", "--user", "alice", "--home", str(tmp_path / "home")]) == 0
     assert "there was no memory at" in heard[0]
     assert not any("there was no memory" in one for one in heard[1:])
+
+
+@pytest.mark.parametrize("line", ["exit", "quit", "Exit", "QUIT", "/exit", "/QUIT"])
+def test_exit_and_quit_alone_end_the_conversation_and_are_not_stored(chat: Chat, line: str) -> None:
+    chat("I like figs.", line, "I like tea.")
+    assert "1 message in thread" in chat("/quit")
+
+
+@pytest.mark.parametrize("line", ["exit stage left", "I quit", "quit my job today", "exit.", "退出"])
+def test_words_beside_exit_or_quit_make_a_message(chat: Chat, line: str) -> None:
+    assert chat(line, "I like tea.").count("stored 1 message") == 2
+
+
+def test_commands_are_read_in_any_case(chat: Chat) -> None:
+    shown = chat("The bridge is closed.", "/MEMORY bridge", "/Forget 1", "/Undo", "/HELP")
+    assert "Forgotten: step_" in shown
+    assert "Undone: op_" in shown
+    assert "show these commands" in shown
+    assert "there is no /" not in shown
+
+
+@pytest.mark.parametrize("line", ["/why 3", "/quit now", "/exit 1", "/HELP me"])
+def test_a_command_that_takes_nothing_says_so(chat: Chat, line: str) -> None:
+    shown = chat(line, "I like tea.")
+    name = line.split(maxsplit=1)[0].casefold()
+    assert f"{name} takes nothing behind it: type {name} alone" in shown
+    assert "stored 1 message" in shown
+
+
+def test_research_without_a_question_says_how_to_ask(chat: Chat) -> None:
+    shown = chat("/research", "/research   ")
+    assert shown.count("/research needs a question: /research QUESTION") == 2
+    assert "question = ''" not in shown
+
+
+def test_a_number_where_there_is_no_list_says_how_to_get_one(chat: Chat) -> None:
+    told = "there is no list yet since your last message; type /why or /memory for one"
+    assert f"/forget 1: {told}" in chat("/forget 1")
+    shown = chat("The bridge is closed.", "/forget that the bridge is closed", "/undo", "/forget 1", "/reveal 1")
+    assert f"/forget 1: {told}" in shown
+    assert f"/reveal 1: {told}" in shown
+    shown = chat("/memory bridge", "/forget 9")
+    assert "the last list since your message has 2 entries" in shown

@@ -40,7 +40,7 @@ def chat(
 
     Shows what was recalled, stored and learned. /help lists its commands; end with /quit or Ctrl-D.
     """
-    from .chat_commands import run_command
+    from .chat_commands import is_command, run_command
 
     with session.user(user, timezone) as memory:
         talk = Chat(memory, thread, session.model)
@@ -48,7 +48,7 @@ def chat(
         asks = _asks_a_model_to_learn(memory)
         for line in _lines():
             try:
-                if line.startswith("/"):
+                if is_command(line):
                     if not run_command(talk, line):
                         break
                 else:

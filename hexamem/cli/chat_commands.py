@@ -17,30 +17,47 @@ from .session import zone_of
 if TYPE_CHECKING:
     from .chat import Chat
 
-__all__ = ["COMMANDS", "run_command"]
+__all__ = ["COMMANDS", "is_command", "run_command"]
 
 _DIGITS = 9  # of the number of an entry in a list
+_ENDS = ("/quit", "/exit")
+_ALONE = ("/help", "/why")  # they take nothing behind them
+
+
+def is_command(line: str) -> bool:
+    """Whether a line is for the chat itself, and no message: it begins with a slash, or is just ``exit`` or ``quit``."""
+    return line.startswith("/") or f"/{line.casefold()}" in _ENDS
 
 
 def run_command(chat: Chat, line: str) -> bool:
-    """Run one line that begins with a slash; whether the conversation goes on. What is wrong with it is said."""
-    name, _, rest = line.partition(" ")
-    if name in ("/quit", "/exit"):
-        return False
-    command = COMMANDS.get(name)
+    """Run one line that is a command, in any case; whether the conversation goes on. What is wrong with it is said."""
+    given, *rest = line.split(maxsplit=1)
+    name = f"/{given.removeprefix('/').casefold()}"
+    what = rest[0].strip() if rest else ""
     try:
-        if command is None:
-            raise InvalidInputError(f"there is no {name}; use one of {', '.join(COMMANDS)}, /quit")
-        command(chat, rest.strip())
+        if name in _ENDS or name in _ALONE:
+            _refuse_words(name, what)
+        if name in _ENDS:
+            return False
+        if name not in COMMANDS:
+            raise InvalidInputError(f"there is no {given}; use one of {', '.join(COMMANDS)}, /quit")
+        COMMANDS[name](chat, what)
     except HexamemError as error:
         output.note(str(error))
     return True
 
 
+def _refuse_words(name: str, what: str) -> None:
+    if what:
+        raise InvalidInputError(f"{name} takes nothing behind it: type {name} alone")
+
+
 def _help(chat: Chat, rest: str) -> None:
     """show these commands"""
     lines = [f"{name:<11} {command.__doc__}" for name, command in COMMANDS.items()]
-    output.write_text("\n".join([*lines, f"{'/quit':<11} end the conversation; it goes on the next time"]))
+    output.write_text(
+        "\n".join([*lines, f"{'/quit':<11} end the conversation, as exit or quit alone do; it goes on the next time"])
+    )
 
 
 def _memory(chat: Chat, words: str) -> None:
@@ -157,6 +174,10 @@ def _listed(chat: Chat, what: str, command: str) -> str:
     if not what.isdecimal():
         return what
     if not 1 <= (number := _place(what)) <= len(chat.numbered):
+        if not chat.numbered:
+            raise InvalidInputError(
+                f"{command} {output.one_line(what)}: there is no list yet since your last message; type /why or /memory for one"
+            )
         raise InvalidInputError(
             f"{command} {output.one_line(what)}: the last list since your message has {len(chat.numbered)} entries; /why or "
             "/memory lists"
@@ -213,6 +234,8 @@ def _research(chat: Chat, question: str) -> None:
     """QUESTION: answer it from memory in several rounds, with quotes"""
     from ..chatting import research_as_recall
 
+    if not question:
+        raise InvalidInputError("/research needs a question: /research QUESTION")
     found = chat.user.research(question)
     chat.recall, chat.researched = research_as_recall(chat.user, found), True
     output.write_text(output.clean(found.answer))
