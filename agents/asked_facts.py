@@ -15,6 +15,7 @@ from ..memory_types import MemoryItem, utc_now
 from ..stores.ledger import Transaction, get_items, read_items
 from .applying.slots import slot_name, slot_of
 from .managers.rules.words import FEMALE, KIN, MALE
+from .research_rules.living import with_plain_work
 from .research_rules.own_facts import asked_slots
 from .research_rules.synonyms import others_for
 
@@ -74,7 +75,7 @@ def read_asked(text: str) -> AskedFact | None:
     Args:
         text: the question, in English or Chinese; in Chinese of the user only.
     """
-    text = " ".join(text[:200].split())
+    text = with_plain_work(" ".join(text[:200].split()))
     for form, slots in _FORMS:
         if found := form.match(text):
             return AskedFact(slots, found["who"])

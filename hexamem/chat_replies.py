@@ -10,6 +10,7 @@ from . import lazy_re as re
 from .agents.applying.stating import denies
 from .agents.asked_overview import asks_for_overview, only_of_people, overview, overview_of_named
 from .agents.research_rules.asking import asks, is_courtesy, only_asks
+from .agents.research_rules.living import with_plain_work
 from .agents.research_rules.own_facts import asks_of_past, states_slot
 from .agents.research_rules.question import Question, content_words, holds, read_question, stems
 from .agents.research_rules.saying_nothing import asks_of_asking, asks_plainly, merely_asks
@@ -245,7 +246,7 @@ def _best_quotes(user: UserMemory, found: Research, question: Question) -> list[
     passages = {one.id: one.score for one in found.passages}
     near = [max(0.0, passages.get(one.passage_id, 0.0)) for one in said]
     texts = {str(number): one.quote for number, one in enumerate(said)}
-    shared = dict(user.memory.lexical.score_texts(user.key, found.question, texts))
+    shared = dict(user.memory.lexical.score_texts(user.key, with_plain_work(found.question), texts))
     words = [shared.get(str(number), 0.0) for number in range(len(said))]
     nearest, most = max(near, default=0) or 1, max(words, default=0) or 1
     worth = [a / nearest + b / most for a, b in zip(near, words, strict=True)]

@@ -11,11 +11,10 @@ from ...intent.dates.relative import find_dates
 from ...intent.page_sentences import size_of, weigh
 from ...memory_types.local_time import in_zone
 from ...memory_types.research import Claim, Passage
-from ..applying.slots import slot_name
 from .asking import only_asks
 from .chinese_evidence import carried_by, standing_of
 from .linking import Chain, follow_links, identifiers
-from .own_facts import only_of_others, states_slot
+from .own_facts import only_of_others, stated_slot, states_slot
 from .question import CODE, Question, Stems, holds
 from .reflecting import coverage
 from .text_reader import TextReader
@@ -156,7 +155,7 @@ def _of_own_facts(
     question: Question, noted: Sequence[_Sentence], scored: Sequence[_Sentence], zone: tzinfo, number: int, read: Stems
 ) -> Integrated:
     """The answer to a question that people ask about themselves: what is noted of it, and what says all its words."""
-    chosen = sorted(noted, key=lambda one: question.slots.index(slot_name(one.passage.text.partition("\n")[0])))[:_FEW]
+    chosen = sorted(noted, key=lambda one: question.slots.index(stated_slot(one.passage, question.slots)))[:_FEW]
     for one in scored:
         whole = bool(question.words) and all(holds(question, one.held, word, read) for word in question.words)
         if (

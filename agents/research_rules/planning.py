@@ -12,7 +12,13 @@ __all__ = ["MAIN_NEED", "plan_by_rules"]
 MAIN_NEED = ""
 """The need of the question itself, in requests."""
 _PARTS = 3
-_TOLD = {"home_city": "home lives in 住在", "employer": "employer works at 工作", "job_title": "job works as 工作"}
+_TOLD = {
+    "home_city": "home lives in 住在",
+    "employer": "employer works at 工作",
+    "job_title": "job works as 工作",
+    "allergy to food": "allergy allergic 过敏",
+    "avoids food": "avoids eat 不吃",
+}
 """The words in which core items state a slot, where its name does not tell."""
 
 

@@ -13,6 +13,7 @@ from ...intent.references.cues import FUNCTION_WORDS
 from ...memory_types.local_time import in_utc
 from .chinese_words import given_name, is_chinese, question_words
 from .irregular import BASES, word_stems
+from .living import with_plain_work
 from .own_facts import asked_slots, possessed
 from .synonyms import others_for
 
@@ -156,7 +157,7 @@ def read_question(text: str, speakers: Collection[str], now: datetime, zone: tzi
     for one in reversed(dates):  # a date is searched as a time: what was said on a day seldom names the day
         if any(character.isdigit() for character in one.text):
             plain = f"{plain[: one.start]} {plain[one.end :]}"
-    bare = _without(plain, asked)
+    bare = with_plain_work(_without(plain, asked))
     chinese = is_chinese(bare)
     words = _chinese_words(bare) if chinese else content_words(bare)
     named: list[str] = list(_QUOTED.findall(text))
