@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from sqlalchemy import select
 
 from hexamem import STRATEGIES, Memory, Settings, UserMemory, Where
 from hexamem.memory_types import MemoryItem, Step
 from hexamem.models.tokens import count_tokens
 from hexamem.retrieval.signals.cues import OPERATIONS
 from hexamem.retrieval.signals.features import SIGNAL_OF
+from hexamem.stores.ledger.schema import recalls
 from hexamem.stores.lexical import LexicalFilter
 
 MANY = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -563,12 +565,11 @@ def test_the_caption_of_a_secret_is_searched_its_reference_and_value_are_not(ali
 
 
 def test_recalls_whose_writing_was_broken_off_after_the_commit_are_noted_once(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
+    alice: UserMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    alice = memory.user("alice")
     alice.remember("I live in Ghent.")
     found = alice.recall("Where do I live?")
-    write = memory.ledger.write
+    write = alice.memory.ledger.write
 
     @contextmanager
     def broken_off(*args: Any, **more: Any) -> Iterator[Any]:
@@ -576,13 +577,14 @@ def test_recalls_whose_writing_was_broken_off_after_the_commit_are_noted_once(
             yield tx
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(memory.ledger, "write", broken_off)
+    monkeypatch.setattr(alice.memory.ledger, "write", broken_off)
     with pytest.raises(KeyboardInterrupt):
         alice.write_recalls()
     monkeypatch.undo()
     alice.write_recalls()
-    with memory.ledger.read("alice") as tx:
-        assert tx.connection.exec_driver_sql("select id from recalls").all() == [(found.id,)]
+    with alice.memory.ledger.read(alice.name) as tx:
+        noted = select(recalls.c.id).where(recalls.c.user_id == tx.user_id)
+        assert tx.connection.execute(noted).all() == [(found.id,)]
 
 
 def test_a_question_that_holds_a_secret_is_noted_without_it(tmp_path: Any) -> None:
