@@ -9,7 +9,7 @@ import pytest
 from hexamem import UserMemory
 from hexamem.agents.applying.predicates import stated_by
 from hexamem.agents.applying.weekdays import on_other_day
-from hexamem.intent.dates.words_chinese import chinese_clock
+from hexamem.intent.dates.hours_chinese import chinese_hour
 
 
 def believed(user: UserMemory, *lines: str, at_once: bool = False) -> list[str]:
@@ -85,7 +85,9 @@ def test_what_moves_to_a_weekday_has_no_home_there() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "hour"), [("周二七点", time(19)), ("星期三八点半", time(8, 30)), ("礼拜四十点", time(10))]
+    ("said", "hour"), [("周二七点", time(7)), ("星期三八点半", time(8, 30)), ("礼拜四十点", time(10))]
 )
 def test_an_hour_behind_a_chinese_weekday_is_its_own_number(said: str, hour: time) -> None:
-    assert chinese_clock(said) == hour
+    found = chinese_hour(said)
+    assert found is not None
+    assert found.face == hour

@@ -57,7 +57,7 @@ def test_english_words_resolve_from_the_day_they_were_said(text: str, day: str) 
 @pytest.mark.parametrize(
     ("text", "moment"),
     [
-        ("tomorrow at 7", "2025-03-05 19:00"),
+        ("dinner tomorrow at 7", "2025-03-05 19:00"),
         ("on Monday at half three", "2025-03-10 15:30"),
         ("tomorrow at 6:40 am", "2025-03-05 06:40"),
         ("at 8 pm on Friday", "2025-03-07 20:00"),

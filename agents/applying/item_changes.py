@@ -331,6 +331,8 @@ class ItemChanges(ItemEndings):
         one = stated_value(known.kind, known.text, known.metadata)
         two = stated_value(new.kind, new.text, new.metadata)
         verdict = same_value(one, two)
+        if known.kind == "episodic" and verdict in ("more", "less") and not from_same_words(known, new):
+            return "different"  # another hour of the day
         if verdict == "different" and from_same_words(known, new) and telling_words(one) & telling_words(two):
             return "same"  # the same words, put differently
         return verdict

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ... import lazy_re as re
-from ...intent.dates.words_chinese import CLOCK_ZH
+from ...intent.dates.hours_chinese import CLOCK_ZH
 from .likeness import telling_words
 
 __all__ = ["ANY_VERB", "HAN_SIGN", "denies", "opposite", "states"]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from ... import lazy_re as re
-from ...intent.dates.words_chinese import WEEK, chinese_clock
-from ...intent.dates.words_english import WEEKDAY_NAME, english_clock
+from ...intent.dates.hours_chinese import chinese_hour
+from ...intent.dates.hours_english import english_hour
+from ...intent.dates.words_chinese import WEEK
+from ...intent.dates.words_english import WEEKDAY_NAME
 from ...intent.phrases.tokens import word_set
 from .stating import HAN_SIGN
 
@@ -26,7 +28,7 @@ def on_other_day(known: str, said: str) -> str:
         Empty where not each of both tells one day, and another; where what is said now tells an hour of its own, or
         anything else that was not known; and where it tells all that was known.
     """
-    if english_clock(said) or chinese_clock(said):
+    if english_hour(said) or chinese_hour(said):
         return ""
     for form in (_ENGLISH, _CHINESE):
         one, two = list(form.finditer(known)), list(form.finditer(said))

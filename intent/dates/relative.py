@@ -11,6 +11,7 @@ languages, and dateutil does the months and Easter. What may be read in two ways
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, datetime, tzinfo
 
 from ... import lazy_re as re
@@ -19,16 +20,21 @@ from .composed_english import COMPOSED_ENGLISH
 from .composing import compose
 from .further_chinese import FURTHER_CHINESE
 from .further_english import FURTHER_ENGLISH
+from .hours import Hour
+from .hours_chinese import chinese_hour
+from .hours_english import english_hour
 from .month_parts import PARTS_CHINESE, PARTS_ENGLISH
 from .spans import Anchor, DateSpan, Form, Prefer
-from .words_chinese import CHINESE_FORMS, chinese_clock, simplified
-from .words_english import ENGLISH_FORMS, english_clock
+from .words_chinese import CHINESE_FORMS, simplified
+from .words_english import ENGLISH_FORMS
 
 __all__ = ["DateSpan", "Prefer", "find_dates", "resolve_date"]
 
 _LONGEST = 20_000  # characters that are read
 _MOST = 64  # dates of one text
 _AROUND = 45  # characters before or after a date in which its time of day may stand
+_BESIDE = 60  # characters before a date that tell of which half of the day its hour is
+_JOINT = re.compile(r"[,，;；]|\s(?:and|but|then)\s", re.IGNORECASE)
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _BREAK = re.compile(r"[.!?;\n。！？；]")
 # Python's patterns take these for s, i and k where case does not count; readers look words up by the letters themselves.
@@ -116,15 +122,28 @@ def _with_clock(plain: str, span: DateSpan, spans: list[DateSpan]) -> DateSpan:
     if span.precision != "day" or span.day != span.last_day:
         return span
     after_end = min([other.start for other in spans if other.start >= span.end] + [span.end + _AROUND])
-    after = _BREAK.split(re.sub(r"(?<=\d)[.](?=\d)", ":", plain[span.end : after_end]))[0]
+    after = _of_sentence(plain[span.end : after_end])[0]
     before_start = max([other.end for other in spans if other.end <= span.start] + [span.start - _AROUND, 0])
-    before = _BREAK.split(plain[before_start : span.start])[-1]
+    before = _of_sentence(plain[before_start : span.start])[-1]
     inside = span.text[-2:] if span.text.endswith(("早", "晚")) else ""
-    for part in (inside + after, before):
-        clock = english_clock(part, plain[max(0, span.start - 60) : span.start]) or chinese_clock(part)
-        if clock:
-            return DateSpan(
-                start=span.start, end=span.end, text=span.text, day=span.day, last_day=span.last_day, clock=clock,
-                precision=span.precision, told=span.told,
-            )  # fmt: skip
+    lead = _of_sentence(plain[max(0, span.start - _BESIDE) : span.start])[-1]
+    joint = _JOINT.search(before) if before_start > span.start - len(lead) else None
+    lead = before[joint.end() :] if joint else lead  # what is told of another date tells nothing of this one
+    for part, beside in ((inside + after, ""), (before, after)):
+        hour = _hour(part, f"{lead}{plain[span.start : span.end]} {beside}")
+        if hour:
+            return replace(span, clock=hour.clock, hour=None if hour.sure else hour)
     return span
+
+
+def _of_sentence(text: str) -> list[str]:
+    """The text cut where sentences end, not within numbers."""
+    return _BREAK.split(re.sub(r"(?<=\d)[.](?=\d)", ":", text))
+
+
+def _hour(part: str, around: str) -> Hour | None:
+    """The first time of day in a part of a text, in the language in which it is told."""
+    english = english_hour(part, around)
+    if not _HAN.search(part + around) or (english is not None and english.sure):
+        return english
+    return chinese_hour(part, around) or english

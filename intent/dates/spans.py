@@ -10,6 +10,7 @@ from typing import Literal
 from dateutil.relativedelta import relativedelta
 
 from ... import lazy_re as re
+from .hours import Hour
 
 __all__ = [
     "Anchor",
@@ -46,6 +47,8 @@ class DateSpan:
     Attributes:
         day, last_day: first and last day, in the user's calendar; equal for one day.
         clock: time of day where one was told, in the user's timezone.
+        hour: a time of day of which the words by themselves do not tell the half of the day: ``clock`` is what they make
+            likely, or None.
         precision: how exact the words are; ``week`` and coarser span several days by themselves.
         told: whether a year or a shift ("yesterday", "in two weeks") fixed the date, so that no guess was made.
     """
@@ -56,6 +59,7 @@ class DateSpan:
     day: date
     last_day: date
     clock: time | None = None
+    hour: Hour | None = None
     precision: Precision = "day"
     told: bool = False
 
@@ -69,6 +73,11 @@ class DateSpan:
         if self.last_day != self.day:
             return f"{self.day.isoformat()} to {self.last_day.isoformat()}"
         return self.day.isoformat() + (f" {self.clock:%H:%M}" if self.clock else "")
+
+    @property
+    def stated(self) -> str:
+        """``iso``, with the words of an hour of which the half of the day is not known: ``2025-03-04 at 7``."""
+        return f"{self.iso} {self.hour.words}" if self.hour is not None and self.clock is None else self.iso
 
     @property
     def iso_zh(self) -> str:

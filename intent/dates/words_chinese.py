@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, time, timedelta
+from datetime import date, timedelta
 
 from dateutil.relativedelta import relativedelta
 
@@ -24,11 +24,9 @@ from .spans import (
 
 __all__ = [
     "CHINESE_FORMS",
-    "CLOCK_ZH",
     "NUM",
     "WEEK",
     "YEARS",
-    "chinese_clock",
     "chinese_number",
     "chinese_weekday",
     "chinese_year",
@@ -242,33 +240,3 @@ _FORMS: tuple[tuple[tuple[str, ...], str, Reader], ...] = (
 )
 CHINESE_FORMS: tuple[Form, ...] = tuple((needed, re.compile(form), reader) for needed, form, reader in _FORMS)
 """The forms in the order in which they are tried; what one has taken is taken. For simplified text."""
-
-CLOCK_ZH = re.compile(
-    rf"(?P<part>凌晨|清晨|早上|早晨|上午|中午|下午|傍晚|晚上|今晚|明晚|昨晚|明早|今早)? ?(?:(?<![周期拜])(?P<hour>{NUM}) ?点钟?"
-    rf"(?: ?(?:(?P<half>半)|(?P<quarter>一刻|三刻)"
-    rf"|(?P<minute>{NUM}) ?分?))?|(?P<h>[01]?\d|2[0-3])[:：](?P<m>[0-5]\d))"
-)
-"""A time of day, for simplified text."""
-
-
-def chinese_clock(text: str) -> time | None:
-    """The first time of day in a simplified text; an hour from 1 to 7 without its part of the day is the afternoon."""
-    match = CLOCK_ZH.search(text)
-    if match is None:
-        return None
-    try:
-        hour = int(match["h"]) if match["h"] else int(chinese_number(match["hour"]))
-        minute = int(match["m"] or 0)
-        if match["half"]:
-            minute = 30
-        elif match["quarter"]:
-            minute = 15 if match["quarter"] == "一刻" else 45
-        elif match["minute"]:
-            minute = int(chinese_number(match["minute"]))
-        part = match["part"] or ""
-        late = part in ("下午", "傍晚", "晚上", "今晚", "明晚", "昨晚") or (part == "中午" and hour < 11)
-        if hour < 12 and (late or (not part and not match["h"] and 1 <= hour <= 7)):
-            hour += 12
-        return time(hour % 24, minute)
-    except ValueError:
-        return None

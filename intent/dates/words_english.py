@@ -1,8 +1,8 @@
-"""English dates in words: "last Saturday", "in two weeks", "20 to 24 June", "on the 14th", "half three"."""
+"""English dates in words: "last Saturday", "in two weeks", "20 to 24 June", "on the 14th"."""
 
 from __future__ import annotations
 
-from datetime import date, time, timedelta
+from datetime import date, timedelta
 
 from dateutil.relativedelta import relativedelta
 
@@ -31,7 +31,6 @@ __all__ = [
     "MONTHS",
     "MONTH_NAME",
     "WEEKDAY_NAME",
-    "english_clock",
     "month_number",
     "weekday_number",
 ]
@@ -330,57 +329,3 @@ ENGLISH_FORMS: tuple[Form, ...] = tuple(
     (needed, re.compile(form, re.IGNORECASE), reader) for needed, form, reader in _FORMS
 )
 """The forms in the order in which they are tried; what one has taken is taken."""
-
-_HOURS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_HOUR = rf"(?:1[0-2]|0?[1-9]|{'|'.join(_HOURS)})"
-_CLOCK = re.compile(
-    rf"\b(?P<h24>[01]?\d|2[0-3])[:h](?P<m24>[0-5]\d)(?!\d|:)(?:\s?(?P<ap24>[ap])\.?m\b)?"
-    rf"|\b(?P<h12>{_HOUR})(?:[:.](?P<m12>[0-5]\d))?\s?(?P<ap>[ap])\.?m\b"
-    rf"|\b(?P<part>half|quarter)\s(?:(?P<rel>past|to)\s)?(?P<hp>{_HOUR})\b"
-    rf"|\b(?P<h>{_HOUR})\s(?:o['’]?clock\s?)?in\sthe\s(?P<when>morning|afternoon|evening)"
-    rf"|\b(?:at|from|by)\s(?P<ha>{_HOUR})(?:\s?o['’]?clock)?\b(?![:.]\d|\s?[ap]\.?m\b|\s?(?:[-%/]"
-    rf"|(?:people|percent|months|years|times|euros|dollars|pounds|kilo\w*)\b))"
-    r"|\b(?:at\s)?(?P<word>noon|midday|midnight)\b",
-    re.IGNORECASE,
-)
-
-
-def _hour(text: str) -> int:
-    return int(text) if text.isdigit() else _HOURS.index(text.lower()) + 1
-
-
-def english_clock(text: str, around: str = "") -> time | None:
-    """The first time of day in the text. Without am, pm or a part of the day, hours 1 to 7 are taken for the afternoon,
-    and later ones too where ``around``, the words beside it, speaks of an evening."""
-    match = _CLOCK.search(text)
-    if match is None:
-        return None
-    if match["word"]:
-        return time(0 if match["word"].lower() == "midnight" else 12)
-    minute = 0
-    morning: bool | None = None
-    if match["h24"]:
-        hour, minute = int(match["h24"]), int(match["m24"])
-        if not match["ap24"]:
-            return time(hour, minute)
-        morning = match["ap24"].lower() == "a"
-    elif match["h12"]:
-        hour, minute, morning = _hour(match["h12"]), int(match["m12"] or 0), match["ap"].lower() == "a"
-    elif match["part"]:
-        hour, minute = _hour(match["hp"]), 30 if match["part"].lower() == "half" else 15
-        if match["part"].lower() == "quarter" and not match["rel"]:
-            return None
-        if (match["rel"] or "").lower() == "to":
-            hour, minute = (hour - 1) or 12, 60 - minute
-    elif match["h"]:
-        hour, morning = _hour(match["h"]), match["when"].lower() == "morning"
-    else:
-        hour = _hour(match["ha"])
-    if morning is None:
-        around = f"{around} {text[max(0, match.start() - 30) : match.end() + 30]}".lower()
-        morning = "morning" in around or "breakfast" in around
-        if not morning and not re.search(
-            r"evening|night|afternoon|dinner|\btable\b|drinks|concert|theatre|cinema|\bfilm\b|\bpub\b", around
-        ):
-            morning = hour > 7 and hour != 12
-    return time((hour % 12) + (0 if morning else 12), minute)

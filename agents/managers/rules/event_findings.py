@@ -120,7 +120,7 @@ class EventFindings:
             reason="dated event",
             topics=event.topics,
             when=event.when,
-            stated=event.when.iso if event.when else "",
+            stated=event.when.stated if event.when else "",
         )
         earlier = self._told_of(event)
         if earlier is not None:
@@ -212,7 +212,7 @@ class EventFindings:
             topics=earlier.topics | event.topics,
             when=when,
             corrects=slip,
-            stated=when.iso,
+            stated=when.stated,
             reason="corrected" if slip else "moved",
             valid_from=None if slip else said_at,
         )
@@ -254,7 +254,7 @@ class EventFindings:
             },
             evidence=(evidence,),
             when=when,
-            stated=when.iso,
+            stated=when.stated,
             reason="moved",
             valid_from=step.occurred_at,
             valid_to=None,

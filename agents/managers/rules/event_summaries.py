@@ -26,7 +26,8 @@ def in_days(summary: str, text: str, when: DateSpan, at: int, said_at: datetime,
         before = text[:at]
         if when.precision == "day" and when.text.isascii():
             before = re.sub(r"\b[Aa]t\s$", "", before)  # "at Christmas" is on a day
-        summary = before + _shown(when, iso, before) + summary[at + len(when.text) :]
+        rest = summary[at + len(when.text) :]
+        summary = before + _shown(when, iso, before) + (" " if rest[:1].isdecimal() else "") + rest
     others = find_dates(summary, said_at, zone, prefer=prefer)
     if (done := done_on(summary)) is not None:
         past = {one.start: one for one in find_dates(summary, said_at, zone, prefer="past") if one.start in done}

@@ -192,15 +192,8 @@ def _of_sentence(
         if exact is None:
             continue
         start, end = _kept(sentence) if len(owners) == 1 else _clause_span(sentence, number, set(owners))
-        clock = next(
-            (
-                each.clock
-                for each in find_dates(reading.raw[start:end], said_at, zone)
-                if each.start + start == span.start
-            ),
-            None,
-        )
-        exact = replace(exact, start=span.start, end=span.end, text=span.text, clock=clock or exact.clock)
+        wider = find_dates(reading.raw[start:end], said_at, zone)
+        exact = _with_hour(replace(exact, start=span.start, end=span.end, text=span.text), wider, start)
         event = event_of(
             reading,
             sentence,
@@ -258,13 +251,13 @@ def _apart(
         if exact is None:
             continue
         inside = find_dates(reading.raw[piece.start : piece.end], said_at, zone)
-        clock = next((each.clock for each in inside if each.start + piece.start == piece.when.start), None)
+        exact = replace(exact, start=piece.when.start, end=piece.when.end, clock=None, hour=None)
         end = _clause_span(sentence, number, dated)[1] if piece is pieces[-1] else piece.end
         event = event_of(
             reading,
             sentence,
             clause,
-            replace(exact, start=piece.when.start, end=piece.when.end, clock=clock),
+            _with_hour(exact, inside, piece.start),
             piece.start,
             end,
             before="",
@@ -278,6 +271,14 @@ def _apart(
         if event is not None:
             events.append(event)
     return events
+
+
+def _with_hour(when: DateSpan, spans: Sequence[DateSpan], offset: int) -> DateSpan:
+    """A day with the hour that is told with it in a wider part of the text, where one is; ``spans`` begin at ``offset``."""
+    same = next((each for each in spans if each.start + offset == when.start), None)
+    if same is None or (same.clock is None and (same.hour is None or when.clock is not None)):
+        return when
+    return replace(when, clock=same.clock, hour=same.hour)
 
 
 def _around(sentence: Sentence, number: int) -> str:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 from .... import lazy_re as re
+from ....intent.dates.hours_english import NO_HOUSE
 from ....intent.dates.numbers_english import COUNT, number
 from ....intent.dates.spans import DateSpan
 from ....intent.dates.words_chinese import WEEK
@@ -37,8 +38,8 @@ _HOUR = (
     r"(?:\s(?:am|pm|sharp|o['’]clock|in\sthe\s(?:morning|afternoon|evening)|at\snight))*"
 )
 _AT_HOUR = re.compile(
-    rf"[,\s]+(?:at|from|around|about)\s(?:about\s|around\s|exactly\s)?{_HOUR}(?=[\s,.;!?)]|$)|\s\d{{1,2}}(?:[:.]\d\d)?\s?[ap]m\b|\s\(\d{{4}}-\d\d-\d\d\s\d\d:\d\d\)"
-    r"|(?:早上|上午|中午|下午|晚上|傍晚|清晨)?[一二两三四五六七八九十\d]{1,3}点(?:半|一刻|三刻|[一二三四五六七八九十\d]{1,3}分?)?"
+    rf"[,\s]+(?:at|from|around|about)\s(?:about\s|around\s|exactly\s)?{_HOUR}{NO_HOUSE}(?=[\s,.;!?)]|$)|\s\d{{1,2}}(?:[:.]\d\d)?\s?[ap]m\b|\s\(\d{{4}}-\d\d-\d\d\s\d\d:\d\d\)"
+    r"|(?:早上|上午|中午|下午|晚上|傍晚|清晨)?(?:(?<![\d-])\s?\d{1,2}|[一二两三四五六七八九十]{1,3})点(?:半|一刻|三刻|[一二三四五六七八九十\d]{1,3}分?)?"
     r"|（\d{4}-\d\d-\d\d\s\d\d:\d\d）",
     re.IGNORECASE,
 )

@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta, tzinfo
 
 from .... import lazy_re as re
+from ....intent.dates.hours import Hour, nearest_hour
 from ....intent.dates.spans import DateSpan, shift
 from .moved_days import without_hour
 
 __all__ = ["Shift", "retold", "shifted", "when_of"]
-
-_EARLIEST = 6  # o'clock: an hour told without am or pm is not one of the night
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +22,7 @@ class Shift:
         what: the words that name the event; empty for "it".
         said: the clause, as the rules read it.
         count, unit: by how much it moves (minute, hour, day, week, month), earlier where ``count`` is negative.
-        clock: the hour that it has now. sure: whether am or pm is told with it.
+        hour: that it has now.
         on: the day on which the event was to be, where the clause tells it: "Friday's dinner is now at 8".
         of_person: whether a name alone could be a person's: "Ana is an hour later".
         any_day: whether a day behind the words is its own too: "an hour later on Friday".
@@ -36,8 +35,7 @@ class Shift:
     said: str
     count: float = 0
     unit: str = ""
-    clock: time | None = None
-    sure: bool = True
+    hour: Hour | None = None
     on: DateSpan | None = None
     of_person: bool = False
     any_day: bool = False
@@ -46,11 +44,14 @@ class Shift:
 def shifted(change: Shift, when: DateSpan) -> DateSpan | None:
     """The day and hour of an event after a change; None where they stay as they are, or cannot be told."""
     try:
-        if change.clock is not None:
+        if change.hour is not None:
             if when.day != when.last_day or when.precision != "day":
                 return None
-            clock = change.clock if change.sure else _nearest(change.clock, when.clock)
-            return replace(when, clock=clock, told=True) if clock != when.clock else None
+            clock = change.hour.clock
+            if when.clock is not None and not change.hour.sure:
+                clock = nearest_hour(change.hour.face, when.clock)
+            same = clock == when.clock and (clock is not None or change.hour == when.hour)
+            return None if same else replace(when, clock=clock, hour=change.hour, told=True)
         if change.unit in ("minute", "hour"):
             if when.clock is None or when.day != when.last_day:
                 return None
@@ -65,27 +66,19 @@ def shifted(change: Shift, when: DateSpan) -> DateSpan | None:
     return replace(when, day=first, last_day=last, told=True) if first != when.day else None
 
 
-def _nearest(told: time, before: time | None) -> time:
-    """Of the two hours that a clock may show, the one nearer to what it was: dinner at seven is at eight in the evening."""
-    if before is None:
-        return told
-    hours = [time(hour, told.minute) for hour in (told.hour % 12, told.hour % 12 + 12) if hour >= _EARLIEST]
-    return min(hours or [told], key=lambda one: abs(_minutes(one) - _minutes(before)))
-
-
-def _minutes(clock: time) -> int:
-    return clock.hour * 60 + clock.minute
-
-
 def retold(summary: str, before: DateSpan, after: DateSpan) -> str:
     """A summary that tells an event of one day and hour, with those to which it moves in their place."""
-    if before.clock != after.clock:
+    open_hour = after.hour.words if after.hour is not None and after.clock is None else ""
+    if before.clock != after.clock or open_hour:
         summary = without_hour(summary)
-    summary = summary.replace(before.iso, after.iso).replace(before.iso_zh, after.iso_zh)
+    for old, new in {before.iso: after.iso, before.iso_zh: after.iso_zh}.items():
+        summary = summary.replace(old, new)
     if before.day == before.last_day:  # the days of a range stand as such
         summary = re.sub(rf"(?<!\d){before.day.isoformat()}(?!\d)", after.day.isoformat(), summary)
-    told = after.iso if after.clock else after.day.isoformat()
-    return summary if told in summary else f"{summary} ({after.shown})"
+    day = after.day.isoformat()
+    told = after.iso if after.clock else day
+    summary = summary if told in summary else f"{summary} ({after.shown})"
+    return summary.replace(day, f"{day} {open_hour}", 1) if open_hour else summary
 
 
 def when_of(occurred_at: datetime, summary: str, zone: tzinfo) -> DateSpan:

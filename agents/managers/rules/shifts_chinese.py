@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .... import lazy_re as re
-from ....intent.dates.words_chinese import chinese_clock, chinese_number
+from ....intent.dates.hours_chinese import chinese_hour
+from ....intent.dates.words_chinese import chinese_number
 from .sentences import Clause, Sentence
 from .shifts import Shift
 
@@ -61,13 +62,10 @@ def chinese_shifts(sentence: Sentence) -> Iterator[Shift]:
             yield _by(clause, what, match)
         elif match := _TO.search(text):
             told = match["clock"] or match["then"]
-            clock = chinese_clock(told)
-            if clock is not None:
-                sure = not re.match(r"\d|[一二两三四五六七八九十]", told) or (clock.hour > 12 and told[:1] == "1")
-                what = _named(text[: match.start()]) or _only_name(before, text[: match.start()])
-                yield Shift(
-                    start=clause.start, end=clause.end, at=clause.start, what=what, said=text, clock=clock, sure=sure
-                )
+            what = _named(text[: match.start()]) or _only_name(before, text[: match.start()])
+            hour = chinese_hour(told, what)
+            if hour is not None:
+                yield Shift(start=clause.start, end=clause.end, at=clause.start, what=what, said=text, hour=hour)
 
 
 def thing_changed(said: str) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import time
 
 from .... import lazy_re as re
+from ....intent.dates.hours_english import english_hour
 from ....intent.dates.numbers_english import COUNT, number
-from ....intent.dates.words_english import WEEKDAY_NAME, english_clock
+from ....intent.dates.words_english import WEEKDAY_NAME
 from ....intent.phrases.tokens import word_set
 from .event_words import LEAD
 from .sentences import Clause, Sentence
@@ -208,23 +208,16 @@ def _at(clause: Clause, what: str, told: str, *, of_person: bool = False, text: 
     text = text or clause.text
     at = text.rfind(told)
     rest = text[at : at + len(told) + 24]
-    clock = english_clock(f"at {rest}", what) or english_clock(rest, what)
-    if clock is None:
+    hour = english_hour(f"at {rest}", what) or english_hour(rest, what)
+    if hour is None:
         return None
-    words = told.lower()
-    sure = bool(
-        re.search(r"[ap]\.?m\b|noon|midday|midnight|\d[:.h]\d", words)
-        and not re.fullmatch(r"\d[:.]\d\d|1[0-2][:.]\d\d", words)
-    ) or bool(re.match(r".{0,16}?\sin\sthe\s(?:morning|afternoon|evening)", rest))
-    sure = sure or (clock >= time(13) and bool(re.match(r"(?:1[3-9]|2[0-3])", words)))
     return Shift(
         start=clause.start,
         end=clause.end,
         at=clause.start,
         what=named,
         said=clause.text,
-        clock=clock,
-        sure=sure,
+        hour=hour,
         of_person=of_person,
     )
 

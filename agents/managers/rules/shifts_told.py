@@ -49,7 +49,7 @@ def shifts_told(reading: Reading, sentence: Sentence, spans: Sequence[DateSpan])
     taken: list[DateSpan] = []
     for change in changes:
         beside = [span for span in spans if change.start <= span.start < change.end]
-        if change.clock is not None and beside:
+        if change.hour is not None and beside:
             continue  # day and hour are told: such an event is read as any other that moves
         if any(_is_new(sentence, span, change) for span in spans):
             continue

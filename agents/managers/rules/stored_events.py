@@ -35,7 +35,7 @@ def event_after(
     when, item = shifted(change, meant.when), events[meant.key]
     if when is None:
         return None
-    metadata = {**item.metadata, "value": when.iso}
+    metadata = {**item.metadata, "value": when.stated}
     values: dict[str, Any] = {
         "occurred_at": when.moment(zone),
         "actor": item.actor,
