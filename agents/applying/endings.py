@@ -100,6 +100,8 @@ class ItemEndings(ItemEdits):
             return False
         times = self.held([item])[0].said
         moment = one.values.get("valid_from") or one.said_at
+        if ends.slots and not ends.words and not ends.states and (item.valid_from or moment) > moment:
+            return False  # what begins only later: "I lost my job and start at Airbus on Monday"
         return max(times) <= one.said_at and min(times) - moment < _LONG
 
     def goes_on(self, one: Checked, ended: Sequence[MemoryItem]) -> str:

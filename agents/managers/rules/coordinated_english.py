@@ -15,6 +15,7 @@ _VERBS = (
     r"|train|sing|am\sallergic|can't\sstand"
     r"|don't\s(?:eat|drink|like|smoke|drive)|never\s(?:eat|drink)|moved|relocated|started|joined|left|quit|got\s(?:married"
     r"|engaged|divorced|promoted)"
+    r"|(?:start|begin)(?=\s(?:at|with|as|work\w*|my\s(?:new\s)?(?:job|role))\b)|join"
     r"|was\sborn|grew\sup|come\sfrom|bought|adopted|turned|retired|became|took\sup|work(?:ing)?\sas)"
 )
 _ADVERBS = r"(?:(?:now|also|currently|just|recently|still|then|mostly|usually|always|both)\s)*"

@@ -131,7 +131,9 @@ def put_right(
     clause = next((one for one in sentence.clauses if one.start <= right.start < one.end + 1), None)
     if clause is None or not clause.holds:
         return None
-    dated = find_dates(reading.raw, said_at, zone, prefer=tense(clause.text, reading.has_han))
+    dated = find_dates(
+        reading.raw, said_at, zone, prefer=tense(clause.text, reading.has_han, right.start - clause.start)
+    )
     when = next((each for each in dated if each.start == right.start), right)
     lead = "on " if when.text.isascii() and when.precision == "day" and denial.said.isascii() else ""
     summary = f"{LEAD.sub('', denial.said)} {lead}{when.iso.split(' ')[0]}" if lead else f"{denial.said}{when.shown}"

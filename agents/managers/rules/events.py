@@ -245,7 +245,8 @@ def _apart(
     raw = reading.raw[clause.start : clause.end]
     events: list[Event] = []
     for piece in pieces:
-        prefer = tense(f"{piece.lead}{reading.raw[piece.start : piece.end]}", reading.has_han)
+        own = f"{piece.lead}{reading.raw[piece.start : piece.end]}"
+        prefer = tense(own, reading.has_han, len(piece.lead) + piece.when.start - piece.start)
         resolved = find_dates(raw, said_at, zone, prefer=prefer)
         exact = next((each for each in resolved if each.start + clause.start == piece.when.start), None)
         if exact is None:

@@ -28,6 +28,11 @@ _DOES = re.compile(
     r"|presents?|checks?|teach(?:es)?|join(?:s|ed)?|host(?:s|ed)?|[a-z]{2,}ed)\s",
     re.IGNORECASE,
 )
+_WAS = re.compile(r"(?:\b(?:am|is|are|was|were)|['’](?:m|re|ve|s))$", re.IGNORECASE)
+_PARTICIPLE = re.compile(
+    r"[a-z]{2,}ed|bought|sold|lost|won|made|found|told|spent|sent|built|read|taught|caught|cut|paid|left|met|had|got|come|run",
+    re.IGNORECASE,
+)
 _DOING = re.compile(r"[a-z]{2,}ing\s", re.IGNORECASE)
 _WHO = re.compile(
     rf"^(?P<who>(?i:I|we|he|she|they|you|there|(?:my|our|the)\s(?:[\w-]+\s)?[\w-]+?)|{NAME})"
@@ -111,7 +116,11 @@ def _lead(first: str, at: int, said: str, before: str) -> str | None:
     having = _HAVING.match(head, who.end())
     if having is not None:
         return head[: having.end()]
-    if _DOES.match(said) or (_DOING.match(said) and who["aux"]):
+    if does := _DOES.match(said):
+        # "I was ill on Friday and start on Monday": only a participle goes with "was" and "have".
+        alone = _WAS.search(who["aux"] or "") and not _PARTICIPLE.fullmatch(does[0].strip())
+        return head[: who.end("who") if alone else who.end()] + " "
+    if _DOING.match(said) and who["aux"]:
         return head[: who.end()] + " "
     if _ARTICLE.match(said) or re.match(NAME, said):
         rest = re.compile(rf"\s(?:{_ARTICLE.pattern}|(?-i:{NAME}))", re.IGNORECASE).search(head, who.end())

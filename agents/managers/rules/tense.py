@@ -6,6 +6,7 @@ from .... import lazy_re as re
 from ....intent.dates.spans import Prefer
 from ....intent.phrases.tokens import word_set
 from .event_words import AGREED, DUE, FUTURE_ZH, NOT_PLANNED, PAST, PAST_ZH, PLANNED, SUBJECT_PAST
+from .own_verbs import part_with
 
 __all__ = ["done_on", "tense"]
 
@@ -58,8 +59,12 @@ def tense(text: str, has_han: bool, at: int | None = None) -> Prefer:
     """Whether a clause tells of the past or of what is to come.
 
     Args:
-        at: where in the clause the date stands that is asked for: what was arranged on one day is for another.
+        at: where in the clause the date stands that is asked for: what was arranged on one day is for another, and of
+            several verbs the one counts that goes with the date.
     """
+    if at is not None and 0 <= at < len(text):
+        first, last = part_with(text, at)
+        text, at = text[first:last], at - first
     done = done_on(text)
     found = _READY_FOR.search(text)
     ready = found is not None and not NOT_PLANNED.search(text) and not _happened(text, found)
