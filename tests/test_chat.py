@@ -482,7 +482,7 @@ def test_wrong_commands_say_what_is_wrong(chat: Chat) -> None:
     for told in (
         "there is no /nope",
         "/forget needs",
-        "there is no list yet",
+        "there is no list to take it from",
         "nothing was forgotten",
         "provider",
         "'step_nope'",
@@ -588,7 +588,7 @@ def test_an_animal_is_meant_by_its_kind(chat: Chat) -> None:
 
 def test_numbers_of_forget_end_with_the_next_message_and_the_words_are_shown(chat: Chat) -> None:
     shown = chat("I like figs.", "/memory figs", "My PIN is 4711.", "/forget 1", "/memory figs", "/forget 1")
-    assert "/forget 1: there is no list yet since your last message" in shown
+    assert "/forget 1: there is no list to take it from" in shown
     assert re.search(r"Forgotten: step_\S+ “I like figs\.”", shown)
     assert shown.count("Forgotten:") == 1
 
@@ -668,7 +668,7 @@ def test_research_without_a_question_says_how_to_ask(chat: Chat) -> None:
 
 
 def test_a_number_where_there_is_no_list_says_how_to_get_one(chat: Chat) -> None:
-    told = "there is no list yet since your last message; type /why or /memory for one"
+    told = "there is no list to take it from; type /why or /memory for one"
     assert f"/forget 1: {told}" in chat("/forget 1")
     shown = chat("The bridge is closed.", "/forget that the bridge is closed", "/undo", "/forget 1", "/reveal 1")
     assert f"/forget 1: {told}" in shown

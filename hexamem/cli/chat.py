@@ -42,7 +42,7 @@ def chat(
     """
     from .chat_commands import is_command, run_command
 
-    with session.user(user, timezone) as memory:
+    with session.user(user, timezone, at_once=True) as memory:
         talk = Chat(memory, thread, session.model)
         talk.greet()
         asks = _asks_a_model_to_learn(memory)

@@ -176,7 +176,7 @@ def _listed(chat: Chat, what: str, command: str) -> str:
     if not 1 <= (number := _place(what)) <= len(chat.numbered):
         if not chat.numbered:
             raise InvalidInputError(
-                f"{command} {output.one_line(what)}: there is no list yet since your last message; type /why or /memory for one"
+                f"{command} {output.one_line(what)}: there is no list to take it from; type /why or /memory for one"
             )
         raise InvalidInputError(
             f"{command} {output.one_line(what)}: the last list since your message has {len(chat.numbered)} entries; /why or "

@@ -191,11 +191,12 @@ class Session:
         )
 
     @contextmanager
-    def memory(self, *, create: bool = True) -> Iterator[Memory]:
+    def memory(self, *, create: bool = True, at_once: bool = False) -> Iterator[Memory]:
         """The home's memory, open. What had to be repaired is said on stderr.
 
         Args:
             create: whether a home that is not there is made; a command that only reads refuses it instead.
+            at_once: whether it is said at the start that it was made, and not at the end: a conversation may last for hours.
         """
         if self.folder.exists() and not self.folder.is_dir():
             raise HomeNotWritableError(f"--home {self.folder} is a file, not a folder: name the folder of a memory")
@@ -207,9 +208,10 @@ class Session:
             )
         from ..memory import Memory
 
+        made = f"note: there was no memory at {self.folder} yet; this made one"
         with Memory.open(self.folder, embedder=self.embedder_spec, model=self.model, settings=self.settings) as memory:
-            if new:  # at once: a conversation may last for hours
-                output.note(f"note: there was no memory at {self.folder} yet; this made one")
+            if new and at_once:
+                output.note(made)
             try:
                 yield memory
                 if memory.model_tier.refining is not None:  # no later process need know of the model
@@ -217,6 +219,8 @@ class Session:
             finally:
                 for line in memory.notices:
                     output.note(f"note: {line}")
+        if new and not at_once:  # a command that failed says only what went wrong
+            output.note(made)
 
     @contextmanager
     def scratch(self) -> Iterator[Memory]:
@@ -252,9 +256,11 @@ class Session:
             yield memory
 
     @contextmanager
-    def user(self, name: str, timezone: str | None = None, *, create: bool = True) -> Iterator[UserMemory]:
+    def user(
+        self, name: str, timezone: str | None = None, *, create: bool = True, at_once: bool = False
+    ) -> Iterator[UserMemory]:
         """One user's memory, open; see :meth:`memory`."""
-        with self.memory(create=create) as memory:
+        with self.memory(create=create, at_once=at_once) as memory:
             yield memory.user(name, timezone=timezone)
 
     @contextmanager
