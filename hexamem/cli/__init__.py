@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import atexit
 import gc
+import os
+import sys
 from collections.abc import Sequence
 
 __all__ = ["main"]
@@ -26,6 +28,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         from .app import run
 
-        return run(arguments)
+        code = run(arguments)
+        if arguments is None:
+            _leave_what_was_stopped(code)
+        return code
     finally:
         gc.set_threshold(*usual)
+
+
+def _leave_what_was_stopped(code: int) -> None:
+    """End the process at once where it would wait for a model's answer to a turn that was stopped; memory is closed by now."""
+    stopping = sys.modules.get(f"{__name__}.stopping")
+    if stopping is None or not stopping.works_on():
+        return
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(code)

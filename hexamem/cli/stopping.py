@@ -9,10 +9,11 @@ from typing import Any
 
 from langchain_core.callbacks import BaseCallbackHandler
 
-__all__ = ["StoppableStream"]
+__all__ = ["StoppableStream", "works_on"]
 
 _LOOK = 0.2  # seconds; where a signal does not break a wait, it is seen after so long
 _END = object()
+_stopped: list[threading.Thread] = []
 
 
 class StoppableStream:
@@ -29,7 +30,8 @@ class StoppableStream:
         self._stopping = threading.Event()
         self._error: Exception | None = None
         self._ended = False
-        threading.Thread(target=self._fill, args=(open_stream,), name="hexamem-chat-turn", daemon=True).start()
+        self._thread = threading.Thread(target=self._fill, args=(open_stream,), name="hexamem-chat-turn", daemon=True)
+        self._thread.start()
 
     def __iter__(self) -> Iterator[Any]:
         while not self._ended:
@@ -47,6 +49,7 @@ class StoppableStream:
     def stop(self) -> None:
         """Let what makes the stream end as soon as it can; nobody has to wait for it."""
         self._stopping.set()
+        _stopped.append(self._thread)
 
     def _fill(self, open_stream: Callable[[BaseCallbackHandler], Iterator[Any]]) -> None:
         try:
@@ -56,6 +59,11 @@ class StoppableStream:
             self._error = error
         finally:
             self._parts.put(_END)
+
+
+def works_on() -> bool:
+    """Whether a stream that was stopped still waits for a model: then so would the end of the process."""
+    return any(one.is_alive() for one in _stopped)
 
 
 class _StoppedError(Exception):
