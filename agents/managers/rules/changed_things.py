@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from .event_changes import thing_called_off
 from .named_events import named_by
-from .other_events import CHANGED_OBJECT, CHANGED_THING
+from .other_events import CHANGED_OBJECT, changed_subject
 from .shifts_chinese import thing_changed
 
 __all__ = ["changed_thing", "only_one_named"]
@@ -21,9 +21,7 @@ def changed_thing(said: str) -> str:
         return named
     if found := CHANGED_OBJECT.search(said):
         return str(found["what"])
-    if found := CHANGED_THING.match(said):
-        return found["what"] or found["bare"] or ""
-    return thing_called_off(said)
+    return changed_subject(said) or thing_called_off(said)
 
 
 def only_one_named(said: str, told: Sequence[tuple[_Told, str, str]]) -> _Told | None:

@@ -115,11 +115,11 @@ SLIP = re.compile(
 NOT_OFF = re.compile(
     r"(?:n['’]t|\bnot|\bnever|\bcannot)\s"
     r"(?:(?:yet|even|actually|really|just|be|been|have|able|allowed|want|wanting|need|having|going|trying|planning|officially|to)\s){0,4}"
-    r"(?:cancel|call(?:ed|ing)?\s(?:\w+\s){0,2}off|scrap)"
+    r"(?:cancel|call(?:ed|ing)?\s(?:\w+\s){0,2}off|scrap|fallen through)"
     r"|\b(?:almost|nearly|might|may|could|would|forgot to|forget to|forgotten to|thinking (?:of|about)|thought (?:of|about)"
     r"|consider(?:ing|ed)?|(?:wo|do|did|does)n['’]t let (?:us|me|him|her|them)|afraid (?:of|to))\s"
     r"(?:(?:just|even|simply|also|well|be|been|have|had to)\s){0,2}"
-    r"(?:cancel|call(?:ed|ing)?\s(?:\w+\s){0,2}off|scrap)"
+    r"(?:cancel|call(?:ed|ing)?\s(?:\w+\s){0,2}off|scrap|f(?:ell|allen) through)"
     r"|(?:差点|差一点|还没|没有|不想|不能|没法|不打算|忘了|忘记|可能|也许|考虑)(?:会|要|去|把[^，。,]{1,10})?取消",
     re.IGNORECASE,
 )
@@ -139,7 +139,8 @@ MOVED = re.compile(
 )
 OFF = re.compile(
     r"(?<!who )(?<!that )(?<!which )\b(?:cancel(?:led|ed|s|ling|ing)?|call(?:ed|ing)? (?:it "
-    r"|the \w+ )?off|fell through|scrap(?:ped)? (?:that|the|it)|is off|are off|not going (?:to"
+    r"|the \w+ )?off|f(?:ell|allen) through(?!\s(?:the|an?|my|our|his|her|their|its)\s(?!last\b|other\b|day\b|week\b|moment\b))"
+    r"|scrap(?:ped)? (?:that|the|it)|(?:is|are) off(?!\s(?:sick|work|duty|school|on (?:holiday|leave|vacation))\b)|not going (?:to"
     r"|after all)|no longer (?:going|happening)|won't be going|isn't happening|not happening)\b"
     r"|'s off(?=\W|$)|取消|不去了|不办了|泡汤|作罢|去不成|黄了|不搞了",
     re.IGNORECASE,

@@ -6,11 +6,11 @@ from contextlib import suppress
 from datetime import date
 
 from .... import lazy_re as re
-from .event_words import TYPE_RULES
+from .event_words import SELF, TYPE_RULES
 from .people import KIN_PATTERN, KIN_ZH_PATTERN, is_name
 from .words import HAN, NAME, content_words
 
-__all__ = ["ALIKE", "ANYTHING", "CHANGED_OBJECT", "CHANGED_THING", "GOES", "MEETINGS", "MEETS", "TRIPS", "is_another"]
+__all__ = ["ALIKE", "ANYTHING", "CHANGED_OBJECT", "GOES", "MEETINGS", "MEETS", "TRIPS", "changed_subject", "is_another"]
 
 _KIN_OF = re.compile(
     rf"\b(?:my|our)\s(?:\w+\s)?(?P<kin>{KIN_PATTERN})\b|\b(?P<bare>mum|mom|dad|grandma|grandpa)\b", re.IGNORECASE
@@ -68,7 +68,12 @@ def is_another(change: str, earlier: str) -> bool:
             return True
     if _of_another_weekday(change, earlier):
         return True
-    return _another_way(change, earlier) or _another_thing(change, earlier) or _called_otherwise(change, earlier)
+    return (
+        _another_way(change, earlier)
+        or _another_thing(change, earlier)
+        or _theirs_not_own(change, earlier)
+        or _called_otherwise(change, earlier)
+    )
 
 
 _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -155,24 +160,36 @@ _BEGUN = (
     r"^\W*(?:(?:oh|so|and|but|also|sorry|actually|unfortunately|sadly|luckily|wait|no|yes|ok|okay|by the way"
     r"|(?:good |bad )?news|update)\W+)*"
 )
-_WORDS = r"[\w'’-]+(?:\s(?!(?:is|was|has|had|have|got|will|just|are|were)\b)[\w'’-]+){0,4}?"
-CHANGED_THING = re.compile(
-    rf"{_BEGUN}(?:(?:the|our|my|that|this)\s(?P<what>{_WORDS})"
-    r"(?:['’]s|\s(?:is|was|are|were|has|have|had|got|gets|will|just|now))\b"
+_WORDS = r"[\w'’-]+(?:\s(?!(?:is|was|has|had|have|got|will|just|are|were|fell|(?:is|are|wo)n['’]t)\b)[\w'’-]+){0,4}?"
+_CHANGED_THING = re.compile(
+    rf"{_BEGUN}(?:(?:the|our|my|that|this|(?P<theirs>his|her|their))\s(?P<what>{_WORDS})"
+    r"(?:['’]s|\s(?:is|was|are|were|has|have|had|got|gets|will|just|now|fell|(?:is|are|wo)n['’]t|sadly|unfortunately))\b"
     # Without an article the words may be a person's name, who moves it; what is moved is no person.
     rf"|(?!(?:it|that|this|there|he|she|they|we|i|you|which|what|everything|all)\b)(?P<bare>{_WORDS})"
     r"(?:['’]s|\s(?:is|are|was|were|(?:has|have|had)\s(?:\w+\s)?been|got|['’]s\sbeen))\s(?:(?:now|just|only|been|actually|already)\s)*"
-    r"(?:moved|postponed|pushed|rescheduled|shifted|delayed|brought|put|cancel\w*|called|scrapped|off|on|at)\b)",
+    r"(?:moved|postponed|pushed|rescheduled|shifted|delayed|brought|put|cancel\w*|called|scrapped|off|on|at"
+    r"|fallen|no longer|not happening)\b"
+    rf"|(?!(?:it|that|this|there|everything|all|which|what)\b)(?P<fell>{_WORDS})\s(?:fell|(?:isn|aren)['’]t happening)\b)",
     re.IGNORECASE,
 )
 CHANGED_OBJECT = re.compile(
     r"\b(?:mov\w+|chang\w+|switch\w+|shift\w+|push\w*|put|reschedul\w+|postpon\w+|delay\w*|brought|bring|cancel\w*"
     r"|call(?:ed|ing)? off|scrap\w*)\s"
-    r"(?:the|my|our|his|her|their|that|this)\s(?P<what>(?:[\w'’-]+\s){0,5}?[\w'’-]+)"
+    r"(?:(?:the|my|our|his|her|their|that|this)\s|(?-i:(?=[A-Z])))(?P<what>(?:[\w'’-]+\s){0,5}?[\w'’-]+)"
     r"(?=\s(?:to|until|till|for|from|by|back|forward|up|off|on|because|since|and|after|again|today|yesterday)\b|[^\w\s'’-]|$)",
     re.IGNORECASE,
 )
 """What somebody moves or calls off, where the words tell who does so: "the landlord moved the inspection to"."""
+_PLAN = re.compile(r"(?:whole\s|original\s)?plans?", re.IGNORECASE)
+_PLANNED_SO = re.compile(
+    r"\bplan\w*|['’]ll\b|\b(?:going|gonna|will|want(?:ed)?|hop(?:e|ed|ing)|thinking|thought|intend\w*|decided|idea)\b",
+    re.IGNORECASE,
+)
+"""By what words an event is one of which "the plan" may be told."""
+_OF_OTHERS = re.compile(
+    rf"\b(?i:{KIN_PATTERN}|he|she|they|his|her|their|him|them|couple|family)s?\b|\b(?i:with|and|for|of)\s{NAME}|{NAME}['’]s\s(?=[a-z])"
+    rf"|^(?!I\b){NAME}\s(?=[a-z])"
+)
 _AT_WHERE = re.compile(rf"\b(?i:at|against)\s(?:the\s)?(?P<place>{NAME})")
 _WITH_WHOM = re.compile(r"\s(?:with|of|to|at|in|for|from|on)\s")
 ANYTHING = content_words("date day time start end thing whole everything lot event slot booking plan plans")
@@ -213,14 +230,29 @@ _THINGS = content_words(
 """By what many events go: where each of two goes by another, they are not the same."""
 
 
+def changed_subject(change: str) -> str:
+    """The words that stand first in a clause for what is moved or called off: ``deal`` of "the deal fell through"."""
+    match = _CHANGED_THING.match(change)
+    return (match["what"] or match["bare"] or match["fell"] or "") if match else ""
+
+
+def _theirs_not_own(change: str, earlier: str) -> bool:
+    """Whether what changes is somebody else's, and the event is told of nobody but the speaker: "their trip fell through"."""
+    match = _CHANGED_THING.match(change)
+    if match is None or not match["theirs"] or SELF.search(earlier) is None:
+        return False
+    return not any(is_name(one[0].split()[-1]) or one[0].islower() for one in _OF_OTHERS.finditer(earlier))
+
+
 def _called_otherwise(change: str, earlier: str) -> bool:
     """Whether a change names what is changed by a word that the earlier event does not go by: "the meeting" is not when
     somebody starts school, nor "the lunch with Ana" the dinner with her."""
     active = CHANGED_OBJECT.search(change)
-    match = CHANGED_THING.match(change)
-    if active is None and match is None:
+    if active is None and _CHANGED_THING.match(change) is None:
         return False
-    words = active["what"] if active else (match["what"] or match["bare"] if match else "")
+    words = active["what"] if active else changed_subject(change)
+    if _PLAN.fullmatch(words):
+        return _PLANNED_SO.search(earlier) is None
     one, two = _named(_AT_WHERE, words), _named(_AT_WHERE, earlier)
     if one and two and not one & two:
         return True
