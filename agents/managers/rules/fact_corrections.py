@@ -14,12 +14,13 @@ from ....memory_types.proposals import Evidence
 from ...contract import HeardStep
 from .denied_facts import DeniedFact
 from .finding import Finding, day_start, quote_of
+from .meant_names import meant_names
 from .people import KIN_PATTERN, KIN_ZH_PATTERN
 from .sentences import Reading
 from .so_far import SoFar
 from .words import NAME, content_words
 
-__all__ = ["days_put_right", "denials_put_right", "swapped_facts"]
+__all__ = ["days_put_right", "denials_put_right", "names_put_right", "swapped_facts"]
 
 _LEAD = re.compile(r"^(?:on|by|in|from|since|until|till)\s+", re.IGNORECASE)
 _NOT_BUT = re.compile(
@@ -58,8 +59,16 @@ _WHOSE = re.compile(
 """Of whom something is put right: what was told of something else is not wrong by it."""
 
 
-def swapped_facts(reading: Reading, heard: HeardStep, text: str, found: list[Finding], so_far: SoFar) -> list[Finding]:
-    """ "Not Priscilla but Bonnie": the fact told of the one becomes a fact of the other."""
+def swapped_facts(
+    reading: Reading, heard: HeardStep, text: str, found: list[Finding], so_far: SoFar, before: Sequence[str]
+) -> list[Finding]:
+    """ "Not Priscilla but Bonnie", "sorry, I meant Bonnie": the fact told of the one becomes a fact of the other.
+
+    Args:
+        found: the findings of the step. before: the sentences that the same person said in the step before.
+    """
+    if (right := names_put_right(reading, heard, text, found, so_far, before)) is not None:
+        return right
     if "not" not in reading.words and not (reading.has_han and "是" in text):
         return _put_right(reading, heard, text, found, so_far)
     for sentence in reading.sentences:
@@ -68,16 +77,9 @@ def swapped_facts(reading: Reading, heard: HeardStep, text: str, found: list[Fin
             continue
         old = match["old"] or match["old2"] or match["old3"]
         new = match["new"] or match["new2"] or match["new3"]
-        whole = re.compile(rf"(?<!\w){re.escape(old)}(?!\w)" if old.isascii() else re.escape(old))
-        wrong = [
-            earlier
-            for earlier in [
-                *so_far.earlier,
-                *so_far.found,
-                *(each for each in found if _told_by(each, text[: sentence.start])),
-            ]
-            if earlier.kind in ("semantic", "core") and not earlier.former and _says(earlier, whole)
-        ]
+        whole = _whole(old)
+        here = [each for each in found if _told_by(each, text[: sentence.start])]
+        wrong = _facts_saying(whole, [*so_far.earlier, *so_far.found, *here])
         whose = [
             word
             for each in _WHOSE.finditer(sentence.text[: match.start()])
@@ -86,31 +88,104 @@ def swapped_facts(reading: Reading, heard: HeardStep, text: str, found: list[Fin
         wrong = [each for each in wrong if all(word in _told_of(each) for word in whose)]
         if not wrong:
             continue
-        # Wherever it was learned from the words that were wrong; what was said of it elsewhere is another matter.
-        words = wrong[-1].evidence[-1].step_id
-        swapped: list[Finding] = []
-        for earlier in wrong:
-            if earlier.evidence[-1].step_id != words:
-                continue
-            values = {
-                key: _other_name(value, whole, new) if isinstance(value, str) else value
-                for key, value in earlier.values.items()
-            }
-            quote = quote_of(text, sentence.start, sentence.end, heard.step.id)
-            swapped.append(_right(earlier, values, quote, so_far, stated=_other_name(earlier.stated, whole, new)))
-        told = [each.values for each in swapped]
-        found = [
-            each
-            for each in found
-            if each.values not in told
-            and not any(each is one for one in wrong)
-            and not (_says(each, whole) and _told_by(each, sentence.raw))
-        ]
+        quote = quote_of(text, sentence.start, sentence.end, heard.step.id)
+        found = [each for each in found if not (_says(each, whole) and _told_by(each, sentence.raw))]
         known = so_far.people.named(old)
         so_far.people.told_of(new)
         so_far.people.add(known.relation if known else "", new)
-        return [*found, *swapped]
+        return _swapped(wrong, whole, new, quote, found, so_far)
     return _put_right(reading, heard, text, found, so_far)
+
+
+def names_put_right(
+    reading: Reading,
+    heard: HeardStep,
+    text: str,
+    found: list[Finding],
+    so_far: SoFar,
+    before: Sequence[str],
+    kinds: Sequence[str] = ("semantic", "core"),
+) -> list[Finding] | None:
+    """ "Sorry, I meant Bonnie": the findings of a step with what was told of the name before it told of this one.
+
+    Args:
+        found: the findings of the step. before: the sentences that the same person said in the step before.
+        kinds: of the findings that are looked at.
+
+    Returns:
+        None where no name is put right.
+    """
+    for meant in meant_names(reading, before, so_far.people):
+        told = [
+            each
+            for each in (*so_far.earlier, *so_far.found, *found)
+            if each.kind in kinds and not each.former and _told_in(each, meant.said)
+        ]
+        old = meant.old or _one_value(told, meant.said, so_far)
+        whole = _whole(old)
+        # "My sister is called Petra, no wait, Paula. She is a nurse": Petra is, by what was read first.
+        wrong = [each for each in told if _says(each, whole)]
+        after = [each for each in found if each not in told and each.kind in kinds and _says(each, whole)]
+        wrong += [each for each in after if not whole.search(each.evidence[-1].quote)]
+        if not old or not wrong:
+            continue
+        quote = quote_of(text, meant.start, meant.end, heard.step.id)
+        so_far.people.rename(old, meant.new)
+        return _swapped(wrong, whole, meant.new, quote, found, so_far)
+    return None
+
+
+def _one_value(told: Sequence[Finding], said: str, so_far: SoFar) -> str:
+    """The one value, or person, of which some words told; empty where there are several, or none."""
+    values = {each.stated for each in told if each.slot and each.kind == "core"}
+    values |= {str(each.values.get("name", "")) for each in told}
+    known = {
+        one for one in values if one in said and (so_far.people.named(one) or any(one == each.stated for each in told))
+    }
+    return known.pop() if len(known) == 1 else ""
+
+
+def _swapped(
+    wrong: list[Finding], old: re.Pattern[str], new: str, quote: Evidence, found: list[Finding], so_far: SoFar
+) -> list[Finding]:
+    """The findings of a step with what was learned of one name told of another, wherever it was learned from the last words
+    that were wrong; what was said of it elsewhere is another matter."""
+    words = wrong[-1].evidence[-1].step_id
+    swapped: list[Finding] = []
+    for earlier in wrong:
+        if earlier.evidence[-1].step_id != words:
+            continue
+        values = {
+            key: _other_name(value, old, new) if isinstance(value, str) else value
+            for key, value in earlier.values.items()
+        }
+        swapped.append(
+            _right(
+                earlier,
+                values,
+                quote,
+                so_far,
+                stated=_other_name(earlier.stated, old, new),
+                slot=_other_name(earlier.slot, re.compile(rf"(?<=\.){old.pattern}", re.IGNORECASE), new.casefold()),
+            )
+        )
+    told = [each.values for each in swapped]
+    kept = [each for each in found if each.values not in told and not any(each is one for one in wrong)]
+    return [*kept, *swapped]
+
+
+def _whole(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)" if name.isascii() else re.escape(name))
+
+
+def _facts_saying(name: re.Pattern[str], findings: Sequence[Finding]) -> list[Finding]:
+    return [each for each in findings if each.kind in ("semantic", "core") and not each.former and _says(each, name)]
+
+
+def _told_in(finding: Finding, said: str) -> bool:
+    """Whether a finding was learned from some words."""
+    quote = finding.evidence[-1].quote
+    return quote in said or said in quote
 
 
 def denials_put_right(
@@ -180,6 +255,7 @@ def _right(
     so_far: SoFar,
     *,
     stated: str,
+    slot: str = "",
     valid_from: datetime | None = None,
 ) -> Finding:
     """A finding in place of one that was a slip, which is forgotten."""
@@ -189,12 +265,13 @@ def _right(
         wrong,
         values=values,
         stated=stated,
+        slot=slot or wrong.slot,
         valid_from=valid_from or wrong.valid_from,
         redated=valid_from is not None and valid_from != wrong.valid_from,
         replaces=str(wrong.values.get("summary") or wrong.values.get("value") or "") if known else "",
         evidence=(*wrong.evidence, quote),
         corrects=True,
-        topics=content_words(json.dumps(values, ensure_ascii=False)),
+        topics=content_words(json.dumps(values, ensure_ascii=False, default=str)),
     )
 
 

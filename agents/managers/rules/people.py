@@ -162,6 +162,12 @@ class People:
             self._by_relation[person.relation] = person
         return person
 
+    def rename(self, old: str, new: str) -> None:
+        """Note that whoever was given one name has another: the first was a slip."""
+        person = self._by_name.pop(old.casefold(), None)
+        self.told_of(new)
+        self.add(person.relation if person else "", new, person.gender if person else "")
+
     def told_of(self, name: str) -> None:
         """Note that something is stored of this person, which says who they are."""
         self._told.add(name.casefold())

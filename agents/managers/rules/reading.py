@@ -18,7 +18,7 @@ from .documents import attached_documents, pasted_document
 from .endings import bare_name, endings, ends_of_fact, ends_of_told
 from .english_grammar import Fact
 from .event_findings import EventFindings
-from .fact_corrections import days_put_right, denials_put_right, swapped_facts
+from .fact_corrections import days_put_right, denials_put_right, names_put_right, swapped_facts
 from .fact_dates import fact_since, in_years, told_since
 from .facts_chinese import chinese_facts
 from .facts_english import english_facts
@@ -198,6 +198,10 @@ class _BatchReading:
             found += self._facts(reading, heard, text, speaker, contacts, steps)
             events = self._dated.read(reading, heard, text, before, speaker, contacts, inside, asked=self._asked)
             found = [one for one in found if not _is_event(one, events)] + events
+            renamed = names_put_right(reading, heard, text, found, self._so_far, self._last, ("episodic",))
+            if renamed is not None:
+                self._so_far.events += [one for one in renamed if not any(one is each for each in found)]
+                found = renamed
             found = days_put_right(found, self._so_far)
         self._asked = ""
         self._so_far.before = step.id
@@ -259,7 +263,7 @@ class _BatchReading:
             # What says the same of somebody who may not be known is said better.
             worse = [finding for one, finding in over if one.kind == "semantic" and one.start <= told.start < one.end]
             found = [each for each in found if not any(each is one for one in worse)]
-        found = swapped_facts(reading, heard, text, found, self._so_far)
+        found = swapped_facts(reading, heard, text, found, self._so_far, self._last)
         found = denials_put_right(denied, heard, text, found, self._so_far)
         if speaker:
             return found
