@@ -8,7 +8,7 @@ import pytest
 
 from hexamem import UserMemory
 from hexamem.agents.managers.rules.fact_dates import in_years
-from hexamem.memory_types import MemoryItem
+from hexamem.memory_types import CoreItem, MemoryItem
 
 SMALL_TALK = ("The bus was late again.", "What should I cook tonight?", "Lovely, thanks.", "The soup was fine.") * 3
 
@@ -99,3 +99,42 @@ def test_somebody_told_by_their_relation_has_left_the_job_too(newcomer: UserMemo
 )
 def test_years_counted_in_words_are_told_as_a_year(said: str, then: str) -> None:
     assert in_years(said, datetime(2026, 5, 4, tzinfo=UTC), UTC) == then
+
+
+def _held(user: UserMemory) -> list[str]:
+    return sorted(item.value for item in user.items("core") if isinstance(item, CoreItem))
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize(
+    ("first", "later", "now"),
+    [
+        ("I teach maths at Sint-Jan school.", "I don't teach at Sint-Jan school any more.",
+         ["No longer teaches at Sint-Jan school"]),
+        ("I teach maths at Sint-Jan school.", "I no longer work at Sint-Jan school.", ["No longer works at Sint-Jan school"]),
+        ("I teach maths at Sint-Jan school.", "I don't work at Sint-Jan school any more, I work at the observatory.",
+         ["Works at the observatory"]),
+        ("I work at Bolt.", "I left Bolt; since Friday I'm with Uber.", ["Works at Uber"]),
+        ("I work at Bolt.", "I quit Bolt and now I'm at Uber.", ["Works at Uber"]),
+        ("I teach maths at Sint-Jan school.", "I don't teach at Don Bosco school any more.",
+         ["Teaches maths at Sint-Jan school", "Works at Sint-Jan school"]),
+        ("I teach maths at Sint-Jan school.", "I don't teach at Sint-Jan school on Fridays.", None),
+        ("I teach maths at Sint-Jan school.", "I no longer teach Latin at Sint-Jan school.",
+         ["Teaches maths at Sint-Jan school", "Works at Sint-Jan school"]),
+        ("I work at Bolt.", "I left Ben, and since Friday I'm with Tom.", ["Works at Bolt"]),
+        ("I work at Bolt.", "Since Friday I'm with Tom in Wales.", ["Works at Bolt"]),
+    ],
+)  # fmt: skip
+def test_what_one_was_there_ends_with_the_job_and_the_new_one_is_known(
+    newcomer: UserMemory, first: str, later: str, now: list[str] | None, at_once: bool
+) -> None:
+    if at_once:
+        lines = [{"role": "user", "content": line, "timestamp": "2026-05-05T10:00:00Z"} for line in (first, later)]
+        newcomer.remember(lines, "t")
+        newcomer.flush()
+    else:
+        told(newcomer, first, later)
+    if now is None:
+        assert {"Teaches maths at Sint-Jan school", "Works at Sint-Jan school"} <= set(_held(newcomer))
+    else:
+        assert _held(newcomer) == now

@@ -9,16 +9,15 @@ from ....memory_types.proposals import OF_THE_ENDED, Ends
 from .couples_english import SO, WHEN, parted, together_again
 from .english_grammar import LEAD, PLACE, clean
 from .having import bought_instead
+from .jobs_ended_english import ANY_MORE, I_HAVE, JOB_ENDINGS, bare, now_with
 from .over import PARTLY, EndingRules, Over, given_up, pets_of, slots_of
 from .people import KIN_PATTERN, People, is_name
 from .sentences import Clause, Sentence
 from .words import ANIMALS, NAME, PARTNERS, any_of
-from .work_english import EMPLOYER, is_employer
+from .work_english import EMPLOYER
 
 __all__ = ["english_endings", "is_over"]
 
-_ANY_MORE = r"(?:any\s?more|any longer|these days|now)"
-_I_HAVE = rf"(?:I|we)(?:'ve|\shave|'m|\sam|'re|\sare|\swas|\swere|\shad)?\s{SO}"
 _ANIMAL = rf"(?:{any_of(ANIMALS)})"
 _RULES = EndingRules()
 _MAY_END = re.compile(
@@ -47,19 +46,20 @@ def english_endings(sentence: Sentence, people: People) -> Iterator[Over]:
     for clause in sentence.clauses:
         if clause.holds and (other := _OTHERS_JOB.search(clause.text)) and is_name(other["name"] or other["kin"]):
             yield _lost_by(other, clause, people)
+    yield from now_with(sentence)
     for clause in sentence.clauses:
         if not clause.holds or any(a <= clause.start < b for a, b in taken):
             continue
-        yield from _RULES.read(clause)
+        yield from JOB_ENDINGS.read(clause) or _RULES.read(clause)
 
 
-# Home and work
+# Home
 
 
 @_RULES.rule(
     rf"{LEAD}(?i:(?:I|we)(?:'m|'re|\sam|\sare)?\s(?:(?P<ever>no longer)|(?:don't|do not|not))\s(?:live|living"
     rf"|reside|based)"
-    rf"\s(?:in|at|near)\s(?:the\s)?){PLACE}(?P<more>\s(?i:{_ANY_MORE}))?"
+    rf"\s(?:in|at|near)\s(?:the\s)?){PLACE}(?P<more>\s(?i:{ANY_MORE}))?"
 )
 def _left_home(match: re.Match[str], clause: Clause) -> Iterator[Over]:
     if not PARTLY.match(clause.text, match.end()):
@@ -67,7 +67,7 @@ def _left_home(match: re.Match[str], clause: Clause) -> Iterator[Over]:
 
 
 @_RULES.rule(
-    rf"{LEAD}(?i:{_I_HAVE}(?:moved (?:out of|away from)|left)\s){PLACE}(?i:\s(?P<good>for good|behind))?(?!.*\sto\s)"
+    rf"{LEAD}(?i:{I_HAVE}(?:moved (?:out of|away from)|left)\s){PLACE}(?i:\s(?P<good>for good|behind))?(?!.*\sto\s)"
 )
 def _moved_away(match: re.Match[str], clause: Clause) -> Iterator[Over]:
     if match["good"] or "moved" in match[0].lower():
@@ -86,103 +86,22 @@ def _home(place: str, clause: Clause, *, sure: bool) -> Iterator[Over]:
         )
 
 
-_JOBLESS = (
-    rf"{_I_HAVE}(?:lost|quit|left|gave up|given up|resigned from|packed in|was let go from)\s(?:my"
-    rf"|the)\s(?:\w+\s)?job\b(?!\s(?:at|with|for)\s)"
-    rf"|{_I_HAVE}(?:laid off|fired|sacked|let go|made redundant|dismissed)\b"
-    rf"|I(?:'m|\sam)\s{SO}(?:unemployed|jobless|out of (?:work|a job)|between jobs)\b"
-    rf"|I\s(?:don't have|have no|haven't got|no longer have)\s(?:an?\s)?job\b"
-    rf"|I(?:'m|\sam)?\s(?:no longer|not|don't|do not)\s(?:work|working)(?:\s{_ANY_MORE})?\W*$"
-)
-
-
-@_RULES.rule(rf"{LEAD}(?i:{_JOBLESS})")
-def _lost_job(match: re.Match[str], clause: Clause) -> Iterator[Over]:
-    said = match[0].lower()
-    if re.search(r"\b(?:work|working)\b", said) and not re.search(rf"no longer|{_ANY_MORE}|out of work", said):
-        return  # "I'm not working" today
-    if re.search(r"\bI\s(?:left|quit)\sthe\s", match[0]):
-        return
-    quit_it = re.search(r"\b(?:quit|left|gave up|given up|resigned|packed in)\b", said)
-    value = (
-        "Left their job"
-        if quit_it
-        else "Lost their job"
-        if re.search(r"lost|laid|fired|sacked|let go|redundant|dismissed", said)
-        else "Has no job"
-    )
-    yield Over.of(
-        clause,
-        Ends(slots=("job_title", "employer")),
-        Ends(labels=("work",)),
-        label="job",
-        value=value,
-        stated="no job",
-        slot="job_title",
-    )
-
-
-@_RULES.rule(
-    rf"{LEAD}(?i:{_I_HAVE}(?P<how>lost|quit|left|gave up|given up|resigned from|packed in|was let go from)\s(?:my|the)"
-    rf"\s(?:[\w-]+\s){{0,2}}?(?:job|position|post|role)\s(?:at|with|for|in)\s)(?i:the\s(?=(?-i:[A-Z])))?{EMPLOYER}"
-)
-def _left_employer(match: re.Match[str], clause: Clause) -> Iterator[Over]:
-    org = match["org"]
-    if not is_employer(org) or (is_name(org) and re.search(r"(?i:left|quit) my job at ", match[0])):
-        return  # a name is read where the facts of work are
-    words = _bare(org)
-    yield Over.of(
-        clause,
-        Ends(slots=("employer",), words=words),
-        Ends(slots=("job_title",), words=words),
-        label="employer",
-        value=f"No longer works at {org}",
-        stated=f"no longer at {org}",
-        slot="employer",
-    )
-
-
-@_RULES.rule(
-    rf"{LEAD}(?i:I(?:'m|\sam|'ve|\shave)?\s(?:(?P<ever>no longer)|(?:don't|do not|not)|stopped|quit)\s(?:work"
-    rf"|working)\sas\s(?:an?\s|the\s)?)"
-    rf"(?P<what>[^\ue000,.;:!?()]{{2,40}}?)(?P<more>\s(?i:{_ANY_MORE}))?\W*$"
-)
-def _works_no_more(match: re.Match[str], clause: Clause) -> Iterator[Over]:
-    what = clean(match["what"])
-    yield Over.of(
-        clause,
-        Ends(slots=("job_title",), words=what, needed=True),
-        label="job",
-        value=f"No longer works as {what if re.match('(?i:an?|the) ', what) else _with_article(what)}",
-        stated=f"no longer {what}",
-        slot="job_title",
-    )
-
-
-def _bare(what: str) -> str:
-    return re.sub(r"^(?:an?|the|their)\s", "", what, flags=re.IGNORECASE)
-
-
-def _with_article(what: str) -> str:
-    return f"{'an' if what[:1].lower() in 'aeiou' else 'a'} {what}"
-
-
 # Who and what one is, does and likes
 
 
 @_RULES.rule(
     rf"{LEAD}(?i:I(?:'m|\sam)\s(?:no longer|not(?=.*\b(?:any\s?more"
-    rf"|any longer)\b))\s)(?P<what>[^\ue000,.;:!?()]{{3,50}}?)(?:\s(?i:{_ANY_MORE}))?\W*$"
+    rf"|any longer)\b))\s)(?P<what>[^\ue000,.;:!?()]{{3,50}}?)(?:\s(?i:{ANY_MORE}))?\W*$"
 )
 def _is_no_more(match: re.Match[str], clause: Clause) -> Iterator[Over]:
     what = clean(match["what"])
-    bare = _bare(what)
+    plain = bare(what)
     yield Over.of(
         clause,
-        Ends(labels=("*",), words=bare, exact=True, needed=True),
+        Ends(labels=("*",), words=plain, exact=True, needed=True),
         label=OF_THE_ENDED,
         value=f"Is no longer {what}",
-        stated=f"no longer {bare}",
+        stated=f"no longer {plain}",
     )
 
 
@@ -194,7 +113,7 @@ _DOING = r"play|do|practise|practice|collect|learn|train for|study|ride|drive|sp
     rf"|practic|collect|learn|study|train|rid|driv)ing)"
     rf"|(?:no longer|don't(?=.*\b(?:any\s?more|any longer)\b)|do not(?=.*\b(?:any\s?more"
     rf"|any longer)\b))\s(?P<verb>{_DOING}))\s(?:for\s|to\s)?(?:the\s)?)"
-    rf"(?P<what>[^\ue000,.;:!?()]{{3,40}}?)(?:\s(?i:{_ANY_MORE}))?(?i:{WHEN})"
+    rf"(?P<what>[^\ue000,.;:!?()]{{3,40}}?)(?:\s(?i:{ANY_MORE}))?(?i:{WHEN})"
 )
 def _does_no_more(match: re.Match[str], clause: Clause) -> Iterator[Over]:
     if PARTLY.match(clause.text, match.end("what")):
@@ -221,7 +140,7 @@ def _does_no_more(match: re.Match[str], clause: Clause) -> Iterator[Over]:
 
 
 @_RULES.rule(
-    rf"{LEAD}(?i:{_I_HAVE}(?:sold|scrapped|got rid of|gotten rid of|given away|gave away|wrote off|written off"
+    rf"{LEAD}(?i:{I_HAVE}(?:sold|scrapped|got rid of|gotten rid of|given away|gave away|wrote off|written off"
     rf"|crashed and wrote off)\s(?:my|our|the)\s)"
     rf"(?P<what>(?:[\w-]+\s){{0,2}}?[\w-]+)(?i:{WHEN})"
 )
@@ -257,7 +176,7 @@ def _lost_by(match: re.Match[str], clause: Clause, people: People) -> Over:
     known = people.named(name) if name else people.only(kin)
     who = (known.name if known else name) or kin
     shown = known.shown if known else name or f"The user's {kin}"
-    words = _bare(match["org"] or "")
+    words = bare(match["org"] or "")
     parts = ("employer",) if words else ("employer", "job_title")
     held = Ends(slots=slots_of(who.lower().replace(" ", "_"), *parts), words=words, needed=True)
     how = "left" if re.search(r"quit|left|gave", match[0]) else "lost"
@@ -344,7 +263,7 @@ _ONLY_NOW = re.compile(
 
 
 @_RULES.rule(
-    rf"{LEAD}(?i:{_I_HAVE}(?:(?:dropped|pulled|backed|bowed|dropping|pulling) out of|withdrew from"
+    rf"{LEAD}(?i:{I_HAVE}(?:(?:dropped|pulled|backed|bowed|dropping|pulling) out of|withdrew from"
     rf"|withdrawn from|given up on|gave up on|stopped training for)\s(?:the|my|our)\s)"
     rf"(?P<what>(?:[\w'&-]+\s){{0,4}}?[\w'&-]+)(?i:{WHEN})"
 )

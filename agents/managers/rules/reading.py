@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import weakref
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from .... import lazy_re as re
@@ -246,7 +247,11 @@ class _BatchReading:
             taken.add((fact.slot or fact.label, fact.value.casefold()))
             if fact.slot == "name" and not speaker:
                 self._user_name = fact.value
-            found.append(self._of_speaker(fact, reading, heard, text, speaker, contacts))
+            finding = self._of_speaker(fact, reading, heard, text, speaker, contacts)
+            # "I don't work there any more, I work at Y": the new value takes the slot, and what else ended has ended.
+            left = [one for one, _ in over if fact.slot and one.slot == fact.slot and one.end <= fact.clause.start]
+            besides = tuple(ends for one in left for ends in one.ends if fact.slot not in ends.slots)
+            found.append(replace(finding, ends=(*finding.ends, *besides)) if besides else finding)
         own = [(fact.clause.start, fact.clause.end) for fact in facts]
         denied = denied_facts(reading, heard, self._so_far)
         for told in others_facts(reading, self._people, self._thing):

@@ -12,7 +12,7 @@ from .roles_english import is_occupation
 from .sentences import Clause
 from .words import NAME
 
-__all__ = ["EMPLOYER", "JOB", "WORK_RULES", "is_employer", "job_value"]
+__all__ = ["EMPLOYER", "JOB", "PART_OF_IT", "WORK_RULES", "is_employer", "job_value"]
 
 WORK_RULES, _rule = rule_set()
 
@@ -21,7 +21,8 @@ _INSTITUTION = (
     r"|studio|shop|store|supermarket"
     r"|restaurant|caf[eé]|bar|pub|practice|surgery|bakery|charity|council|library|factory|museum|theatre|hotel|office"
     r"|ministry|police station|fire station"
-    r"|garage|farm|brewery|pharmacy|salon|gym|airport|port|newspaper|magazine|court|prison|zoo|church|care home|nursing home"
+    r"|garage|farm|brewery|pharmacy|salon|gym|airport|port|planetarium|observatory|aquarium|archives?|institute|gallery|cinema|opera|orchestra|embassy|shipyard"
+    r"|vineyard|winery|mill|foundation|publisher|newspaper|magazine|court|prison|zoo|church|care home|nursing home"
     r"|post office|town hall)"
 )
 EMPLOYER = (
@@ -315,7 +316,7 @@ def _new_job(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
         )
 
 
-_PART_OF_IT = re.compile(r"\s(?!any\b|anymore\b|now\b|since\b|these\b|and\b|but\b)[a-z]")
+PART_OF_IT = re.compile(r"\s(?!any\b|anymore\b|now\b|since\b|these\b|and\b|but\b)[a-z]")
 """After "Lidl's": what of it somebody does not work at, such as "head office"."""
 
 
@@ -324,7 +325,7 @@ _PART_OF_IT = re.compile(r"\s(?!any\b|anymore\b|now\b|since\b|these\b|and\b|but\
     rf"(?i:\bI(?:'m|\sam)?\s(?:no longer|don't|do not)\s(?:work|working)\s(?:at|for)\s(?:the\s)?)(?P<org>{NAME})",
 )
 def _no_longer(match: re.Match[str], clause: Clause) -> Iterator[Fact]:
-    of_it = match["org"].endswith("'s") and _PART_OF_IT.match(clause.text, match.end())
+    of_it = match["org"].endswith("'s") and PART_OF_IT.match(clause.text, match.end())
     if is_name(match["org"]) and not of_it and not PARTLY.match(clause.text, match.end()):
         yield Fact(
             label="employer",
