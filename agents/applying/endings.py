@@ -15,6 +15,7 @@ from ...memory_types import CoreItem, EpisodicItem, MemoryItem, SemanticItem
 from ...memory_types.base import utc_now
 from ...memory_types.proposals import Ends
 from ...stores.applying import KnownItem, keyed_id
+from ..managers.rules.moved_days import without_hour
 from .duplicates import from_same_words, join_sources
 from .item_edits import ItemEdits
 from .likeness import telling_words
@@ -37,6 +38,7 @@ does drives drive not no longer 是 职业 喜欢 爱 讨厌 不喜欢 弹 踢 �
 _STANDS_TO = telling_words(_STANDS_TO_TEXT) | {"职业", "喜欢", "讨厌", "最爱", "不喜"}
 _ASIDE = re.compile(r"[（(](?P<who>[^（）()]*)[）)]")
 _LEAD = re.compile(r"(?:on|by|in|at|until|till|before|for)\s+", re.IGNORECASE)
+_HOUR_TOLD = re.compile(r"\d{4}-\d\d-\d\d (\d\d:\d\d)\)")
 
 
 def in_slots(slot: str, ends: Ends) -> bool:
@@ -171,7 +173,11 @@ class ItemEndings(ItemEdits):
                 continue
             lead = _LEAD.match(span.text)
             words = f"{lead[0] if lead else ''}{now_on.isoformat()}"
-            summary = item.summary[: span.start] + words + item.summary[span.end :]
+            after, hour = item.summary[span.end :], _HOUR_TOLD.search(new.summary)
+            if (bare := without_hour(span.text + after)) != span.text + after:  # the old hour is over with the old day
+                words += f" at {hour[1]}" if hour else ""
+                after = bare.removeprefix(without_hour(span.text))
+            summary = item.summary[: span.start] + words + after
             moved = item.changed(
                 id=keyed_id(self.cipher, self.tx.user, "item", item.id, "moved", summary, new.id),
                 summary=summary,
