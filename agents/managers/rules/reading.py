@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from .... import lazy_re as re
 from ...contract import Batch, HeardStep
 from .ages import ages_told
+from .been_there import been_there
 from .contact_findings import contact_findings
 from .contradicted import contradicted
 from .denied_facts import DeniedFact, denied_facts
@@ -274,6 +275,7 @@ class _BatchReading:
             return found
         understood = [*inside, *((one.start, one.end) for one, _ in over if not all(ends.needed for ends in one.ends))]
         found = contradicted(reading, heard, text, self._people, found, self._last, understood)
+        found = been_there(reading, heard, text, found)
         return ages_told(reading, heard, text, found, self._so_far)
 
     def _of_speaker(
