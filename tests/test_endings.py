@@ -249,3 +249,32 @@ def test_a_change_of_another_event_leaves_the_event(
 def test_a_change_of_the_same_event_changes_it(newcomer: UserMemory, first: str, later: str, now: str) -> None:
     days = [f"{item.occurred_at:%m-%d}" for item in told(newcomer, first, later).items("episodic")]
     assert days == [now]
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "now"),
+    [
+        ("I'm vegetarian.", "I started eating chicken again.", ["Eats chicken now"]),
+        ("I'm a vegetarian.", "I've gone back to eating fish.", ["Eats fish now"]),
+        ("I'm vegan.", "I eat cheese again.", ["Eats cheese now"]),
+        ("I don't eat meat.", "I've started eating meat again.", ["Eats meat now"]),
+        ("I'm teetotal.", "I started drinking again.", ["Drinks alcohol now"]),
+        ("我吃素。", "我又开始吃肉了。", ["现在吃肉"]),
+        ("I'm vegetarian.", "I eat cheese again.", ["Is vegetarian", "Eats cheese now"]),
+        ("I'm pescatarian.", "I eat fish again.", ["Is pescatarian", "Eats fish now"]),
+        ("I'm vegetarian.", "I might start eating meat again.", ["Is vegetarian"]),
+        ("I'm vegetarian.", "If I started eating meat again, I'd feel ill.", ["Is vegetarian"]),
+        ("I'm vegetarian.", "I'm having dinner now.", ["Is vegetarian"]),
+    ],
+)
+def test_a_diet_is_over_when_what_it_rules_out_is_eaten_again(
+    newcomer: UserMemory, first: str, later: str, now: list[str]
+) -> None:
+    assert sorted(believed(told(newcomer, first, later))) == sorted(now)
+
+
+@pytest.mark.parametrize(
+    "later", ["I ate meat yesterday.", "My son started eating meat again.", "I started eating less meat."]
+)
+def test_a_diet_stays_where_it_is_no_habit_of_the_user_again(newcomer: UserMemory, later: str) -> None:
+    assert "Is vegetarian" in believed(told(newcomer, "I'm vegetarian.", later))

@@ -184,6 +184,13 @@ def _does_no_more(match: re.Match[str], clause: Clause) -> Iterator[Over]:
     yield given_up(what, clause)
 
 
+@_RULES.rule(rf"{_I}(?:现在|最近|已经|又|重新|开始)+(?:开始|可以|能)?吃(?P<food>肉|荤|牛肉|猪肉|鸡肉|羊肉|鱼)了?$")
+def _eats_again(match: re.Match[str], clause: Clause) -> Iterator[Over]:
+    if re.search(r"又|重新|开始|了$", match[0]):
+        diets = [Ends(labels=("diet", "avoids"), words=words) for words in ("吃素", "素食", "纯素", "不吃肉")]
+        yield _over(clause, "habit", f"现在吃{match['food']}", *diets)
+
+
 @_RULES.rule(
     rf"{_I}(?:家)?的?(?:把)?(?:我?的)?(?P<what>[{HAN}A-Za-z]{{0,6}}?(?:车|摩托|摩托车))(?:已经|刚|终于|上?个?[周月]|昨天)*(?:给)?(?:卖|报废|处理)掉?了$"
 )

@@ -26,7 +26,7 @@ _MAY_END = re.compile(
     r"|split|separated|divorced|together|dumped|died|passed|dead|put|ran|rehomed|stopped|sold|moved|resigned"
     r"|packed|won't|can't|cannot|will not"
     r"|called|parted|rehome|euthani[sz]ed|dropped|pulled|backed|withdrew|scrapped|couple|walked|rid|wrote"
-    r"|longer|reconciled|made up|back)\b|n't\b",
+    r"|longer|reconciled|made up|back|again|started|begun|began|now|these days)\b|n't\b",
     re.IGNORECASE,
 )
 
@@ -102,6 +102,40 @@ def _is_no_more(match: re.Match[str], clause: Clause) -> Iterator[Over]:
         label=OF_THE_ENDED,
         value=f"Is no longer {what}",
         stated=f"no longer {plain}",
+    )
+
+
+_MEAT = r"(?:meat|chicken|beef|pork|lamb|bacon|ham|steaks?|poultry|sausages|turkey)"
+_ANIMAL_FOOD = r"(?:dairy|cheese|eggs?|milk|butter|yogh?urt|animal products)"
+_DRINK = r"(?:alcohol|wine|beer|drinking)"
+_NOT_WITH = (
+    (_MEAT, ("vegetarian", "vegan", "pescatarian", "pescetarian", "plant-based")),
+    (r"(?:fish|seafood|salmon|tuna)", ("vegetarian", "vegan", "plant-based")),
+    (_ANIMAL_FOOD, ("vegan", "plant-based")),
+    (_DRINK, ("teetotal", "teetotaller", "sober")),
+)
+"""Who eats or drinks this as a rule is none of these."""
+
+
+@_RULES.rule(
+    rf"{LEAD}(?i:I(?:['’](?:m|ve)|\sam|\shave)?\s{SO}(?:(?P<begun>(?:started|begun|began)(?:\sto)?|(?:went|gone|going|go)\sback\s(?:to|on)|back\s(?:to|on))\s)?"
+    rf"(?:(?:eat|drink|hav)(?:e|ing)?\s)?(?:(?:some|a bit of|a little|red|white|cow['’]s)\s)?"
+    rf"(?P<food>{_MEAT}|fish|seafood|salmon|tuna|{_ANIMAL_FOOD}|{_DRINK})(?P<again>\s(?:again|now|these days))?)"
+    r"(?=\W*$|\s(?i:since|in|after|because|last|this|for|and|but|as)\b)"
+)
+def _eats_again(match: re.Match[str], clause: Clause) -> Iterator[Over]:
+    if not (match["begun"] or match["again"]):
+        return
+    food = match["food"].lower()
+    diets = next(diets for foods, diets in _NOT_WITH if re.fullmatch(foods, food))
+    drunk = re.fullmatch(_DRINK, food) is not None
+    verb, what = ("drink", "alcohol") if food == "drinking" else ("drink" if drunk or food == "milk" else "eat", food)
+    yield Over.of(
+        clause,
+        *(Ends(labels=("diet", "trait"), words=diet) for diet in diets),
+        Ends(labels=("avoids",), words=f"not {verb} {what}", exact=True),
+        label="habit",
+        value=f"{verb.capitalize()}s {what} now",
     )
 
 
