@@ -59,6 +59,8 @@ def test_an_ending_is_dated_by_its_own_words(
         ("I work at a hospital in Ghent.", "I gave up my post at the hospital.", "Works at a hospital in Ghent"),
         ("I work at Bolt.", "I resigned from my position at Bolt.", "Works at Bolt"),
         ("我在市图书馆工作。", "我从市图书馆辞职了。", "在市图书馆工作"),
+        ("我在华为公司工作。", "我离开华为了。", "在华为公司工作"),
+        ("我在腾讯当工程师。", "我离开了腾讯。", "在腾讯当工程师"),
     ],
 )
 def test_a_job_left_long_after_it_was_told_is_over(newcomer: UserMemory, first: str, later: str, was: str) -> None:
@@ -73,6 +75,9 @@ def test_a_job_left_long_after_it_was_told_is_over(newcomer: UserMemory, first: 
         ("I work at the museum.", "My sister quit her job at the museum.", "Works at the museum"),
         ("I work as a nurse at the AZ Maria hospital.", "I quit my job at the hospital.", "Works as a nurse"),
         ("我在市图书馆工作。", "我离开家了。", "在市图书馆工作"),
+        ("我在华为公司工作。", "我刚离开公司了，去接孩子。", "在华为公司工作"),
+        ("我在一所学校工作。", "我离开学校了。", "在一所学校工作"),
+        ("我在上海的一家银行工作。", "我刚离开上海了。", "在上海的一家银行工作"),
         ("My friend Eva works at the AZ Maria hospital.", "Eva lost her job at the zoo.",
          "Eva (friend) works at the AZ Maria hospital"),
     ],

@@ -25,6 +25,10 @@ _TIME = (
     r"|刚|已经|突然|不幸|几天前|前几天|前段时间)*"
 )
 _ORG = rf"(?:[{HAN}A-Za-z0-9& ]{{2,16}}?)"
+_ANY_PLACE = re.compile(
+    r"[这那本我们家]*(?:公司|单位|学校|校园|大学|医院|诊所|工厂|厂里?|银行|办公[室楼]|写字楼|店里?|商店|餐厅|饭店|酒店|图书馆|机构|工地|家里?)"
+)
+"""Where one works and what one also just leaves for the day."""
 _RULES = EndingRules()
 
 
@@ -80,7 +84,11 @@ def _lost_job(match: re.Match[str], clause: Clause) -> Iterator[Over]:
 @_RULES.rule(rf"{_I}离开(?:了\s?(?P<org>{_ORG})|\s?(?P<org2>{_ORG})了)$")
 def _left_employer(match: re.Match[str], clause: Clause) -> Iterator[Over]:
     org = (match["org"] or match["org2"]).strip()
-    ends = Ends(slots=("employer",), words=org, needed=True)  # it may be a place, or somebody
+    if _ANY_PLACE.fullmatch(org):
+        return
+    # It may be a place, or somebody. 上海 is not left as an employer by who works 在上海的一家银行.
+    held = {"words": org} if org.isascii() else {"states": (f"在{org}", f"在{org}公司")}
+    ends = Ends(slots=("employer", "job_title"), needed=True, **held)
     yield _over(clause, "employer", f"不在{org}工作了", ends, slot="employer", stated=f"不在{org}了")
 
 
