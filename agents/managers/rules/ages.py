@@ -25,7 +25,8 @@ _AGE = re.compile(
     rf"{LEAD}(?:(?i:(?:my|our)\s(?:[\w-]+\s)?(?P<kin>{KIN_PATTERN})),?(?=\s|'s))?(?:(?:^|\s)?(?P<name>{NAME}))?(?i:{_IS})"
     rf"\s(?i:(?:now|already|just|actually|finally|officially)\s)*(?P<age>(?i:{AGE_WORDS}))(?![\w-])(?i:\syears?\sold)?(?P<rest>.*)$"
 )
-_REST = re.compile(r"(?:\W|\b(?:now|today|already|too|as well|on|in|this|finally)\b)*", re.IGNORECASE)
+# Not "39°", "40%" or "12€".
+_REST = re.compile(r"(?:[^\w°℃℉%‰€$£¥]|\b(?:now|today|already|too|as well|on|in|this|finally)\b)*", re.IGNORECASE)
 _COUNT_ZH = r"(?:\d{1,3}|[一二三四五六七八九十百]+)"
 _AGE_ZH = re.compile(
     rf"^(?:[我咱]们?家?的?)?(?P<kin>{KIN_ZH_PATTERN})?(?P<name>{ZH_NAME})?"
@@ -119,7 +120,8 @@ def _ages(reading: Reading, heard: HeardStep, so_far: SoFar) -> Iterator[_Told]:
             continue
         person = people.named(match["name"]) if match["name"] else people.only(match["kin"])
         name = person.name if person is not None else match["name"] or ""
-        days = find_dates(clause.raw, said_at, zone, prefer="past")
+        reported = re.search(r"\bturned\b|岁", match[0], re.IGNORECASE)  # who "is seven on Friday" is not seven yet
+        days = find_dates(clause.raw, said_at, zone, prefer="past" if reported else "future")
         rest = match.start("rest") if "rest" in match.groupdict() else len(clause.raw)
         after = "".join(
             " " if any(day.start <= at < day.end for day in days) else sign
