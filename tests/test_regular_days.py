@@ -33,6 +33,10 @@ MOVED = [
      "My yoga class is on Thursdays at half past six"),
     ("Our team meeting is at 10 on Mondays.", "Our team meeting is on Fridays now.", "Our team meeting is at 10 on Fridays"),
     ("My piano lesson is at 16:00 on Mondays.", "My piano lesson has moved to Fridays.", "My piano lesson is at 16:00 on Fridays"),
+    ("I have choir at 7pm on Tuesdays.", "Choir moved to Wednesdays.", "Has choir at 7pm on Wednesdays"),
+    ("I have choir at 7 pm on Tuesdays.", "Choir is on Wednesdays now.", "Has choir at 7 pm on Wednesdays"),
+    ("I have choir at half past six on Tuesdays.", "Choir is on Wednesdays now.",
+     "Has choir at half past six on Wednesdays"),
     ("我每周二晚上七点上瑜伽课。", "瑜伽课现在在周四。", "每周四晚上七点上瑜伽课"),
     ("我每周二七点有合唱团。", "合唱团改到周三了。", "每周三七点有合唱团"),
 ]  # fmt: skip

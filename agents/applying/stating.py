@@ -22,6 +22,8 @@ _HOW_OFTEN = frozenset(
 """Words with which what is said beyond a statement tells when, how often or how."""
 _AMOUNT = re.compile(
     r"every|each|\d+(?:[.,]\d+)?|mg|ml|g|mcg|of|a|an|two|three|one|half|lot|cup|cups|tablet|tablets|pills?|drops?"
+    # and of hours
+    r"|\d{1,2}[ap]m|[ap]m|o['’]clock|noon|quarter|past|four|five|six|seven|eight|nine|ten|eleven|twelve"
 )
 _OFTEN_ZH = re.compile(
     r"(?:每(?:天|晚|早|周|月|年|个?(?:星期|礼拜|周末|月))?[一二三四五六日天末]?|平时|平常|一般|通常|经常|总是|早上|晚上|上午|下午|中午|早晚|都|也|还|正|在|现在|已经|习惯|常|会|要|去|很)*"
