@@ -140,10 +140,11 @@ class ChromaStore(BaseStore):
             )
 
     def close(self) -> None:
-        """Give back the files of a store that was opened by its folder; twice is fine."""
-        client, self._client = self._client, None
-        if self._own and client is not None:
-            close_client(client)
+        """Give back the files of a store that was opened by its folder, once what runs is done; twice is fine."""
+        with self._lock:
+            client, self._client = self._client, None
+            if self._own and client is not None:
+                close_client(client)
 
     def __enter__(self) -> ChromaStore:
         return self

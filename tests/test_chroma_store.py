@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -221,6 +223,27 @@ async def test_a_store_is_left_asynchronously_too_and_closed_afterwards(tmp_path
     for call in (lambda: store.get(USER, "a"), lambda: store.put(USER, "b", {"text": "y"}), store.sweep_ttl):
         with pytest.raises(StoreClosedError, match="closed before this call; open it again"):
             call()
+
+
+def test_closing_waits_for_what_another_thread_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = ChromaStore(tmp_path / "store")
+    store.put(USER, "a", {"text": "x"})
+    get, reading, closing = store._get, threading.Event(), threading.Event()
+
+    def slow(op: GetOp) -> Any:
+        reading.set()
+        closing.wait(0.5)  # nothing else is to happen meanwhile
+        return get(op)
+
+    monkeypatch.setattr(store, "_get", slow)
+    with ThreadPoolExecutor(1) as pool:
+        read = pool.submit(store.get, USER, "a")
+        reading.wait()
+        store.close()
+        closing.set()
+        found = read.result()
+    assert found is not None
+    assert found.value == {"text": "x"}
 
 
 def test_a_value_that_is_no_json_is_refused_and_nothing_of_its_batch_is_written(store: ChromaStore) -> None:
