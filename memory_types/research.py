@@ -79,7 +79,7 @@ class Passage(Record):
     Attributes:
         text: what was said; secrets as captions. Of a page all its lines.
         score: compares passages of one round only.
-        lanes: which searches found it.
+        lanes: which searches found it, a plain recall (``recall``) among them.
         why: at which rank each of them, and late interaction with which likeness; empty for a page that is read whole,
             and for what only stands beside what was found.
         page_id: the page it stands on, as far as that was looked up.

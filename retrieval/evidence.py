@@ -62,8 +62,9 @@ class EvidenceWeights:
         late_pool: how many candidates late interaction compares.
         anyone: what a ranking over all speakers counts beside that of the speakers who are named.
         other_speaker: factor on what somebody else said, where the question names who did.
-        others_every: where the question names who did it, at least every so manieth candidate is what somebody else said:
-            people are mixed up, and that shows only in what the other one said. 0 for never.
+        others_every: where the question names who did it, at least every so manieth candidate is what somebody else said,
+            before the order of a recall is taken in: people are mixed up, and that shows only in what the other one said.
+            0 for never.
         neighbours: shares that a step passes on to those 1, 2, … turns away.
         monologue: factor on these shares where nobody else speaks beside it: what answers each other belongs together most.
         spread_from: how many of the best pass on.
@@ -106,7 +107,7 @@ class Need:
 
 
 class Reason(NamedTuple):
-    """What put a candidate forward: a lane or late interaction, its rank there from 1, and for the latter the likeness."""
+    """What put a candidate forward: a lane, late interaction or a recall, its rank there from 1, and of late the likeness."""
 
     name: str
     rank: int
@@ -115,7 +116,10 @@ class Reason(NamedTuple):
 
 @dataclass(slots=True)
 class Ranked:
-    """A candidate: the id of its record, the lanes that found it, and at which rank each."""
+    """A candidate: the id of its record, its score, the lanes (or the recall) that found it, and at which rank each.
+
+    With the order of a recall the scores are those of the order by lanes, given to the places of both orders together.
+    """
 
     id: str
     score: float
