@@ -17,13 +17,13 @@ __all__ = ["been_there"]
 
 _SOON = r"(?:(?:just|finally|actually|also|recently|already|even|then|now|currently|both|all)\s)*"
 _WENT = re.compile(
-    rf"{LEAD}(?i:(?:I|we)(?:['’]ve|\shave)?\s{_SOON}(?:(?:went|been|flew|flown|travell?ed|drove|driven|came|moved|got)\s{_SOON}"
+    rf"{LEAD}(?i:(?:I|we)(?:['’]ve|\shave)?\s{_SOON}(?:(?:went|been|flew|flown|travell?ed|drove|driven|came|got)\s{_SOON}"
     r"(?:(?:over|out|back|home|on holiday|on a trip)\s)?(?:to|from|around|through)|visited|(?:spent|had)\s[\w\s]{2,24}?\sin)\s(?:the\s)?)"
     rf"(?P<place>{NAME})(?=\W*$|[,;]|\s(?:last|this|in|on|at|for|with|and|but|once|twice|two|three|four|five|several|many|again|yesterday"
     r"|when|as|to|by|from|because|before|after|during|a|an|over|recently|earlier|back|alone|together|\d+)\b)"
 )
 _WENT_ZH = re.compile(
-    r"^(?:我们?|咱们?)[^，。不没想要会将打若如差]{0,8}?(?:去了|去过|到了|到过|飞了|飞去了)(?:一?趟|[一两三几]次)?(?P<place>[\u4e00-\u9fff]{2,6}?)"
+    r"^(?:我们?|咱们?)[^，。不没想要会将打若如差搬]{0,8}?(?:去了|去过|到了|到过|飞了|飞去了)(?:一?趟|[一两三几]次)?(?P<place>[\u4e00-\u9fff]{2,6}?)"
     r"(?:了|玩|旅[游行]|出差|[一两三几]次|一?趟|$)"
 )
 _NOT_DONE = re.compile(
