@@ -92,6 +92,8 @@ def fact_since(fact: Fact, reading: Reading, heard: HeardStep, so_far: SoFar) ->
         if fact.ends:
             at = max(text.find(fact.stated.rsplit(" at ", 1)[-1]), 0)
             spans = tuple(one for one in spans if not of_what_follows(one, text, at, has_han=reading.has_han))
+            if len(spans) == 1 and _TAKES_EFFECT.search(text[: spans[0].start]):
+                spans = tuple(one for one in find_dates(text, said, zone, prefer="near") if one.start == spans[0].start)
         if fact.slot == "home_city" and sentence and text == sentence.raw:
             spans = tuple(span for span in spans if not _of_something_else(span, fact, sentence))
         if len(spans) == 1 or (spans and text == fact.clause.raw):
@@ -117,6 +119,12 @@ _OWN_LEAD = re.compile(
     r"(?:\s|,|(?:and|but|so|as|of|on|in|at|by|from|since|effective|starting|the|with|until|till|just|only|my|last day(?:\sis|\swas)?)\b)*",
     re.IGNORECASE,
 )
+
+
+_TAKES_EFFECT = re.compile(
+    r"\b(?:last day(?:\sis|\swill be)|effective|as of|as from)\s(?:on\s)?(?:the\s)?\Z", re.IGNORECASE
+)
+"""Before a day on which what was told as past holds only then: "I quit my job and my last day is 30 April"."""
 
 
 def of_what_follows(span: DateSpan, text: str, at: int, *, has_han: bool) -> bool:
