@@ -13,6 +13,7 @@ from ..memory_types.proposals import Ends, Proposal, ProposalKind
 from .applying.stating import opposite
 from .contract import Batch, Instruction, Proposals
 from .managers.rules.ages import with_age
+from .managers.rules.birthdays import other_birthday
 from .managers.rules.denied_days import may_be_day, redated
 from .managers.rules.finding import Finding
 from .managers.rules.reading import RuleReader
@@ -142,6 +143,13 @@ def _aim(
             told = next((item for item in about if day and day.day.isoformat() in item.text), None)
             if told is not None:
                 return operation, told
+    if finding.kind == "episodic" and finding.when is not None and finding.when.precision == "day":
+        said, day = str(finding.values["summary"]), finding.when.day
+        wrong = next(
+            (one for one in items if isinstance(one, EpisodicItem) and other_birthday(one.summary, day, said)), None
+        )
+        if wrong is not None:
+            return "update", wrong
     changes = finding.corrects or finding.reason in ("called off", "moved")
     if finding.kind == "episodic" and changes and said_at is not None:
         event = changed_event(finding, items, said_at, zone)

@@ -159,6 +159,10 @@ _DEADLINE = re.compile(
     rf"^(?:the |our |my )?(?:new )?deadline (?:of|for) (?P<subject>[^,.;!?\n]+?) is {_NOW}(?:on )?{_VALUE}",
     re.IGNORECASE,
 )
+_BIRTHDAY = re.compile(
+    rf"^(?:my |our |the user's )?(?P<subject>[\w' -]{{2,30}}?)['’]s birthday (?:is|falls) {_NOW}(?:on )?(?:the )?{_VALUE}",
+    re.IGNORECASE,
+)
 _CHINESE: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (attribute, re.compile(form))
     for attribute, form in (
@@ -196,7 +200,8 @@ _CHINESE: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     )
 )
 _NOT_NOW = re.compile(
-    r"\b(?:used to|formerly|previously|wants? to|would like to|plans? to|might|may|could|would|should|will|going to|dreams? of"
+    r"\b(?:used to|formerly|previously|wants? to|would like to|plans? to|might"
+    r"|(?<!\d\s)(?<!th\s)(?<!st\s)(?<!nd\s)(?<!rd\s)(?<!of\s)(?<!in\s)(?<!since\s)may(?!\s\d)|could|would|should|will|going to|dreams? of"
     r"|not|no|never|n't|if|once|years ago|until|for a while)\b|n't\b|曾|以前|想|打算|计划|准备|不|没|如果|之前|可能",
     re.IGNORECASE,
 )
@@ -235,7 +240,12 @@ def stated_by(sentence: str) -> Stated | None:
     if ours := _OURS.match(sentence):
         role = ours["role"] or ours["carer"] or ours["role2"]
         return Stated("user", _role(role), (ours["value"] or ours["value2"]).strip(), certain=True)
-    for attribute, form in (("age", _IS_OLD), ("model", _ONE_OF), ("deadline", _DEADLINE)):
+    for attribute, form in (
+        ("age", _IS_OLD),
+        ("model", _ONE_OF),
+        ("deadline", _DEADLINE),
+        ("birthday", _BIRTHDAY),
+    ):
         if match := form.match(sentence):
             return _stated(match["subject"], attribute, match["value"], certain=attribute != "age")
     for role in (_ROLE_OF, _ROLE_IN):

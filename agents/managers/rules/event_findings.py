@@ -9,6 +9,7 @@ from .... import lazy_re as re
 from ....intent.dates.spans import DateSpan
 from ....memory_types.proposals import Ends
 from ...contract import HeardStep
+from .birthdays import other_birthday
 from .changed_things import only_one_named
 from .denied_days import may_be_of
 from .event_changes import Event, thing_called_off
@@ -127,6 +128,8 @@ class EventFindings:
             event = replace(event, change=event.change or "slip")
         elif event.denied is not None and not event.topics and not event.change:
             return None  # "it" is nothing that is known to be on that day
+        if earlier is None and not event.change and (earlier := self._birthday(event)) is not None:
+            event = replace(event, change="slip")
         if not event.change:
             return replace(plain, denied=event.denied)
         ended = event.change == "off" and event.denied is not None
@@ -288,6 +291,14 @@ class EventFindings:
         known = [each for each in self._so_far.events if each.when and may_be_of(denied, each.when)]
         alike = [each for each in known if each.topics & event.topics] if event.topics else known[-1:]
         return max(alike, key=lambda each: len(each.topics & event.topics), default=None)
+
+    def _birthday(self, event: Event) -> Finding | None:
+        """The birthday of the same person, told of another day than the event."""
+        if event.when is None or event.when.precision != "day":
+            return None
+        told = [each for each in self._so_far.events if each.values["event_type"] == "birthday"]
+        days = [one for one in told if other_birthday(str(one.values["summary"]), event.when.day, event.summary)]
+        return days[-1] if days else None
 
     def _meant(self, event: Event) -> tuple[Finding | None, bool]:
         """The earlier event that a change is about, and whether several may be meant, so that none is.
