@@ -144,9 +144,10 @@ def _aim(
             if told is not None:
                 return operation, told
     if finding.kind == "episodic" and finding.when is not None and finding.when.precision == "day":
-        said, day = str(finding.values["summary"]), finding.when.day
+        said, birthday = str(finding.values["summary"]), finding.when.day
         wrong = next(
-            (one for one in items if isinstance(one, EpisodicItem) and other_birthday(one.summary, day, said)), None
+            (one for one in items if isinstance(one, EpisodicItem) and other_birthday(one.summary, birthday, said)),
+            None,
         )
         if wrong is not None:
             return "update", wrong
