@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -193,13 +194,22 @@ def test_ctrl_c_in_a_terminal_brings_the_prompt_back_at_once_and_at_the_prompt_e
             assert time.monotonic() - began < 30  # and not when the model has answered
             os.write(ours, b"/memory\n")
             assert "1 message" in read_until(ours, "you> ")
-            process.send_signal(signal.SIGINT)
-            assert process.wait(30) == 130  # nor does the end wait for the model
+            assert interrupted(process) == 130  # nor does the end wait for the model
         finally:
             process.kill()
             process.wait()
             os.close(ours)
     assert said(home) == [("user", "Hello there.")]
+
+
+def interrupted(process: subprocess.Popen[bytes]) -> int:
+    """The exit code after Ctrl-C, pressed again where it fell between the prompt and the wait for a line, which Python's
+    line editor does not hear."""
+    for _ in range(6):
+        process.send_signal(signal.SIGINT)
+        with suppress(subprocess.TimeoutExpired):
+            return process.wait(8)
+    return process.wait(8)
 
 
 def read_until(terminal: int, mark: str) -> str:
