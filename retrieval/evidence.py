@@ -183,15 +183,10 @@ def rank_evidence(
             best = _best({one: scores[one] for one in best})
         if need.speakers and weights.others_every:
             others = {one for one in best if one in spoke and spoke[one] not in need.speakers}
-            order = _never_long_without(best, others, weights.others_every)
-            scores = dict(zip(order, [scores[one] for one in best], strict=True))
-            best = order
+            best, scores = _at_places(_never_long_without(best, others, weights.others_every), scores)
         if recalled := need.rankings.get(RECALL):
             order = _in_both(best, [one for one in recalled if one in spoke or one in items], weights)
-            best, scores = (
-                order,
-                dict(zip(order, sorted((scores.get(one, 0.0) for one in order), reverse=True), strict=True)),
-            )
+            best, scores = _at_places(order, scores)
         kept = [_with_reasons(one, scores[one], why.get(one, ())) for one in best if one not in gone]
         found.append(RankedNeed(need, kept))
     return found, said.steps, items
@@ -209,6 +204,12 @@ def _active_items(tx: Transaction, ids: Collection[str]) -> dict[str, MemoryItem
 def _best(scores: Mapping[str, float], most: int | None = None) -> list[str]:
     """The ids, best first, equal ones by id; at most so many."""
     return [one for _, one in sorted([(-score, one) for one, score in scores.items()])[:most]]
+
+
+def _at_places(order: list[str], scores: Mapping[str, float]) -> tuple[list[str], dict[str, float]]:
+    """An order, and the scores of its ids given to its places, the highest to the first."""
+    places = sorted((scores.get(one, 0.0) for one in order), reverse=True)
+    return order, dict(zip(order, places, strict=True))
 
 
 def _never_long_without(best: Sequence[str], others: Collection[str], every: int) -> list[str]:
@@ -232,9 +233,8 @@ def _never_long_without(best: Sequence[str], others: Collection[str], every: int
 def _in_both(best: Sequence[str], recalled: Sequence[str], weights: EvidenceWeights) -> list[str]:
     """Two orders as one by reciprocal rank; what one of them does not hold has nothing of it."""
     scores: dict[str, float] = {}
-    for order, weight in ((best, 1 - weights.recall), (recalled, weights.recall)):
-        for rank, one in enumerate(order, 1):
-            scores[one] = scores.get(one, 0.0) + weight / (weights.rank_k + rank)
+    _add_by_rank(scores, best, 1 - weights.recall, weights)
+    _add_by_rank(scores, recalled, weights.recall, weights)
     return _best(scores)
 
 
@@ -356,9 +356,12 @@ def _add(
     weights: EvidenceWeights,
 ) -> None:
     if need.speakers:
-        for rank, one in enumerate((one for one in ranking if one in theirs), 1):
-            scores[one] = scores.get(one, 0.0) + weight / (weights.rank_k + rank)
+        _add_by_rank(scores, [one for one in ranking if one in theirs], weight, weights)
         weight *= weights.anyone
+    _add_by_rank(scores, ranking, weight, weights)
+
+
+def _add_by_rank(scores: dict[str, float], ranking: Sequence[str], weight: float, weights: EvidenceWeights) -> None:
     for rank, one in enumerate(ranking, 1):
         scores[one] = scores.get(one, 0.0) + weight / (weights.rank_k + rank)
 
