@@ -24,13 +24,7 @@ Time = datetime | str | int | float
 
 
 class UserBase:
-    """Whose memory it is, for the methods of :class:`~hexamem.UserMemory`.
-
-    Attributes:
-        name: the user.
-        key: the user as 32 hexadecimal digits, as it stands in folder and collection names.
-        timezone: the zone in which naive times are read.
-    """
+    """Whose memory it is, for the methods of :class:`~hexamem.UserMemory`, which tells of the attributes."""
 
     memory: Memory
     name: str

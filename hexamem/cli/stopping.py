@@ -13,7 +13,7 @@ __all__ = ["StoppableStream", "works_on"]
 
 _LOOK = 0.2  # seconds; where a signal does not break a wait, it is seen after so long
 _END = object()
-_stopped: list[threading.Thread] = []
+_NAME = "hexamem-chat-turn"
 
 
 class StoppableStream:
@@ -30,8 +30,7 @@ class StoppableStream:
         self._stopping = threading.Event()
         self._error: Exception | None = None
         self._ended = False
-        self._thread = threading.Thread(target=self._fill, args=(open_stream,), name="hexamem-chat-turn", daemon=True)
-        self._thread.start()
+        threading.Thread(target=self._fill, args=(open_stream,), name=_NAME, daemon=True).start()
 
     def __iter__(self) -> Iterator[Any]:
         while not self._ended:
@@ -49,7 +48,6 @@ class StoppableStream:
     def stop(self) -> None:
         """Let what makes the stream end as soon as it can; nobody has to wait for it."""
         self._stopping.set()
-        _stopped.append(self._thread)
 
     def _fill(self, open_stream: Callable[[BaseCallbackHandler], Iterator[Any]]) -> None:
         try:
@@ -62,8 +60,8 @@ class StoppableStream:
 
 
 def works_on() -> bool:
-    """Whether a stream that was stopped still waits for a model: then so would the end of the process."""
-    return any(one.is_alive() for one in _stopped)
+    """Whether a stream still waits for a model, once it was stopped and its chat is over: so would the end of the process."""
+    return any(one.name == _NAME for one in threading.enumerate())
 
 
 class _StoppedError(Exception):
