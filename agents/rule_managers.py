@@ -13,7 +13,7 @@ from ..memory_types.proposals import Ends, Proposal, ProposalKind
 from .applying.stating import opposite
 from .contract import Batch, Instruction, Proposals
 from .managers.rules.ages import with_age
-from .managers.rules.birthdays import other_birthday
+from .managers.rules.birthdays import other_birthday, whose_birthday
 from .managers.rules.denied_days import may_be_day, redated
 from .managers.rules.finding import Finding
 from .managers.rules.reading import RuleReader
@@ -145,10 +145,8 @@ def _aim(
                 return operation, told
     if finding.kind == "episodic" and finding.when is not None and finding.when.precision == "day":
         said, birthday = str(finding.values["summary"]), finding.when.day
-        wrong = next(
-            (one for one in items if isinstance(one, EpisodicItem) and other_birthday(one.summary, birthday, said)),
-            None,
-        )
+        events = [one for one in items if isinstance(one, EpisodicItem)] if whose_birthday(said) else []
+        wrong = next((one for one in events if other_birthday(one.summary, birthday, said)), None)
         if wrong is not None:
             return "update", wrong
     changes = finding.corrects or finding.reason in ("called off", "moved")

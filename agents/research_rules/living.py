@@ -17,7 +17,7 @@ _EARNED = re.compile(  # who makes bread bakes it
     r"(?=\s*(?:[?.!,]|$|these\b|now\b|currently\b))",
     re.IGNORECASE,
 )
-_FOR_LIVING = re.compile(r"\bfor\s+(?:an?|my|your|his|her|our|their)\s+(?:living|livelihood)\b", re.IGNORECASE)
+_FOR_LIVING = re.compile(rf"\bfor\s+{_WHOSE}\s+(?:living|livelihood)\b", re.IGNORECASE)
 _ENDINGS = {"base": "work", "s": "works", "ed": "worked", "ing": "working"}
 
 

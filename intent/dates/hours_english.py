@@ -6,11 +6,11 @@ from datetime import time
 
 from ... import lazy_re as re
 from .hours import Hour, HourWords, half_by_words, read_hour
+from .numbers_english import ONES, number
 
 __all__ = ["NO_HOUSE", "english_hour"]
 
-_HOURS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_HOUR = rf"(?:1[0-2]|0?[1-9]|{'|'.join(_HOURS)})"
+_HOUR = rf"(?:1[0-2]|0?[1-9]|{'|'.join(ONES[:12])})"
 NO_HOUSE = r"(?!\s[\w'’]+\s(?:street|st|road|rd|lane|avenue|ave|square|drive|close|court|place|way|gardens|terrace|crescent|hill)\b)"
 """After a number: it is no number of a house, "at 8 Mill Lane"."""
 _CLOCK = re.compile(
@@ -60,7 +60,7 @@ _WORDS = HourWords(
 
 
 def _hour(text: str) -> int:
-    return int(text) if text.isdigit() else _HOURS.index(text.lower()) + 1
+    return int(number(text))
 
 
 def english_hour(text: str, around: str = "") -> Hour | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from .... import lazy_re as re
 from ....memory_types.proposals import Ends
 from .couples_english import SO
-from .english_grammar import LEAD, clean
+from .english_grammar import LEAD, article, clean
 from .over import PARTLY, EndingRules, Over
 from .people import is_name
 from .sentences import Clause, Sentence
@@ -149,7 +149,7 @@ def _works_no_more(match: re.Match[str], clause: Clause) -> Iterator[Over]:
         clause,
         Ends(slots=("job_title",), words=what, needed=True),
         label="job",
-        value=f"No longer works as {what if re.match('(?i:an?|the) ', what) else _with_article(what)}",
+        value=f"No longer works as {what if re.match('(?i:an?|the) ', what) else article(what)}",
         stated=f"no longer {what}",
         slot="job_title",
     )
@@ -157,7 +157,3 @@ def _works_no_more(match: re.Match[str], clause: Clause) -> Iterator[Over]:
 
 def bare(what: str) -> str:
     return re.sub(r"^(?:an?|the|their)\s", "", what, flags=re.IGNORECASE)
-
-
-def _with_article(what: str) -> str:
-    return f"{'an' if what[:1].lower() in 'aeiou' else 'a'} {what}"
