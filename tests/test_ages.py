@@ -7,6 +7,8 @@ import pytest
 from hexamem import UserMemory
 from hexamem.agents.managers.rules.ages import with_age
 
+from .told_and_believed import believed
+
 SMALL_TALK = ("The bus was late again.", "What should I cook tonight?", "Lovely, thanks.", "The soup was fine.") * 3
 KIDS = "I have two kids, Lotte is ten and Levi is six."
 LISTED = "My kids are Lotte (10) and Levi (6)."
@@ -21,10 +23,6 @@ def told(user: UserMemory, *lines: str, at_once: bool = False) -> UserMemory:
             user.flush()
     user.flush()
     return user
-
-
-def believed(user: UserMemory) -> list[str]:
-    return [item.text.split("\n")[1] for item in user.items() if item.kind in ("core", "semantic")]
 
 
 AGES = [

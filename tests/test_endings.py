@@ -6,20 +6,7 @@ import pytest
 
 from hexamem import UserMemory
 
-
-def told(user: UserMemory, *lines: str, at_once: bool = False) -> UserMemory:
-    """The user, who has said these lines, a day apart."""
-    for day, line in enumerate(lines, 3):
-        user.remember({"role": "user", "content": line, "timestamp": f"2026-05-{day:02d}T10:00:00+00:00"}, "t")
-        if not at_once:
-            user.flush()
-    user.flush()
-    return user
-
-
-def believed(user: UserMemory) -> list[str]:
-    return [item.text.split("\n")[1] for item in user.items() if item.kind in ("core", "semantic")]
-
+from .told_and_believed import believed, told
 
 ENDED = [
     ("I live in Rome.", "I don't live in Rome anymore.", "Lives in Rome", "No longer lives in Rome"),

@@ -12,21 +12,7 @@ from hexamem.agents.applying.stating import denies, opposite, states
 from hexamem.agents.managers.rules.negated_chinese import denied_by_zh
 from hexamem.agents.managers.rules.negated_english import denied_by, put_in_place
 
-
-def told(user: UserMemory, *lines: str, threads: Sequence[str] = (), at_once: bool = False) -> UserMemory:
-    """The user, who has said these lines, a day apart, each in its thread."""
-    for number, line in enumerate(lines):
-        at = f"2026-05-{number + 3:02d}T10:00:00+00:00"
-        user.remember({"role": "user", "content": line, "timestamp": at}, threads[number] if threads else "t")
-        if not at_once:
-            user.flush()
-    user.flush()
-    return user
-
-
-def believed(user: UserMemory) -> list[str]:
-    return [item.text.split("\n")[1] for item in user.items() if item.kind in ("core", "semantic")]
-
+from .told_and_believed import believed, told
 
 OVER = [
     ("I'm allergic to plums.", "I'm not allergic to plums any more.", "Is allergic to plums", "Is no longer allergic to plums"),
