@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from datetime import tzinfo
 from typing import Protocol
 
-from ..intent.contract import LabeledStep
-from ..memory_types import ItemKind, MemoryItem
-from ..memory_types.proposals import Proposal
-from ..memory_types.step import Step
+from hexamem.intent.contract import LabeledStep
+from hexamem.memory_types import ItemKind, MemoryItem
+from hexamem.memory_types.proposals import Proposal
+from hexamem.memory_types.step import Step
 
 __all__ = ["Batch", "HeardStep", "Instruction", "Manager", "MetaManager", "Proposals"]
 

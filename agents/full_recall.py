@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from ..errors import HexamemError
-from ..memory_types import Hit
-from ..models import Budget, CallInput, StructuredCall, UsageMeter
-from ..models.schemas import ModelReply
-from ..prompts import load_prompt
-from ..retrieval.packing import hit_text
-from ..stores.ledger import Ledger
-from ..stores.ledger.usage import keep_usage
+from hexamem.errors import HexamemError
+from hexamem.memory_types import Hit
+from hexamem.models import Budget, CallInput, StructuredCall, UsageMeter
+from hexamem.models.schemas import ModelReply
+from hexamem.prompts import load_prompt
+from hexamem.retrieval.packing import hit_text
+from hexamem.stores.ledger import Ledger
+from hexamem.stores.ledger.usage import keep_usage
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from ..models import Method, RetryPolicy
+    from hexamem.models import Method, RetryPolicy
 
 __all__ = ["FullRecall", "HitOrder", "QuestionParts"]
 
@@ -77,22 +77,22 @@ class FullRecall:
         self._budget = (budget or Budget()).child(calls=_CALLS, tokens=_TOKENS)
         self.degraded: list[str] = []
 
-    def parts(self, user: str, question: str) -> tuple[str, ...] | None:
-        """The parts of a question, none where it has none; None where no model told.
+    def parts(self, user: str, question: str) -> tuple[str, ...]:
+        """The parts of a question; none where it has none, or no model names them.
 
         Args:
             question: as a model may see it.
         """
         if self._planner is None:
-            self.degraded.append("no model takes the question apart: its parts are those that rules find")
-            return None
+            self.degraded.append("no model takes the question apart: it is searched as a whole")
+            return ()
         usage = UsageMeter("recall_parts")
         messages = load_prompt("question_parts").render(question=question[:_QUESTION], most=_PARTS)
         result = self._planner.invoke(CallInput(messages=messages, budget=self._budget, usage=usage))
         self._keep(user, usage)
         if result.value is None:
-            self.degraded += [f"the question's parts are those that rules find: {line}" for line in result.degraded]
-            return None
+            self.degraded += [f"the question is searched as a whole: {line}" for line in result.degraded]
+            return ()
         said = (" ".join(one.split())[:_QUESTION] for one in result.value.parts)
         return tuple(dict.fromkeys(one for one in said if one))[:_PARTS]
 

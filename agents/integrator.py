@@ -12,18 +12,17 @@ from typing import NamedTuple, cast
 
 from pydantic import Field
 
-from ..memory_types.labels import Tier
-from ..memory_types.local_time import in_zone
-from ..memory_types.research import Claim, Passage
-from ..models import Budget, CallInput, ModelReply, StructuredResult, UsageMeter
-from .applying.evidence import find_quote
-from .research_agent import ResearchAgent
-from .research_rules.integrating import NOT_HELD, Integrated, integrate_by_rules
-from .research_rules.question import Question, content_words
-from .research_rules.text_reader import TextReader
-from .research_showing import shown_claims, shown_passages
+from hexamem.agents.applying.evidence import find_quote
+from hexamem.agents.embedded_research import NOT_HELD, Encode, ScoredSentence, extract, score_sentences
+from hexamem.agents.research_agent import ResearchAgent
+from hexamem.agents.research_question import Question
+from hexamem.agents.research_showing import shown_claims, shown_passages
+from hexamem.memory_types.labels import Tier
+from hexamem.memory_types.local_time import in_zone
+from hexamem.memory_types.research import Claim, Passage
+from hexamem.models import Budget, CallInput, ModelReply, StructuredResult, UsageMeter
 
-__all__ = ["ClaimReply", "IntegrateTask", "IntegrationReply", "ModelIntegrator", "Outcome"]
+__all__ = ["ClaimReply", "IntegrateTask", "IntegrationReply", "ModelIntegrator", "Outcome", "embedded_outcome"]
 
 AGENT = "integrator"
 _MOST, _QUESTION, _CLAIMS, _TEXT, _ANSWER, _REASON = 16, 2_000, 40, 600, 4_000, 400
@@ -57,8 +56,9 @@ class IntegrateTask:
         needs: the parts of the question: what must be known to answer it.
         claims: found in earlier rounds. answer, reason: as they stood.
         number: of the round.
+        asked: needs of all rounds so far; without a model they are follow-up queries.
         tokens: what the passages may take in the prompt.
-        reader: reads texts for the rules.
+        encode: the encoder, for the work without a model.
     """
 
     question: Question
@@ -74,14 +74,15 @@ class IntegrateTask:
     tokens: int
     count: Callable[[str], int]
     parts: dict[str, tuple[tuple[str, str], ...]]
+    encode: Encode
     needs: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
     budget: Budget | None = None
     usage: UsageMeter | None = None
-    reader: TextReader | None = None
 
-    def by_rules(self) -> Integrated:
-        """What the rules make of it."""
-        return integrate_by_rules(self.question, self.passages, self.zone, number=self.number, reader=self.reader)
+    def sentences(self) -> list[ScoredSentence]:
+        """The sentences of all passages, scored by the encoder, best first."""
+        return score_sentences(self.question, self.asked, self.passages, self.encode, self.parts)
 
 
 class Outcome(NamedTuple):
@@ -123,7 +124,7 @@ class ModelIntegrator(ResearchAgent[IntegrationReply]):
         )
 
     def finish(self, result: StructuredResult[IntegrationReply]) -> Outcome:
-        """The claims that hold, and the answer on them; the rules' where the model brings nothing."""
+        """The claims that hold, and the answer on them; those of the encoder where the model brings nothing."""
         task, handles, short = cast("tuple[IntegrateTask, dict[str, Passage], int]", result.carry)
         told = list(result.degraded)
         if short:
@@ -131,8 +132,8 @@ class ModelIntegrator(ResearchAgent[IntegrationReply]):
                 f"{AGENT}: {short} passages were cut or left out, since the prompt has room for {task.tokens} tokens"
             )
         if result.value is None:
-            told.append(f"{AGENT}: the rules did the work")
-            return from_rules(task, tuple(told))
+            told.append(f"{AGENT}: the embedded engine did the work")
+            return embedded_outcome(task, tuple(told))
         reply = result.value
         new: list[Claim] = []
         settled: set[int] = set()
@@ -167,7 +168,7 @@ class ModelIntegrator(ResearchAgent[IntegrationReply]):
         passage = handles.get(one.passage.strip().strip("[]()").upper())
         quote = self._prompt.restore(one.quote).strip()
         text = " ".join(self._prompt.restore(one.text).split())[:_TEXT]
-        if passage is None or not text or not (content_words(quote) or any(map(str.isdigit, quote))):
+        if passage is None or not text or not any(map(str.isalnum, quote)):
             return None
         parts = task.parts.get(passage.id) or ((passage.sources[0].step_id if passage.sources else "", passage.text),)
         for step_id, said in parts:
@@ -191,12 +192,17 @@ def _numbers(handles: Sequence[str], most: int) -> set[int]:
     return {int(one) for one in found if one.isdecimal() and 1 <= int(one) <= most}
 
 
-def from_rules(task: IntegrateTask, degraded: tuple[str, ...] = ()) -> Outcome:
-    """What the rules make of everything that was read; claims of a model that were found before stay."""
-    found = task.by_rules()
-    kept = tuple(one for one in task.claims if one.text != one.quote and one not in found.claims) if degraded else ()
+def embedded_outcome(task: IntegrateTask, degraded: tuple[str, ...] = ()) -> Outcome:
+    """The sentences that the encoder extracts from everything that was read; earlier claims of a model stay.
+
+    Args:
+        degraded: why a model did not do it.
+    """
+    extracted = extract(task.sentences(), task.zone, task.number)
+    of_model = tuple(one for one in task.claims if one.text != one.quote) if degraded else ()
     known = {one.quote for one in task.claims}
-    new = tuple(one for one in found.claims if one.quote not in known)
-    if degraded and kept and task.answerable:
-        return Outcome((*kept, *new), new, task.answer, True, 0, "rules", degraded)
-    return Outcome((*kept, *found.claims), new, found.answer, found.answerable, 0, "rules", degraded)
+    new = tuple(one for one in extracted.claims if one.quote not in known)
+    if of_model and task.answerable:
+        return Outcome((*of_model, *new), new, task.answer, True, 0, "embedded", degraded)
+    claims = (*of_model, *extracted.claims)
+    return Outcome(claims, new, extracted.answer, extracted.answerable, 0, "embedded", degraded)

@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
-from ..intent.page_memos import DIGEST_WORDS, digest_text
-from ..memory_types.labels import Tier
-from ..memory_types.local_time import in_zone
-from ..memory_types.page import LightMemory, Memo
-from ..stores.ledger.digests import DigestRow
-from ..stores.ledger.pages import PageRow
+from hexamem.intent.page_memos import DIGEST_WORDS, digest_text
+from hexamem.memory_types.labels import Tier
+from hexamem.memory_types.local_time import in_zone
+from hexamem.memory_types.page import LightMemory, Memo
+from hexamem.stores.ledger.digests import DigestRow
+from hexamem.stores.ledger.pages import PageRow
 
 __all__ = ["LEAST_BUDGET", "light_memory"]
 
@@ -37,7 +37,7 @@ class _Node:
     started_at: datetime
     ended_at: datetime
     seq: int
-    tier: Tier = "rules"
+    tier: Tier = "embedded"
     thread_id: str | None = None
     scope: str | None = None
 

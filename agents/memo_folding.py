@@ -1,7 +1,7 @@
-"""Memos of memos by a model: one structured call each, from the durable queue, over what the rules made at once.
+"""Memos of memos by a model: one structured call each, from the durable queue, over what was made at once without one.
 
 The rules' text stands from the moment a memo of memos is made. A model's takes its place where it says nothing that the
-memos below do not; a call that fails leaves the rules' word.
+memos below do not; a call that fails leaves the embedded text.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from pydantic import Field
 
-from ..intent.page_memos import DIGEST_WORDS
-from ..memory_types.local_time import in_zone
-from ..memory_types.times import read_zone
-from ..models import Budget, BudgetRefusal, CallInput, Method, ModelReply, StructuredCall, UsageMeter
-from ..prompts import load_prompt
-from ..stores.ledger import Ledger, Transaction
-from ..stores.ledger.digests import DigestRow, get_digests, read_digests, set_digest_text
-from ..stores.ledger.jobs import enqueue
-from ..stores.ledger.labels import read_label_marks
-from ..stores.ledger.pages import get_pages
-from ..stores.ledger.usage import add_usage
-from .labelling.checks import Wording, gist_fits, one_line
+from hexamem.agents.labelling.checks import Wording, gist_fits, one_line
+from hexamem.intent.page_memos import DIGEST_WORDS
+from hexamem.memory_types.local_time import in_zone
+from hexamem.memory_types.times import read_zone
+from hexamem.models import Budget, BudgetRefusal, CallInput, Method, ModelReply, StructuredCall, UsageMeter
+from hexamem.prompts import load_prompt
+from hexamem.stores.ledger import Ledger, Transaction
+from hexamem.stores.ledger.digests import DigestRow, get_digests, read_digests, set_digest_text
+from hexamem.stores.ledger.jobs import enqueue
+from hexamem.stores.ledger.labels import read_label_marks
+from hexamem.stores.ledger.pages import get_pages
+from hexamem.stores.ledger.usage import add_usage
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from ..models import RetryPolicy
+    from hexamem.models import RetryPolicy
 
 __all__ = ["AGENT", "KIND", "FoldOutcome", "MemoFolding", "MemoReply"]
 
@@ -98,7 +98,7 @@ class MemoFolding:
 
         Args:
             write: opens the job's transaction. complete: takes the job off the queue in it.
-            last: whether no further attempt follows; then the rules' text of this one stays.
+            last: whether no further attempt follows; then the embedded text of this one stays.
         """
         with self._ledger.read(user) as tx:
             one = self._next(tx, user)
@@ -129,7 +129,7 @@ class MemoFolding:
         fits = bool(text) and not _problems(text, known)
         if not fits:
             why = result.degraded[0] if result.degraded else f"{AGENT}: the memo says what was not said"
-            self._notices(user, f"memos of user {user!r}: {why}; the rules' memo stands")
+            self._notices(user, f"memos of user {user!r}: {why}; the embedded memo stays")
         answered = result.value is not None or result.usage.output_tokens > 0
         if not answered and not last:
             with write() as tx:
@@ -159,7 +159,7 @@ class MemoFolding:
     def _next(self, tx: Transaction, user: str) -> DigestRow | None:
         with self._guard:
             kept = self._kept.get(user, set())
-        return next((one for one in read_digests(tx) if one.tier == "rules" and one.id not in kept), None)
+        return next((one for one in read_digests(tx) if one.tier == "embedded" and one.id not in kept), None)
 
 
 def _memos(tx: Transaction, digest: DigestRow) -> list[str]:

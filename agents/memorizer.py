@@ -12,14 +12,15 @@ from dataclasses import replace
 from datetime import tzinfo
 from typing import NamedTuple
 
-from ..intent.page_bounds import BoundStep, PageCut, PageLimits, cut_pages, estimated_tokens
-from ..intent.page_memos import digest_text, page_header, page_memo
-from ..memory_types.base import new_id, utc_now
-from ..memory_types.times import read_zone
-from ..stores.ledger import Ledger, Transaction
-from ..stores.ledger.digests import DigestRow, add_digests, read_digests
-from ..stores.ledger.labels import read_label_marks, read_labels
-from ..stores.ledger.pages import (
+from hexamem.agents.page_reading import LabelNames, meant_by, said
+from hexamem.intent.page_bounds import BoundStep, PageCut, PageLimits, cut_pages, estimated_tokens
+from hexamem.intent.page_memos import digest_text, page_header, page_memo
+from hexamem.memory_types.base import new_id, utc_now
+from hexamem.memory_types.times import read_zone
+from hexamem.stores.ledger import Ledger, Transaction
+from hexamem.stores.ledger.digests import DigestRow, add_digests, read_digests
+from hexamem.stores.ledger.labels import read_label_marks, read_labels
+from hexamem.stores.ledger.pages import (
     PageRow,
     PageStep,
     add_pages,
@@ -37,8 +38,7 @@ from ..stores.ledger.pages import (
     stale_pages,
     steps_from,
 )
-from ..stores.vocabulary import Vocabulary
-from .page_reading import LabelNames, meant_by, said
+from hexamem.stores.vocabulary import Vocabulary
 
 __all__ = ["Memorizer"]
 
@@ -252,7 +252,7 @@ class Memorizer:
                 before = page
         for page in work.idle:
             closed = replace(page, closed=True, stale=False)
-            if page.tier == "rules":
+            if page.tier == "embedded":
                 closed = self._anew(tx, closed, names, work.zone)
             changed.append(closed)
             done += 1
@@ -272,13 +272,13 @@ class Memorizer:
         self, page: PageRow, steps: Sequence[PageStep], before: PageRow | None, names: LabelNames, zone: tzinfo
     ) -> PageRow:
         texts = self.texts(page, steps, before, names, zone)
-        return replace(page, header=texts.header, memo=texts.memo, tier="rules")
+        return replace(page, header=texts.header, memo=texts.memo, tier="embedded")
 
     def texts(
         self, page: PageRow, steps: Sequence[PageStep], before: PageRow | None, names: LabelNames, zone: tzinfo
     ) -> PageTexts:
-        """Header and memo of a page by rules; empty where all its steps are forgotten."""
-        heard = [said(step, names) for step in steps if step.active]
+        """Header and memo of a page without a model; empty where all its steps are forgotten."""
+        heard = [said(step) for step in steps if step.active]
         if not heard:
             return PageTexts("", "")
         header = page_header(
@@ -290,7 +290,7 @@ class Memorizer:
             before_at=before.ended_at if before is not None else None,
             meant=meant_by(steps),
         )
-        return PageTexts(header, page_memo(heard, zone))
+        return PageTexts(header, page_memo(heard))
 
     def shown(self, tx: Transaction, page: PageRow) -> PageRow:
         """An open page with its texts as of now; a closed one as it is."""

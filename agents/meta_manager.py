@@ -12,36 +12,24 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from .. import lazy_re as re
-from ..memory_types import ItemKind
-from ..models import Budget, CallInput, Method, ModelReply, StructuredCall, StructuredResult, UsageMeter
-from ..prompts import Prompt, load_prompt
-from .applying.likeness import telling_words
-from .contract import Batch, Instruction, MetaManager
-from .managers.showing import shown_before, shown_steps
+from hexamem.agents.contract import Batch, Instruction, MetaManager
+from hexamem.agents.managers.showing import shown_before, shown_steps
+from hexamem.memory_types import ItemKind
+from hexamem.models import Budget, CallInput, Method, ModelReply, StructuredCall, StructuredResult, UsageMeter
+from hexamem.prompts import Prompt, load_prompt
+from hexamem.stores.lexical.tokens import tokenize_document
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from ..models import RetryPolicy
+    from hexamem.models import RetryPolicy
 
 __all__ = ["AGENT", "ManagerTasks", "ModelMetaManager", "Routed", "RoutingReply", "is_small_talk"]
 
 AGENT = "meta_manager"
 _LONGEST_TASK = 400
 _MOST = 12  # entries, before those of one kind are joined
-_TELLING = 4  # words beyond pleasantries from which on a step may tell something
-_NAMED = 2  # the same, where one of them is a name
-_NAME = re.compile(r"(?<=[\w,;:'’-] )[A-Z][a-z]+")
-_PLEASANTRIES = """
-    hi hey hello yo good great nice fine lovely cool awesome perfect brilliant super bad well morning afternoon
-    evening night day today weekend thank thanks cheers ta welcome please sorry yes yeah yep no nope ok okay sure right
-    alright maybe haha lol hmm oh wow bye goodbye see you later soon talk speak chat again how what why when where who
-    which doing going up help need want ask question answer let go get got know think mean hope sound look like much
-    very really just bit lot thing things something anything nothing back here there it's that's i'm don't ah ha oops can
-    can't could one out off too isn't won't complain better best enjoy cup hug joke fun
-"""
-_PLEASANT = frozenset(_PLEASANTRIES.split())
+_FEW_WORDS = 3  # up to which a step is small talk
 
 
 class ManagerTasks(BaseModel):
@@ -106,7 +94,7 @@ class ModelMetaManager:
     def prepare(
         self, batch: Batch, budget: Budget | None = None, usage: UsageMeter | None = None
     ) -> CallInput | StructuredResult[RoutingReply]:
-        """The call that a batch needs, or the empty result where the rules see nothing in it."""
+        """The call that a batch needs, or the empty result where the reader finds nothing in it."""
         asked = _Asked(batch, tuple(self._rules.route(batch)))
         if not asked.by_rules and is_small_talk(batch):
             return StructuredResult(value=RoutingReply(managers=[]), carry=asked)
@@ -129,10 +117,10 @@ class ModelMetaManager:
         )
 
     def finish(self, result: StructuredResult[RoutingReply]) -> Routed:
-        """The instructions of the model, else those of the rules."""
+        """The instructions of the model, else those of the reader."""
         asked = cast("_Asked", result.carry)
         if result.value is None:
-            told = (*result.degraded, f"{AGENT}: the rules did the work")
+            told = (*result.degraded, f"{AGENT}: the embedded engine did the work")
             return Routed(batch=asked.batch, instructions=asked.by_rules, degraded=told)
         ids = [heard.step.id for heard in asked.batch.steps]
         steps: dict[ItemKind, dict[str, None]] = {}
@@ -151,14 +139,13 @@ class ModelMetaManager:
 
 
 def is_small_talk(batch: Batch) -> bool:
-    """Whether no step of a batch could tell anything: pleasantries and a word or two, no figures, no documents."""
+    """Whether every step of a batch is too short to state anything: a few words, no figures, no documents."""
     for heard in batch.steps:
         if heard.step.role not in ("user", "tool", "other"):
             continue
         text = heard.step.index_text or heard.step.content
-        words = telling_words(text) - _PLEASANT
-        least = _NAMED if _NAME.search(text) else _TELLING
-        if len(words) >= least or any(character.isdigit() for character in text) or heard.step.media:
+        words = tokenize_document(text).stemmed
+        if len(words) > _FEW_WORDS or any(character.isdigit() for character in text) or heard.step.media:
             return False
     return True
 

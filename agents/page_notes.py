@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from ..stores.ledger import Transaction
-from ..stores.ledger.pages import change_pages, get_pages
-from ..stores.secrets import tell_references
-from .labelling.checks import Wording, gist_fits, one_line
-from .labelling.schemas import PageNote
-from .page_slots import PageSlot
+from hexamem.agents.labelling.checks import Wording, gist_fits, one_line
+from hexamem.agents.labelling.schemas import PageNote
+from hexamem.agents.page_slots import PageSlot
+from hexamem.stores.ledger import Transaction
+from hexamem.stores.ledger.pages import change_pages, get_pages
+from hexamem.stores.secrets import tell_references
 
 __all__ = ["PageTexts", "kept_notes", "write_page_notes"]
 
@@ -49,7 +49,7 @@ def kept_notes(
 
 
 def write_page_notes(tx: Transaction, notes: Mapping[str, PageTexts]) -> None:
-    """Write what a model says of pages, in the transaction that writes its labels. What is stale waits for the rules."""
+    """Write what a model says of pages, in the transaction that writes its labels. What is stale waits for the embedded engine."""
     changed = []
     for page in get_pages(tx, notes).values():
         texts = notes[page.id]

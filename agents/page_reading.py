@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..intent.page_memos import SaidStep
-from ..stores.documents import searchable
-from ..stores.ledger import Transaction
-from ..stores.ledger.labels import read_labels
-from ..stores.ledger.pages import PageStep
-from ..stores.secrets import tell_references
-from ..stores.vocabulary import Vocabulary
+from hexamem.intent.page_memos import SaidStep
+from hexamem.stores.documents import searchable
+from hexamem.stores.ledger import Transaction
+from hexamem.stores.ledger.labels import read_labels
+from hexamem.stores.ledger.pages import PageStep
+from hexamem.stores.secrets import tell_references
+from hexamem.stores.vocabulary import Vocabulary
 
 __all__ = ["LabelNames", "meant_by", "said"]
 
@@ -34,15 +34,8 @@ class LabelNames:
         """A scope with the wider ones before it; "" without one."""
         return self._known().path(scope_id) if scope_id and scope_id in self._known().by_id else ""
 
-    def acts(self, event_ids: Sequence[str]) -> tuple[str, ...]:
-        """The names of event types with those of the wider ones."""
-        if not event_ids:
-            return ()
-        known = self._known()
-        return tuple(known.name(one) for event in event_ids[:1] for one in (*reversed(known.above(event)), event))
 
-
-def said(step: PageStep, names: LabelNames) -> SaidStep:
+def said(step: PageStep) -> SaidStep:
     """A step as memos read it."""
     text = step.text if step.resolved_text is None else step.resolved_text
     text = text if len(text) <= _TEXT else f"{text[: _TEXT * 3 // 4]}\n{text[-_TEXT // 4 :]}"
@@ -51,7 +44,6 @@ def said(step: PageStep, names: LabelNames) -> SaidStep:
         role=step.role,
         text=tell_references(text) if "{{" in text else text,
         occurred_at=step.occurred_at,
-        acts=names.acts(step.event_ids),
     )
 
 

@@ -10,12 +10,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 
-from ..intent.dates.relative import find_dates
-from ..intent.page_memos import page_memo
-from ..memory_types.times import read_zone
-from ..stores.ledger import Transaction
-from ..stores.ledger.pages import PageRow, PageStep, get_pages, page_steps, pages_holding
-from .page_reading import LabelNames, said
+from hexamem.agents.page_reading import LabelNames, said
+from hexamem.intent.dates.relative import find_dates
+from hexamem.intent.page_memos import page_memo
+from hexamem.memory_types.times import read_zone
+from hexamem.stores.ledger import Transaction
+from hexamem.stores.ledger.pages import PageRow, PageStep, get_pages, page_steps, pages_holding
 
 __all__ = ["PageSlot", "read_page_slots", "shown_pages"]
 
@@ -60,7 +60,7 @@ def _slot(
     before = [step for step in steps if own and step.seq < own[0].seq]
     memo = ""
     if before:
-        memo = page.memo if page.tier == "model" else page_memo([said(step, names) for step in before], zone)
+        memo = page.memo if page.tier == "model" else page_memo([said(step) for step in before])
     return PageSlot(
         handle=handle,
         page_id=page.id,

@@ -1,6 +1,6 @@
 """The planner: which searches answer a question, by one structured call (GAM, arXiv 2511.18423, section 3.2).
 
-The question itself is always searched as the rules would, so a plan can only add. What of a plan cannot be carried out
+The question itself is always searched as without a model, so a plan can only add. What of a plan cannot be carried out
 (unknown tools and pages, empty or surplus queries, times that are none) is left out and counted.
 """
 
@@ -13,14 +13,14 @@ from typing import cast
 
 from pydantic import Field
 
-from ..memory_types import ITEM_KINDS, LightMemory
-from ..memory_types.local_time import in_utc, in_zone
-from ..memory_types.research import LANES, Claim, Lane, ResearchPlan, SearchRequest
-from ..models import Budget, CallInput, ModelReply, StructuredResult, UsageMeter
-from .research_agent import ResearchAgent
-from .research_rules.planning import plan_by_rules
-from .research_rules.question import Question
-from .research_showing import ITSELF, listed, shown_claims
+from hexamem.agents.embedded_research import plan
+from hexamem.agents.research_agent import ResearchAgent
+from hexamem.agents.research_question import Question
+from hexamem.agents.research_showing import ITSELF, listed, shown_claims
+from hexamem.memory_types import ITEM_KINDS, LightMemory
+from hexamem.memory_types.local_time import in_utc, in_zone
+from hexamem.memory_types.research import LANES, Claim, Lane, ResearchPlan, SearchRequest
+from hexamem.models import Budget, CallInput, ModelReply, StructuredResult, UsageMeter
 
 __all__ = ["ModelPlanner", "PlanReply", "PlanTask", "PlannedSearch"]
 
@@ -79,9 +79,9 @@ class PlanTask:
     budget: Budget | None = None
     usage: UsageMeter | None = None
 
-    def by_rules(self) -> tuple[SearchRequest, ...]:
-        """What the rules would search."""
-        return plan_by_rules(self.question, self.needs, first=self.number == 1, lanes=self.lanes, kinds=self.kinds)
+    def embedded(self) -> tuple[SearchRequest, ...]:
+        """The searches that are made without a model."""
+        return plan(self.question, self.needs, first=self.number == 1, lanes=self.lanes, kinds=self.kinds)
 
 
 class ModelPlanner(ResearchAgent[PlanReply]):
@@ -108,20 +108,22 @@ class ModelPlanner(ResearchAgent[PlanReply]):
         )
 
     def finish(self, result: StructuredResult[PlanReply]) -> ResearchPlan:
-        """The plan: the model's searches as far as they can be carried out, beside those of the rules for the question."""
+        """The plan: the model's searches as far as they can be carried out, beside those for the question itself."""
         task = cast("PlanTask", result.carry)
         told = list(result.degraded)
         if result.value is None:
-            told.append(f"{AGENT}: the rules did the work")
-            return ResearchPlan(requests=task.by_rules(), degraded=tuple(told))
+            told.append(f"{AGENT}: the embedded engine did the work")
+            return ResearchPlan(requests=task.embedded(), degraded=tuple(told))
         requests, dropped = read_searches(result.value.searches, task)
         if dropped:
             told += [f"{AGENT}: {count} {what}" for what, count in dropped.items()]
         if task.number == 1:
-            requests = [*plan_by_rules(task.question, (), first=True, lanes=task.lanes, kinds=task.kinds), *requests]
+            requests = [*task.embedded(), *requests]
         elif not requests:
-            told.append(f"{AGENT}: the plan has no search that can be carried out; the rules planned this round")
-            return ResearchPlan(requests=task.by_rules(), degraded=tuple(told))
+            told.append(
+                f"{AGENT}: the plan has no search that can be carried out; the embedded engine planned this round"
+            )
+            return ResearchPlan(requests=task.embedded(), degraded=tuple(told))
         needs = dict.fromkeys(text for one in result.value.needs if (text := " ".join(one.split())[:_QUERY]))
         return ResearchPlan(requests=tuple(requests), needs=tuple(needs)[:_NEEDS], tier="model", degraded=tuple(told))
 

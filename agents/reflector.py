@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 from typing import cast
 
 from pydantic import Field
 
-from ..memory_types.research import Claim, Passage, Reflection
-from ..models import Budget, CallInput, ModelReply, StructuredResult, UsageMeter
-from .research_agent import ResearchAgent
-from .research_rules.question import Question
-from .research_rules.reflecting import reflect_by_rules
-from .research_showing import ITSELF, listed, shown_claims
+from hexamem.agents.research_agent import ResearchAgent
+from hexamem.agents.research_question import Question
+from hexamem.agents.research_showing import ITSELF, listed, shown_claims
+from hexamem.memory_types.research import Claim, Reflection
+from hexamem.models import Budget, CallInput, ModelReply, StructuredResult, UsageMeter
 
 __all__ = ["ModelReflector", "ReflectTask", "ReflectionReply"]
 
@@ -38,10 +37,11 @@ class ReflectTask:
         asked: what was looked for so far, beside the question.
         number, rounds: of the round, and how many there may be.
         last: whether no round follows.
+        embedded: the reflection without a model.
     """
 
     question: Question
-    passages: tuple[Passage, ...]
+    embedded: Callable[[], Reflection]
     claims: tuple[Claim, ...]
     answer: str
     answerable: bool
@@ -53,10 +53,6 @@ class ReflectTask:
     zone: tzinfo
     budget: Budget | None = None
     usage: UsageMeter | None = None
-
-    def by_rules(self) -> Reflection:
-        """What the rules say."""
-        return reflect_by_rules(self.question, self.passages, self.asked, answerable=self.answerable, last=self.last)
 
 
 class ModelReflector(ResearchAgent[ReflectionReply]):
@@ -81,11 +77,11 @@ class ModelReflector(ResearchAgent[ReflectionReply]):
         )
 
     def finish(self, result: StructuredResult[ReflectionReply]) -> Reflection:
-        """The reflection; the rules' where the model brings nothing."""
+        """The reflection; that of the encoder where the model brings nothing."""
         task = cast("ReflectTask", result.carry)
         if result.value is None:
-            found = task.by_rules()
-            told = (*result.degraded, f"{AGENT}: the rules did the work")
+            found = task.embedded()
+            told = (*result.degraded, f"{AGENT}: the embedded engine did the work")
             return found.model_copy(update={"degraded": told})
         reply = result.value
         missing = _needs(reply.missing, task.asked)
@@ -94,8 +90,10 @@ class ModelReflector(ResearchAgent[ReflectionReply]):
             notes.append(f"{AGENT}: {len(reply.missing) - _MOST} requests beyond {_MOST} were left out")
         enough = reply.enough
         if not enough and not missing and not task.last:
-            missing = task.by_rules().missing
-            notes.append(f"{AGENT}: not enough, and nothing new to look for; the rules said what is missing")
+            missing = task.embedded().missing
+            notes.append(
+                f"{AGENT}: not enough, and nothing new to look for; the embedded engine asked for what is missing"
+            )
         return Reflection(enough=enough, missing=() if enough else missing[:_MOST], tier="model", degraded=tuple(notes))
 
 

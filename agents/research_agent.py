@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from ..models import Budget, CallInput, Method, ModelReply, StructuredCall, UsageMeter
-from ..prompts import load_prompt
+from hexamem.models import Budget, CallInput, Method, ModelReply, StructuredCall, UsageMeter
+from hexamem.prompts import load_prompt
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from ..models import RetryPolicy
+    from hexamem.models import RetryPolicy
 
 __all__ = ["ResearchAgent"]
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import tzinfo
 
-from ..memory_types.local_time import day_alone, in_zone
-from ..memory_types.research import Claim, Passage
-from ..retrieval.packing import item_text
+from hexamem.memory_types.local_time import day_alone, in_zone
+from hexamem.memory_types.research import Claim, Passage
+from hexamem.retrieval.packing import item_text
 
-__all__ = ["ITSELF", "listed", "shown_claims", "shown_passages"]
+__all__ = ["ITSELF", "in_time_order", "joined", "listed", "shown_claims", "shown_passages"]
 
 ITSELF = "the question itself"
 """How the search that is always made stands among those that were."""
@@ -77,3 +77,17 @@ def shown_claims(claims: Sequence[Claim], zone: tzinfo, answer: str = "") -> str
 def listed(texts: Sequence[str]) -> str:
     """Texts as a list."""
     return "\n".join(f"- {' '.join(one.split())}" for one in texts) or "none"
+
+
+def in_time_order(claims: Iterable[Claim]) -> tuple[Claim, ...]:
+    """Claims by their time, those without one last."""
+    return tuple(sorted(claims, key=lambda one: (one.occurred_at is None, one.occurred_at, one.passage_id)))
+
+
+def joined(claims: Sequence[Claim], zone: tzinfo) -> str:
+    """Claims as lines, each with its local day and speaker."""
+    lines = []
+    for one in claims:
+        day = f"[{in_zone(one.occurred_at, zone):%Y-%m-%d}] " if one.occurred_at else ""
+        lines.append(f"{day}{one.speaker + ': ' if one.speaker else ''}{one.text}")
+    return "\n".join(lines)

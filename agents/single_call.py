@@ -13,31 +13,39 @@ from typing import TYPE_CHECKING, cast
 
 from pydantic import Field
 
-from ..intent.contract import Embed, LabelBatch
-from ..memory_types import ItemKind, MemoryItem
-from ..memory_types.proposals import Proposal
-from ..models import Budget, CallInput, Method, StructuredCall, StructuredResult, UsageMeter
-from ..prompts import Prompt, load_prompt
-from .contract import Batch, Instruction, Manager
-from .labelling.reading import LabelReading, event_inventory
-from .labelling.schemas import BatchLabels, PageNote, ScopeGist, StepLabels, WithPages, salvaged_labels, salvaged_notes
-from .labelling.task import LabelTask, shown_earlier, shown_scopes
-from .managers.core import CoreOperation
-from .managers.episodic import EpisodicOperation
-from .managers.kinds import FORMS
-from .managers.model import proposals_from
-from .managers.procedural import ProceduralOperation
-from .managers.resource import ResourceOperation
-from .managers.semantic import SemanticOperation
-from .managers.shared import ItemOperation, Reading, salvaged_operations
-from .managers.showing import shown_before, shown_items, shown_steps
-from .managers.vault import VaultOperation
-from .page_notes import PageTexts
+from hexamem.agents.contract import Batch, Instruction, Manager
+from hexamem.agents.labelling.reading import LabelReading, event_inventory
+from hexamem.agents.labelling.schemas import (
+    BatchLabels,
+    PageNote,
+    ScopeGist,
+    StepLabels,
+    WithPages,
+    salvaged_labels,
+    salvaged_notes,
+)
+from hexamem.agents.labelling.task import LabelTask, shown_earlier, shown_scopes
+from hexamem.agents.managers.core import CoreOperation
+from hexamem.agents.managers.episodic import EpisodicOperation
+from hexamem.agents.managers.kinds import FORMS
+from hexamem.agents.managers.model import proposals_from
+from hexamem.agents.managers.procedural import ProceduralOperation
+from hexamem.agents.managers.resource import ResourceOperation
+from hexamem.agents.managers.semantic import SemanticOperation
+from hexamem.agents.managers.shared import ItemOperation, Reading, salvaged_operations
+from hexamem.agents.managers.showing import shown_before, shown_items, shown_steps
+from hexamem.agents.managers.vault import VaultOperation
+from hexamem.agents.page_notes import PageTexts
+from hexamem.intent.contract import Embed, LabelBatch
+from hexamem.memory_types import ItemKind, MemoryItem
+from hexamem.memory_types.proposals import Proposal
+from hexamem.models import Budget, CallInput, Method, StructuredCall, StructuredResult, UsageMeter
+from hexamem.prompts import Prompt, load_prompt
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from ..models import RetryPolicy
+    from hexamem.models import RetryPolicy
 
 __all__ = ["AGENT", "SingleCall", "SingleOutcome", "SingleReply", "SingleTask", "single_prompt"]
 
@@ -63,7 +71,7 @@ class SingleTask:
     """What one call is about.
 
     Attributes:
-        labelling: the same steps as the labeller sees them; None to leave the rules' labels.
+        labelling: the same steps as the labeller sees them; None to leave the embedded labels.
         instructions: of the meta-manager by rules: used where a part of the reply cannot be.
         nearest: known items of each kind by id, the nearest first.
     """
@@ -78,7 +86,7 @@ class SingleTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SingleOutcome:
-    """What came of the call; ``labels`` is None where the rules' labels stand, ``pages`` is by page id."""
+    """What came of the call; ``labels`` is None where the embedded labels stay, ``pages`` is by page id."""
 
     proposals: tuple[Proposal, ...] = ()
     labels: LabelBatch | None = None
@@ -179,7 +187,7 @@ class SingleCall:
         )
 
     def finish(self, result: StructuredResult[SingleReply]) -> SingleOutcome:
-        """What the call comes to; the rules do the parts that cannot be used."""
+        """What the call comes to; the embedded managers do the parts that cannot be used."""
         asked, reply = cast("_Asked", result.carry), result.value
         told = list(result.degraded)
         proposals: list[Proposal] = []
@@ -196,7 +204,7 @@ class SingleCall:
                 told += found.degraded
                 by_rules.append(kind)
         if by_rules:
-            told.append(f"{AGENT}: the rules did the work of {', '.join(by_rules)}")
+            told.append(f"{AGENT}: the embedded engine did the work of {', '.join(by_rules)}")
         labels = None
         pages: Mapping[str, PageTexts] = {}
         if reply is not None and reply.steps and asked.labelling is not None:

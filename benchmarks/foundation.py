@@ -204,7 +204,7 @@ def measure_latency(labels: Sequence[str], mode: str) -> dict[str, Any]:
                     user = memory.user("ann")
                     stored(user, messages(10_000), progress, f"{name}: storing")
                     strategies = ["rrf", "rrf_neighbours", "dense", "bm25", "learned"]
-                    for strategy in [*strategies, "label_density"] if label == "rules" else strategies:
+                    for strategy in [*strategies, "label_density"] if label == "embedded" else strategies:
                         found[f"{name}/{strategy}"] = timed(
                             lambda query, u=user, s=strategy: u.recall(query, strategy=s),  # type: ignore[misc]
                             queries,
@@ -248,7 +248,7 @@ def measure_many_users(labels: Sequence[str], mode: str, users: int = 20) -> dic
                     count += len(given)
                 found[f"{name}/stored_per_s"] = round(count / (time.perf_counter() - began))
                 draw = random.Random(7)
-                for strategy in ("rrf", "rrf_neighbours", *(("label_density",) if label == "rules" else ())):
+                for strategy in ("rrf", "rrf_neighbours", *(("label_density",) if label == "embedded" else ())):
                     found[f"{name}/{strategy}"] = timed(
                         lambda query, s=strategy, e=every, d=draw: d.choice(e).recall(query, strategy=s),  # type: ignore[misc]
                         queries,
@@ -325,20 +325,20 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", default=["ingest", "latency", "memory", "recall"])
     parser.add_argument(
         "--labels",
-        choices=["rules", "off", "both"],
+        choices=["embedded", "off", "both"],
         default="both",
         help="latency and many_users: with labels by rules, as by default, without, or one after the other",
     )
     parser.add_argument(
         "--mode",
-        choices=["rules", "off"],
+        choices=["embedded", "off"],
         default="off",
         help="latency and many_users: whether items are learned from the steps, as by default, and searched too",
     )
     parser.add_argument("--locomo", type=Path, default=ROOT.parent / "shared" / "data" / "locomo")
     parser.add_argument("--json", type=Path, default=ROOT / "benchmarks" / "results" / "foundation.json")
     arguments = parser.parse_args()
-    labels = ["rules", "off"] if arguments.labels == "both" else [arguments.labels]
+    labels = ["embedded", "off"] if arguments.labels == "both" else [arguments.labels]
     parts: dict[str, Callable[[], dict[str, Any]]] = {
         "ingest": measure_ingest,
         "latency": lambda: measure_latency(labels, arguments.mode),

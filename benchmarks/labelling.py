@@ -1,4 +1,4 @@
-"""Measure labelling by rules: the labeller by part, and ingest with labels off and on against raw Chroma.
+"""Measure the embedded labelling: the labeler alone, and ingest with labels off and on against raw Chroma.
 
 Prints a table and writes JSON. Figures are steps a second of CPU time, all threads together, the best of several
 runs: they hold on a machine that does other things too. Ingest is given by the clock as well.
@@ -29,17 +29,6 @@ from rich.table import Table
 from hexamem.evals.records import Conversation
 from hexamem.intent.contract import Embed, StepView
 
-SWITCHES = ("scopes", "events", "entities", "coreference", "summaries")
-PARTS: dict[str, tuple[str, ...]] = {
-    "none": (),
-    "scopes": ("scopes",),
-    "entities": ("entities",),
-    "events and entities": ("events", "entities"),
-    "coreference": ("coreference",),
-    "summaries and gists": ("summaries",),
-    "all but scopes": ("events", "entities", "coreference", "summaries"),
-    "all": SWITCHES,
-}
 EPOCH = datetime(2025, 3, 1, 9, tzinfo=UTC)
 RUNS = 3
 BATCH = 1_000
@@ -75,15 +64,13 @@ def views(conversation: Conversation, embed: Embed) -> list[StepView]:
     ]
 
 
-def labelling_seconds(given: Sequence[Sequence[StepView]], embed: Embed, on: Sequence[str]) -> float:
-    """CPU seconds to label conversations, each with a new labeller of which these parts are on."""
-    from hexamem.intent.rule_labeler import RuleLabeler
-    from hexamem.intent.settings import IntentSettings
+def labelling_seconds(given: Sequence[Sequence[StepView]], embed: Embed) -> float:
+    """CPU seconds to label conversations whose vectors are known, each with a new labeler."""
+    from hexamem.intent.embedded_labeler import EmbeddedLabeler
 
-    settings = IntentSettings(**{switch: switch in on for switch in SWITCHES})
     taken = 0.0
     for steps in given:
-        labeler = RuleLabeler("ann", embed, settings)
+        labeler = EmbeddedLabeler("ann", embed)
         began = time.process_time()
         for start in range(0, len(steps), BATCH):
             labeler.label(steps[start : start + BATCH])
@@ -92,7 +79,7 @@ def labelling_seconds(given: Sequence[Sequence[StepView]], embed: Embed, on: Seq
 
 
 def measure_labeller(data: Mapping[str, Sequence[Conversation]]) -> dict[str, Any]:
-    """Each part by itself and all together: microseconds a step, and steps a second."""
+    """Microseconds a step without embedding it, and steps a second."""
     from hexamem.stores.embedders import open_embedder
 
     embed = open_embedder("bundled").embed_documents
@@ -100,17 +87,11 @@ def measure_labeller(data: Mapping[str, Sequence[Conversation]]) -> dict[str, An
     for name, listed in data.items():
         given = [views(one, embed) for one in listed]
         count = sum(map(len, given))
-        best: dict[str, float] = {}
-        for _ in range(RUNS):  # every part in turn, so that a slow moment does not fall on one alone
-            for part, on in PARTS.items():
-                seconds = labelling_seconds(given, embed, on)
-                best[part] = min(seconds, best.get(part, seconds))
-        for part, seconds in best.items():
-            found[f"{name}: {part}"] = {
-                "us_a_step": round(1e6 * seconds / count),
-                "steps_per_cpu_s": round(count / seconds),
-            }
-        found[f"{name}: steps"] = count
+        seconds = min(labelling_seconds(given, embed) for _ in range(RUNS))
+        found[f"{name}, {count} steps"] = {
+            "us_a_step": round(1e6 * seconds / count),
+            "steps_per_cpu_s": round(count / seconds),
+        }
     return found
 
 
@@ -147,13 +128,13 @@ def raw_chroma(vectors: np.ndarray) -> tuple[float, float]:
 
 
 def measure_ingest(data: Mapping[str, Sequence[Conversation]]) -> dict[str, Any]:
-    """Steps a second through ``remember`` and ``flush`` with labels off and by rules, and of ``Collection.add``."""
+    """Steps a second through ``remember`` and ``flush`` with labels off and embedded, and of ``Collection.add``."""
     found: dict[str, Any] = {}
     for name, listed in data.items():
         best: dict[str, tuple[float, float]] = {}
         count = 0
         for _ in range(RUNS):
-            for labels in ("off", "rules"):
+            for labels in ("off", "embedded"):
                 cpu, clock, vectors = ingest(listed, labels)
                 count = len(vectors)
                 best[labels] = min((cpu, clock), best.get(labels, (cpu, clock)))
@@ -161,7 +142,7 @@ def measure_ingest(data: Mapping[str, Sequence[Conversation]]) -> dict[str, Any]
                     best["raw Chroma"] = min(raw := raw_chroma(vectors), best.get("raw Chroma", raw))
         for kind, (cpu, clock) in best.items():
             found[f"{name}: {kind}"] = {"steps_per_cpu_s": round(count / cpu), "steps_per_s": round(count / clock)}
-        added = 1e6 * (best["rules"][0] - best["off"][0]) / count
+        added = 1e6 * (best["embedded"][0] - best["off"][0]) / count
         found[f"{name}: labels cost"] = f"{added:.0f} us of CPU time a step"
     return found
 

@@ -1,6 +1,6 @@
 """The ablations of research as a table and a plot, on conversations in LoCoMo's form.
 
-Run: ``python benchmarks/research_ablations.py PATH… [--category 1] [--mode rules] [--model openai:…] [--out FOLDER]``.
+Run: ``python benchmarks/research_ablations.py PATH… [--category 1] [--mode embedded] [--model openai:…] [--out FOLDER]``.
 It prints the table; with ``--out`` it also writes ``research_ablations.json`` and ``research_rounds.svg``, evidence read by
 rounds for each number of passages.
 """
@@ -31,7 +31,7 @@ def main() -> None:
     parser.add_argument("paths", nargs="+", type=Path)
     parser.add_argument("--category", default="1", help="of the questions; all for every one")
     parser.add_argument(
-        "--mode", default="off", choices=("off", "rules"), help="rules: items are learned and searched too"
+        "--mode", default="off", choices=("off", "embedded"), help="embedded: items are extracted and searched too"
     )
     parser.add_argument("--model", help="plans, integrates and reflects; arms without memos need one")
     parser.add_argument("--out", type=Path)
@@ -40,7 +40,7 @@ def main() -> None:
     notes = Console(stderr=True)
     with tempfile.TemporaryDirectory(prefix="hexamem-") as folder:
         whole, plain = (
-            Settings(background=False, mode=given.mode, labels="rules", pages=pages) for pages in (True, False)
+            Settings(background=False, mode=given.mode, labels="embedded", pages=pages) for pages in (True, False)
         )
         rows = ablate(
             lambda: Memory.open(Path(folder, "whole"), model=given.model, settings=whole),

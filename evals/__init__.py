@@ -1,12 +1,12 @@
 """Data sets, metrics and the runner that measures a memory on them."""
 
-from .agreement import AgreementTally, InducedLabels, induced_labels
-from .answers import evaluate_answers
-from .datasets import detect_format, load_conversations
-from .hotpotqa import load_hotpotqa
-from .jsonl import JsonlMessages, read_jsonl
-from .longmemeval_metrics import published_metrics
-from .metrics import (
+from hexamem.evals.agreement import AgreementTally, InducedLabels, induced_labels
+from hexamem.evals.answers import evaluate_answers
+from hexamem.evals.datasets import detect_format, load_conversations
+from hexamem.evals.hotpotqa import load_hotpotqa
+from hexamem.evals.jsonl import JsonlMessages, read_jsonl
+from hexamem.evals.longmemeval_metrics import published_metrics
+from hexamem.evals.metrics import (
     DEFAULT_K_VALUES,
     Aggregator,
     Interval,
@@ -16,13 +16,13 @@ from .metrics import (
     paired_bootstrap,
     recall_at_k,
 )
-from .narrativeqa import load_narrativeqa
-from .records import FORMATS, Conversation, DataFormat, EvalMessage, Question
-from .report import print_report, print_sizes, write_json
-from .ruler import make_ruler
-from .ruler_report import print_ruler
-from .ruler_run import evaluate_ruler
-from .runner import MemoryLike, compare, evaluate, ranked_turns
+from hexamem.evals.narrativeqa import load_narrativeqa
+from hexamem.evals.records import FORMATS, Conversation, DataFormat, EvalMessage, Question
+from hexamem.evals.report import print_report, print_sizes, write_json
+from hexamem.evals.ruler import make_ruler
+from hexamem.evals.ruler_report import print_ruler
+from hexamem.evals.ruler_run import evaluate_ruler
+from hexamem.evals.runner import MemoryLike, compare, evaluate, ranked_turns
 
 __all__ = [
     "DEFAULT_K_VALUES",

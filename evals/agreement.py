@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from ..errors import InvalidInputError
-from .records import Conversation
+from hexamem.errors import InvalidInputError
+from hexamem.evals.records import Conversation
 
 __all__ = ["NOT_MEASURABLE", "AgreementTally", "Induced", "InducedLabels", "Partitions", "agreement", "induced_labels"]
 

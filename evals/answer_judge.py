@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from ..models import CallInput, ModelReply, StructuredCall, Usage
-from ..prompts import load_prompt
+from hexamem.models import CallInput, ModelReply, StructuredCall, Usage
+from hexamem.prompts import load_prompt
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from ..models import Method, RetryPolicy
+    from hexamem.models import Method, RetryPolicy
 
 __all__ = ["NO_ANSWER", "AnswerJudge", "AnswerVerdict"]
 

@@ -14,11 +14,11 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from ..errors import InvalidInputError
-from .asking import RESEARCH, ask
-from .qa_scores import bleu1, exact_match, locomo_score, plain_f1, squad_f1
-from .records import Conversation, Question, natural_key
-from .runner import MemoryLike, store_conversation
+from hexamem.errors import InvalidInputError
+from hexamem.evals.asking import RESEARCH, ask
+from hexamem.evals.qa_scores import bleu1, exact_match, locomo_score, plain_f1, squad_f1
+from hexamem.evals.records import Conversation, Question, natural_key
+from hexamem.evals.runner import MemoryLike, store_conversation
 
 __all__ = ["ABSTAINED", "answer_scores", "evaluate_answers", "spread"]
 

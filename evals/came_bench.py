@@ -11,15 +11,15 @@ import re
 from pathlib import Path
 from typing import Any
 
-from ..errors import CorruptFileError, InvalidInputError
-from .jsonl import read_records
-from .records import Conversation, EvalMessage, Question
+from hexamem.errors import CorruptFileError, InvalidInputError
+from hexamem.evals.jsonl import read_records
+from hexamem.evals.records import Conversation, EvalMessage, Question
 
 __all__ = ["load_came_bench", "sibling", "split_timestamp"]
 
 _ROLES = ("user", "assistant", "system", "tool")
 _TIMESTAMP = re.compile(r"\s*-{2,}\s*TIMESTAMP:\s*(?P<time>\S(?:.*\S)?)\s*\Z")
-_GOLD_OF_TURN = ("id", "partition", "action", "action_object")
+_GOLD_OF_TURN = ("id", "partition", "action", "action_object", "entity_types")
 
 
 def load_came_bench(path: Path, *, skip_bad: bool = False) -> list[Conversation]:
@@ -27,7 +27,8 @@ def load_came_bench(path: Path, *, skip_bad: bool = False) -> list[Conversation]
 
     The trajectory is one thread: its partitions are gold. A trailing ``----TIMESTAMP: 2025-05-15T08:00`` becomes the
     turn's timestamp; a turn without one takes that of the turn before (counted in the notes). Roles other than
-    user, assistant, system and tool are people: role ``user``, the role as their name.
+    user, assistant, system and tool become names: of assistants (``travel_agent``) where a trajectory has turns of a
+    ``user``, of people (role ``user``) where it has none.
 
     Args:
         path: the turns file or the questions file.
@@ -54,6 +55,7 @@ def load_came_bench(path: Path, *, skip_bad: bool = False) -> list[Conversation]
     gold: dict[str, dict[str, Any]] = {}
     time: str | None = None
     untimed = 0
+    named_role = "assistant" if any(turn["role"] == "user" for _, turn in turns.records) else "user"
     for number, turn in turns.records:
         turn_id = f"turn-{len(messages) + 1}"
         if turn["id"] in neutral:
@@ -69,7 +71,7 @@ def load_came_bench(path: Path, *, skip_bad: bool = False) -> list[Conversation]
         messages.append(
             EvalMessage(
                 id=turn_id,
-                role=role if role in _ROLES else "user",
+                role=role if role in _ROLES else named_role,
                 name=None if role in _ROLES else role,
                 content=content,
                 timestamp=time,

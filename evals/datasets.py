@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from ..errors import InvalidInputError
-from .hotpotqa import is_hotpotqa
-from .narrativeqa import is_narrativeqa
-from .records import FORMATS, Conversation, DataFormat, EvalMessage, Question, natural_key, read_json
+from hexamem.errors import InvalidInputError
+from hexamem.evals.hotpotqa import is_hotpotqa
+from hexamem.evals.narrativeqa import is_narrativeqa
+from hexamem.evals.records import FORMATS, Conversation, DataFormat, EvalMessage, Question, natural_key, read_json
 
 __all__ = ["Conversation", "EvalMessage", "Question", "detect_format", "load_conversations"]
 
@@ -60,7 +60,7 @@ def load_conversations(
             left_out.append(file.name)
             continue
         if found == "came":
-            from .came_bench import sibling
+            from hexamem.evals.came_bench import sibling
 
             partners.add(sibling(file))
         conversations += _loader(found)(file, skip_bad)
@@ -124,7 +124,7 @@ def _detect_lines(path: Path) -> DataFormat | None:
 
 def _loader(format: DataFormat) -> Callable[[Path, bool], list[Conversation]]:
     # Here and not at the top: each loader builds the records of this file.
-    from . import came_bench, hotpotqa, jsonl, locomo, longmemeval, narrativeqa
+    from hexamem.evals import came_bench, hotpotqa, jsonl, locomo, longmemeval, narrativeqa
 
     loaders: dict[DataFormat, Callable[[Path, bool], list[Conversation]]] = {
         "locomo": lambda path, skip_bad: locomo.load_locomo(path),

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from ..retrieval.gate_learning import GateExample
-from ..retrieval.gates import score_shape
-from ..retrieval.operating import Searched
-from ..retrieval.operations import ABSTAIN, Search, base_scores, configurations, order
-from ..retrieval.ranker import Ranker
-from ..stores.embedders.base import FloatArray
-from .metrics import ndcg_at_k, recall_at_k
+from hexamem.evals.metrics import ndcg_at_k, recall_at_k
+from hexamem.retrieval.gate_learning import GateExample
+from hexamem.retrieval.gates import score_shape
+from hexamem.retrieval.operating import Searched
+from hexamem.retrieval.operations import ABSTAIN, Search, base_scores, configurations, order
+from hexamem.retrieval.ranker import Ranker
+from hexamem.stores.embedders.base import FloatArray
 
 __all__ = ["DEPTH", "Operable", "found_by_configuration", "gate_example", "rewards_of"]
 
@@ -54,7 +54,7 @@ class Operable:
     def gate_input(self, scores: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """What a gate sees of the question: its vector, its cues, and the shape of these scores of the first search."""
         features = self.searched.searches[0].features
-        return self.searched.asked.vector, features.cues, score_shape(features, scores, self.searched.parts)
+        return self.searched.asked.vector, features.cues, score_shape(features, scores, 0)
 
     def ranked(self, ranker: Ranker, on: frozenset[str], scores: FloatArray | None = None, k: int = DEPTH) -> list[str]:
         """The turns in the order in which a recall with these operations gives them, best first."""

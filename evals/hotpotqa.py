@@ -17,9 +17,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import CorruptFileError, InvalidInputError
-from ..models.tokens import count_tokens
-from .records import Conversation, EvalMessage, Question, read_json
+from hexamem.errors import CorruptFileError, InvalidInputError
+from hexamem.evals.records import Conversation, EvalMessage, Question, read_json
+from hexamem.models.tokens import count_tokens
 
 __all__ = ["is_hotpotqa", "load_hotpotqa"]
 

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..errors import CorruptFileError
-from .records import Conversation, EvalMessage
+from hexamem.errors import CorruptFileError
+from hexamem.evals.records import Conversation, EvalMessage
 
 __all__ = ["JsonLines", "JsonlMessages", "load_jsonl", "read_jsonl", "read_records"]
 

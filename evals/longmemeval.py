@@ -11,8 +11,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ..errors import CorruptFileError
-from .records import Conversation, EvalMessage, Question, read_json, turn_time
+from hexamem.errors import CorruptFileError
+from hexamem.evals.records import Conversation, EvalMessage, Question, read_json, turn_time
 
 __all__ = ["load_longmemeval", "parse_haystack_time"]
 

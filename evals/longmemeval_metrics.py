@@ -18,8 +18,8 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from .metrics import ndcg_at_k
-from .records import Conversation
+from hexamem.evals.metrics import ndcg_at_k
+from hexamem.evals.records import Conversation
 
 __all__ = ["PUBLISHED_DEPTH", "PUBLISHED_K", "PUBLISHED_NAMES", "ndcg_any", "published_metrics", "session_cut"]
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidInputError
-from .records import natural_key
+from hexamem.errors import InvalidInputError
+from hexamem.evals.records import natural_key
 
 __all__ = [
     "DEFAULT_K_VALUES",

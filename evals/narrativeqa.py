@@ -13,9 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..errors import CorruptFileError
-from .jsonl import read_records
-from .records import Conversation, EvalMessage, Question, read_json
+from hexamem.errors import CorruptFileError
+from hexamem.evals.jsonl import read_records
+from hexamem.evals.records import Conversation, EvalMessage, Question, read_json
 
 __all__ = ["is_narrativeqa", "load_narrativeqa", "passages"]
 

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
 
-from ..errors import ConfigError, InvalidInputError
+from hexamem.errors import ConfigError, InvalidInputError
 
 __all__ = [
     "ABSTENTIONS",

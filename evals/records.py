@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from ..errors import CorruptFileError
+from hexamem.errors import CorruptFileError
 
 __all__ = [
     "FORMATS",

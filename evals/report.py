@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ..errors import InvalidInputError
-from .runner import compare
+from hexamem.errors import InvalidInputError
+from hexamem.evals.runner import compare
 
 __all__ = ["print_report", "print_sizes", "write_json"]
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..memory_types.research import LANES
-from .asking import steps_of
-from .records import Conversation, Question
-from .runner import MemoryLike, store_conversation
+from hexamem.evals.asking import steps_of
+from hexamem.evals.records import Conversation, Question
+from hexamem.evals.runner import MemoryLike, store_conversation
+from hexamem.memory_types.research import LANES
 
 __all__ = ["RESEARCH_ABLATIONS", "Arm", "ablate"]
 

@@ -15,10 +15,10 @@ from datetime import datetime, timedelta
 from itertools import islice, pairwise
 from typing import Literal, get_args
 
-from ..errors import InvalidInputError
-from ..models.tokens import count_tokens
-from .records import Conversation, EvalMessage, Question
-from .ruler_text import NOISE, Prose, coded_words, needle_keys, needle_numbers, needle_uuids, pseudo_words
+from hexamem.errors import InvalidInputError
+from hexamem.evals.records import Conversation, EvalMessage, Question
+from hexamem.evals.ruler_text import NOISE, Prose, coded_words, needle_keys, needle_numbers, needle_uuids, pseudo_words
+from hexamem.models.tokens import count_tokens
 
 __all__ = ["FAMILIES", "FORMS", "TASKS", "Form", "TaskFamily", "make_ruler", "parse_tokens", "tasks_named"]
 

@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ..errors import InvalidInputError
-from .ruler import FAMILIES
+from hexamem.errors import InvalidInputError
+from hexamem.evals.ruler import FAMILIES
 
 __all__ = ["print_ruler"]
 

@@ -26,12 +26,12 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidInputError
-from ..models.tokens import count_tokens
-from .asking import Asked, ask
-from .records import Conversation
-from .ruler import FAMILIES, Form, make_ruler, tasks_named
-from .runner import MemoryLike, store_conversation
+from hexamem.errors import InvalidInputError
+from hexamem.evals.asking import Asked, ask
+from hexamem.evals.records import Conversation
+from hexamem.evals.ruler import FAMILIES, Form, make_ruler, tasks_named
+from hexamem.evals.runner import MemoryLike, store_conversation
+from hexamem.models.tokens import count_tokens
 
 __all__ = ["DEFAULT_ROUNDS", "evaluate_ruler", "most_frequent", "read_score", "share_found"]
 

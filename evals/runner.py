@@ -16,12 +16,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..errors import InvalidInputError
-from .agreement import AgreementTally, Induced, induced_labels
-from .asking import RESEARCH, AskedHit, AskedUser, ask, steps_of
-from .longmemeval_metrics import PUBLISHED_DEPTH, PUBLISHED_NAMES, published_metrics
-from .metrics import DEFAULT_K_VALUES, METRICS, Aggregator, Interval, paired_bootstrap
-from .records import Conversation, EvalMessage, Question
+from hexamem.errors import InvalidInputError
+from hexamem.evals.agreement import AgreementTally, Induced, induced_labels
+from hexamem.evals.asking import RESEARCH, AskedHit, AskedUser, ask, steps_of
+from hexamem.evals.longmemeval_metrics import PUBLISHED_DEPTH, PUBLISHED_NAMES, published_metrics
+from hexamem.evals.metrics import DEFAULT_K_VALUES, METRICS, Aggregator, Interval, paired_bootstrap
+from hexamem.evals.records import Conversation, EvalMessage, Question
 
 __all__ = [
     "WARM_UP_CALLS",

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from .records import Conversation, Question
+from hexamem.evals.records import Conversation, Question
 
 __all__ = ["SMALL", "small_memories"]
 

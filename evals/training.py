@@ -14,23 +14,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidInputError
-from ..retrieval.gate_learning import GateExample, GateSettings, learn_gate
-from ..retrieval.gates import OperationGate
-from ..retrieval.learning import Example, LearningSettings, learn_answerable, learn_blend, learn_ranking
-from ..retrieval.operating import Searched, chosen_operations
-from ..retrieval.operations import USUAL
-from ..retrieval.permit import Request
-from ..retrieval.ranker import FEWEST, Ranker, answer_logit, answer_signs
-from ..retrieval.ranking_weights import RankingWeights
-from ..retrieval.signals.features import Features
-from ..retrieval.strategies import strategy_named
-from ..stores.embedders.base import FloatArray
-from .gate_training import DEPTH, Operable, gate_example
-from .metrics import recall_at_k
-from .records import Conversation, Question
-from .runner import store_conversation
-from .small_memories import SMALL
+from hexamem.errors import InvalidInputError
+from hexamem.evals.gate_training import DEPTH, Operable, gate_example
+from hexamem.evals.metrics import recall_at_k
+from hexamem.evals.records import Conversation, Question
+from hexamem.evals.runner import store_conversation
+from hexamem.evals.small_memories import SMALL
+from hexamem.retrieval.gate_learning import GateExample, GateSettings, learn_gate
+from hexamem.retrieval.gates import OperationGate
+from hexamem.retrieval.learning import Example, LearningSettings, learn_answerable, learn_blend, learn_ranking
+from hexamem.retrieval.operating import Searched, chosen_operations
+from hexamem.retrieval.operations import USUAL
+from hexamem.retrieval.permit import Request
+from hexamem.retrieval.ranker import FEWEST, Ranker, answer_logit, answer_signs
+from hexamem.retrieval.ranking_weights import RankingWeights
+from hexamem.retrieval.signals.features import Features
+from hexamem.retrieval.strategies import strategy_named
+from hexamem.stores.embedders.base import FloatArray
 
 __all__ = [
     "AskedQuestion",

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, Protocol
 from zoneinfo import ZoneInfo
 
-from ..errors import InvalidInputError
-from ..memory_types import ITEM_KINDS, EpisodicItem, MemoryItem, VaultItem
+from hexamem.errors import InvalidInputError
+from hexamem.memory_types import ITEM_KINDS, EpisodicItem, MemoryItem, VaultItem
 
 __all__ = ["KindScore", "Miss", "WritePathReport", "WrittenMemory", "Wrong", "load_cases", "score"]
 

@@ -13,12 +13,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ..memory_types.experience import Advice, AdvicePart, Experience, Facet, Run, RunStep
-from ..models.tokens import count_tokens
-from ..prompts import load_prompt
-from .digest import abridged_run, clipped, digest_of, digest_text, normal_task
-from .settings import ExperienceSettings
-from .similarity import EmbedTexts, nearness
+from hexamem.experience.digest import abridged_run, clipped, digest_of, digest_text, normal_task
+from hexamem.experience.settings import ExperienceSettings
+from hexamem.experience.similarity import EmbedTexts, nearness
+from hexamem.memory_types.experience import Advice, AdvicePart, Experience, Facet, Run, RunStep
+from hexamem.models.tokens import count_tokens
+from hexamem.prompts import load_prompt
 
 __all__ = ["Include", "Lore", "advise", "advise_on_tool", "with_focus"]
 

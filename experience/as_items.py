@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, get_args
 
-from ..memory_types.experience import Experience, Facet, Origin, Run
-from ..memory_types.items import ProceduralItem
+from hexamem.memory_types.experience import Experience, Facet, Origin, Run
+from hexamem.memory_types.items import ProceduralItem
 
 __all__ = ["ENTRY_TYPE", "EXPLORATION", "Uses", "experience_of", "item_values", "metadata_of", "replaced", "uses_of"]
 

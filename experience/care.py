@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from ..memory_types.experience import Experience
-from ..memory_types.operations import Operation
-from ..stores.changing import remove_item
-from ..stores.ledger import Transaction, history_of, undo
-from ..stores.ledger.runs import delete_runs, read_experience_items, read_runs
-from .as_items import ENTRY_TYPE, experience_of, uses_of
-from .settings import ExperienceSettings
+from hexamem.experience.as_items import ENTRY_TYPE, experience_of, uses_of
+from hexamem.experience.settings import ExperienceSettings
+from hexamem.memory_types.experience import Experience
+from hexamem.memory_types.operations import Operation
+from hexamem.stores.changing import remove_item
+from hexamem.stores.ledger import Transaction, history_of, undo
+from hexamem.stores.ledger.runs import delete_runs, read_experience_items, read_runs
 
 __all__ = ["ACTOR", "REPLACED", "forget_runs", "read_experience", "retire_hurting", "retire_mistaken"]
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from ..models import CallInput, ModelReply
-from ..prompts import load_prompt
-from .digest import abridged_run, clipped
-from .experience_agent import ExperienceAgent
-from .exploring import Choice, Tried
-from .settings import ExperienceSettings
+from hexamem.experience.digest import abridged_run, clipped
+from hexamem.experience.experience_agent import ExperienceAgent
+from hexamem.experience.exploring import Choice, Tried
+from hexamem.experience.settings import ExperienceSettings
+from hexamem.models import CallInput, ModelReply
+from hexamem.prompts import load_prompt
 
 __all__ = ["BestRunReply", "RunComparer"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..memory_types.experience import Experience, ExperienceStats, Run
+from hexamem.memory_types.experience import Experience, ExperienceStats, Run
 
 __all__ = ["stats_of"]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
-from .. import lazy_re as re
-from ..memory_types.experience import Run, RunDigest, RunStep
-from ..models.tokens import count_tokens
+from hexamem.memory_types.experience import Run, RunDigest, RunStep
+from hexamem.models.tokens import count_tokens
 
 __all__ = ["abridged_run", "clipped", "digest_of", "digest_text", "normal_task"]
 

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Literal, Unpack
 
 from pydantic import Field
 
-from ..memory_types.experience import Experience, Facet, Origin, Outcome, Run, RunStep
-from ..models import Budget, CallInput, ModelReply, StructuredCall, StructuredResult, UsageMeter
-from ..prompts import Prompt, load_prompt
-from .digest import abridged_run, clipped, normal_task
-from .experience_agent import ExperienceAgent
-from .settings import ExperienceSettings
+from hexamem.experience.digest import abridged_run, clipped, normal_task
+from hexamem.experience.experience_agent import ExperienceAgent
+from hexamem.experience.settings import ExperienceSettings
+from hexamem.memory_types.experience import Experience, Facet, Origin, Outcome, Run, RunStep
+from hexamem.models import Budget, CallInput, ModelReply, StructuredCall, StructuredResult, UsageMeter
+from hexamem.prompts import Prompt, load_prompt
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from .experience_agent import AgentOptions
+    from hexamem.experience.experience_agent import AgentOptions
 
 __all__ = [
     "Distilled",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Generic, TypedDict, TypeVar, Unpack
 
-from ..models import Budget, Method, ModelReply, StructuredCall, UsageMeter
+from hexamem.models import Budget, Method, ModelReply, StructuredCall, UsageMeter
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from ..models import RetryPolicy
+    from hexamem.models import RetryPolicy
 
 __all__ = ["AgentOptions", "ExperienceAgent"]
 

@@ -13,11 +13,11 @@ from typing import Literal, get_args
 
 from pydantic import Field
 
-from ..errors import InvalidInputError
-from ..memory_types.base import Record
-from ..memory_types.experience import Run, RunStep
-from ..prompts import load_prompt
-from .digest import abridged_run
+from hexamem.errors import InvalidInputError
+from hexamem.experience.digest import abridged_run
+from hexamem.memory_types.base import Record
+from hexamem.memory_types.experience import Run, RunStep
+from hexamem.prompts import load_prompt
 
 __all__ = [
     "AttemptResult",

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from ..memory_types.base import Record
-from ..memory_types.experience import Experience
-from ..models import CallInput, ModelReply
-from ..models.tokens import count_tokens
-from ..prompts import load_prompt
-from .experience_agent import ExperienceAgent
-from .settings import ExperienceSettings
+from hexamem.experience.experience_agent import ExperienceAgent
+from hexamem.experience.settings import ExperienceSettings
+from hexamem.memory_types.base import Record
+from hexamem.memory_types.experience import Experience
+from hexamem.models import CallInput, ModelReply
+from hexamem.models.tokens import count_tokens
+from hexamem.prompts import load_prompt
 
 __all__ = ["Focus", "FocusReply", "Focuser"]
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from .. import lazy_re as re
-from ..memory_types.experience import Experience
-from .settings import ExperienceSettings
-from .similarity import EmbedTexts, nearness
+from hexamem.experience.settings import ExperienceSettings
+from hexamem.experience.similarity import EmbedTexts, nearness
+from hexamem.memory_types.experience import Experience
 
 __all__ = ["Merged", "merge"]
 

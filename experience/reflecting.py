@@ -8,18 +8,18 @@ from where this run stands. :mod:`hexamem.experience.reflecting_model` does the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 from pydantic import Field
 
-from .. import lazy_re as re
-from ..memory_types.base import Record
-from ..memory_types.experience import AdvicePart, Run, RunStep
-from ..models.tokens import count_tokens
-from ..prompts import load_prompt
-from .digest import clipped
-from .trouble import ANSWER, tool_of
+from hexamem.experience.digest import clipped
+from hexamem.experience.trouble import ANSWER, tool_of
+from hexamem.memory_types.base import Record
+from hexamem.memory_types.experience import AdvicePart, Run, RunStep
+from hexamem.models.tokens import count_tokens
+from hexamem.prompts import load_prompt
 
 __all__ = ["KeyInformation", "Question", "Reflection", "answer_by_rules", "key_information", "reflection_text"]
 

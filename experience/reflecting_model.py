@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from ..memory_types.experience import Run, RunStep
-from ..models import CallInput, ModelReply
-from ..models.tokens import count_tokens
-from ..prompts import load_prompt
-from .digest import abridged_run, clipped
-from .experience_agent import ExperienceAgent
-from .reflecting import KeyInformation, Question
-from .settings import ExperienceSettings
+from hexamem.experience.digest import abridged_run, clipped
+from hexamem.experience.experience_agent import ExperienceAgent
+from hexamem.experience.reflecting import KeyInformation, Question
+from hexamem.experience.settings import ExperienceSettings
+from hexamem.memory_types.experience import Run, RunStep
+from hexamem.models import CallInput, ModelReply
+from hexamem.models.tokens import count_tokens
+from hexamem.prompts import load_prompt
 
 __all__ = ["KeyInformationReply", "ReflectionReply", "RunReflector"]
 

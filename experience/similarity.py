@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ..stores.lexical.tokens import tokenize_query
+from hexamem.stores.lexical.tokens import tokenize_query
 
 __all__ = ["EmbedTexts", "nearness"]
 

@@ -5,12 +5,12 @@ Read off the turns by rules, without a model, so that it can be asked after ever
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from .. import lazy_re as re
-from .settings import ExperienceSettings
+from hexamem.experience.settings import ExperienceSettings
 
 __all__ = ["ANSWER", "Trouble", "Turn", "tool_of", "trouble_in"]
 

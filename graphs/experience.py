@@ -16,12 +16,12 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph import StateGraph
 
-from ..config import settings_of
-from ..errors import HexamemError
-from ..experience.reflecting import Reflection
-from ..experience.settings import ExperienceSettings
-from ..experience.trouble import Trouble, Turn, trouble_in
-from .experience_recording import Recorder, RunRecordingHandler
+from hexamem.config import settings_of
+from hexamem.errors import HexamemError
+from hexamem.experience.reflecting import Reflection
+from hexamem.experience.settings import ExperienceSettings
+from hexamem.experience.trouble import Trouble, Turn, trouble_in
+from hexamem.graphs.experience_recording import Recorder, RunRecordingHandler
 
 __all__ = [
     "MARK",

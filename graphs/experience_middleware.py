@@ -16,10 +16,10 @@ from langchain.agents.middleware.types import ModelRequest, ModelResponse
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.config import get_config
 
-from ..config import settings_of
-from ..errors import HexamemError
-from ..experience.settings import ExperienceSettings
-from .experience import MARK, reflected, run_in, trouble_of, turns_in
+from hexamem.config import settings_of
+from hexamem.errors import HexamemError
+from hexamem.experience.settings import ExperienceSettings
+from hexamem.graphs.experience import MARK, reflected, run_in, trouble_of, turns_in
 
 __all__ = ["ExperienceMiddleware"]
 

@@ -19,9 +19,9 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from langchain_core.outputs import ChatGeneration, LLMResult
 from langgraph.errors import GraphBubbleUp, GraphRecursionError
 
-from ..errors import HexamemError
-from ..experience.trouble import ANSWER
-from ..memory_types.experience import OutcomeSource
+from hexamem.errors import HexamemError
+from hexamem.experience.trouble import ANSWER
+from hexamem.memory_types.experience import OutcomeSource
 
 __all__ = ["Recorder", "RunRecordingHandler", "SideEffectRefused", "task_in"]
 

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.runnables import RunnableLambda
 from langgraph.graph import END, START, StateGraph
 
-from ..memory_types import ITEM_KINDS, ItemKind
-from .ingest_nodes import SINGLE, IngestNodes, IngestParts, node_of
-from .ingest_state import IngestContext, IngestInput, IngestOutput, IngestState, ManageInput
+from hexamem.graphs.ingest_nodes import SINGLE, IngestNodes, IngestParts, node_of
+from hexamem.graphs.ingest_state import IngestContext, IngestInput, IngestOutput, IngestState, ManageInput
+from hexamem.memory_types import ITEM_KINDS, ItemKind
 
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph

@@ -13,15 +13,15 @@ from typing import Any
 
 from sqlalchemy import bindparam, func, select
 
-from ..agents.contract import Batch, HeardStep
-from ..errors import HexamemError
-from ..memory_types import Step
-from ..memory_types.times import read_zone
-from ..stores.ledger import Transaction, get_items, get_steps, read_projections, set_projection
-from ..stores.ledger.labels import get_intents, read_labels
-from ..stores.ledger.prepared import Prepared
-from ..stores.ledger.schema import recalls, steps
-from ..stores.vocabulary import Vocabulary
+from hexamem.agents.contract import Batch, HeardStep
+from hexamem.errors import HexamemError
+from hexamem.memory_types import Step
+from hexamem.memory_types.times import read_zone
+from hexamem.stores.ledger import Transaction, get_items, get_steps, read_projections, set_projection
+from hexamem.stores.ledger.labels import get_intents, read_labels
+from hexamem.stores.ledger.prepared import Prepared
+from hexamem.stores.ledger.schema import recalls, steps
+from hexamem.stores.vocabulary import Vocabulary
 
 __all__ = [
     "MANAGED",

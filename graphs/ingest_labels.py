@@ -11,19 +11,19 @@ from dataclasses import dataclass
 import numpy as np
 from sqlalchemy import select
 
-from ..agents.labelling.intent_labeler import _by_own_name, _by_path, _intent, _labeled, _view
-from ..agents.labelling.task import LabelTask
-from ..agents.page_notes import PageTexts, write_page_notes
-from ..agents.page_slots import read_page_slots
-from ..intent.contract import Embed, LabelBatch
-from ..memory_types.times import read_zone
-from ..stores.documents import searchable
-from ..stores.labelling import write_labels
-from ..stores.ledger import Ledger, Transaction
-from ..stores.ledger.labels import LabelMarks, mark_corrected, read_label_marks, read_labels
-from ..stores.ledger.refining import labels_before, open_scopes, steps_around
-from ..stores.ledger.schema import steps
-from ..stores.vocabulary import Vocabulary
+from hexamem.agents.labelling.intent_labeler import _by_own_name, _by_path, _intent, _labeled, _view
+from hexamem.agents.labelling.task import LabelTask
+from hexamem.agents.page_notes import PageTexts, write_page_notes
+from hexamem.agents.page_slots import read_page_slots
+from hexamem.intent.contract import Embed, LabelBatch
+from hexamem.memory_types.times import read_zone
+from hexamem.stores.documents import searchable
+from hexamem.stores.labelling import write_labels
+from hexamem.stores.ledger import Ledger, Transaction
+from hexamem.stores.ledger.labels import LabelMarks, mark_corrected, read_label_marks, read_labels
+from hexamem.stores.ledger.refining import labels_before, open_scopes, steps_around
+from hexamem.stores.ledger.schema import steps
+from hexamem.stores.vocabulary import Vocabulary
 
 __all__ = ["TaskOfBatch", "read_label_task", "write_label_batch"]
 
@@ -119,4 +119,4 @@ def _write(tx: Transaction, read: TaskOfBatch, made: LabelBatch, *, indexed_else
         indexed_elsewhere=indexed_elsewhere,
         by="model",
     )
-    mark_corrected(tx)  # the rules go on from what the model made of it
+    mark_corrected(tx)  # the embedded labeler goes on from what the model made of it

@@ -14,14 +14,11 @@ from langgraph.config import get_stream_writer
 from langgraph.runtime import get_runtime
 from langgraph.types import Send
 
-from ..agents.contract import Batch, Instruction, Manager, MetaManager, Proposals
-from ..errors import MissingUserError
-from ..memory_types import ITEM_KINDS, ItemKind, MemoryItem
-from ..memory_types.proposals import Outcome, Proposal
-from ..stores.ledger import Ledger, get_items
-from .ingest_batches import BatchTakenError, advance, read_batch, waiting_steps
-from .ingest_labels import TaskOfBatch, read_label_task, write_label_batch
-from .ingest_state import (
+from hexamem.agents.contract import Batch, Instruction, Manager, MetaManager, Proposals
+from hexamem.errors import MissingUserError
+from hexamem.graphs.ingest_batches import BatchTakenError, advance, read_batch, waiting_steps
+from hexamem.graphs.ingest_labels import TaskOfBatch, read_label_task, write_label_batch
+from hexamem.graphs.ingest_state import (
     IngestContext,
     IngestState,
     ManageInput,
@@ -31,14 +28,17 @@ from .ingest_state import (
     read_back,
     written,
 )
+from hexamem.memory_types import ITEM_KINDS, ItemKind, MemoryItem
+from hexamem.memory_types.proposals import Outcome, Proposal
+from hexamem.stores.ledger import Ledger, get_items
 
 if TYPE_CHECKING:
-    from ..agents.managers.model import ModelManager
-    from ..agents.meta_manager import ModelMetaManager
-    from ..agents.single_call import SingleCall
-    from ..intent.contract import Embed
-    from ..models import StructuredResult
-    from ..stores.ledger import Transaction
+    from hexamem.agents.managers.model import ModelManager
+    from hexamem.agents.meta_manager import ModelMetaManager
+    from hexamem.agents.single_call import SingleCall
+    from hexamem.intent.contract import Embed
+    from hexamem.models import StructuredResult
+    from hexamem.stores.ledger import Transaction
 
 __all__ = ["SINGLE", "Apply", "IngestNodes", "IngestParts", "node_of"]
 
@@ -70,7 +70,7 @@ class IngestParts:
         catch_up: labels a user's steps by rules and brings the indexes up to the ledger.
         nearest: ids of the items of these kinds nearest to texts of the user, the nearest first, by kind.
         apply: carries out proposals.
-        meta_manager, managers: the rules tier.
+        meta_manager, managers: the embedded tier.
         size: steps in a batch, at most.
         full: so many steps are a batch, though the talk goes on.
         model_meta_manager, model_managers: the model tier of mode ``agents``, as far as there are models.
@@ -166,17 +166,17 @@ class IngestNodes:
         batch = self._batch(context, state["batch"])
         try:
             found = tuple(self._parts.meta_manager.route(batch))
-        except Exception as error:  # noqa: BLE001 - whatever a text does to the rules, the batch goes on
-            return self._routed(context, batch, (), (f"meta_manager: the rules failed ({type(error).__name__})",))
+        except Exception as error:  # noqa: BLE001 - whatever a text does to the reader, the batch goes on
+            return self._routed(context, batch, (), (f"meta_manager: the reader failed ({type(error).__name__})",))
         if self._parts.single_call is None:
             return self._routed(context, batch, found, ())
-        from ..agents.meta_manager import is_small_talk
+        from hexamem.agents.meta_manager import is_small_talk
 
         return {**self._routed(context, batch, found, ()), "ask": bool(found) or not is_small_talk(batch)}
 
     def route_prepare(self, state: IngestState) -> Any:
-        from ..agents.meta_manager import RoutingReply
-        from ..models import StructuredResult
+        from hexamem.agents.meta_manager import RoutingReply
+        from hexamem.models import StructuredResult
 
         context = _context()
         meta = self._parts.model_meta_manager
@@ -241,11 +241,11 @@ class IngestNodes:
         try:
             found = self._parts.managers[kind].propose(batch, as_instruction(state["instruction"]), nearest)
         except Exception as error:  # noqa: BLE001 - as above: one manager that fails holds up no other
-            found = Proposals(degraded=(f"{node_of(kind)}: the rules failed ({type(error).__name__})",))
+            found = Proposals(degraded=(f"{node_of(kind)}: the reader failed ({type(error).__name__})",))
         return self._managed(context, kind, batch, found)
 
     def manage_prepare(self, model: ModelManager, state: ManageInput) -> Any:
-        from ..agents.managers.model import ManagerTask
+        from hexamem.agents.managers.model import ManagerTask
 
         context = _context()
         return model.prepare(
@@ -263,7 +263,7 @@ class IngestNodes:
         return self._managed(context, model.kind, result.carry.batch, model.finish(result))  # type: ignore[attr-defined]
 
     def single_prepare(self, state: ManageInput) -> Any:
-        from ..agents.single_call import SingleTask
+        from hexamem.agents.single_call import SingleTask
 
         context, parts = _context(), self._parts
         assert parts.single_call is not None
@@ -359,7 +359,7 @@ class IngestNodes:
 
 
 def _keep_usage(tx: Transaction, context: IngestContext) -> None:
-    from ..stores.ledger.usage import add_usage
+    from hexamem.stores.ledger.usage import add_usage
 
     assert context.usage is not None
     add_usage(tx, context.usage.rows())

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typing_extensions import TypedDict  # that of typing has no JSON schema before Python 3.12
 
-from ..agents.contract import Batch, Instruction
-from ..memory_types.proposals import Evidence, Proposal
+from hexamem.agents.contract import Batch, Instruction
+from hexamem.memory_types.proposals import Evidence, Proposal
 
 if TYPE_CHECKING:
-    from ..models import Budget, UsageMeter
-    from ..stores.ledger import Transaction
+    from hexamem.models import Budget, UsageMeter
+    from hexamem.stores.ledger import Transaction
 
 __all__ = [
     "IngestContext",

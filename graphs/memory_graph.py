@@ -19,7 +19,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
 from typing_extensions import TypedDict  # that of typing has no JSON schema before Python 3.12
 
-from .ingest_state import IngestContext, IngestInput
+from hexamem.graphs.ingest_state import IngestContext, IngestInput
 
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph

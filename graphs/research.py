@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.runnables import RunnableLambda
 from langgraph.graph import END, START, StateGraph
 
-from ..memory_types.research import LANES
-from .research_evidence_nodes import EvidenceNodes
-from .research_parts import ResearchParts
-from .research_plan_nodes import PlanNodes
-from .research_state import LaneInput, ResearchContext, ResearchInput, ResearchOutput, ResearchState
+from hexamem.graphs.research_evidence_nodes import EvidenceNodes
+from hexamem.graphs.research_parts import ResearchParts
+from hexamem.graphs.research_plan_nodes import PlanNodes
+from hexamem.graphs.research_state import LaneInput, ResearchContext, ResearchInput, ResearchOutput, ResearchState
+from hexamem.memory_types.research import LANES
 
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph

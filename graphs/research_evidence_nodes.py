@@ -6,51 +6,43 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from .. import lazy_re as re
-from ..agents.research_rules.integrating import NOT_HELD, joined
-from ..agents.research_rules.question import Question
-from ..agents.research_rules.reflecting import asks_one_thing, coverage, may_hold_more, reflect_by_rules
-from ..memory_types.research import Passage, Reflection
-from ..models.tokens import count_tokens
-from .research_filter import EvidenceFilter
-from .research_outcome import finished
-from .research_overtaken import overtaking, with_overtaking
-from .research_parts import ResearchNode, claims_in, run_context, say, searched, spend
-from .research_reading import Reading, read_round
-from .research_state import LaneFound, ResearchContext, ResearchState
+from hexamem.agents.embedded_research import NOT_HELD, best_score, choose_tier, reflect, score_sentences
+from hexamem.agents.research_question import Question
+from hexamem.agents.research_showing import joined
+from hexamem.graphs.research_filter import EvidenceFilter
+from hexamem.graphs.research_outcome import finished
+from hexamem.graphs.research_parts import ResearchNode, claims_in, run_context, say, searched, spend
+from hexamem.graphs.research_reading import Reading, read_round
+from hexamem.graphs.research_state import LaneFound, ResearchContext, ResearchState
+from hexamem.graphs.research_superseded import superseding, with_superseding
+from hexamem.memory_types.research import Reflection
+from hexamem.models.tokens import count_tokens
 
 if TYPE_CHECKING:
-    from ..agents.integrator import IntegrateTask, Outcome
-    from ..models import StructuredResult
+    from hexamem.agents.integrator import IntegrateTask, Outcome
+    from hexamem.models import StructuredResult
 
-__all__ = ["EvidenceNodes", "choose_tier"]
+__all__ = ["EvidenceNodes"]
 
 _TOLD_HITS = 10
-_SURE_MARGIN, _LIKELY = 1.3, 0.75
-_HEDGED = re.compile(
-    r"\b(?:likely|probably|possibly|perhaps|maybe|might|at least|unclear|unsure|or)\b|可能|大概|也许|至少|或者?",
-    re.IGNORECASE,
-)
-_ASKS_HOW = re.compile(
-    r"^\s*(?:why\b|how\b(?! (?:many|much|old|far|tall|often|long)\b))|为什么|怎么|如何", re.IGNORECASE
-)
 
 
 class EvidenceNodes(ResearchNode):
     """Integrate, reflect, finish."""
 
     def integrate(self, state: ResearchState) -> dict[str, Any]:
-        """What the round's passages say, by rules."""
-        from ..agents.integrator import from_rules
+        """What the round's passages say, by the encoder."""
+        from hexamem.agents.integrator import embedded_outcome
 
         context, update, task, reading = self._read(state)
-        return self._integrated(context, update, reading, from_rules(task), task.question)
+        return self._integrated(context, update, reading, embedded_outcome(task), task.question)
 
     def integrate_prepare(self, state: ResearchState) -> Any:
         """The integrator's call; none where recall alone is sure."""
-        from ..models import StructuredResult
+        from hexamem.models import StructuredResult
 
         _, update, task, reading = self._read(state)
         integrator = self.parts.integrator
@@ -62,18 +54,18 @@ class EvidenceNodes(ResearchNode):
 
     def integrate_finish(self, result: StructuredResult[Any]) -> dict[str, Any]:
         """What the call led to."""
-        from ..agents.integrator import from_rules
+        from hexamem.agents.integrator import embedded_outcome
 
         carry = cast("tuple[dict[str, Any], Reading, IntegrateTask, object]", result.carry)
         update, reading, task, carried = carry
         integrator = self.parts.integrator
         assert integrator is not None
-        outcome = from_rules(task) if carried is None else integrator.finish(replace(result, carry=carried))
+        outcome = embedded_outcome(task) if carried is None else integrator.finish(replace(result, carry=carried))
         spend(update, result)
         return self._integrated(run_context(), update, reading, outcome, task.question)
 
     def _read(self, state: ResearchState) -> tuple[ResearchContext, dict[str, Any], IntegrateTask, Reading]:
-        from ..agents.integrator import IntegrateTask
+        from hexamem.agents.integrator import IntegrateTask
 
         context = run_context()
         settings = self.settings(context)
@@ -126,13 +118,14 @@ class EvidenceNodes(ResearchNode):
             tokens=settings.prompt_tokens,
             count=count_tokens,
             parts=reading.parts,
+            encode=self.parts.encode,
             needs=_parts_of(state),
+            asked=tuple(state["asked"]),
             budget=self.budget(context, state),
             usage=context.usage,
-            reader=self.reader(context),
         )
         if state["chosen"] == "auto":
-            update["chosen"], update["why_tier"] = choose_tier(question, fresh)
+            update["chosen"], update["why_tier"] = choose_tier(best_score(task.sentences()))
         reading.unfiltered, reading.degraded = not filters, failed
         update["read"] = [*state["read"], *reading.fresh]
         update["pool"] = reading.pool
@@ -203,41 +196,35 @@ class EvidenceNodes(ResearchNode):
         question: Question,
         outcome: Outcome,
     ) -> bool:
-        """Whether a reflection could only cost: a model read the answer to a single question, and quotes what carries it;
-        or it did so for every part of the question, and nothing stands against that.
+        """Whether a reflection by a model could only cost: the integrator settled every part that the planner named, no
+        claim was dropped, and whatever superseded a quoted fact was read.
 
-        Against it stand a question whose answer may hold more than was found, a doubt in the answer, a claim whose quote
-        does not stand where it should, and what memory learned in place of what is quoted, if nobody read that.
-        The rules' reflection costs no call, and is never left out.
+        The reflection without a model costs no call, and is never left out.
         """
         if self.parts.reflector is None or outcome.tier != "model" or not (outcome.answerable and outcome.claims):
             return False
         parts = _parts_of(update)
-        if asks_one_thing(question):
-            return bool(outcome.settled) or not parts
-        if len(parts) < max(1, len(question.parts)) or len(outcome.settled) < len(parts):
-            return False
-        if outcome.dropped or may_hold_more(question) or _HEDGED.search(outcome.answer):
+        if not parts or len(outcome.settled) < len(parts) or outcome.dropped:
             return False
         with self.parts.ledger.read(context.user) as tx:
-            later = overtaking(tx, question, outcome.claims, self.reader(context), number=update["number"])
+            later = superseding(tx, question, outcome.claims, self.parts.encode, number=update["number"])
         read = {one["id"] for one in update["read"]}
-        return all(one["id"] in read or _came_from(one) & read for one in later)
+        return all(one["id"] in read or _source_steps(one) & read for one in later)
 
     def _believed_now(
         self, context: ResearchContext, update: dict[str, Any], reading: Reading, question: Question, outcome: Outcome
     ) -> Outcome:
-        """An outcome of the rules with what took the place of what it tells; of a narrowed reading as it is."""
-        if outcome.tier != "rules" or not outcome.answerable or not reading.unfiltered or outcome.degraded:
+        """An outcome of the embedded engine with the facts that superseded it; of a narrowed reading as it is."""
+        if outcome.tier != "embedded" or not outcome.answerable or not reading.unfiltered or outcome.degraded:
             return outcome
         number, zone = update["number"], self.zone(context)
         with self.parts.ledger.read(context.user) as tx:
-            later = overtaking(tx, question, outcome.claims, self.reader(context), number=number)
+            later = superseding(tx, question, outcome.claims, self.parts.encode, number=number)
         if not later:
             return outcome
         read = {one["id"] for one in update["read"]}
         update["read"] = [*update["read"], *(one for one in later if one["id"] not in read)]
-        claims = with_overtaking(outcome.claims, self.passages(context, later), zone, number)
+        claims = with_superseding(outcome.claims, self.passages(context, later), number)
         fresh = tuple(one for one in claims if one in outcome.new or one not in outcome.claims)
         return outcome._replace(claims=claims, new=fresh, answer=joined(claims, zone))
 
@@ -246,29 +233,27 @@ class EvidenceNodes(ResearchNode):
         return "reflect" if state["chosen"] == "deep" and not state["current"].get("enough") else "finish"
 
     def reflect(self, state: ResearchState) -> dict[str, Any]:
-        """Enough or not, by rules."""
+        """Enough or not, by the encoder."""
         context = run_context()
-        passages = self.passages(context, state["read"])
-        reflection = reflect_by_rules(
-            self.question(context, state),
-            passages,
-            state["asked"],
-            answerable=state["answerable"],
-            last=self.last(context, state),
-            reader=self.reader(context),
-        )
+        reflection = self._embedded_reflection(context, state)
         return self._reflected(context, {"current": state["current"], "number": state["number"]}, reflection)
+
+    def _embedded_reflection(self, context: ResearchContext, state: ResearchState) -> Reflection:
+        question, asked = self.question(context, state), state["asked"]
+        passages = self.passages(context, state["read"])
+        sentences = score_sentences(question, asked, passages, self.parts.encode)
+        return reflect(question, sentences, asked, answerable=state["answerable"])
 
     def reflect_prepare(self, state: ResearchState) -> Any:
         """The reflector's call."""
-        from ..agents.reflector import ReflectTask
+        from hexamem.agents.reflector import ReflectTask
 
         context = run_context()
         reflector = self.parts.reflector
         assert reflector is not None
         task = ReflectTask(
             question=self.question(context, state),
-            passages=self.passages(context, state["read"]),
+            embedded=partial(self._embedded_reflection, context, state),
             claims=claims_in(state),
             answer=state["answer"],
             answerable=state["answerable"],
@@ -355,7 +340,7 @@ def _parts_of(state: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple((current["plan"].get("needs") if current["number"] == 1 else current["needs"]) or ())
 
 
-def _came_from(passage: Mapping[str, Any]) -> set[str]:
+def _source_steps(passage: Mapping[str, Any]) -> set[str]:
     return {source["step_id"] for source in passage["sources"]}
 
 
@@ -370,29 +355,3 @@ def _report(one: LaneFound) -> dict[str, Any]:
         "began": one["began"],
         "ended": one["ended"],
     }
-
-
-def choose_tier(question: Question, passages: Sequence[Passage]) -> tuple[str, str]:
-    """How deep to go, by how sure the first search is: there is no learned probability yet.
-
-    Sure is where one of the best three, of whom the question asks about, holds all its words, and the best stands
-    clearly before the fifth; one call does where the best three hold most of them, and for how and why, whose answers seldom
-    share the question's words. Questions in parts or for lists are always researched, and so is what was thought sure and
-    turned out not to be answered.
-    """
-    if question.many or question.parts:
-        return "deep", "the question asks for several things"
-    theirs = [
-        one for one in passages[:3] if not question.speakers or (one.speaker or "").casefold() in question.speakers
-    ]
-    margin = passages[0].score / passages[4].score if len(passages) > 4 and passages[4].score > 0 else 1.0
-    sure = margin >= _SURE_MARGIN and not question.judges and not _ASKS_HOW.search(question.text)
-    if sure and any(coverage(question, [one])[0] == 1.0 for one in theirs):
-        return (
-            "recall",
-            f"one passage holds all words of the question, and the best is {margin:.1f} times as good as the fifth",
-        )
-    share = coverage(question, passages[:3])[0]
-    if share >= _LIKELY:
-        return "one_shot", f"the best passages hold {share:.0%} of the question's words"
-    return "deep", f"the best passages hold {share:.0%} of the question's words"

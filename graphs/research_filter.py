@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from ..errors import InvalidInputError
-from ..memory_types import ITEM_KINDS, MemoryItem, Where
-from ..memory_types.research import SearchRequest
-from ..memory_types.times import parse_time
-from ..stores.ledger import Transaction, get_items, read_items, select_item_ids, select_step_ids
+from hexamem.errors import InvalidInputError
+from hexamem.memory_types import ITEM_KINDS, MemoryItem, Where
+from hexamem.memory_types.research import SearchRequest
+from hexamem.memory_types.times import parse_time
+from hexamem.stores.ledger import Transaction, get_items, read_items, select_item_ids, select_step_ids
 
 __all__ = ["EvidenceFilter"]
 

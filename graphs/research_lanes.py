@@ -9,20 +9,20 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..intent.query import QueryFilter
-from ..memory_types import Hit, MemoryItem, Where
-from ..memory_types.research import SearchRequest
-from ..stores.chunking import item_of
-from ..stores.documents import searchable
-from ..stores.embedders import Embedder
-from ..stores.embedders.late_interaction import unit_rows
-from ..stores.ledger import Ledger, select_item_ids, select_step_ids, user_key
-from ..stores.ledger.labels import read_labels
-from ..stores.ledger.pages import get_pages, page_steps
-from ..stores.lexical import LexicalFilter, LexicalStore
-from ..stores.vectors import VectorStore
-from ..stores.vocabulary import Vocabulary
-from .research_filter import EvidenceFilter
+from hexamem.graphs.research_filter import EvidenceFilter
+from hexamem.intent.query import QueryFilter
+from hexamem.memory_types import Hit, MemoryItem, Where
+from hexamem.memory_types.research import SearchRequest
+from hexamem.stores.chunking import item_of
+from hexamem.stores.documents import searchable
+from hexamem.stores.embedders import Embedder
+from hexamem.stores.embedders.late_interaction import unit_rows
+from hexamem.stores.ledger import Ledger, select_item_ids, select_step_ids, user_key
+from hexamem.stores.ledger.labels import read_labels
+from hexamem.stores.ledger.pages import get_pages, page_steps
+from hexamem.stores.lexical import LexicalFilter, LexicalStore
+from hexamem.stores.vectors import VectorStore
+from hexamem.stores.vocabulary import Vocabulary
 
 __all__ = ["LaneSearch", "ResearchLanes", "SearchFound"]
 
@@ -209,7 +209,7 @@ class ResearchLanes:
         """The kinds of items that a user has."""
         from sqlalchemy import select
 
-        from ..stores.ledger.schema import items
+        from hexamem.stores.ledger.schema import items
 
         with self.ledger.read(user) as tx:
             if not tx.user_id:

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
 from typing import Any
 
-from ..memory_types import new_id
-from ..memory_types.local_time import day_alone, in_zone
-from ..stores.ledger import Transaction
-from ..stores.ledger.pages import get_pages, page_steps, pages_holding
-from ..stores.secrets import tell_references
-from .research_filter import EvidenceFilter
-from .research_reading import candidates, passages_of
+from hexamem.graphs.research_filter import EvidenceFilter
+from hexamem.graphs.research_reading import candidates, passages_of
+from hexamem.memory_types import new_id
+from hexamem.memory_types.local_time import day_alone, in_zone
+from hexamem.stores.ledger import Transaction
+from hexamem.stores.ledger.pages import get_pages, page_steps, pages_holding
+from hexamem.stores.secrets import tell_references
 
 __all__ = ["finished"]
 

@@ -11,25 +11,24 @@ from typing import TYPE_CHECKING, Any
 from langgraph.config import get_stream_writer
 from langgraph.runtime import get_runtime
 
-from ..agents.research_rules.planning import MAIN_NEED
-from ..agents.research_rules.question import Question, read_question
-from ..agents.research_rules.text_reader import TextReader
-from ..errors import MissingUserError
-from ..memory_types import LightMemory
-from ..memory_types.research import Claim, Passage
-from ..memory_types.times import read_zone
-from ..retrieval.evidence import ReadBags, ReadSpeakers, ReadWorths
-from ..stores.embedders import Embedder
-from ..stores.ledger import Ledger
-from .research_filter import EvidenceFilter
-from .research_lanes import LaneSearch
-from .research_state import CALLS_A_ROUND, ResearchContext, ResearchSettings
+from hexamem.agents.embedded_research import MAIN_NEED, Encode
+from hexamem.agents.research_question import Question, read_question
+from hexamem.errors import MissingUserError
+from hexamem.graphs.research_filter import EvidenceFilter
+from hexamem.graphs.research_lanes import LaneSearch
+from hexamem.graphs.research_state import CALLS_A_ROUND, ResearchContext, ResearchSettings
+from hexamem.memory_types import LightMemory
+from hexamem.memory_types.research import Claim, Passage
+from hexamem.memory_types.times import read_zone
+from hexamem.retrieval.evidence import ReadBags, ReadSpeakers, ReadWorths
+from hexamem.stores.embedders import Embedder
+from hexamem.stores.ledger import Ledger
 
 if TYPE_CHECKING:
-    from ..agents.integrator import ModelIntegrator
-    from ..agents.planner import ModelPlanner
-    from ..agents.reflector import ModelReflector
-    from ..models import Budget, StructuredResult
+    from hexamem.agents.integrator import ModelIntegrator
+    from hexamem.agents.planner import ModelPlanner
+    from hexamem.agents.reflector import ModelReflector
+    from hexamem.models import Budget, StructuredResult
 
 __all__ = ["ResearchNode", "ResearchParts", "claims_in", "run_context", "say", "searched", "spend"]
 
@@ -52,7 +51,8 @@ class ResearchParts:
         bags, spoke, worths: what late interaction compares of steps and items, who spoke, and what steps say of their
             own, where that is kept in memory.
         settings: how research goes.
-        planner, integrator, reflector: the model tier; what is None is done by rules.
+        encode: the bundled encoder, which extracts sentences where no model integrates.
+        planner, integrator, reflector: the model tier; what is None is done by the embedded engine.
         budget: what models may spend while the memory is open.
     """
 
@@ -65,6 +65,7 @@ class ResearchParts:
     light_memory: Callable[[str, int, EvidenceFilter], LightMemory]
     scopes: Callable[[str], tuple[str, ...]]
     clean: Callable[[str, str], str]
+    encode: Encode
     mend: Callable[[str], bool] = lambda user: False
     cut_pages: Callable[[str], object] = lambda user: None
     recalled: Callable[[str, str, EvidenceFilter], Sequence[str]] = lambda user, question, filters: ()
@@ -129,11 +130,6 @@ class ResearchNode:
             found.append(made[key])
         return tuple(found)
 
-    def reader(self, context: ResearchContext) -> TextReader:
-        """What reads texts in this run."""
-        found: TextReader = context.kept.setdefault("reader", TextReader())
-        return found
-
     def rounds(self, context: ResearchContext, state: Mapping[str, Any]) -> int:
         """How many rounds there may be."""
         return int(state.get("max_rounds") or self.settings(context).rounds)
@@ -153,7 +149,7 @@ class ResearchNode:
 
     def budget(self, context: ResearchContext, state: Mapping[str, Any]) -> Budget | None:
         """What the next call may spend: of the round, of this research, and of the memory."""
-        from ..models import Budget
+        from hexamem.models import Budget
 
         settings = self.settings(context)
         spent: Mapping[str, float] = state["spent"]

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from langgraph.types import Overwrite, Send
 
-from ..agents.research_rules.planning import MAIN_NEED, plan_by_rules
-from ..agents.research_rules.question import Question
-from ..errors import CorruptFileError, InvalidInputError
-from ..memory_types import ITEM_KINDS, utc_now
-from ..memory_types.research import AnswerForm, Lane, ResearchPlan, ResearchTier, SearchRequest
-from .research_filter import EvidenceFilter
-from .research_lanes import SearchFound
-from .research_parts import ResearchNode, claims_in, run_context, say, searched, spend
-from .research_state import LaneFound, LaneInput, ResearchContext, ResearchSettings, ResearchState
+from hexamem.agents.embedded_research import MAIN_NEED, plan
+from hexamem.agents.research_question import Question
+from hexamem.errors import CorruptFileError, InvalidInputError
+from hexamem.graphs.research_filter import EvidenceFilter
+from hexamem.graphs.research_lanes import SearchFound
+from hexamem.graphs.research_parts import ResearchNode, claims_in, run_context, say, searched, spend
+from hexamem.graphs.research_state import LaneFound, LaneInput, ResearchContext, ResearchSettings, ResearchState
+from hexamem.memory_types import ITEM_KINDS, utc_now
+from hexamem.memory_types.research import AnswerForm, Lane, ResearchPlan, ResearchTier, SearchRequest
 
 if TYPE_CHECKING:
-    from ..models import StructuredResult
+    from hexamem.models import StructuredResult
 
 __all__ = ["TIERS", "PlanNodes"]
 
@@ -32,14 +32,14 @@ class PlanNodes(ResearchNode):
     """Plan and search."""
 
     def plan(self, state: ResearchState) -> dict[str, Any]:
-        """The searches of a round, by rules."""
+        """The searches of a round, without a model."""
         context, update, question = self._begun(state)
-        return self._planned(context, update, self._by_rules(context, update, question))
+        return self._planned(context, update, self._embedded(context, update, question))
 
     def plan_prepare(self, state: ResearchState) -> Any:
         """The planner's call; none for a tier that does without a plan of its own."""
-        from ..agents.planner import PlanTask
-        from ..models import StructuredResult
+        from hexamem.agents.planner import PlanTask
+        from hexamem.models import StructuredResult
 
         context, update, question = self._begun(state)
         planner, settings = self.parts.planner, self.settings(context)
@@ -75,7 +75,7 @@ class PlanNodes(ResearchNode):
         context = run_context()
         update, question, carried = cast("tuple[dict[str, Any], Question, object]", result.carry)
         if carried is None:
-            return self._planned(context, update, self._by_rules(context, update, question))
+            return self._planned(context, update, self._embedded(context, update, question))
         planner = self.parts.planner
         assert planner is not None
         plan = planner.finish(replace(result, carry=carried))
@@ -134,10 +134,10 @@ class PlanNodes(ResearchNode):
         fields["asked"] = [*fields["asked"], *fields["needs"]]
         return context, fields, self.question(context, fields)
 
-    def _by_rules(self, context: ResearchContext, update: Mapping[str, Any], question: Question) -> ResearchPlan:
+    def _embedded(self, context: ResearchContext, update: Mapping[str, Any], question: Question) -> ResearchPlan:
         lanes, first = _lanes(self.settings(context)), update["number"] == 1
         kinds = self._kinds(context, update) if first else ()
-        return ResearchPlan(requests=plan_by_rules(question, update["needs"], first=first, lanes=lanes, kinds=kinds))
+        return ResearchPlan(requests=plan(question, update["needs"], first=first, lanes=lanes, kinds=kinds))
 
     def _kinds(self, context: ResearchContext, update: Mapping[str, Any]) -> tuple[str, ...]:
         """The kinds of items that may be searched; what was true or believed once may be of any."""

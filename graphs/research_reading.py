@@ -6,11 +6,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..agents.research_rules.planning import MAIN_NEED
-from ..agents.research_rules.question import Question
-from ..agents.research_rules.saying_nothing import asks_of_asking, says_nothing
-from ..memory_types import MemoryItem
-from ..retrieval.evidence import (
+from hexamem.agents.embedded_research import MAIN_NEED
+from hexamem.agents.research_question import Question
+from hexamem.graphs.research_filter import EvidenceFilter
+from hexamem.graphs.research_state import LaneFound, ResearchSettings
+from hexamem.memory_types import MemoryItem
+from hexamem.retrieval.evidence import (
     RECALL,
     Need,
     Ranked,
@@ -21,13 +22,11 @@ from ..retrieval.evidence import (
     Reason,
     rank_evidence,
 )
-from ..stores.embedders import Embedder
-from ..stores.ledger import Transaction, event_time, has_own_time
-from ..stores.ledger.pages import PageRow, get_pages, page_steps
-from ..stores.ledger.said_steps import SaidStep, SaidWhen, last_said, said_steps
-from ..stores.secrets import tell_references
-from .research_filter import EvidenceFilter
-from .research_state import LaneFound, ResearchSettings
+from hexamem.stores.embedders import Embedder
+from hexamem.stores.ledger import Transaction, event_time, has_own_time
+from hexamem.stores.ledger.pages import PageRow, get_pages, page_steps
+from hexamem.stores.ledger.said_steps import SaidStep, SaidWhen, last_said, said_steps
+from hexamem.stores.secrets import tell_references
 
 __all__ = ["Reading", "candidates", "passages_of", "read_round"]
 
@@ -125,14 +124,6 @@ def read_round(
     aside = _best_of(others, inside)
     room = max(0, passages - len(whole))
     order = _in_turn(main, aside, 1 if number > 1 else _BESIDE_MAIN)
-    if not asks_of_asking(question.text):
-        steps = {
-            **said_steps(
-                tx, [one.id for one in order[: 2 * room] if one.id.startswith("step_") and one.id not in steps]
-            ),
-            **steps,
-        }
-        order = _telling_first(order[: 2 * room], steps)
     order = order[:room]
     chosen = {one.id for one in order}
     reading.fresh = [*whole, *passages_of(tx, order, number, steps, items, filters=filters)][:passages]
@@ -142,12 +133,6 @@ def read_round(
     reading.pool = [_kept(one) for one in rest if one.id not in read]
     reading.pool = reading.pool[: settings.kept]
     return reading
-
-
-def _telling_first(order: Sequence[Ranked], steps: Mapping[str, SaidStep]) -> list[Ranked]:
-    """The same with steps that state nothing, such as a user's plain questions, behind all others."""
-    empty = {one.id for one in order if one.id in steps and says_nothing(steps[one.id].speaker, steps[one.id].text)}
-    return sorted(order, key=lambda one: one.id in empty)
 
 
 def candidates(pool: Iterable[Sequence[Any]]) -> list[Ranked]:

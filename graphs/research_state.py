@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typing_extensions import TypedDict  # that of typing has no JSON schema before Python 3.12
 
-from ..retrieval.evidence import EvidenceWeights
+from hexamem.retrieval.evidence import EvidenceWeights
 
 if TYPE_CHECKING:
-    from ..models import Budget, UsageMeter
+    from hexamem.models import Budget, UsageMeter
 
 __all__ = [
     "CALLS_A_ROUND",

@@ -13,20 +13,26 @@ Names are loaded when first used, so importing this costs nothing.
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+# In a checkout the packages lie beside this one; `python` started there then finds them however hexamem is installed.
+_checkout = Path(__file__).resolve().parent.parent
+if (_checkout / "pyproject.toml").is_file() and (_checkout / "memory_types").is_dir():
+    __path__.append(str(_checkout))
+
 if TYPE_CHECKING:
-    from .chatting import chat_graph
-    from .config import Settings
-    from .errors import HexamemError
-    from .experience.exploring import AttemptResult
-    from .experience.side_effects import mark_side_effects
-    from .graphs.experience import add_reflection
-    from .graphs.experience_middleware import ExperienceMiddleware
-    from .hiding import redact_messages
-    from .labels import UserLabels
-    from .memory import Memory
-    from .memory_types import (
+    from hexamem.chatting import chat_graph
+    from hexamem.config import Settings
+    from hexamem.errors import HexamemError
+    from hexamem.experience.exploring import AttemptResult
+    from hexamem.experience.side_effects import mark_side_effects
+    from hexamem.graphs.experience import add_reflection
+    from hexamem.graphs.experience_middleware import ExperienceMiddleware
+    from hexamem.hiding import redact_messages
+    from hexamem.labels import UserLabels
+    from hexamem.memory import Memory
+    from hexamem.memory_types import (
         CoreItem,
         EpisodicItem,
         Hit,
@@ -42,15 +48,15 @@ if TYPE_CHECKING:
         VaultItem,
         Where,
     )
-    from .middleware import MemoryMiddleware, MiddlewareSettings
-    from .prompting import PromptSettings
-    from .retrieval.strategies import STRATEGIES
-    from .scoping import MemoryScope
-    from .stores.chroma_store import ChromaStore
-    from .subgraphs import ingest_graph, memory_graph, research_graph
-    from .tools.memory_tools import memory_tools
-    from .tools.vault_middleware import VaultMiddleware
-    from .user import UserMemory
+    from hexamem.middleware import MemoryMiddleware, MiddlewareSettings
+    from hexamem.prompting import PromptSettings
+    from hexamem.retrieval.strategies import STRATEGIES
+    from hexamem.scoping import MemoryScope
+    from hexamem.stores.chroma_store import ChromaStore
+    from hexamem.subgraphs import ingest_graph, memory_graph, research_graph
+    from hexamem.tools.memory_tools import memory_tools
+    from hexamem.tools.vault_middleware import VaultMiddleware
+    from hexamem.user import UserMemory
 
     __version__: str
 

@@ -26,21 +26,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import Row, bindparam, case, select
 
-from .errors import InvalidInputError
-from .memory_types import Remembered
-from .memory_types.cutting import MARKS, is_cut_from
-from .memory_types.messages import MessageDraft, read_messages
-from .stores.ledger import Transaction
-from .stores.ledger.prepared import Prepared
-from .stores.ledger.schema import steps
-from .stores.ledger.shared_threads import held_by_others
-from .stores.ledger.steps import chunks
-from .stores.ledger.vault import count_secrets, known_secrets
-from .stores.secrets import find_references, hidden_words
+from hexamem.errors import InvalidInputError
+from hexamem.memory_types import Remembered
+from hexamem.memory_types.cutting import MARKS, is_cut_from
+from hexamem.memory_types.messages import MessageDraft, read_messages
+from hexamem.stores.ledger import Transaction
+from hexamem.stores.ledger.prepared import Prepared
+from hexamem.stores.ledger.schema import steps
+from hexamem.stores.ledger.shared_threads import held_by_others
+from hexamem.stores.ledger.steps import chunks
+from hexamem.stores.ledger.vault import count_secrets, known_secrets
+from hexamem.stores.secrets import find_references, hidden_words
 
 if TYPE_CHECKING:
-    from .memory import Memory
-    from .user import UserMemory
+    from hexamem.memory import Memory
+    from hexamem.user import UserMemory
 
 __all__ = ["MEMORY_TOOLS", "NOT_STORED", "Caught", "catch_up_thread", "forgotten_of", "known_steps"]
 
@@ -50,6 +50,7 @@ MEMORY_TOOLS = frozenset(
         "research_memory",
         "remember",
         "update_core",
+        "find_to_forget",
         "forget",
         "list_memory",
         "read_resource",

@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from .errors import InvalidInputError
-from .memory_types import ITEM_KINDS
-from .memory_types.messages import MessageDraft
-from .memory_types.times import shown
+from hexamem.errors import InvalidInputError
+from hexamem.memory_types import ITEM_KINDS
+from hexamem.memory_types.messages import MessageDraft
+from hexamem.memory_types.times import shown
 
 __all__ = ["check_count", "check_message_size", "check_text", "check_texts", "file_path", "json_mapping", "kinds_in"]
 

@@ -12,25 +12,25 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
-from .config import DEFAULT_HOME
+from hexamem.config import DEFAULT_HOME
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
     from langchain_core.tools import BaseTool
 
-    from .config import Settings
-    from .experience.advising import Include
-    from .experience.exploring import Exploration, ExploreMode
-    from .experience.focusing import Focus
-    from .experience.reflecting import Reflection
-    from .exploring import Runner
-    from .files import MediaReader
-    from .intent.contract import Labeler
-    from .labels import UserLabels
-    from .learning import UserExperience
-    from .memory import Memory
-    from .memory_types import (
+    from hexamem.config import Settings
+    from hexamem.experience.advising import Include
+    from hexamem.experience.exploring import Exploration, ExploreMode
+    from hexamem.experience.focusing import Focus
+    from hexamem.experience.reflecting import Reflection
+    from hexamem.exploring import Runner
+    from hexamem.files import MediaReader
+    from hexamem.intent.contract import Labeler
+    from hexamem.labels import UserLabels
+    from hexamem.learning import UserExperience
+    from hexamem.memory import Memory
+    from hexamem.memory_types import (
         EraseReceipt,
         Hit,
         InducedLabels,
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
         Step,
         Where,
     )
-    from .memory_types.experience import (
+    from hexamem.memory_types.experience import (
         Advice,
         Experience,
         ExperienceStats,
@@ -61,16 +61,16 @@ if TYPE_CHECKING:
         RunReceipt,
         RunStep,
     )
-    from .memory_types.files import AddedFile
-    from .memory_types.research import AnswerForm, Lane, Research
-    from .recording import RunRecorder
-    from .retrieval.feedback_learning import RankingAdjustment
-    from .stores.embedders import Embedder
-    from .stores.ledger import Reveal
-    from .stores.ledger.jobs import Job
-    from .stores.projections import Progress
-    from .user import UserMemory
-    from .user_base import Time
+    from hexamem.memory_types.files import AddedFile
+    from hexamem.memory_types.research import AnswerForm, Lane, Research
+    from hexamem.recording import RunRecorder
+    from hexamem.retrieval.feedback_learning import RankingAdjustment
+    from hexamem.stores.embedders import Embedder
+    from hexamem.stores.ledger import Reveal
+    from hexamem.stores.ledger.jobs import Job
+    from hexamem.stores.projections import Progress
+    from hexamem.user import UserMemory
+    from hexamem.user_base import Time
 
 __all__ = ["AsyncExperience", "AsyncLabels", "AsyncMemory", "AsyncRun", "AsyncTwins"]
 

@@ -19,15 +19,15 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from .errors import ConfigError, HexamemError, StoreClosedError
-from .job_outcomes import JobError, JobLostError, JobOutcome, in_words, without_secrets
-from .memory_types import utc_now
-from .stores.ledger import Ledger, Transaction
-from .stores.ledger import jobs as queue
-from .stores.projections import Projector
+from hexamem.errors import ConfigError, HexamemError, StoreClosedError
+from hexamem.job_outcomes import JobError, JobLostError, JobOutcome, in_words, without_secrets
+from hexamem.memory_types import utc_now
+from hexamem.stores.ledger import Ledger, Transaction
+from hexamem.stores.ledger import jobs as queue
+from hexamem.stores.projections import Projector
 
 if TYPE_CHECKING:
-    from .user import UserMemory
+    from hexamem.user import UserMemory
 
 __all__ = [
     "BackgroundWorker",

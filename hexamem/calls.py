@@ -10,8 +10,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar, cast
 
-from .errors import StoreClosedError
-from .stores.redaction import safe_errors
+from hexamem.errors import StoreClosedError
+from hexamem.stores.redaction import safe_errors
 
 __all__ = ["Calls", "public"]
 

@@ -12,22 +12,21 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.runtime import get_runtime
 from typing_extensions import TypedDict  # that of typing has no JSON schema before Python 3.12
 
-from .agents.managers.rules.forget_requests import forget_request
-from .aligning import NOT_STORED, catch_up_thread
-from .chat_replies import FORGETS_NOTHING, NO_MODEL, STORED, is_worth_a_look, nearest_steps, reply_by_evidence
-from .errors import HexamemError
-from .memory_types.research import Research
-from .middleware import MemoryMiddleware, MiddlewareSettings
-from .models.chat_models import open_chat_model
-from .scoping import ScopeResolver, resolve_scope
+from hexamem.aligning import NOT_STORED, catch_up_thread
+from hexamem.chat_replies import NO_MODEL, STORED, nearest_passages, reply_by_evidence
+from hexamem.errors import HexamemError
+from hexamem.memory_types.research import Research
+from hexamem.middleware import MemoryMiddleware, MiddlewareSettings
+from hexamem.models.chat_models import open_chat_model
+from hexamem.scoping import ScopeResolver, resolve_scope
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langgraph.graph.state import CompiledStateGraph
     from langgraph.types import Checkpointer
 
-    from .memory import Memory
-    from .user import UserMemory
+    from hexamem.memory import Memory
+    from hexamem.user import UserMemory
 
 __all__ = ["ChatContext", "chat_graph", "research_as_recall"]
 
@@ -62,9 +61,10 @@ def chat_graph(
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
     """A chat agent with a persistent memory: ``{"messages": […]}`` in, the same with the reply out.
 
-    With a model it is LangChain's ``create_agent`` with :class:`~hexamem.middleware.MemoryMiddleware`. Without one it still
-    answers from memory what it is asked, by the sentences that carry the answer, and says once that it has no model; such a
-    reply is not stored, since memory holds it already. Either way the user's message is stored before anything is answered.
+    With a model it is LangChain's ``create_agent`` with :class:`~hexamem.middleware.MemoryMiddleware`. Without one it
+    answers with sentences from memory, or says that memory holds no answer and lists the nearest lines; such a reply is
+    not stored, since memory holds it already. It says once that it has no
+    model. Either way the user's message is stored before anything is answered.
 
     Args:
         memory: an open memory.
@@ -105,11 +105,11 @@ def _evidence_graph(
         user = memory.user(found.user)
         messages: Sequence[AnyMessage] = state["messages"]
         asked = str(messages[-1].text).strip() if messages and messages[-1].type == "human" else ""
-        known = _look(user, asked) if asked and is_worth_a_look(asked) else None  # before the question itself is stored
+        known = _look(user, asked) if asked else None  # before the question itself is stored
         caught = catch_up_thread(user, messages, found.thread_id, agent_id=found.agent_id)
         degraded = [*caught.degraded, *(caught.stored.degraded if caught.stored is not None else ())]
         write = get_stream_writer()
-        write({"stage": "recall", "recall": research_as_recall(user, known), "degraded": degraded})
+        write({"stage": "recall", "recall": research_as_recall(known), "degraded": degraded})
         write({"stage": "remember", "step_ids": list(caught.new), "degraded": degraded})
         return (
             {"messages": [AIMessage(_reply(user, messages, known), additional_kwargs={NOT_STORED: True})]}
@@ -135,23 +135,16 @@ def _reply(user: UserMemory, messages: Sequence[AnyMessage], found: Research | s
     """What is said without a model; that there is none, once: no reply of this kind stands in the messages yet."""
     if isinstance(found, str):
         return f"{STORED} Memory could not be read: {found}"
-    said = str(messages[-1].text).strip().rstrip(".!。！") if messages else ""
-    if forget_request([said]) is not None:
-        reply = FORGETS_NOTHING
-    elif found is None:
-        reply = STORED
-    else:
-        reply = reply_by_evidence(user, found)
+    reply = reply_by_evidence(user, found) if found is not None else STORED
     told = any(one.additional_kwargs.get(NOT_STORED) for one in messages)
     return reply if told else f"{reply}\n{NO_MODEL}"
 
 
-def research_as_recall(user: UserMemory, found: Research | str | None) -> dict[str, Any]:
+def research_as_recall(found: Research | str | None) -> dict[str, Any]:
     """What research found, in the form in which the middleware tells a recall; empty where there was none."""
     if not isinstance(found, Research):
         return {}
-    claims = {one.passage_id: one for one in found.evidence}
-    nearest = nearest_steps(user, found)
+    shown = {one.id for one in nearest_passages(found)}
     return {
         "id": found.id,
         "query": found.question,
@@ -169,6 +162,6 @@ def research_as_recall(user: UserMemory, found: Research | str | None) -> dict[s
                 "why": one.explain(),
             }
             for one in found.passages
-            if one.id in claims or one.id in nearest
+            if one.id in shown
         ],
     }

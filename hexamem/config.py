@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from .errors import ConfigError
+from hexamem.errors import ConfigError
 
 __all__ = ["DEFAULT_HOME", "IngestMode", "LabelTier", "MemoTier", "ModelMethod", "QueryTier", "Settings", "settings_of"]
 _S = TypeVar("_S")
 
 DEFAULT_HOME = "~/.hexamem"
-LabelTier = Literal["rules", "model", "uncertain", "off"]
-IngestMode = Literal["rules", "single_call", "agents", "off"]
-QueryTier = Literal["rules", "model"]
-MemoTier = Literal["rules", "model"]
+LabelTier = Literal["embedded", "model", "uncertain", "off"]
+IngestMode = Literal["auto", "embedded", "single_call", "agents", "off"]
+QueryTier = Literal["embedded", "model"]
+MemoTier = Literal["embedded", "model"]
 ModelMethod = Literal["json_schema", "function_calling", "json_mode"]
 
 
@@ -30,24 +30,25 @@ class Settings:
         explore: how often, 0 to 1, a learned recall tries another set of the operations that cost nothing, so that feedback
             tells what they are worth to this user.
         k: how many hits ``recall`` gives when not told.
-        labels: "rules" to give each step its contextual intent (scope, event types, entity types) by rules before it is
-            indexed; "model" to have a model refine all of them in the background, "uncertain" only those of which the
-            rules are not sure (both need a model); "off" to index steps without.
+        labels: "embedded" to give each step its contextual intent (scope, event types, entity types) by small classifiers
+            before it is indexed; "model" to have a model refine all of them in the background, "uncertain" only those of
+            which the classifiers are not sure (both need a model); "off" to index steps without.
         label_batch: steps that one call of the model labels, 8 to 20.
         label_below: with labels "uncertain", the confidence, 0 to 1, below which a step goes to the model.
         label_wait: seconds after which steps go to the model though they fill no batch; ``flush`` does not wait.
         label_tokens: the most tokens that one batch may cost, its repair included; None for no limit.
-        query_intent: "rules" to read by rules which labels a question names; "model" to ask a model at each recall
+        query_intent: "embedded" to classify which labels a question names; "model" to ask a model at each recall
             whose strategy matches labels.
         model_method: how models are asked for structured output.
         budget_calls: the most model calls while the memory is open; None for no limit.
         budget_tokens: the most tokens, likewise. What does not fit waits in the queue.
-        mode: how items are learned from what was remembered, in the background: "rules" (no calls), "single_call" (one
-            call a batch, which labels too), "agents" (the meta-manager and each manager that it names, a call each), or
-            "off" for not at all.
+        mode: how items are extracted from stored messages, in the background: "embedded" (the encoder's heads, no calls),
+            "single_call" (one call a batch, which labels too), "agents" (the meta-manager and each manager that it names,
+            a call each), "off" for not at all, or "auto": "embedded" without a model; with one "single_call",
+            or "agents" where `labels` asks for a model too.
         batch_size: so many steps are read together.
         batch_idle: seconds after the last message until fewer steps are read; ``flush`` does not wait.
-        batch_tokens: the most tokens that one batch may cost; the rules do what is left. None for no limit.
+        batch_tokens: the most tokens that one batch may cost; the embedded engine does what is left. None for no limit.
         day_calls, day_tokens: what the model calls of a day (UTC) may come to before a batch waits for the next day;
             None for no limit.
         pages: whether the background thread makes pages when there is nothing else to do; without it they are made when
@@ -55,7 +56,7 @@ class Settings:
         page_steps, page_tokens: a page has no more steps, and no more tokens unless one step has.
         page_gap: hours; a longer pause in a thread, or another ``session`` in the metadata, begins a new session, and a
             new page.
-        memos: "rules" to make memos of memos by rules; "model" to have a model write them anew in the background, a
+        memos: "embedded" to make memos of memos from their first sentences; "model" to have a model write them anew in the background, a
             call each (it needs one). Headers and memos of pages are a model's where it labels, without further calls.
         experience: whether agents are given what earlier runs teach, and it is learned; without it runs are recorded
             and counted only, so that the gain can be measured.
@@ -81,16 +82,16 @@ class Settings:
     weights: str | None = None
     explore: float = 0.0
     k: int = 10
-    labels: LabelTier = "rules"
+    labels: LabelTier = "embedded"
     label_batch: int = 12
     label_below: float = 0.5
     label_wait: int = 600
     label_tokens: int | None = 60_000
-    query_intent: QueryTier = "rules"
+    query_intent: QueryTier = "embedded"
     model_method: ModelMethod = "json_schema"
     budget_calls: int | None = None
     budget_tokens: int | None = None
-    mode: IngestMode = "rules"
+    mode: IngestMode = "auto"
     batch_size: int = 10
     batch_idle: int = 60
     batch_tokens: int | None = 120_000
@@ -100,7 +101,7 @@ class Settings:
     page_steps: int = 24
     page_tokens: int = 1_200
     page_gap: int = 6
-    memos: MemoTier = "rules"
+    memos: MemoTier = "embedded"
     experience: bool = True
     keep_reasoning: bool = False
     find_secrets: bool = True

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .background import JobContext, JobOutcome
-from .experience.as_items import item_values, metadata_of, replaced
-from .experience.care import ACTOR, REPLACED, read_experience, retire_hurting
-from .experience.settings import ExperienceSettings
-from .experience.similarity import EmbedTexts, nearness
-from .memory_types.experience import Experience, Outcome, Run, RunStep
-from .stores.changing import add_item, edit_item
-from .stores.ledger import Transaction, get_items, history_of
-from .stores.ledger.jobs import enqueue
-from .stores.ledger.runs import read_run_steps, read_runs, set_run
-from .stores.ledger.usage import keep_usage
-from .stores.media_texts import NEVER, make_due
-from .stores.redaction import redact_texts
-from .stores.vector_cache import embed_texts
+from hexamem.background import JobContext, JobOutcome
+from hexamem.experience.as_items import item_values, metadata_of, replaced
+from hexamem.experience.care import ACTOR, REPLACED, read_experience, retire_hurting
+from hexamem.experience.settings import ExperienceSettings
+from hexamem.experience.similarity import EmbedTexts, nearness
+from hexamem.memory_types.experience import Experience, Outcome, Run, RunStep
+from hexamem.stores.changing import add_item, edit_item
+from hexamem.stores.ledger import Transaction, get_items, history_of
+from hexamem.stores.ledger.jobs import enqueue
+from hexamem.stores.ledger.runs import read_run_steps, read_runs, set_run
+from hexamem.stores.ledger.usage import keep_usage
+from hexamem.stores.media_texts import NEVER, make_due
+from hexamem.stores.redaction import redact_texts
+from hexamem.stores.vector_cache import embed_texts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .experience.merging import Merged
-    from .memory import Memory
-    from .models import StructuredResult, UsageMeter
+    from hexamem.experience.merging import Merged
+    from hexamem.memory import Memory
+    from hexamem.models import StructuredResult, UsageMeter
 
 __all__ = ["KIND", "SWITCHED_OFF", "WAITS", "Distilling"]
 
@@ -83,7 +83,7 @@ class Distilling:
                 job.complete(tx)
                 enqueue(tx, KIND, job.payload, key=str(job.payload["run"]), due_at=NEVER)
             return JobOutcome.done()
-        from .models import UsageMeter
+        from hexamem.models import UsageMeter
 
         usage = UsageMeter(KIND)
         try:
@@ -116,7 +116,7 @@ class Distilling:
         return [found[one] for one in wanted if one in found]
 
     def _judged(self, job: JobContext, run: Run, usage: UsageMeter) -> tuple[Outcome | None, StructuredResult[Any]]:
-        from .experience.distilling import OutcomeJudge
+        from hexamem.experience.distilling import OutcomeJudge
 
         tier, settings = self._memory.model_tier, self._memory.settings
         model = tier.models.of("judge")
@@ -147,8 +147,8 @@ class Distilling:
         return run
 
     def _distilled(self, job: JobContext, runs: Sequence[Run], usage: UsageMeter) -> JobOutcome:
-        from .experience.distilling import Distiller, plan, plan_explored
-        from .experience.merging import merge
+        from hexamem.experience.distilling import Distiller, plan, plan_explored
+        from hexamem.experience.merging import merge
 
         memory, run = self._memory, runs[0]
         model = memory.model_tier.models.of("distiller")

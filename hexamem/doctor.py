@@ -14,10 +14,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from . import __version__
+from hexamem import __version__
 
 if TYPE_CHECKING:
-    from .memory import Memory
+    from hexamem.memory import Memory
 
 __all__ = ["Finding", "count_records", "examine", "examine_home"]
 
@@ -94,8 +94,8 @@ def count_records(memory: Memory, user: str | None = None) -> list[dict[str, Any
     """
     from sqlalchemy import func, select
 
-    from .stores.ledger.engine import plain_errors
-    from .stores.ledger.schema import items, steps, users
+    from hexamem.stores.ledger.engine import plain_errors
+    from hexamem.stores.ledger.schema import items, steps, users
 
     with plain_errors(memory.ledger.place), memory.ledger.engine.connect() as connection:
         chosen = select(users.c.id, users.c.name).order_by(users.c.id)
@@ -164,7 +164,7 @@ def _bytes(size: int) -> str:
 
 
 def _ledger(memory: Memory) -> list[Finding]:
-    from .stores.ledger.engine import plain_errors
+    from hexamem.stores.ledger.engine import plain_errors
 
     ledger = memory.ledger
     if not ledger.embedded:
@@ -181,7 +181,7 @@ def _ledger(memory: Memory) -> list[Finding]:
 
 
 def _vault(memory: Memory) -> list[Finding]:
-    from .stores.secrets.keys import KEY_FILE_NAME, KEY_VARIABLE
+    from hexamem.stores.secrets.keys import KEY_FILE_NAME, KEY_VARIABLE
 
     if KEY_VARIABLE in os.environ:
         return [Finding(name="vault key", detail=f"from the environment ({KEY_VARIABLE})")]
@@ -197,7 +197,7 @@ def _vault(memory: Memory) -> list[Finding]:
 
 
 def _indexes(memory: Memory, progress: Callable[[str], object]) -> list[Finding]:
-    from .stores.ledger import user_key
+    from hexamem.stores.ledger import user_key
 
     suspects = set(memory.vectors.suspects())
     behind: dict[str, int] = {}
@@ -237,9 +237,9 @@ def _labels(memory: Memory) -> Finding:
     """How many steps have labels, and how many labels there are."""
     from sqlalchemy import func, select
 
-    from .stores.ledger.engine import plain_errors
-    from .stores.ledger.schema import intents, labels, steps
-    from .stores.ledger.step_rows import WITH_INTENT
+    from hexamem.stores.ledger.engine import plain_errors
+    from hexamem.stores.ledger.schema import intents, labels, steps
+    from hexamem.stores.ledger.step_rows import WITH_INTENT
 
     both = select(func.count(), func.count(intents.c.step_id)).select_from(steps)
     counted = both.outerjoin(intents, WITH_INTENT)
@@ -257,7 +257,7 @@ def _labels(memory: Memory) -> Finding:
 
 def _miscounted(memory: Memory, key: str, row: dict[str, Any]) -> str | None:
     """Why an index that says it is up to date is not."""
-    from .stores.projections import count_passages
+    from hexamem.stores.projections import count_passages
 
     with memory.ledger.read(row["user"]) as tx:
         passages = count_passages(tx) if tx.user_id else 0
@@ -273,7 +273,7 @@ def _miscounted(memory: Memory, key: str, row: dict[str, Any]) -> str | None:
 
 def _media(memory: Memory) -> list[Finding]:
     """How many pictures and recordings nobody has put into words."""
-    from .stores.media_texts import count_waiting
+    from hexamem.stores.media_texts import count_waiting
 
     counts = count_waiting(memory.ledger)
     nouns = {"describe": "pictures", "transcribe": "recordings"}
@@ -288,9 +288,9 @@ def _media(memory: Memory) -> list[Finding]:
 
 def _distilling(memory: Memory) -> list[Finding]:
     """How many runs wait for a model that makes experience of them."""
-    from .distilling import KIND, WAITS
-    from .stores.ledger.jobs import list_jobs
-    from .stores.media_texts import NEVER
+    from hexamem.distilling import KIND, WAITS
+    from hexamem.stores.ledger.jobs import list_jobs
+    from hexamem.stores.media_texts import NEVER
 
     waiting = sum(job.kind == KIND and job.due_at >= NEVER for job in list_jobs(memory.ledger))
     return (
@@ -304,9 +304,9 @@ def _managing(memory: Memory) -> Finding:
     """How items are learned from steps, and how many steps wait for that."""
     from sqlalchemy import and_, func, select
 
-    from .graphs.ingest_batches import MANAGED
-    from .stores.ledger.engine import plain_errors
-    from .stores.ledger.schema import projections, steps
+    from hexamem.graphs.ingest_batches import MANAGED
+    from hexamem.stores.ledger.engine import plain_errors
+    from hexamem.stores.ledger.schema import projections, steps
 
     mark = and_(projections.c.user_id == steps.c.user_id, projections.c.home == "", projections.c.name == MANAGED)
     new = steps.c.seq > func.coalesce(projections.c.change, 0)
@@ -326,7 +326,7 @@ def _managing(memory: Memory) -> Finding:
 
 def _jobs(memory: Memory) -> list[Finding]:
     """Parked jobs one by one, what waits for something by its reason, and how many there are of each status."""
-    from .stores.ledger.jobs import list_jobs
+    from hexamem.stores.ledger.jobs import list_jobs
 
     jobs = list_jobs(memory.ledger)
     parked = [job for job in jobs if job.status == "parked"]

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
-from .arguments import check_count
-from .errors import HexamemError, InvalidInputError
-from .experience.advising import Include, Lore, advise
-from .experience.care import read_experience
-from .memory_types.experience import Advice, Facet, RunStep
-from .stores.ledger.runs import count_run_steps, read_run_steps, read_runs
+from hexamem.arguments import check_count
+from hexamem.errors import HexamemError, InvalidInputError
+from hexamem.experience.advising import Include, Lore, advise
+from hexamem.experience.care import read_experience
+from hexamem.memory_types.experience import Advice, Facet, RunStep
+from hexamem.stores.ledger.runs import count_run_steps, read_run_steps, read_runs
 
 if TYPE_CHECKING:
-    from .experience.similarity import EmbedTexts
-    from .user import UserMemory
+    from hexamem.experience.similarity import EmbedTexts
+    from hexamem.user import UserMemory
 
 __all__ = ["ExperienceRecall"]
 

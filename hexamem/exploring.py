@@ -10,12 +10,12 @@ from contextvars import copy_context
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from .arguments import check_text, check_texts
-from .errors import InvalidInputError
-from .experience.advising import Include, with_focus
-from .experience.as_items import EXPLORATION, item_values
-from .experience.care import ACTOR, read_experience
-from .experience.exploring import (
+from hexamem.arguments import check_text, check_texts
+from hexamem.errors import InvalidInputError
+from hexamem.experience.advising import Include, with_focus
+from hexamem.experience.as_items import EXPLORATION, item_values
+from hexamem.experience.care import ACTOR, read_experience
+from hexamem.experience.exploring import (
     MODES,
     AttemptResult,
     Choice,
@@ -27,20 +27,20 @@ from .experience.exploring import (
     earlier_text,
     read_result,
 )
-from .experience.focusing import Focus
-from .experience.side_effects import EffectGuard, guarded_tools, has_side_effects
-from .memory_types import new_id
-from .memory_types.experience import Advice, Experience
-from .recording import RunRecorder
-from .stores.changing import add_item
-from .stores.ledger.usage import keep_usage
+from hexamem.experience.focusing import Focus
+from hexamem.experience.side_effects import EffectGuard, guarded_tools, has_side_effects
+from hexamem.memory_types import new_id
+from hexamem.memory_types.experience import Advice, Experience
+from hexamem.recording import RunRecorder
+from hexamem.stores.changing import add_item
+from hexamem.stores.ledger.usage import keep_usage
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
-    from .graphs.experience_recording import RunRecordingHandler
-    from .learning import UserExperience
-    from .models import UsageMeter
+    from hexamem.graphs.experience_recording import RunRecordingHandler
+    from hexamem.learning import UserExperience
+    from hexamem.models import UsageMeter
 
 __all__ = ["Attempt", "Runner", "explore", "focus"]
 
@@ -76,7 +76,7 @@ class Attempt:
 
     def callback(self) -> RunRecordingHandler:
         """A callback that records a graph's run into this attempt, and refuses tools that must not be called in it."""
-        from .graphs.experience_recording import RunRecordingHandler
+        from hexamem.graphs.experience_recording import RunRecordingHandler
 
         return RunRecordingHandler(self.run, forbidden=self._forbidden)
 
@@ -249,8 +249,8 @@ class _Exploring:
         if model is None:
             self._degraded.append("nobody told how the attempts ended and no model compares them: rules chose")
             return choose_by_rules(tried, among)
-        from .experience.comparing import RunComparer
-        from .models import UsageMeter
+        from hexamem.experience.comparing import RunComparer
+        from hexamem.models import UsageMeter
 
         usage = UsageMeter("explore")
         comparer = RunComparer(model, method=memory.settings.model_method, budget=memory.model_tier.budget, usage=usage)
@@ -296,12 +296,12 @@ def focus(experience: UserExperience, env: str, examples: Sequence[str]) -> Focu
     models = memory.model_tier.models
     model = models.of("experience") or models.of("distiller")
     if model is None or not memory.settings.experience:
-        from .learning import OFF
+        from hexamem.learning import OFF
 
         return Focus(points=known, degraded=(OFF if model is not None else NO_MODEL,))
-    from .experience.focusing import Focuser
-    from .experience.merging import merge
-    from .models import UsageMeter
+    from hexamem.experience.focusing import Focuser
+    from hexamem.experience.merging import merge
+    from hexamem.models import UsageMeter
 
     usage = UsageMeter("focus")
     focuser = Focuser(model, method=memory.settings.model_method, budget=memory.model_tier.budget, usage=usage)

@@ -7,23 +7,23 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .arguments import check_text, check_texts, file_path, json_mapping
-from .background import JobContext, JobError, JobOutcome
-from .errors import ConfigError, HexamemError, InvalidInputError, NotFoundError
-from .memory_types import ResourceItem
-from .memory_types.files import AddedFile, ReadFile
-from .stores.adding_files import FileToAdd, add_file
-from .stores.changing import edit_item
-from .stores.file_readers import load_file, read_data
-from .stores.known_secrets import replace_known
-from .stores.ledger import Transaction, get_items, get_steps
-from .stores.ledger.jobs import enqueue
-from .stores.media_texts import FILE_KINDS, MEDIA_JOBS, NEVER, job_for, make_due, put_words
-from .stores.redaction import redact_texts
+from hexamem.arguments import check_text, check_texts, file_path, json_mapping
+from hexamem.background import JobContext, JobError, JobOutcome
+from hexamem.errors import ConfigError, HexamemError, InvalidInputError, NotFoundError
+from hexamem.memory_types import ResourceItem
+from hexamem.memory_types.files import AddedFile, ReadFile
+from hexamem.stores.adding_files import FileToAdd, add_file
+from hexamem.stores.changing import edit_item
+from hexamem.stores.file_readers import load_file, read_data
+from hexamem.stores.known_secrets import replace_known
+from hexamem.stores.ledger import Transaction, get_items, get_steps
+from hexamem.stores.ledger.jobs import enqueue
+from hexamem.stores.media_texts import FILE_KINDS, MEDIA_JOBS, NEVER, job_for, make_due, put_words
+from hexamem.stores.redaction import redact_texts
 
 if TYPE_CHECKING:
-    from .memory import Memory
-    from .user_base import UserBase
+    from hexamem.memory import Memory
+    from hexamem.user_base import UserBase
 
 __all__ = ["MediaReader", "MediaReaders", "add_to"]
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
-from .aligning import MEMORY_TOOLS
-from .memory_types.cutting import FORGOTTEN, trimmed
+from hexamem.aligning import MEMORY_TOOLS
+from hexamem.memory_types.cutting import FORGOTTEN, trimmed
 
 __all__ = ["as_read_now"]
 
@@ -22,7 +22,8 @@ def as_read_now(messages: Sequence[AnyMessage], forgotten: Mapping[str, str]) ->
     """The messages with marks in place of what was forgotten; the same objects where nothing was.
 
     What the memory's tools gave in earlier turns, up to the last time that something was forgotten, may say it too, and
-    goes as well; of what was asked about then the ids stay, to go on with. The user's last message stays: it is what the model answers.
+    goes as well; of what was listed to be forgotten the ids stay, to go on with. The user's last message stays: the model
+    answers it.
 
     Args:
         messages: the conversation as the host has it.
@@ -76,7 +77,7 @@ def _marked(message: AnyMessage, text: str) -> AnyMessage:
         values["content"] = values.get("content", "")
     if isinstance(message, ToolMessage):
         values["artifact"] = None
-        if message.name == "forget" and (asked := _told_of(message).get("not_sure")):
-            ids = [one["id"] for one in asked if isinstance(one, dict) and "id" in one]
-            values["content"] = f"{FORGOTTEN} {json.dumps({'not_sure': ids})}"
+        if message.name == "find_to_forget" and (listed := _told_of(message).get("records")):
+            ids = [one["id"] for one in listed if isinstance(one, dict) and "id" in one]
+            values["content"] = f"{FORGOTTEN} {json.dumps({'records': ids})}"
     return message.model_copy(update=values)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .stores.known_secrets import find_known
-from .stores.ledger.vault import known_secrets
-from .stores.redaction import Redactor
-from .stores.secrets import SecretSpan
+from hexamem.stores.known_secrets import find_known
+from hexamem.stores.ledger.vault import known_secrets
+from hexamem.stores.redaction import Redactor
+from hexamem.stores.secrets import SecretSpan
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
 
-    from .user import UserMemory
+    from hexamem.user import UserMemory
 
 __all__ = ["hide_secrets", "redact_messages"]
 

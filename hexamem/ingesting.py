@@ -8,38 +8,46 @@ job manages one batch through the ingest graph; what it writes and the end of th
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from .background import JobContext, JobOutcome
-from .errors import ConfigError
-from .intent.contract import Vectors
-from .memory_types import utc_now
-from .stores.embedders import Embedder, open_embedder
-from .stores.ledger import Ledger, Transaction
-from .stores.ledger.jobs import count_jobs, enqueue, enqueue_bare
-from .stores.ledger.usage import all_usage, keep_usage
+from hexamem.background import JobContext, JobOutcome
+from hexamem.config import IngestMode, LabelTier
+from hexamem.errors import ConfigError
+from hexamem.memory_types import utc_now
+from hexamem.stores.ledger import Ledger, Transaction
+from hexamem.stores.ledger.jobs import count_jobs, enqueue, enqueue_bare
+from hexamem.stores.ledger.usage import all_usage, keep_usage
 
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
 
-    from .graphs.ingest_nodes import IngestParts
-    from .memory import Memory
-    from .models import Models, UsageMeter
+    from hexamem.graphs.ingest_nodes import IngestParts
+    from hexamem.memory import Memory
+    from hexamem.models import Models, UsageMeter
 
-__all__ = ["KIND", "Ingesting", "check_mode"]
+__all__ = ["KIND", "Ingesting", "check_mode", "resolve_mode"]
 
 KIND = "manage"
 _KEY = "batch"
-_RULES_BATCH = 200  # rules cost nothing, and a larger batch less of everything else
-_NEAR, _NEAR_BY_RULES = 12, 60
-_SMALL = 200  # items of which all are shown to the rules
+_EMBEDDED_BATCH = 200  # steps that the reader reads at once: fewer transactions
+_NEAR, _NEAR_EMBEDDED = 12, 30
+_SMALL = 30  # items of a kind of which all are compared by the reader
 _LEAST = 2_000  # tokens below which no batch is begun
 _KEPT_USERS = 4_096
 _MANAGERS = ("core", "episodic", "semantic", "procedural", "resource", "vault")
+
+
+def resolve_mode(mode: IngestMode, labels: LabelTier, models: Models) -> IngestMode:
+    """What "auto" comes to: the managers' model extracts items, and labels too unless the settings ask for that apart."""
+    if mode != "auto":
+        return mode
+    if models.of("managers") is None:
+        return "embedded"
+    return "agents" if labels in ("model", "uncertain") else "single_call"
 
 
 def check_mode(mode: str, labels: str, models: Models) -> None:
@@ -52,18 +60,18 @@ def check_mode(mode: str, labels: str, models: Models) -> None:
     if mode == "agents" and not any(models.of(agent) is not None for agent in agents):
         raise ConfigError(
             "Settings.mode = 'agents' needs a model: open the memory with model='openai:…' (or "
-            "models={'managers': …, 'meta_manager': …}), or choose 'rules'"
+            "models={'managers': …, 'meta_manager': …}), or choose 'embedded'"
         )
     if mode == "single_call":
         if models.of("managers") is None:
             raise ConfigError(
                 "Settings.mode = 'single_call' needs a model: open the memory with model='openai:…' (or "
-                "models={'managers': …}), or choose 'rules'"
+                "models={'managers': …}), or choose 'embedded'"
             )
         if labels in ("model", "uncertain"):
             raise ConfigError(
                 f"Settings.mode = 'single_call' labels steps in its one call, so labels = {labels!r} would pay for it "
-                "twice: leave labels at 'rules', or choose mode 'agents'"
+                "twice: leave labels at 'embedded', or choose mode 'agents'"
             )
 
 
@@ -94,11 +102,10 @@ class Ingesting:
         self._memory, self._settings = memory, memory.settings
         models = memory.model_tier.models
         self.by_model = memory.settings.mode in ("agents", "single_call") and bool(models)
-        self.size = memory.settings.batch_size if self.by_model else max(_RULES_BATCH, memory.settings.batch_size)
+        self.size = memory.settings.batch_size if self.by_model else max(_EMBEDDED_BATCH, memory.settings.batch_size)
         self._graph: CompiledStateGraph[Any, Any, Any, Any] | None = None
         self._guard = threading.Lock()
         self._building = threading.Lock()
-        self._bundled: Embedder | None = None
         self._queued: dict[str, int] = {}  # user → steps stored since a job of theirs waits, as this process knows
         self._hurried: dict[str, int] = {}
         self._told: set[tuple[str, str]] = set()
@@ -151,7 +158,7 @@ class Ingesting:
         """Make a user's steps that wait for their batch to fill due now."""
         if not self.on:
             return
-        from .graphs.ingest_batches import waiting_steps
+        from hexamem.graphs.ingest_batches import waiting_steps
 
         with self._memory.ledger.read(user) as tx:
             waits = bool(tx.user_id) and bool(waiting_steps(tx, 1).step_ids)
@@ -183,7 +190,7 @@ class Ingesting:
 
     def waiting(self, user: str) -> int:
         """How many steps of a user the managers have not seen."""
-        from .graphs.ingest_batches import count_waiting
+        from hexamem.graphs.ingest_batches import count_waiting
 
         with self._memory.ledger.read(user) as tx:
             return count_waiting(tx) if tx.user_id else 0
@@ -205,7 +212,7 @@ class Ingesting:
 
     def skip(self, user: str) -> None:
         """Learn nothing from the steps that a user has so far: they came with what was learned from them."""
-        from .graphs.ingest_batches import skip_all
+        from hexamem.graphs.ingest_batches import skip_all
 
         with self._memory.ledger.write(user, create=False) as tx:
             if tx.user_id:
@@ -215,8 +222,8 @@ class Ingesting:
 
     def run(self, job: JobContext) -> JobOutcome:
         """Manage the next batch of the job's user, and queue the one after it."""
-        from .graphs.ingest_batches import waiting_steps
-        from .graphs.ingest_state import IngestContext
+        from hexamem.graphs.ingest_batches import waiting_steps
+        from hexamem.graphs.ingest_state import IngestContext
 
         user = job.user.name
         job.user.write_recalls()
@@ -281,7 +288,7 @@ class Ingesting:
         """Why no batch can be paid for, and how long to wait; None where it can."""
         if not self.by_model:
             return None
-        from .models import BudgetRefusal
+        from hexamem.models import BudgetRefusal
 
         now = utc_now()
         settings = self._settings
@@ -304,7 +311,7 @@ class Ingesting:
     def _meter(self) -> UsageMeter | None:
         if not self.by_model:
             return None
-        from .models import UsageMeter
+        from hexamem.models import UsageMeter
 
         return UsageMeter(KIND)
 
@@ -329,20 +336,27 @@ class Ingesting:
         """The compiled ingest graph of this memory, made when first needed."""
         with self._building:
             if self._graph is None:
-                from .graphs.ingest import ingest_graph
+                from hexamem.graphs.ingest import ingest_graph
 
                 self._graph = ingest_graph(self._parts())
             return self._graph
 
     def _parts(self) -> IngestParts:
-        from .agents.applying.applier import Applier
-        from .agents.applying.nearest_items import nearest_items
-        from .agents.managers.tiers import agents_tier, rules_tier, single_tier
-        from .graphs.ingest_nodes import IngestParts
+        from hexamem.agents.applying.applier import Applier
+        from hexamem.agents.applying.nearest_items import nearest_items
+        from hexamem.agents.managers.tiers import agents_tier, embedded_tier, single_tier
+        from hexamem.graphs.ingest_nodes import IngestParts
+        from hexamem.models.encoder import open_encoder
 
         memory, settings, models = self._memory, self._settings, self._memory.model_tier.models
-        meta, managers = rules_tier()
-        applier = Applier(memory.ledger, memory.cipher, self._embed, media=memory.media, projector=memory.projector)
+        meta, managers = embedded_tier()
+        applier = Applier(
+            memory.ledger,
+            memory.cipher,
+            lambda texts: open_encoder().vectors(texts),  # loaded when first needed
+            media=memory.media,
+            projector=memory.projector,
+        )
         made: dict[str, Any] = {}
         if settings.mode == "agents":
             by_model = agents_tier(models, settings.model_method, meta, managers)
@@ -350,13 +364,12 @@ class Ingesting:
         elif settings.mode == "single_call":
             made["embed"] = memory.label_embed if settings.labels != "off" else None
             made["single_call"] = single_tier(models, settings.model_method, managers, made["embed"])
-        most, small = (_NEAR, _NEAR) if self.by_model else (_NEAR_BY_RULES, _SMALL)
-        near_by = "rrf" if self.by_model else "bm25"  # rules compare words
+        most, small = (_NEAR, _NEAR) if self.by_model else (_NEAR_EMBEDDED, _SMALL)
         return IngestParts(
             ledger=memory.ledger,
             record=lambda user, messages, thread: memory.user(user).remember(messages, thread_id=thread).step_ids,
             catch_up=self._catch_up,
-            nearest=partial(nearest_items, memory.ledger, memory.searcher, most=most, small=small, strategy=near_by),
+            nearest=partial(nearest_items, memory.ledger, memory.searcher, most=most, small=small, strategy="rrf"),
             apply=partial(applier.apply, find_secrets=settings.find_secrets),
             meta_manager=meta,
             managers=managers,
@@ -371,11 +384,3 @@ class Ingesting:
         self._memory.projector.catch_up(user)
         if self._settings.mode == "single_call" and self.by_model:
             self._memory.paging.cut(user)
-
-    def _embed(self, texts: Sequence[str]) -> Vectors:
-        """The bundled embedder's vectors: they cost nothing, and this is called within a transaction."""
-        if self._memory.label_embed is not None:
-            return self._memory.label_embed(texts)
-        if self._bundled is None:
-            self._bundled = open_embedder("bundled")
-        return self._bundled.embed_documents(texts)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Literal
 
-from .errors import HexamemError
-from .stores.redaction import Redactor
+from hexamem.errors import HexamemError
+from hexamem.stores.redaction import Redactor
 
 __all__ = ["JobError", "JobLostError", "JobOutcome", "in_words", "without_secrets"]
 
@@ -76,7 +76,7 @@ def in_words(error: BaseException) -> str:
 
 
 def without_secrets(text: str) -> str:
-    """A text with what the rules take for secrets taken out."""
+    """A text without the secrets that are detected in it."""
     redactor = Redactor(None)
     near: Any = redactor.look(text)
     return str(redactor.clean(text, near))

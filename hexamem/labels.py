@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, get_args
 
-from .arguments import check_text, check_texts
-from .async_twins import AsyncLabels
-from .calls import public
-from .errors import InvalidInputError, NotFoundError
-from .memory_types import (
+from hexamem.arguments import check_text, check_texts
+from hexamem.async_twins import AsyncLabels
+from hexamem.calls import public
+from hexamem.errors import InvalidInputError, NotFoundError
+from hexamem.memory_types import (
     ContextualIntent,
     InducedLabels,
     LabeledSnippet,
@@ -18,13 +18,13 @@ from .memory_types import (
     LabelView,
     Operation,
 )
-from .stores.labelling import merge_labels, move_steps, pin_label, rename_label, split_label, vocabulary_of
-from .stores.ledger import Transaction, get_steps, read_items
-from .stores.ledger.labels import StepIntent, get_intents, read_intents
-from .stores.vocabulary import Vocabulary
+from hexamem.stores.labelling import merge_labels, move_steps, pin_label, rename_label, split_label, vocabulary_of
+from hexamem.stores.ledger import Transaction, get_steps, read_items
+from hexamem.stores.ledger.labels import StepIntent, get_intents, read_intents
+from hexamem.stores.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from .user import UserMemory
+    from hexamem.user import UserMemory
 
 __all__ = ["UserLabels", "label_paths", "refuse_unknown"]
 
@@ -38,8 +38,8 @@ class UserLabels(AsyncLabels):
     it had before, or for one under others its path: ``Trip / Day 2``; with its kind before it where several kinds
     have the name: ``entity:Porto``. Numbered and dated names are found in each form and language: ``day two`` for
     ``第2天``. A name that there is not, or that may mean several labels, is refused with the candidates. Each
-    correction is an operation in the user's history that ``user.undo`` reverses, and stands against rules and models:
-    they change neither pinned labels nor steps that a person labelled. What was stored before a call has its labels
+    correction is an operation in the user's history that ``user.undo`` reverses. Classifiers and models change neither
+    pinned labels nor steps that a person labelled. What was stored before a call has its labels
     in it. Each method has an ``a…`` twin that runs it in a thread.
     """
 
@@ -201,7 +201,7 @@ class UserLabels(AsyncLabels):
 
     @public
     def pin(self, label: str, pinned: bool = True, *, actor: str = "user", reason: str = "") -> Operation:
-        """Keep a label as it is against rules, models and merges, or let it go with ``pinned=False``.
+        """Protect a label from classifiers, models and merges, or release it with ``pinned=False``.
 
         Raises:
             NotFoundError, InvalidInputError: as :meth:`show`, and if it is so already.

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .arguments import check_count, check_text, json_mapping
-from .async_twins import AsyncExperience
-from .calls import Calls, public
-from .errors import InvalidInputError, NotFoundError
-from .experience.advising import Include
-from .experience.as_items import ENTRY_TYPE, metadata_of
-from .experience.care import forget_runs, read_experience
-from .experience.counting import stats_of
-from .experience.digest import digest_of
-from .experience_recall import ExperienceRecall
-from .memory_types import Operation
-from .memory_types.experience import (
+from hexamem.arguments import check_count, check_text, json_mapping
+from hexamem.async_twins import AsyncExperience
+from hexamem.calls import Calls, public
+from hexamem.errors import InvalidInputError, NotFoundError
+from hexamem.experience.advising import Include
+from hexamem.experience.as_items import ENTRY_TYPE, metadata_of
+from hexamem.experience.care import forget_runs, read_experience
+from hexamem.experience.counting import stats_of
+from hexamem.experience.digest import digest_of
+from hexamem.experience_recall import ExperienceRecall
+from hexamem.memory_types import Operation
+from hexamem.memory_types.experience import (
     Advice,
     Experience,
     ExperienceStats,
@@ -27,11 +27,11 @@ from .memory_types.experience import (
     RunReceipt,
     RunStep,
 )
-from .recording import RunRecorder
-from .run_writing import RunWriting
-from .stores.changing import edit_item, remove_item
-from .stores.ledger import get_items
-from .stores.ledger.runs import (
+from hexamem.recording import RunRecorder
+from hexamem.run_writing import RunWriting
+from hexamem.stores.changing import edit_item, remove_item
+from hexamem.stores.ledger import get_items
+from hexamem.stores.ledger.runs import (
     get_run,
     read_run_steps,
     read_runs,
@@ -40,12 +40,12 @@ from .stores.ledger.runs import (
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
-    from .distilling import Distilling
-    from .experience.exploring import Exploration, ExploreMode
-    from .experience.focusing import Focus
-    from .exploring import Runner
-    from .graphs.experience_recording import RunRecordingHandler
-    from .user import UserMemory
+    from hexamem.distilling import Distilling
+    from hexamem.experience.exploring import Exploration, ExploreMode
+    from hexamem.experience.focusing import Focus
+    from hexamem.exploring import Runner
+    from hexamem.graphs.experience_recording import RunRecordingHandler
+    from hexamem.user import UserMemory
 
 __all__ = ["OFF", "RunRecorder", "UserExperience"]
 
@@ -193,7 +193,7 @@ class UserExperience(AsyncExperience):
             outcome: says of the graph's output whether the task was done; where it is left out, nobody knows, and a
                 model judges it if there is one.
         """
-        from .graphs.experience_recording import RunRecordingHandler
+        from hexamem.graphs.experience_recording import RunRecordingHandler
 
         _check_env(env)
         options: dict[str, Any] = {"k": k, "include": include, "recall": recall, "same_task": same_task}
@@ -216,7 +216,7 @@ class UserExperience(AsyncExperience):
         Raises:
             InvalidInputError: where there is no example, or all are blank.
         """
-        from .exploring import focus
+        from hexamem.exploring import focus
 
         _check_env(env)
         return focus(self, env, examples)
@@ -258,7 +258,7 @@ class UserExperience(AsyncExperience):
             InvalidInputError: for arguments that do not fit, or what a runner must not give back.
             Exception: what the runner raised, where every attempt failed with an error.
         """
-        from .exploring import explore
+        from hexamem.exploring import explore
 
         _check_task(task)
         _check_env(env)

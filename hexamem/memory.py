@@ -6,8 +6,9 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
@@ -15,22 +16,21 @@ from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock
 
-from .async_twins import AsyncMemory
-from .background import BackgroundWorker, JobContext, JobHandlers, JobOutcome, JobRunner
-from .calls import Calls, public
-from .config import DEFAULT_HOME, Settings, settings_of
-from .distilling import Distilling
-from .errors import ConfigError, EmbedderMismatchError, HexamemError
-from .files import MediaReader, MediaReaders
-from .ingesting import Ingesting, check_mode
-from .intent.contract import Labeler, Vectors
-from .intent.query import QueryFilter
-from .memory_types import utc_now
-from .memory_types.times import read_zone
-from .model_tier import ModelTier, check_models
-from .models.chat_models import Models
-from .opening import (
-    LabelWording,
+from hexamem.async_twins import AsyncMemory
+from hexamem.background import BackgroundWorker, JobContext, JobHandlers, JobOutcome, JobRunner
+from hexamem.calls import Calls, public
+from hexamem.config import DEFAULT_HOME, Settings, settings_of
+from hexamem.distilling import Distilling
+from hexamem.errors import ConfigError, EmbedderMismatchError, HexamemError
+from hexamem.files import MediaReader, MediaReaders
+from hexamem.ingesting import Ingesting, check_mode, resolve_mode
+from hexamem.intent.contract import Labeler, Vectors
+from hexamem.intent.label_wording import LabelWording
+from hexamem.intent.query import QueryFilter
+from hexamem.memory_types.times import read_zone
+from hexamem.model_tier import ModelTier, check_models
+from hexamem.models.chat_models import Models
+from hexamem.opening import (
     embedder_identity,
     hold_home,
     label_embedder,
@@ -38,28 +38,28 @@ from .opening import (
     other_embedder,
     other_key,
 )
-from .paging import Paging
-from .researching import Researching
-from .retrieval import STRATEGIES, Searcher
-from .stores import privacy
-from .stores.embedders import Embedder, open_embedder
-from .stores.homes import home_id
-from .stores.known_secrets import replace_known
-from .stores.ledger import Ledger, Transaction, check_name
-from .stores.ledger import jobs as job_queue
-from .stores.ledger.jobs import Job
-from .stores.lexical import LexicalStore
-from .stores.media import MediaStore
-from .stores.projections import Progress, Projector
-from .stores.redaction import Redactor
-from .stores.secrets import Cipher, load_key
-from .stores.vectors import VectorStore
+from hexamem.paging import Paging
+from hexamem.researching import Researching
+from hexamem.retrieval import STRATEGIES, Searcher
+from hexamem.stores import privacy
+from hexamem.stores.embedders import Embedder, open_embedder
+from hexamem.stores.homes import home_id
+from hexamem.stores.known_secrets import replace_known
+from hexamem.stores.ledger import Ledger, check_name
+from hexamem.stores.ledger import jobs as job_queue
+from hexamem.stores.ledger.jobs import Job
+from hexamem.stores.lexical import LexicalStore
+from hexamem.stores.media import MediaStore
+from hexamem.stores.projections import Progress, Projector
+from hexamem.stores.redaction import Redactor
+from hexamem.stores.secrets import Cipher, load_key
+from hexamem.stores.vectors import VectorStore
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
 
-    from .user import UserMemory
+    from hexamem.user import UserMemory
 
 __all__ = ["Memory"]
 
@@ -118,7 +118,6 @@ class Memory(AsyncMemory):
             self._query_intent,
             weights=settings.weights,
             folder=home / "ranking",
-            stated=_stated_facts,
         )
         self.projector.let_go = self.drop_kept
         self._users: dict[str, UserMemory] = {}
@@ -174,14 +173,14 @@ class Memory(AsyncMemory):
         Args:
             home: the folder; ``~`` is the user's own.
             model: the chat model of every agent that has none of its own: a name such as ``openai:gpt-5-mini``, or any
-                LangChain chat model. What it does is in the settings; without one, rules do everything.
+                LangChain chat model. What it does is in the settings; without one, the embedded tier does it.
             models: models by agent or group of agents (``intent_labeler``, ``managers``, …).
             base_url: the address of an OpenAI-compatible server, for every model given by name.
-            embedder: "bundled" (no download), "minilm", "openai:<model>", or any LangChain ``Embeddings``.
+            embedder: "bundled" (no download), "static", "minilm", "openai:<model>", or any LangChain ``Embeddings``.
             ledger_url: a SQLAlchemy URL to keep the ledger elsewhere, e.g. ``postgresql+psycopg://…``.
             chroma: a Chroma client (``HttpClient``, ``CloudClient``) to keep the vectors elsewhere.
             settings: see :class:`~hexamem.config.Settings`.
-            labeler: makes the labeller of a user, given the name; the rules when None. Not used with labels "off".
+            labeler: makes the labeller of a user, given the name; the embedded one when None. Not used with labels "off".
             describe: puts a picture into words, ``describe(data, mime_type) -> text``. Run as a durable job for the
                 pictures of messages and files; where it is None they wait until a memory is opened with one.
             transcribe: the same for recordings.
@@ -201,6 +200,7 @@ class Memory(AsyncMemory):
             raise ConfigError(f"Settings.strategy = {settings.strategy!r}: use one of {', '.join(STRATEGIES)}")
         chat_models = Models.open(model, models, base_url=base_url)
         check_models(settings, chat_models)
+        settings = replace(settings, mode=resolve_mode(settings.mode, settings.labels, chat_models))
         check_mode(settings.mode, settings.labels, chat_models)
         folder = Path(home).expanduser()
         lock = hold_home(folder)
@@ -261,7 +261,7 @@ class Memory(AsyncMemory):
             MissingUserError: for None, an empty or a blank name: a missing user never means all users.
             InvalidInputError: for a name that is too long, or an unknown timezone.
         """
-        from .user import UserMemory
+        from hexamem.user import UserMemory
 
         check_name(name, "user")
         if timezone is not None:
@@ -289,8 +289,8 @@ class Memory(AsyncMemory):
         """The labels that a question names; a labeller is asked by one at a time, as it labels."""
         if self.labelling is None:
             return QueryFilter()
-        by_rules = self.labelling.query(user, query, vector)
-        return self.model_tier.query(user, query, by_rules, self._without_secrets)
+        embedded = self.labelling.query(user, query, vector)
+        return self.model_tier.query(user, query, embedded, self._without_secrets)
 
     def _without_secrets(self, user: str, query: str) -> str:
         """A question as a model may see it: secrets that it repeats, or tells for the first time, are taken out."""
@@ -467,14 +467,3 @@ class Memory(AsyncMemory):
         self.notices.append(line)
         self.noticed.append((user, line))
         _log.warning(line)
-
-
-def _stated_facts(tx: Transaction, question: str, found: Callable[[], Sequence[str]], everybody: bool) -> Sequence[str]:
-    """As :func:`~hexamem.agents.asked_facts.stated_facts`, or all that is noted of the user where a question asks for that;
-    loaded with the first question."""
-    from .agents.asked_facts import stated_facts
-    from .agents.asked_overview import asks_for_overview, overview
-
-    if asks_for_overview(question):
-        return overview(tx, question, utc_now())
-    return stated_facts(tx, question, found, everybody)

@@ -17,22 +17,23 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AnyMessage, BaseMessage, SystemMessage
 from langgraph.config import get_config, get_stream_writer
 
-from .aligning import MEMORY_TOOLS, Caught, catch_up_thread, forgotten_of, known_steps
-from .config import settings_of
-from .errors import ConfigError
-from .forgotten_messages import as_read_now
-from .hiding import redact_messages
-from .intent.topic_likeness import TopicLikeness
-from .prompting import Found, PromptSettings, prompt_memory, search_for_prompt
-from .scoping import MemoryScope, ScopeResolver, resolve_scope
-from .stores.ledger.vault import count_secrets
-from .tools.memory_tools import memory_tools
+from hexamem.aligning import MEMORY_TOOLS, Caught, catch_up_thread, forgotten_of, known_steps
+from hexamem.config import settings_of
+from hexamem.errors import ConfigError
+from hexamem.forgotten_messages import as_read_now
+from hexamem.hiding import redact_messages
+from hexamem.intent.topic_likeness import TopicLikeness
+from hexamem.models.encoder import open_encoder
+from hexamem.prompting import Found, PromptSettings, prompt_memory, search_for_prompt
+from hexamem.scoping import MemoryScope, ScopeResolver, resolve_scope
+from hexamem.stores.ledger.vault import count_secrets
+from hexamem.tools.memory_tools import memory_tools
 
 if TYPE_CHECKING:
     from langgraph.runtime import Runtime
 
-    from .memory import Memory
-    from .user import UserMemory
+    from hexamem.memory import Memory
+    from hexamem.user import UserMemory
 
 __all__ = ["MemoryAgentState", "MemoryMiddleware", "MiddlewareSettings"]
 
@@ -131,7 +132,7 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
         self._clean: OrderedDict[bytes, None] = OrderedDict()  # digests of messages seen to hold no secret
         self._secrets: dict[str, int] = {}  # user → how many the vault held when their messages were looked through
         self._guard = threading.Lock()
-        self._likeness = TopicLikeness(memory.ingesting._embed)
+        self._likeness = TopicLikeness(lambda texts: open_encoder().vectors(texts))
 
     # ------------------------------------------------------------------ hooks
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from .background import JobContext, JobOutcome
-from .config import Settings
-from .errors import ConfigError
-from .intent.contract import Embed
-from .intent.query import QueryFilter
-from .models import Budget
-from .stores.ledger import Ledger, Transaction
+from hexamem.background import JobContext, JobOutcome
+from hexamem.config import Settings
+from hexamem.errors import ConfigError
+from hexamem.intent.contract import Embed
+from hexamem.intent.query import QueryFilter
+from hexamem.models import Budget
+from hexamem.stores.ledger import Ledger, Transaction
 
 if TYPE_CHECKING:
-    from .agents.full_recall import FullRecall
-    from .agents.labelling.query_labeler import ModelQueryLabeler
-    from .agents.labelling.refining import LabelRefining
-    from .models import Models
+    from hexamem.agents.full_recall import FullRecall
+    from hexamem.agents.labelling.query_labeler import ModelQueryLabeler
+    from hexamem.agents.labelling.refining import LabelRefining
+    from hexamem.models import Models
 
 __all__ = ["ModelTier", "check_models"]
 
@@ -33,7 +33,7 @@ def check_models(settings: Settings, models: Models) -> None:
     if settings.memos == "model" and models.of("memorizer") is None:
         raise ConfigError(
             "Settings.memos = 'model' needs a model: open the memory with model='openai:…' (or "
-            "models={'memorizer': …}), or choose 'rules'"
+            "models={'memorizer': …}), or choose 'embedded'"
         )
     if models.of(_AGENT) is not None:
         return
@@ -41,7 +41,7 @@ def check_models(settings: Settings, models: Models) -> None:
         if getattr(settings, name) in ("model", "uncertain"):
             raise ConfigError(
                 f"Settings.{name} = {getattr(settings, name)!r} needs a model: open the memory with "
-                f"model='openai:…' (or models={{'{_AGENT}': …}}), or choose 'rules'"
+                f"model='openai:…' (or models={{'{_AGENT}': …}}), or choose 'embedded'"
             )
 
 
@@ -77,7 +77,7 @@ class ModelTier:
         model = models.of(_AGENT) if models else None
         if model is None or embed is None or settings.labels not in ("model", "uncertain"):
             return
-        from .agents.labelling.refining import LabelRefining, RefiningSettings
+        from hexamem.agents.labelling.refining import LabelRefining, RefiningSettings
 
         self.refining = LabelRefining(
             ledger,
@@ -99,12 +99,12 @@ class ModelTier:
         """The kind of jobs that it does, and who does them."""
         if self.refining is None:
             return None
-        from .agents.labelling.refining import KIND
+        from hexamem.agents.labelling.refining import KIND
 
         return KIND, self._run
 
     def queue(self, tx: Transaction, step_ids: Sequence[str]) -> None:
-        """Queue what follows from steps that rules have just labelled, in the same transaction."""
+        """Queue what follows from steps that were just labelled, in the same transaction."""
         if self.refining is not None:
             self.refining.queue(tx, step_ids)
 
@@ -118,29 +118,29 @@ class ModelTier:
         return self.refining is not None and self.refining.hurry(user)
 
     def query(
-        self, user: str, text: str, by_rules: QueryFilter, without_secrets: Callable[[str, str], str]
+        self, user: str, text: str, embedded: QueryFilter, without_secrets: Callable[[str, str], str]
     ) -> QueryFilter:
         """The labels that a question names, by model where the settings say so.
 
         Args:
             text: the question as it was asked.
-            by_rules: what the rules made of it.
+            embedded: what the embedded labeler makes of it.
             without_secrets: gives (user, question) as a model may see it; only called where a model is.
         """
         model = self.models.of(_AGENT) if self._settings.query_intent == "model" else None
         if model is None:
-            return by_rules
+            return embedded
         if self._query is None:
-            from .agents.labelling.query_labeler import ModelQueryLabeler
+            from hexamem.agents.labelling.query_labeler import ModelQueryLabeler
 
             self._query = ModelQueryLabeler(
                 self._ledger, model, self._notices, method=self._settings.model_method, budget=self.budget
             )
-        return self._query.query(user, without_secrets(user, text), by_rules)
+        return self._query.query(user, without_secrets(user, text), embedded)
 
     def full_recall(self) -> FullRecall:
         """What models add to one recall; without models it adds nothing and says so."""
-        from .agents.full_recall import FullRecall
+        from hexamem.agents.full_recall import FullRecall
 
         return FullRecall(
             self._ledger,

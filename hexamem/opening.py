@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
-from .agents.labelling.intent_labeler import IntentLabeling
-from .errors import HomeInUseError, HomeNotWritableError
-from .intent.contract import Embed, Labeler, Vectors
-from .memory_types import LabelKind
-from .stores.embedders import Embedder, open_embedder
-from .stores.ledger import Ledger
-from .stores.secrets import Cipher
+from hexamem.agents.labelling.intent_labeler import IntentLabeling
+from hexamem.errors import HomeInUseError, HomeNotWritableError
+from hexamem.intent.contract import Embed, Labeler, Vectors
+from hexamem.stores.embedders import Embedder
+from hexamem.stores.ledger import Ledger
+from hexamem.stores.secrets import Cipher
 
 if TYPE_CHECKING:
-    from .intent.scopes.stand_ins import RuleWording
-    from .memory import Memory
+    from hexamem.memory import Memory
 
 __all__ = [
-    "LabelWording",
     "embedder_identity",
     "hold_home",
     "label_embedder",
@@ -68,18 +64,17 @@ def hold_home(folder: Path) -> FileLock:
 
 
 def label_embedder(memory: Memory) -> tuple[Embed | None, bool]:
-    """What makes the vectors that labelling sees, and whether it is the home's own: the bundled embedder, whichever the
-    home's is. It costs nothing, and the rules are made for it."""
+    """What makes the vectors that labelling sees, and whether the home's are the same: the encoder, whatever embedder the
+    home has, since the classifiers are trained on it."""
     if memory.settings.labels == "off":
         return None, False
-    opened: list[Embedder] = [memory.embedder] if memory.embedder.name == "bundled" else []
 
     def embed(texts: Sequence[str]) -> Vectors:
-        if not opened:
-            opened.append(open_embedder("bundled"))
-        return opened[0].embed_documents(texts)
+        from hexamem.models.encoder import open_encoder
 
-    return embed, bool(opened)
+        return open_encoder().vectors(texts)
+
+    return embed, memory.embedder.name == "bundled"
 
 
 def labelling_of(
@@ -89,42 +84,20 @@ def labelling_of(
     if embed is None:
         return None
 
-    def by_rules(user: str) -> Labeler:
-        from .intent.rule_labeler import RuleLabeler
+    def embedded(user: str) -> Labeler:
+        from hexamem.intent.embedded_labeler import EmbeddedLabeler
 
-        return RuleLabeler(user, embed)
+        return EmbeddedLabeler(user, embed)
 
     return IntentLabeling(
         memory.ledger,
-        make or by_rules,
+        make or embedded,
         embed,
         memory._notice,
         same_embedder=same_embedder,
         queue=memory.model_tier.queue,
         queued=memory.model_tier.queued,
     )
-
-
-class LabelWording:
-    """How the rules name labels, for the ledger; loaded when a step is first forgotten."""
-
-    def telling(self, text: str) -> frozenset[str]:
-        """The words of a text that tell something."""
-        return self._rules.telling(text)
-
-    def of_name(self, kind: LabelKind, name: str) -> frozenset[str]:
-        """Those of a label's name that were said."""
-        return self._rules.of_name(kind, name)
-
-    def stand_in(self, kind: LabelKind, name: str, texts: Iterable[str], wider: str | None = None) -> str:
-        """Another name, from the texts of steps that carry the label."""
-        return self._rules.stand_in(kind, name, texts, wider)
-
-    @cached_property
-    def _rules(self) -> RuleWording:
-        from .intent.scopes.stand_ins import RuleWording
-
-        return RuleWording()
 
 
 def embedder_identity(embedder: Embedder) -> dict[str, str]:

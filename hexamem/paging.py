@@ -6,28 +6,28 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from .agents.light_memory import LEAST_BUDGET, light_memory
-from .agents.memorizer import Memorizer
-from .background import JobContext, JobOutcome
-from .errors import CorruptFileError, InvalidInputError, NotFoundError
-from .intent.page_bounds import PageLimits
-from .memory_types import Hit, LightMemory, Page, PageWithSteps
-from .memory_types.local_time import in_zone
-from .memory_types.times import read_zone
-from .models.tokens import count_tokens
-from .retrieval.page_search import PageRequest, search_pages
-from .stores.homes import home_id
-from .stores.labelling import vocabulary_of
-from .stores.ledger import Transaction, get_steps
-from .stores.ledger.digests import read_digests
-from .stores.ledger.labels import read_labels
-from .stores.ledger.pages import PageRow, PageStep, get_pages, page_steps, pages_holding, read_pages
-from .stores.page_index import PageIndex
-from .stores.vocabulary import Vocabulary
+from hexamem.agents.light_memory import LEAST_BUDGET, light_memory
+from hexamem.agents.memorizer import Memorizer
+from hexamem.background import JobContext, JobOutcome
+from hexamem.errors import CorruptFileError, InvalidInputError, NotFoundError
+from hexamem.intent.page_bounds import PageLimits
+from hexamem.memory_types import Hit, LightMemory, Page, PageWithSteps
+from hexamem.memory_types.local_time import in_zone
+from hexamem.memory_types.times import read_zone
+from hexamem.models.tokens import count_tokens
+from hexamem.retrieval.page_search import PageRequest, search_pages
+from hexamem.stores.homes import home_id
+from hexamem.stores.labelling import vocabulary_of
+from hexamem.stores.ledger import Transaction, get_steps
+from hexamem.stores.ledger.digests import read_digests
+from hexamem.stores.ledger.labels import read_labels
+from hexamem.stores.ledger.pages import PageRow, PageStep, get_pages, page_steps, pages_holding, read_pages
+from hexamem.stores.page_index import PageIndex
+from hexamem.stores.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from .agents.memo_folding import MemoFolding
-    from .memory import Memory
+    from hexamem.agents.memo_folding import MemoFolding
+    from hexamem.memory import Memory
 
 __all__ = ["Paging"]
 
@@ -44,7 +44,7 @@ class Paging:
         self.folding: MemoFolding | None = None
         model = memory.model_tier.models.of("memorizer") if settings.memos == "model" else None
         if model is not None:
-            from .agents.memo_folding import KIND, MemoFolding
+            from hexamem.agents.memo_folding import KIND, MemoFolding
 
             self.folding = MemoFolding(
                 memory.ledger,

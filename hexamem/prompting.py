@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, tzinfo
@@ -9,23 +10,21 @@ from functools import lru_cache
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from . import lazy_re as re
-from .agents.research_rules.saying_nothing import asks_of_asking, says_nothing
-from .errors import ConfigError, HexamemError
-from .memory_types import CoreItem, Hit, MemoryItem, Recall, Where, utc_now
-from .memory_types.local_time import in_zone
-from .memory_types.times import read_zone
-from .models.tokens import count_each, count_tokens
-from .retrieval.hits import LeaveOut
-from .retrieval.packing import hit_line, item_text, line_costs, pack_lines, tells_day
-from .stores.ledger import read_items
-from .stores.ledger.said_steps import index_texts
-from .stores.ledger.steps import ShownStep
-from .stores.ledger.told_items import ShownItem
-from .stores.redaction import Redactor
+from hexamem.errors import ConfigError, HexamemError
+from hexamem.memory_types import CoreItem, Hit, MemoryItem, Recall, Where, utc_now
+from hexamem.memory_types.local_time import in_zone
+from hexamem.memory_types.times import read_zone
+from hexamem.models.tokens import count_each, count_tokens
+from hexamem.retrieval.hits import LeaveOut
+from hexamem.retrieval.packing import hit_line, item_text, line_costs, pack_lines, tells_day
+from hexamem.stores.ledger import read_items
+from hexamem.stores.ledger.said_steps import index_texts
+from hexamem.stores.ledger.steps import ShownStep
+from hexamem.stores.ledger.told_items import ShownItem
+from hexamem.stores.redaction import Redactor
 
 if TYPE_CHECKING:
-    from .user import UserMemory
+    from hexamem.user import UserMemory
 
 __all__ = [
     "PromptMemory",
@@ -60,8 +59,7 @@ class PromptSettings:
         core_tokens: of that, at most.
         today: whether the day, in the user's zone, stands beside it: what was recalled bears dates. ``MemoryMiddleware``
             tells it also where memory has nothing to say, since a model knows no day by itself.
-        k: hits that are recalled, at most. What stands in the conversation already takes none of the room, nor do steps
-            that state nothing: plain questions, requests to forget, bare thanks, calls of tools.
+        k: hits that are recalled, at most. What stands in the conversation already takes none of the room.
         kinds: "step" and item kinds that are recalled; None for all but core, which has its own place.
         strategy: of recall; None for the memory's own.
         where: conditions on what is recalled.
@@ -144,14 +142,12 @@ def search_for_prompt(
 
 
 def _out_of_prompts(query: str, settings: PromptSettings, visible: frozenset[str]) -> LeaveOut:
-    """What takes no place in a prompt: what stands there already or has its own place, and what states nothing."""
-    of_asking, asked = asks_of_asking(query), _same(query)
+    """What takes no place in a prompt: what stands there already or has its own place, and the query itself."""
+    asked = _same(query)
 
     def left_out(record: ShownStep | ShownItem | MemoryItem) -> bool:
         if isinstance(record, ShownStep):
-            if record.id in visible or _same(record.text) == asked:
-                return True
-            return not of_asking and says_nothing(record.speaker, record.text)
+            return record.id in visible or _same(record.text) == asked
         if record.kind == "core":
             return settings.core
         if record.kind == "episodic" or not visible:  # an event may tell the day that its step leaves open

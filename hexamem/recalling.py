@@ -10,25 +10,25 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from .arguments import check_count, check_text, kinds_in
-from .errors import CorruptFileError, HexamemError, InvalidInputError, NotFoundError
-from .labels import refuse_unknown
-from .memory_types import Hit, RankingOperation, Recall, Signal, Where, new_id, utc_now
-from .retrieval.feedback_learning import FeedbackSettings, RankingAdjustment, learn_offsets
-from .retrieval.hits import LeaveOut
-from .retrieval.operations import ABSTAIN, NAMES
-from .retrieval.packing import pack
-from .retrieval.permit import Request
-from .retrieval.ranker import Ranker
-from .retrieval.search import Found
-from .retrieval.strategies import Strategy, strategy_named
-from .stores.known_secrets import replace_known
-from .stores.ledger import log_recalls, recall_row
-from .stores.ledger.recalls import RecallRow, read_judged, write_adjustment
-from .stores.redaction import Redactor
+from hexamem.arguments import check_count, check_text, kinds_in
+from hexamem.errors import CorruptFileError, HexamemError, InvalidInputError, NotFoundError
+from hexamem.labels import refuse_unknown
+from hexamem.memory_types import Hit, RankingOperation, Recall, Signal, Where, new_id, utc_now
+from hexamem.retrieval.feedback_learning import FeedbackSettings, RankingAdjustment, learn_offsets
+from hexamem.retrieval.hits import LeaveOut
+from hexamem.retrieval.operations import ABSTAIN, NAMES
+from hexamem.retrieval.packing import pack
+from hexamem.retrieval.permit import Request
+from hexamem.retrieval.ranker import Ranker
+from hexamem.retrieval.search import Found
+from hexamem.retrieval.strategies import Strategy, strategy_named
+from hexamem.stores.known_secrets import replace_known
+from hexamem.stores.ledger import log_recalls, recall_row
+from hexamem.stores.ledger.recalls import RecallRow, read_judged, write_adjustment
+from hexamem.stores.redaction import Redactor
 
 if TYPE_CHECKING:
-    from .user import UserMemory
+    from hexamem.user import UserMemory
 
 __all__ = ["Recalling"]
 
@@ -142,7 +142,7 @@ class Recalling:
         self,
         request: Request,
         strategy: Strategy,
-        parts: tuple[str, ...] | None = None,
+        parts: tuple[str, ...] = (),
         *,
         unindexed: Mapping[str, str],
         leave_out: LeaveOut | None,
@@ -160,7 +160,7 @@ class Recalling:
         memory, name = self._user.memory, self._user.name
         models = memory.model_tier.full_recall()
         question = memory._without_secrets(name, request.query)
-        parts = models.parts(name, question) if strategy.operations.get("multi_step", True) else None
+        parts = models.parts(name, question) if strategy.operations.get("multi_step", True) else ()
         reranks = strategy.operations.get("semantic_reranking", True)
         wide = replace(request, k=min(_WIDER * request.k, _WIDEST)) if reranks else request
         found = find(wide, strategy, parts)
@@ -281,7 +281,7 @@ def told_operations(
         on.add("threshold_filtering")
         reasons["threshold_filtering"] = f"by min_probability = {min_probability:g}"
     if "multi_step" in on and found.searches == 1:
-        reasons["multi_step"] += ", but the question has no parts to search"
+        reasons["multi_step"] += ", but there is nothing to search further"
     return tuple(
         RankingOperation.of_fields(name=name, on=name in on, gate=weight, reason=reasons[name])
         for name, weight in found.gate.items()

@@ -5,15 +5,15 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from .arguments import check_text
-from .async_twins import AsyncRun
-from .calls import Calls, public
-from .errors import InvalidInputError
-from .memory_types.experience import Advice, OutcomeSource, Run, RunReceipt, RunStep
+from hexamem.arguments import check_text
+from hexamem.async_twins import AsyncRun
+from hexamem.calls import Calls, public
+from hexamem.errors import InvalidInputError
+from hexamem.memory_types.experience import Advice, OutcomeSource, Run, RunReceipt, RunStep
 
 if TYPE_CHECKING:
-    from .experience.reflecting import Reflection
-    from .learning import UserExperience
+    from hexamem.experience.reflecting import Reflection
+    from hexamem.learning import UserExperience
 
 __all__ = ["RunRecorder"]
 
@@ -92,7 +92,7 @@ class RunRecorder(AsyncRun):
             InvalidInputError: where neither the error nor a step says what went wrong.
             NotFoundError: if the run was forgotten.
         """
-        from .reflecting import reflect
+        from hexamem.reflecting import reflect
 
         check_text(error, "error")
         return reflect(self._experience, self.id, error, same_task=self._same_task, may_ask=self._may_ask)
@@ -114,7 +114,7 @@ class RunRecorder(AsyncRun):
         Returns:
             Items of the facet "tool" that name it or are near; without those that the run was given before.
         """
-        from .reflecting import tool_advice
+        from hexamem.reflecting import tool_advice
 
         if not check_text(tool, "tool").strip():
             raise InvalidInputError(f"tool = {tool!r} is blank; give its name")

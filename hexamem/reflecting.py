@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from .errors import InvalidInputError
-from .experience.advising import Lore, advise, advise_on_tool
-from .experience.digest import normal_task
-from .experience.reflecting import (
+from hexamem.errors import InvalidInputError
+from hexamem.experience.advising import Lore, advise, advise_on_tool
+from hexamem.experience.digest import normal_task
+from hexamem.experience.reflecting import (
     KeyInformation,
     Question,
     Reflection,
@@ -16,14 +16,14 @@ from .experience.reflecting import (
     key_information,
     reflection_text,
 )
-from .experience.similarity import EmbedTexts, nearness
-from .experience.trouble import Turn, tool_of, trouble_in
-from .memory_types.experience import Advice, AdvicePart, Run, RunStep
-from .stores.ledger.runs import get_run, read_run_steps, set_run
-from .stores.ledger.usage import keep_usage
+from hexamem.experience.similarity import EmbedTexts, nearness
+from hexamem.experience.trouble import Turn, tool_of, trouble_in
+from hexamem.memory_types.experience import Advice, AdvicePart, Run, RunStep
+from hexamem.stores.ledger.runs import get_run, read_run_steps, set_run
+from hexamem.stores.ledger.usage import keep_usage
 
 if TYPE_CHECKING:
-    from .learning import UserExperience
+    from hexamem.learning import UserExperience
 
 __all__ = ["reflect", "tool_advice"]
 
@@ -44,7 +44,7 @@ def reflect(
         same_task: whether runs of the very same task count.
         may_ask: called once before a model is asked, if there is one: whether it may be.
     """
-    from .learning import OFF
+    from hexamem.learning import OFF
 
     user, learning = experience._user, experience._distilling
     with user.memory.ledger.read(user.name) as tx:
@@ -91,7 +91,7 @@ def reflect(
 
 def tool_advice(experience: UserExperience, run_id: str, tool: str, error: str, *, same_task: bool = True) -> Advice:
     """See :meth:`~hexamem.recording.RunRecorder.tool_advice`."""
-    from .learning import OFF
+    from hexamem.learning import OFF
 
     user, settings = experience._user, experience._distilling.settings
     with user.memory.ledger.read(user.name) as tx:
@@ -119,8 +119,8 @@ class _Reflecting:
         self.ready = self._model is not None
         if self._model is None:
             return
-        from .experience.reflecting_model import RunReflector
-        from .models import UsageMeter
+        from hexamem.experience.reflecting_model import RunReflector
+        from hexamem.models import UsageMeter
 
         self._usage = UsageMeter("reflect")
         self._reflector = RunReflector(

@@ -3,36 +3,37 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 from sqlalchemy import select
 
-from .arguments import check_count, kinds_in
-from .errors import HexamemError, InvalidInputError
-from .memory_types import LightMemory, Where, utc_now
-from .memory_types.research import LANES, AnswerForm, Lane, Research, ResearchTier
-from .retrieval.permit import Request
-from .retrieval.strategies import strategy_named
-from .stores.kept_records import KeptRecords
-from .stores.ledger import Transaction, recall_row
-from .stores.ledger.labels import count_labels, read_labels
-from .stores.ledger.said_steps import index_texts, step_speakers
-from .stores.ledger.schema import steps
-from .stores.ledger.steps import steps_since
-from .stores.ledger.usage import keep_usage
-from .stores.vocabulary import Vocabulary
+from hexamem.arguments import check_count, kinds_in
+from hexamem.errors import HexamemError, InvalidInputError
+from hexamem.memory_types import LightMemory, Where, utc_now
+from hexamem.memory_types.research import LANES, AnswerForm, Lane, Research, ResearchTier
+from hexamem.retrieval.permit import Request
+from hexamem.retrieval.strategies import strategy_named
+from hexamem.stores.kept_records import KeptRecords
+from hexamem.stores.ledger import Transaction, recall_row
+from hexamem.stores.ledger.labels import count_labels, read_labels
+from hexamem.stores.ledger.said_steps import index_texts, step_speakers
+from hexamem.stores.ledger.schema import steps
+from hexamem.stores.ledger.steps import steps_since
+from hexamem.stores.ledger.usage import keep_usage
+from hexamem.stores.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
 
-    from .graphs.research_filter import EvidenceFilter
-    from .graphs.research_parts import ResearchParts
-    from .graphs.research_state import ResearchSettings
-    from .memory import Memory
-    from .user_base import UserBase
+    from hexamem.graphs.research_filter import EvidenceFilter
+    from hexamem.graphs.research_parts import ResearchParts
+    from hexamem.graphs.research_state import ResearchSettings
+    from hexamem.memory import Memory
+    from hexamem.models.encoder import EncodedText, Encoder
+    from hexamem.user_base import UserBase
 
 __all__ = ["Researching"]
 
@@ -54,12 +55,13 @@ class Researching:
         self._guard = threading.Lock()
         self._spoke = KeptRecords(_spoke, steps_since)
         self._worths = KeptRecords(_worths, steps_since)
+        self._encoder: Encoder | None = None
 
     def graph(self) -> CompiledStateGraph[Any, Any, Any, Any]:
         """The compiled research graph of this memory, made when first needed."""
         with self._building:
             if self._graph is None:
-                from .graphs.research import build_research_graph
+                from hexamem.graphs.research import build_research_graph
 
                 self._graph = build_research_graph(self.parts())
             return self._graph
@@ -70,6 +72,8 @@ class Researching:
             self._speakers.pop(user, None)
         for kept in (self._spoke, self._worths):
             kept.drop(user)
+        if self._encoder is not None:
+            self._encoder.forget()
 
     def research(
         self,
@@ -91,7 +95,7 @@ class Researching:
         on_event: Callable[[Mapping[str, Any]], object] | None,
     ) -> Research:
         """As :meth:`UserMemory.research`."""
-        from .graphs.research_state import ResearchContext, ResearchInput, ResearchSettings
+        from hexamem.graphs.research_state import ResearchContext, ResearchInput, ResearchSettings
 
         if not isinstance(question, str) or not question.strip():
             raise InvalidInputError(f"question = {question!r}: ask something")
@@ -145,9 +149,9 @@ class Researching:
 
     def parts(self) -> ResearchParts:
         """What the graph works with."""
-        from .graphs.research_lanes import ResearchLanes
-        from .graphs.research_parts import ResearchParts
-        from .graphs.research_state import ResearchSettings
+        from hexamem.graphs.research_lanes import ResearchLanes
+        from hexamem.graphs.research_parts import ResearchParts
+        from hexamem.graphs.research_state import ResearchSettings
 
         memory = self._memory
         lanes = ResearchLanes(
@@ -168,6 +172,7 @@ class Researching:
             light_memory=self._light_memory,
             scopes=self._scopes,
             clean=memory._without_secrets,
+            encode=self._encode,
             mend=memory.projector.mend,
             cut_pages=memory.paging.cut,
             recalled=self._recalled,
@@ -195,14 +200,22 @@ class Researching:
         found = searcher.find(user, request, strategy_named("learned"))
         return [hit.id for hit in found.hits]
 
+    def _encode(self, texts: Sequence[str]) -> list[EncodedText]:
+        """What the bundled encoder reads of texts; it is loaded when first needed."""
+        if self._encoder is None:
+            from hexamem.models.encoder import open_encoder
+
+            self._encoder = open_encoder()
+        return self._encoder.encode(texts)
+
     def _models(self) -> dict[str, Any]:
         models, method = self._memory.model_tier.models, self._memory.settings.model_method
         found: dict[str, Any] = {}
         if not models:
             return found
-        from .agents.integrator import ModelIntegrator
-        from .agents.planner import ModelPlanner
-        from .agents.reflector import ModelReflector
+        from hexamem.agents.integrator import ModelIntegrator
+        from hexamem.agents.planner import ModelPlanner
+        from hexamem.agents.reflector import ModelReflector
 
         for name, agent in (
             ("planner", ModelPlanner),
@@ -242,11 +255,8 @@ class Researching:
     def _scopes(self, user: str) -> tuple[str, ...]:
         """The scopes that a planner may search by, those of most steps first.
 
-        Not those of a single step, which a search by its words finds as well, nor what quotes a step for want of a name, unless
-        a person pinned them.
+        Not those of a single step, which a search by its words finds as well, unless a person pinned them.
         """
-        from .intent.scopes.introduction import is_quoted
-
         with self._memory.ledger.read(user) as tx:
             if not tx.user_id:
                 return ()
@@ -258,15 +268,13 @@ class Researching:
             for each in (own := vocabulary.canonical(one.id), *vocabulary.above(own)):
                 held[each] = held.get(each, 0) + counts.get(one.id, 0)
         pinned = {vocabulary.canonical(one.id) for one in labels if one.pinned}
-        named = [
-            one for one, count in held.items() if one in pinned or (count > 1 and not is_quoted(vocabulary.name(one)))
-        ]
+        named = [one for one, count in held.items() if one in pinned or count > 1]
         return tuple(map(vocabulary.path, sorted(named, key=lambda one: -held[one])[:_SCOPES]))
 
     def _meter(self) -> Any:
         if not self._memory.model_tier.models:
             return None
-        from .models import UsageMeter
+        from hexamem.models import UsageMeter
 
         return UsageMeter("research")
 
@@ -286,7 +294,7 @@ def _spoke(tx: Transaction, step_ids: Collection[str]) -> Mapping[str, str]:
 
 
 def _worths(tx: Transaction, step_ids: Collection[str]) -> Mapping[str, float]:
-    from .retrieval.evidence import worth
+    from hexamem.retrieval.evidence import worth
 
     return {one: worth(text) for one, text in index_texts(tx, step_ids).items()}
 

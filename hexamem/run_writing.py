@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
-from .arguments import check_text
-from .errors import InvalidInputError
-from .experience.care import retire_hurting, retire_mistaken
-from .experience.digest import digest_of
-from .memory_types import utc_now
-from .memory_types.experience import Outcome, OutcomeSource, Run, RunReceipt, RunStep
-from .stores.known_secrets import find_known
-from .stores.ledger import Transaction
-from .stores.ledger.runs import add_run, append_run_step, get_run, read_run_steps, set_run
-from .stores.redaction import Redactor, keep_in_vault
+from hexamem.arguments import check_text
+from hexamem.errors import InvalidInputError
+from hexamem.experience.care import retire_hurting, retire_mistaken
+from hexamem.experience.digest import digest_of
+from hexamem.memory_types import utc_now
+from hexamem.memory_types.experience import Outcome, OutcomeSource, Run, RunReceipt, RunStep
+from hexamem.stores.known_secrets import find_known
+from hexamem.stores.ledger import Transaction
+from hexamem.stores.ledger.runs import add_run, append_run_step, get_run, read_run_steps, set_run
+from hexamem.stores.redaction import Redactor, keep_in_vault
 
 if TYPE_CHECKING:
-    from .user import UserMemory
+    from hexamem.user import UserMemory
 
 __all__ = ["Looked", "RunWriting"]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from .errors import InvalidInputError, MissingUserError
+from hexamem.errors import InvalidInputError, MissingUserError
 
 __all__ = ["MemoryScope", "ScopeResolver", "resolve_scope"]
 

@@ -12,9 +12,9 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from .chatting import chat_graph
-from .memory import Memory
-from .subgraphs import ingest_graph, memory_graph, research_graph
+from hexamem.chatting import chat_graph
+from hexamem.memory import Memory
+from hexamem.subgraphs import ingest_graph, memory_graph, research_graph
 
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from langgraph.config import get_config
 from langgraph.runtime import get_runtime
 
-from .aligning import catch_up_thread
-from .config import settings_of
-from .errors import ConfigError
-from .graphs.ingest import ingest_graph as build_ingest_graph
-from .graphs.memory_graph import HistoryContext, MemoryParts, build_ingest_door, build_memory_graph, build_scoped
-from .graphs.research_state import ResearchContext, ResearchInput, ResearchOutput
-from .prompting import PromptSettings, recall_for_prompt
-from .scoping import MemoryScope, ScopeResolver, resolve_scope
+from hexamem.aligning import catch_up_thread
+from hexamem.config import settings_of
+from hexamem.errors import ConfigError
+from hexamem.graphs.ingest import ingest_graph as build_ingest_graph
+from hexamem.graphs.memory_graph import HistoryContext, MemoryParts, build_ingest_door, build_memory_graph, build_scoped
+from hexamem.graphs.research_state import ResearchContext, ResearchInput, ResearchOutput
+from hexamem.prompting import PromptSettings, recall_for_prompt
+from hexamem.scoping import MemoryScope, ScopeResolver, resolve_scope
 
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
 
-    from .memory import Memory
+    from hexamem.memory import Memory
 
 __all__ = ["Manage", "ingest_graph", "memory_graph", "research_graph"]
 

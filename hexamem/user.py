@@ -7,21 +7,21 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from .async_twins import AsyncTwins
-from .calls import public
-from .memory_types.times import read_zone
-from .recalling import Recalling
-from .stores.ledger import jobs as job_queue
-from .stores.ledger import user_key
-from .stores.ledger.jobs import Job
-from .user_privacy import UserPrivacy
-from .user_reading import UserReading
-from .user_writing import UserWriting
+from hexamem.async_twins import AsyncTwins
+from hexamem.calls import public
+from hexamem.memory_types.times import read_zone
+from hexamem.recalling import Recalling
+from hexamem.stores.ledger import jobs as job_queue
+from hexamem.stores.ledger import user_key
+from hexamem.stores.ledger.jobs import Job
+from hexamem.user_privacy import UserPrivacy
+from hexamem.user_reading import UserReading
+from hexamem.user_writing import UserWriting
 
 if TYPE_CHECKING:
-    from .labels import UserLabels
-    from .learning import UserExperience
-    from .memory import Memory
+    from hexamem.labels import UserLabels
+    from hexamem.learning import UserExperience
+    from hexamem.memory import Memory
 
 __all__ = ["UserMemory"]
 
@@ -51,14 +51,14 @@ class UserMemory(UserWriting, UserReading, UserPrivacy, AsyncTwins):
     @property
     def labels(self) -> UserLabels:
         """The labels of the user's steps, to look at and to correct: see :class:`~hexamem.labels.UserLabels`."""
-        from .labels import UserLabels
+        from hexamem.labels import UserLabels
 
         return UserLabels(self)
 
     @property
     def experience(self) -> UserExperience:
         """Runs of the user's agents and what they teach: see :class:`~hexamem.learning.UserExperience`."""
-        from .learning import UserExperience
+        from hexamem.learning import UserExperience
 
         return UserExperience(self)
 

@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from .errors import HexamemError, InvalidInputError
-from .memory_types import Where
-from .memory_types.times import parse_time
-from .stores import privacy
-from .stores.ledger import Transaction
-from .stores.redaction import redact_texts
+from hexamem.errors import HexamemError, InvalidInputError
+from hexamem.memory_types import Where
+from hexamem.memory_types.times import parse_time
+from hexamem.stores import privacy
+from hexamem.stores.ledger import Transaction
+from hexamem.stores.redaction import redact_texts
 
 if TYPE_CHECKING:
-    from .calls import Calls
-    from .memory import Memory
-    from .recalling import Recalling
+    from hexamem.calls import Calls
+    from hexamem.memory import Memory
+    from hexamem.recalling import Recalling
 
 __all__ = ["Time", "UserBase"]
 

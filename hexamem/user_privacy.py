@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from typing import get_args
 
-from .arguments import check_text, file_path
-from .calls import public
-from .errors import InvalidInputError
-from .memory_types import EraseReceipt, RedactReceipt, Sensitivity
-from .stores import privacy
-from .stores.ledger import Reveal, read_reveals
-from .stores.transfer import export_file, import_file
-from .user_base import UserBase
+from hexamem.arguments import check_text, file_path
+from hexamem.calls import public
+from hexamem.errors import InvalidInputError
+from hexamem.memory_types import EraseReceipt, RedactReceipt, Sensitivity
+from hexamem.stores import privacy
+from hexamem.stores.ledger import Reveal, read_reveals
+from hexamem.stores.transfer import export_file, import_file
+from hexamem.user_base import UserBase
 
 __all__ = ["UserPrivacy"]
 

@@ -6,20 +6,20 @@ import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from .arguments import check_count, check_text, check_texts, kinds_in
-from .calls import public
-from .errors import CorruptFileError, InvalidInputError, NotFoundError
-from .memory_types import Hit, ItemKind, LightMemory, MemoryItem, Page, PageWithSteps, Recall, Step, Where
-from .memory_types.research import AnswerForm, Lane, Research
-from .memory_types.times import shown
-from .retrieval.feedback_learning import RankingAdjustment
-from .retrieval.hits import LeaveOut
-from .stores.ledger import get_items, get_steps, read_items, thread_steps, write_feedback
-from .stores.media import carries_media
-from .user_base import UserBase
+from hexamem.arguments import check_count, check_text, check_texts, kinds_in
+from hexamem.calls import public
+from hexamem.errors import CorruptFileError, InvalidInputError, NotFoundError
+from hexamem.memory_types import Hit, ItemKind, LightMemory, MemoryItem, Page, PageWithSteps, Recall, Step, Where
+from hexamem.memory_types.research import AnswerForm, Lane, Research
+from hexamem.memory_types.times import shown
+from hexamem.retrieval.feedback_learning import RankingAdjustment
+from hexamem.retrieval.hits import LeaveOut
+from hexamem.stores.ledger import get_items, get_steps, read_items, thread_steps, write_feedback
+from hexamem.stores.media import carries_media
+from hexamem.user_base import UserBase
 
 if TYPE_CHECKING:
-    from .user_base import Time
+    from hexamem.user_base import Time
 
 __all__ = ["UserReading"]
 
@@ -235,7 +235,8 @@ class UserReading(UserBase):
         """Answer a question by rounds of planning, searching, integrating and reflecting (GAM, arXiv 2511.18423).
 
         With a model for the agents ``planner``, ``integrator`` and ``reflector`` a round costs at most 3 calls; without
-        one, rules do the work and the answer is the sentences that carry it. More rounds only add to what is read.
+        one, the embedded engine does the work and the answer is the sentences that it extracts. More
+        rounds only add to what is read.
 
         Args:
             question: what is asked, in any words or language.

@@ -6,18 +6,18 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from .arguments import check_count, check_message_size, check_text, check_texts, json_mapping
-from .calls import public
-from .errors import InvalidInputError
-from .files import MediaReader, add_to
-from .memory_types import MemoryItem, Operation, Remembered
-from .memory_types.files import AddedFile
-from .memory_types.messages import read_messages
-from .memory_types.times import shown
-from .stores import changing
-from .stores.ledger import check_name, history_of, undo
-from .stores.recording import record
-from .user_base import UserBase
+from hexamem.arguments import check_count, check_message_size, check_text, check_texts, json_mapping
+from hexamem.calls import public
+from hexamem.errors import InvalidInputError
+from hexamem.files import MediaReader, add_to
+from hexamem.memory_types import MemoryItem, Operation, Remembered
+from hexamem.memory_types.files import AddedFile
+from hexamem.memory_types.messages import read_messages
+from hexamem.memory_types.times import shown
+from hexamem.stores import changing
+from hexamem.stores.ledger import check_name, history_of, undo
+from hexamem.stores.recording import record
+from hexamem.user_base import UserBase
 
 __all__ = ["UserWriting"]
 
@@ -249,7 +249,7 @@ class UserWriting(UserBase):
         """Take steps out of every read, and with them the items that rest on nothing else.
 
         Give ``step_ids``, or a ``thread_id`` for all its steps, or both for the steps named that are in the thread.
-        It takes what it is given, exactly: that a reply says the same again is seen by the tool ``forget`` and the chat.
+        It takes what it is given, exactly: a reply that says the same again is a step of its own.
         ``undo`` of the returned operation brings all of it back; ``erase`` and ``redact`` are the ways without return.
 
         Args:

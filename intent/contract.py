@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ..memory_types.labels import Label, Tier
+from hexamem.memory_types.labels import Label, Tier
 
 __all__ = ["RECENT", "Embed", "LabelBatch", "LabeledStep", "Labeler", "StepView", "Vectors"]
 
@@ -69,7 +69,7 @@ class LabeledStep:
     antecedents: tuple[str, ...] = ()
     confidence: float = 1.0
     provisional: bool = False
-    tier: Tier = "rules"
+    tier: Tier = "embedded"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

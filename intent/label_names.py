@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import unicodedata
 from dataclasses import dataclass
 
-from .. import lazy_re as re
-from ..memory_types.labels import LabelKind
-from .phrases.tokens import singular
+from hexamem.memory_types.labels import LabelKind
 
 __all__ = ["VocabularySettings", "fold_name", "label_id", "refusal"]
 
@@ -65,7 +64,14 @@ def fold_name(name: str) -> str:
     A name without a letter or digit folds to itself, so that no two of them are taken for each other.
     """
     text = _CAMEL.sub(" ", unicodedata.normalize("NFKC", name)).casefold()
-    return " ".join(singular(word) for word in _NOT_WORD.split(text) if word) or name
+    return " ".join(_singular(word) for word in _NOT_WORD.split(text) if word) or name
+
+
+def _singular(word: str) -> str:
+    """An English plural and its singular folded alike, so that ``Opening hours`` and ``opening_hour`` are one name."""
+    if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
+        return word
+    return word[:-3] + "y" if word.endswith("ies") else word[:-1]
 
 
 def label_id(user: str, kind: LabelKind, name: str) -> str:

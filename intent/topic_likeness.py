@@ -8,13 +8,13 @@ Viswanath, All-but-the-Top, ICLR 2018, section 2, without the second step).
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .. import lazy_re as re
-from ..stores.embedders.base import FloatArray
+from hexamem.stores.embedders.base import FloatArray
 
 __all__ = ["TopicLikeness"]
 

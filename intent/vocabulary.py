@@ -13,10 +13,10 @@ from functools import cached_property
 
 import numpy as np
 
-from ..errors import InvalidInputError
-from ..memory_types.labels import Label, LabelKind
-from .contract import Embed, Vectors
-from .label_names import VocabularySettings, fold_name, label_id, refusal
+from hexamem.errors import InvalidInputError
+from hexamem.intent.contract import Embed, Vectors
+from hexamem.intent.label_names import VocabularySettings, fold_name, label_id, refusal
+from hexamem.memory_types.labels import Label, LabelKind
 
 __all__ = ["Vocabulary", "VocabularySettings", "fold_name", "label_id"]
 

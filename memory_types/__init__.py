@@ -1,9 +1,9 @@
 """The records of Hexamem: steps, intents, pages, items of six kinds, experience, operations, and results."""
 
-from .base import Record, UtcTime, new_id, utc_now
-from .experience import Experience, Outcome, Run, RunStep
-from .intent import ContextualIntent, Snippet
-from .items import (
+from hexamem.memory_types.base import Record, UtcTime, new_id, utc_now
+from hexamem.memory_types.experience import Experience, Outcome, Run, RunStep
+from hexamem.memory_types.intent import ContextualIntent, Snippet
+from hexamem.memory_types.items import (
     ITEM_KINDS,
     CoreItem,
     EpisodicItem,
@@ -17,10 +17,10 @@ from .items import (
     VaultItem,
     item_from,
 )
-from .labels import Label, LabelKind, Tier
-from .operations import Change, Operation, OperationKind
-from .page import LightMemory, Memo, Page, PageWithSteps
-from .results import (
+from hexamem.memory_types.labels import Label, LabelKind, Tier
+from hexamem.memory_types.operations import Change, Operation, OperationKind
+from hexamem.memory_types.page import LightMemory, Memo, Page, PageWithSteps
+from hexamem.memory_types.results import (
     EraseReceipt,
     Hit,
     HitKind,
@@ -33,8 +33,8 @@ from .results import (
     Remembered,
     Signal,
 )
-from .step import Media, Role, Step, ToolCall
-from .where import Where
+from hexamem.memory_types.step import Media, Role, Step, ToolCall
+from hexamem.memory_types.where import Where
 
 __all__ = [
     "ITEM_KINDS",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 from pydantic_core import PydanticCustomError
 
-from ..errors import InvalidInputError
+from hexamem.errors import InvalidInputError
 
 __all__ = ["FilledText", "Record", "UtcTime", "new_id", "new_ids", "utc_now"]
 

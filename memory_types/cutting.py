@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
-from .. import lazy_re as re
-from ..errors import InvalidInputError
+from hexamem.errors import InvalidInputError
 
 __all__ = ["FORGOTTEN", "MARKS", "is_cut_from", "trimmed", "without_parts"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from .base import Record
-from .items import ResourceItem
+from hexamem.memory_types.base import Record
+from hexamem.memory_types.items import ResourceItem
 
 __all__ = ["AddedFile", "ReadFile", "Section"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from .base import FilledText, Record
-from .step import Step
+from hexamem.memory_types.base import FilledText, Record
+from hexamem.memory_types.step import Step
 
 __all__ = ["ContextualIntent", "Snippet"]
 

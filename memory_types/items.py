@@ -6,14 +6,14 @@ What the six share stands in :class:`MemoryItem`; each kind states only its own 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, get_args
 
 from pydantic import Field, field_validator, model_validator
 
-from .. import lazy_re as re
-from ..errors import InvalidInputError
-from .base import FilledText, Record, UtcTime, new_id, utc_now
+from hexamem.errors import InvalidInputError
+from hexamem.memory_types.base import FilledText, Record, UtcTime, new_id, utc_now
 
 __all__ = [
     "ITEM_KINDS",

@@ -6,13 +6,13 @@ from typing import Literal
 
 from pydantic import Field
 
-from .base import FilledText, Record, UtcTime, new_id, utc_now
+from hexamem.memory_types.base import FilledText, Record, UtcTime, new_id, utc_now
 
 __all__ = ["Label", "LabelKind", "Tier"]
 
 LabelKind = Literal["scope", "event", "entity"]
-Tier = Literal["rules", "model", "user"]
-"""Who set a label: the rules, a model, or a person (whose word neither of the others changes)."""
+Tier = Literal["embedded", "model", "user"]
+"""Who set a label: the embedded classifiers, a model, or a person (whose labels neither of the others changes)."""
 
 
 class Label(Record):

@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 from urllib.parse import unquote_to_bytes
 
-from ..errors import InvalidInputError
-from .times import shown
+from hexamem.errors import InvalidInputError
+from hexamem.memory_types.times import shown
 
 __all__ = ["BlockReader", "MediaDraft", "MediaKind", "Place", "ToolCallDraft", "is_result", "read_tool_call", "to_json"]
 

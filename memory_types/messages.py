@@ -12,9 +12,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
-from ..errors import InvalidInputError
-from .message_blocks import BlockReader, MediaDraft, Place, ToolCallDraft, is_result, read_tool_call, to_json
-from .times import Moment, parse_time, read_zone, shown
+from hexamem.errors import InvalidInputError
+from hexamem.memory_types.message_blocks import (
+    BlockReader,
+    MediaDraft,
+    Place,
+    ToolCallDraft,
+    is_result,
+    read_tool_call,
+    to_json,
+)
+from hexamem.memory_types.times import Moment, parse_time, read_zone, shown
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage

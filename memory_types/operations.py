@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from .base import FilledText, Record, UtcTime, new_id, utc_now
+from hexamem.memory_types.base import FilledText, Record, UtcTime, new_id, utc_now
 
 __all__ = ["Change", "LabelOperation", "Operation", "OperationKind", "TargetKind"]
 

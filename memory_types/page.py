@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from .base import FilledText, Record, UtcTime, new_id, utc_now
-from .labels import Tier
-from .step import Step
+from hexamem.memory_types.base import FilledText, Record, UtcTime, new_id, utc_now
+from hexamem.memory_types.labels import Tier
+from hexamem.memory_types.step import Step
 
 __all__ = ["LightMemory", "Memo", "Page", "PageWithSteps"]
 
@@ -34,7 +34,7 @@ class Page(Record):
     scope: str | None = None
     session: int = Field(default=1, ge=1)
     tokens: int = Field(default=0, ge=0)
-    tier: Tier = "rules"
+    tier: Tier = "embedded"
     started_at: UtcTime
     ended_at: UtcTime
     created_at: UtcTime = Field(default_factory=utc_now)
@@ -65,7 +65,7 @@ class Memo(Record):
     scope: str | None = None
     started_at: UtcTime
     ended_at: UtcTime
-    tier: Tier = "rules"
+    tier: Tier = "embedded"
 
 
 class LightMemory(Record):

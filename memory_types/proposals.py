@@ -6,13 +6,11 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from .base import FilledText, Record
-from .items import ItemKind
+from hexamem.memory_types.base import FilledText, Record
+from hexamem.memory_types.items import ItemKind
 
-__all__ = ["OF_THE_ENDED", "Ends", "Evidence", "Outcome", "Proposal", "ProposalKind"]
+__all__ = ["Evidence", "Outcome", "Proposal", "ProposalKind"]
 
-OF_THE_ENDED = "(of what ended)"
-"""As the label of a core item: it gets label and slot of the one that it ends."""
 ProposalKind = Literal["add", "update", "supersede", "merge", "remove", "noop"]
 
 
@@ -21,36 +19,6 @@ class Evidence(Record):
 
     step_id: FilledText
     quote: FilledText
-
-
-class Ends(Record):
-    """What a proposal says is over: active items that were said before, closed as it is carried out.
-
-    An item is meant where it fits ``slots``, ``labels``, ``named`` or ``upcoming``, whichever are given, and says all ``words``.
-
-    Attributes:
-        slots: slots as :func:`~hexamem.agents.applying.slots.slot_name` gives them; ``pet`` stands for ``pet.mio`` too.
-        labels: labels of core items; ``*`` for any.
-        named: words of the name of semantic items that tell what a thing costs, or how it is booked.
-        words: telling words that the item holds.
-        states: statements of which the item must make one, and nothing beyond but how often, since when and how much.
-        upcoming: events that lie ahead.
-        exact: whether a core item must say nothing beyond the words but how it stands to them ("Loves", "Works as a").
-        single: whether nothing ends where several items are meant.
-        needed: whether the proposal is not carried out where nothing that is needed is known.
-        wrong: whether what ends was true at no time, so that it is taken back rather than over.
-    """
-
-    slots: tuple[str, ...] = ()
-    labels: tuple[str, ...] = ()
-    named: str = ""
-    words: str = ""
-    states: tuple[str, ...] = ()
-    upcoming: bool = False
-    exact: bool = False
-    single: bool = False
-    needed: bool = False
-    wrong: bool = False
 
 
 class Proposal(Record):
@@ -68,7 +36,8 @@ class Proposal(Record):
         evidence: at least one quote for everything but ``noop``.
         secret: plaintext of a vault item that the rules had missed; it is redacted from its steps when applied. Never
             shown, logged or kept outside the vault.
-        ends: what else is over by what it says, beyond the former value of its slot.
+        ends: ids of further items that are true no longer by what it states; beyond ``target`` and the former value
+            of its slot. They end when the written item begins.
         reason: a few words, kept in the history.
         proposed_by: the manager's name, such as ``semantic`` or ``rules.semantic``.
         confidence: 0..1.
@@ -81,7 +50,7 @@ class Proposal(Record):
     merged: tuple[str, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     secret: str | None = Field(default=None, repr=False)
-    ends: tuple[Ends, ...] = ()
+    ends: tuple[str, ...] = ()
     reason: str = ""
     proposed_by: str = "rules"
     confidence: float = Field(default=1.0, ge=0, le=1)

@@ -6,11 +6,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from .base import Record, UtcTime, new_id
-from .items import Source
-from .labels import Tier
-from .results import HitKind, Signal
-from .where import Where
+from hexamem.memory_types.base import Record, UtcTime, new_id
+from hexamem.memory_types.items import Source
+from hexamem.memory_types.labels import Tier
+from hexamem.memory_types.results import HitKind, Signal
+from hexamem.memory_types.where import Where
 
 __all__ = [
     "LANES",
@@ -64,12 +64,12 @@ class SearchRequest(Record):
 class ResearchPlan(Record):
     """The searches of one round, and who planned them.
 
-    ``needs`` is what must be known to answer, as a model takes the question apart; empty by rules.
+    ``needs`` is what must be known to answer, as a model takes the question apart; empty without a model.
     """
 
     requests: tuple[SearchRequest, ...] = ()
     needs: tuple[str, ...] = ()
-    tier: Tier = "rules"
+    tier: Tier = "embedded"
     degraded: tuple[str, ...] = ()
 
 
@@ -128,7 +128,7 @@ class Reflection(Record):
 
     enough: bool
     missing: tuple[str, ...] = ()
-    tier: Tier = "rules"
+    tier: Tier = "embedded"
     degraded: tuple[str, ...] = ()
 
 
@@ -155,7 +155,7 @@ class Round(Record):
         enough, missing: what the reflection said; enough without one where a model read and quoted the answer to a single
             question, or to every part of one.
         settled: which parts of the question, counted from 1, the claims of the round settle, as a model says.
-        tiers: which form did each part: ``{"plan": "rules", …}``.
+        tiers: which form did each part: ``{"plan": "embedded", …}``.
     """
 
     number: int
@@ -217,7 +217,7 @@ class Research(Record):
 
     @property
     def reason(self) -> str:
-        """What the answer rests on, or what it lacks, as a model said it; empty by rules."""
+        """What the answer rests on, or what it lacks, as a model said it; empty without one."""
         told = [one.reason for one in self.rounds if one.answer == self.answer and one.reason]
         return told[-1] if told else ""
 

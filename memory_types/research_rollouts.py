@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from .research import Research, Round
+from hexamem.memory_types.research import Research, Round
 
 __all__ = ["rollout"]
 

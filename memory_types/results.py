@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from .base import Record
-from .intent import Snippet
-from .items import ItemKind, Source
-from .labels import LabelKind, Tier
+from hexamem.memory_types.base import Record
+from hexamem.memory_types.intent import Snippet
+from hexamem.memory_types.items import ItemKind, Source
+from hexamem.memory_types.labels import LabelKind, Tier
 
 __all__ = [
     "EraseReceipt",
@@ -198,7 +198,7 @@ class LabeledSnippet(Snippet):
     events: tuple[str, ...]
     entities: tuple[str, ...] = ()
     antecedents: tuple[str, ...] = ()
-    tier: Tier = "rules"
+    tier: Tier = "embedded"
     confidence: float = 1.0
     provisional: bool = False
 

@@ -7,6 +7,7 @@ that could be exchanged are not told apart by habit, an unknown zone abbreviatio
 from __future__ import annotations
 
 import numbers
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
@@ -16,8 +17,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from dateutil import parser as dateutil_parser
 
-from .. import lazy_re as re
-from ..errors import InvalidInputError
+from hexamem.errors import InvalidInputError
 
 __all__ = ["ACCEPTED_FORMS", "Moment", "from_micros", "parse_time", "read_zone", "shown", "to_micros"]
 

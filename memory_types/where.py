@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field, field_validator, model_validator
 
-from .base import Record, UtcTime
+from hexamem.memory_types.base import Record, UtcTime
 
 __all__ = ["Where"]
 

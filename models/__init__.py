@@ -9,14 +9,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .budget import Budget, BudgetRefusal, Reservation
-    from .chat_models import AGENTS, Models, open_chat_model
-    from .reply_form import Method
-    from .retries import RetryPolicy
-    from .schemas import ModelReply, check_strict, sent_schemas, strict_schema
-    from .structured_call import CallInput, StructuredCall, StructuredResult
-    from .tokens import count_tokens
-    from .usage import Usage, UsageMeter, UsageRow
+    from hexamem.models.budget import Budget, BudgetRefusal, Reservation
+    from hexamem.models.chat_models import AGENTS, Models, open_chat_model
+    from hexamem.models.reply_form import Method
+    from hexamem.models.retries import RetryPolicy
+    from hexamem.models.schemas import ModelReply, check_strict, sent_schemas, strict_schema
+    from hexamem.models.structured_call import CallInput, StructuredCall, StructuredResult
+    from hexamem.models.tokens import count_tokens
+    from hexamem.models.usage import Usage, UsageMeter, UsageRow
 
 _HOMES = {
     "AGENTS": "chat_models",

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Literal
 
-from ..errors import ConfigError
-from .usage import Usage
+from hexamem.errors import ConfigError
+from hexamem.models.usage import Usage
 
 __all__ = ["Budget", "BudgetRefusal", "Reservation"]
 

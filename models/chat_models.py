@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from ..errors import ConfigError, InvalidInputError
+from hexamem.errors import ConfigError, InvalidInputError
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -218,7 +218,7 @@ def without_own_retries(model: BaseChatModel) -> BaseChatModel:
 
 @dataclass(frozen=True, kw_only=True)
 class Models:
-    """Which chat model each agent uses. Make one with `Models.open`; an empty one is the rules tier.
+    """Which chat model each agent uses. Make one with `Models.open`; an empty one is the embedded tier.
 
     Attributes:
         default: the model of every agent that has none of its own, or None.

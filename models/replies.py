@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
-
-from .. import lazy_re as re
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage

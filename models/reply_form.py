@@ -11,11 +11,11 @@ from langchain_core.messages.ai import UsageMetadata
 from langchain_core.runnables import Runnable
 from pydantic import BaseModel
 
-from ..errors import ConfigError
-from .chat_models import secrets_of, speaks_openai, without_own_retries
-from .retries import without_secrets
-from .schemas import strict_schema
-from .usage import Usage
+from hexamem.errors import ConfigError
+from hexamem.models.chat_models import secrets_of, speaks_openai, without_own_retries
+from hexamem.models.retries import without_secrets
+from hexamem.models.schemas import strict_schema
+from hexamem.models.usage import Usage
 
 __all__ = ["AskedModel", "Method", "ReplyForm", "message_in", "reported_usage"]
 

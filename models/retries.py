@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import email.utils
 import math
+import re
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,8 +12,7 @@ from typing import Literal
 
 import tenacity
 
-from .. import lazy_re as re
-from ..errors import ConfigError
+from hexamem.errors import ConfigError
 
 __all__ = ["Failure", "RetryPolicy", "classify", "without_secrets"]
 

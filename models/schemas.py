@@ -8,12 +8,12 @@ references, recursion, open dictionaries, defaults or tuples; every object close
 from __future__ import annotations
 
 import copy
+import re
 from typing import TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
-from .. import lazy_re as re
-from ..errors import ConfigError
+from hexamem.errors import ConfigError
 
 __all__ = ["JsonSchema", "ModelReply", "check_strict", "sent_schemas", "strict_schema"]
 

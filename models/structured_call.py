@@ -27,14 +27,22 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import ensure_config, merge_configs
 from pydantic import BaseModel, ValidationError
 
-from ..errors import ConfigError, InvalidInputError
-from .budget import Budget, BudgetRefusal
-from .chat_models import model_name, secrets_of
-from .replies import Reply, echo, partial_json, problems_of, read_reply, repair_request, without_surrogates
-from .reply_form import Method, ReplyForm, message_in, reported_usage
-from .retries import Failure, RetryPolicy, classify, without_secrets
-from .token_estimate import TokenEstimator
-from .usage import Usage, UsageMeter
+from hexamem.errors import ConfigError, InvalidInputError
+from hexamem.models.budget import Budget, BudgetRefusal
+from hexamem.models.chat_models import model_name, secrets_of
+from hexamem.models.replies import (
+    Reply,
+    echo,
+    partial_json,
+    problems_of,
+    read_reply,
+    repair_request,
+    without_surrogates,
+)
+from hexamem.models.reply_form import Method, ReplyForm, message_in, reported_usage
+from hexamem.models.retries import Failure, RetryPolicy, classify, without_secrets
+from hexamem.models.token_estimate import TokenEstimator
+from hexamem.models.usage import Usage, UsageMeter
 
 __all__ = ["CallInput", "Method", "StructuredCall", "StructuredResult"]
 

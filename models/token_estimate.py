@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from threading import Lock
 from typing import Literal
 
-from .. import lazy_re as re
-from .tokens import count_tokens
+from hexamem.models.tokens import count_tokens
 
 __all__ = ["Script", "TokenEstimator", "script_of"]
 

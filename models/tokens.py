@@ -8,7 +8,7 @@ from importlib.resources import files
 
 from tokenizers import Tokenizer
 
-from .word_pieces import WordPieces
+from hexamem.models.word_pieces import WordPieces
 
 __all__ = ["count_each", "count_tokens"]
 
@@ -21,7 +21,7 @@ _LONG = 100_000
 
 @cache
 def _word_pieces() -> WordPieces:
-    data = files("hexamem.stores.embedders").joinpath("bundled", "tokenizer.json").read_text(encoding="utf-8")
+    data = files("hexamem.stores.embedders").joinpath("static_model", "tokenizer.json").read_text(encoding="utf-8")
     tokenizer = Tokenizer.from_str(data)
     tokenizer.no_truncation()
     tokenizer.no_padding()

@@ -7,6 +7,7 @@ plain ones go to the tokenizer. Nothing of a text is remembered.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -14,8 +15,6 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordPiece
 from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
-
-from .. import lazy_re as re
 
 __all__ = ["WordPieces"]
 

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
 
-from ..errors import ConfigError, InvalidInputError
+from hexamem.errors import ConfigError, InvalidInputError
 
 __all__ = ["Prompt", "load_prompt", "parse_prompt", "prompt_names"]
 

@@ -8,17 +8,18 @@ ranking is trained, then takes turns with this one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ..intent.page_sentences import SPLIT, size_of, weigh
-from ..memory_types import MemoryItem
-from ..stores.documents import searchable
-from ..stores.embedders import Embedder
-from ..stores.embedders.token_bags import TokenBag
-from ..stores.ledger import Transaction, get_items, neighbours
-from ..stores.ledger.said_steps import SaidStep, said_steps
+from hexamem.intent.page_sentences import SPLIT, size_of
+from hexamem.memory_types import MemoryItem
+from hexamem.stores.documents import searchable
+from hexamem.stores.embedders import Embedder
+from hexamem.stores.embedders.token_bags import TokenBag
+from hexamem.stores.ledger import Transaction, get_items, neighbours
+from hexamem.stores.ledger.said_steps import SaidStep, said_steps
 
 __all__ = [
     "RECALL",
@@ -31,15 +32,15 @@ __all__ = [
     "ReadSpeakers",
     "ReadWorths",
     "Reason",
-    "WeighedSentence",
     "rank_evidence",
-    "weighed_sentences",
 ]
 
 RECALL = "recall"
 """The name of a plain recall among the rankings of a need: no lane, it says in which order to read."""
 
 _WEIGHED = 2_000  # characters of a text
+_NUMBER = re.compile(r"\d+")
+_NAME = re.compile(r"(?<=[^\s.!?] )[A-Z][^\W\d_]+")
 
 ReadBags = Callable[[Transaction, Collection[str]], Mapping[str, TokenBag]]
 """(transaction, ids of steps and items) → what late interaction compares of them."""
@@ -383,26 +384,15 @@ def _spread(tx: Transaction, scores: dict[str, float], said: _Said, weights: Evi
         scores[one] = scores.get(one, 0.0) + given
 
 
-class WeighedSentence(NamedTuple):
-    """A sentence, what it says of its own (3 at most), and whether it names a day."""
-
-    text: str
-    worth: float
-    has_day: bool
-
-
-def weighed_sentences(text: str) -> list[WeighedSentence]:
-    """The sentences of a text of two words and more, without what stands before them in lists."""
-    found = []
-    for sentence in SPLIT.split(text[:_WEIGHED]):
-        bare = sentence.strip(" \t-*•–—#>|")
-        size = size_of(bare)
-        if len(bare) > 3 and size >= 2:
-            look = weigh(bare, size)
-            found.append(WeighedSentence(bare, min(3.0, look.weight), look.has_day))
-    return found
-
-
 def worth(text: str) -> float:
-    """What the best sentence of a text says of its own, from -1 (nothing) to 3 (names, numbers, days, deeds)."""
-    return max([-1.0, *(one.worth for one in weighed_sentences(text))])
+    """What the best sentence of a text says of its own, from -1 (nothing) to 3: by its length, numbers and names."""
+    best = -1.0
+    for sentence in SPLIT.split(text[:_WEIGHED]):
+        size = size_of(sentence)
+        if size < 2:
+            continue
+        numbers = len(_NUMBER.findall(sentence))
+        names = len(_NAME.findall(sentence))
+        asks = sentence.rstrip().endswith(("?", "？"))
+        best = max(best, min(size, 18) / 18 + 0.6 * min(2, numbers) + 0.7 * min(3, names) - 1.6 * asks)
+    return min(3.0, best)

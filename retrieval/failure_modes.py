@@ -8,6 +8,7 @@ that they were trained with, weights of a logistic regression on the rules' cues
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -17,10 +18,9 @@ import numpy as np
 import numpy.typing as npt
 from safetensors.numpy import load, save
 
-from .. import lazy_re as re
-from ..stores.embedders.base import FloatArray
-from .ranking_weights import read_metadata
-from .signals.cues import CUES, LABEL_CUES, cues_of
+from hexamem.retrieval.ranking_weights import read_metadata
+from hexamem.retrieval.signals.cues import CUES, LABEL_CUES, cues_of
+from hexamem.stores.embedders.base import FloatArray
 
 __all__ = [
     "FAILURE_MODES",

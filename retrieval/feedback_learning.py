@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from ..stores.embedders.base import FloatArray
-from .gate_learning import BITS, POWERS, bits_of, expected_reward, leave_one_out_slopes
-from .operations import FREE, NAMES, configurations
+from hexamem.retrieval.gate_learning import BITS, POWERS, bits_of, expected_reward, leave_one_out_slopes
+from hexamem.retrieval.operations import FREE, NAMES, configurations
+from hexamem.stores.embedders.base import FloatArray
 
 __all__ = [
     "FeedbackExample", "FeedbackSettings", "RankingAdjustment", "inverse_propensity", "learn_offsets", "verdict_reward",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from .strategies import Strategy
+from hexamem.retrieval.strategies import Strategy
 
 __all__ = ["Candidate", "Ranking", "Reason", "add_ranking", "best", "fuse", "spread"]
 

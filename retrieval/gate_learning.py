@@ -16,11 +16,11 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidInputError
-from ..stores.embedders.base import FloatArray
-from .gates import SHAPE, gate_inputs
-from .operations import COSTS, NAMES, USUAL, configurations
-from .signals.cues import operations_of
+from hexamem.errors import InvalidInputError
+from hexamem.retrieval.gates import SHAPE, gate_inputs
+from hexamem.retrieval.operations import COSTS, NAMES, USUAL, configurations
+from hexamem.retrieval.signals.cues import operations_of
+from hexamem.stores.embedders.base import FloatArray
 
 __all__ = [
     "BITS", "POWERS", "GateExample", "GateSettings", "best_for_all", "bits_of", "expected_reward", "learn_gate",

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..stores.embedders.base import FloatArray
-from .ranker import answer_signs
-from .ranking_weights import RankingWeights
-from .signals.cues import OPERATIONS, operations_of
-from .signals.features import Features
+from hexamem.retrieval.ranker import answer_signs
+from hexamem.retrieval.ranking_weights import RankingWeights
+from hexamem.retrieval.signals.cues import OPERATIONS, operations_of
+from hexamem.retrieval.signals.features import Features
+from hexamem.stores.embedders.base import FloatArray
 
 __all__ = ["SHAPE", "OperationGate", "gate_inputs", "score_shape"]
 

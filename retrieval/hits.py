@@ -7,20 +7,20 @@ from datetime import timedelta, timezone, tzinfo
 from functools import lru_cache
 from typing import TypeAlias
 
-from ..memory_types import Hit, MemoryItem, ResourceItem, Signal, Source, utc_now
-from ..memory_types.local_time import in_zone
-from ..memory_types.times import read_zone
-from ..stores.chunking import SHORT, chunk_spans, passage_at, span_of
-from ..stores.ledger import event_time, get_items, has_own_time
-from ..stores.ledger.said_steps import SaidWhen, last_said
-from ..stores.ledger.steps import ShownStep, shown_steps
-from ..stores.ledger.told_items import ItemState, ShownItem, shown_items
-from ..stores.lexical import LexicalStore
-from ..stores.vocabulary import Vocabulary
-from .fusion import Candidate, best
-from .kept import Kept
-from .run import Run
-from .strategies import Strategy
+from hexamem.memory_types import Hit, MemoryItem, ResourceItem, Signal, Source, utc_now
+from hexamem.memory_types.local_time import in_zone
+from hexamem.memory_types.times import read_zone
+from hexamem.retrieval.fusion import Candidate, best
+from hexamem.retrieval.kept import Kept
+from hexamem.retrieval.run import Run
+from hexamem.retrieval.strategies import Strategy
+from hexamem.stores.chunking import SHORT, chunk_spans, passage_at, span_of
+from hexamem.stores.ledger import event_time, get_items, has_own_time
+from hexamem.stores.ledger.said_steps import SaidWhen, last_said
+from hexamem.stores.ledger.steps import ShownStep, shown_steps
+from hexamem.stores.ledger.told_items import ItemState, ShownItem, shown_items
+from hexamem.stores.lexical import LexicalStore
+from hexamem.stores.vocabulary import Vocabulary
 
 __all__ = ["LeaveOut", "hits_of"]
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from ..stores.documents import searchable
-from ..stores.embedders import Embedder
-from ..stores.embedders.token_bags import TokenBag
-from ..stores.kept_records import KeptRecords
-from ..stores.kept_vocabularies import KeptVocabularies
-from ..stores.ledger import Ledger, Transaction
-from ..stores.ledger.labels import carried_labels
-from ..stores.ledger.said_steps import step_texts
-from ..stores.ledger.steps import steps_before, steps_since
-from ..stores.ledger.told_items import item_states, item_texts, items_before, items_since
+from hexamem.stores.documents import searchable
+from hexamem.stores.embedders import Embedder
+from hexamem.stores.embedders.token_bags import TokenBag
+from hexamem.stores.kept_records import KeptRecords
+from hexamem.stores.kept_vocabularies import KeptVocabularies
+from hexamem.stores.ledger import Ledger, Transaction
+from hexamem.stores.ledger.labels import carried_labels
+from hexamem.stores.ledger.said_steps import step_texts
+from hexamem.stores.ledger.steps import steps_before, steps_since
+from hexamem.stores.ledger.told_items import item_states, item_texts, items_before, items_since
 
 __all__ = ["Kept"]
 

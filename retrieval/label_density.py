@@ -16,12 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..intent.query import QueryFilter, vote
-from ..stores.ledger import Transaction
-from ..stores.ledger.labels import StepIntent, get_intents
-from ..stores.vocabulary import Vocabulary
-from .fusion import Candidate
-from .strategies import LabelWeights
+from hexamem.intent.query import QueryFilter, vote
+from hexamem.retrieval.fusion import Candidate
+from hexamem.retrieval.strategies import LabelWeights
+from hexamem.stores.ledger import Transaction
+from hexamem.stores.ledger.labels import StepIntent, get_intents
+from hexamem.stores.vocabulary import Vocabulary
 
 __all__ = [
     "AskedLabels",

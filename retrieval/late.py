@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..memory_types import MemoryItem, ResourceItem
-from ..stores.chunking import SHORT, passage_at, span_of
-from ..stores.documents import searchable
-from ..stores.embedders import Embedder
-from ..stores.embedders.token_bags import TokenBag
-from ..stores.ledger import get_items
-from .fusion import Candidate, Ranking, best
-from .kept import Kept
-from .run import Run
+from hexamem.memory_types import MemoryItem, ResourceItem
+from hexamem.retrieval.fusion import Candidate, Ranking, best
+from hexamem.retrieval.kept import Kept
+from hexamem.retrieval.run import Run
+from hexamem.stores.chunking import SHORT, passage_at, span_of
+from hexamem.stores.documents import searchable
+from hexamem.stores.embedders import Embedder
+from hexamem.stores.embedders.token_bags import TokenBag
+from hexamem.stores.ledger import get_items
 
 __all__ = ["item_text", "late_ranking"]
 

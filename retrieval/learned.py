@@ -10,31 +10,31 @@ from typing import TypeAlias
 import numpy as np
 from sqlalchemy import bindparam, select
 
-from ..intent.query import QueryFilter
-from ..memory_types import MemoryItem
-from ..memory_types.times import read_zone
-from ..stores.embedders import Embedder
-from ..stores.embedders.base import FloatArray
-from ..stores.item_set import ItemFacts, ItemSet, read_facts
-from ..stores.kept_vocabularies import KeptVocabularies
-from ..stores.kept_working_sets import KeptWorkingSets
-from ..stores.ledger import Ledger, get_items
-from ..stores.ledger.prepared import Prepared
-from ..stores.ledger.schema import items as item_table
-from ..stores.ledger.steps import chunks
-from ..stores.vectors import VectorStore
-from ..stores.working_set import WorkingSet
-from .fusion import Ranking
-from .label_density import QueryIntent
-from .late import item_text
-from .measured import Measured, Told
-from .permit import Permit, Request
-from .run import Run
-from .signals.features import compute_features
-from .signals.labels import QuestionLabels
-from .signals.pool import make_pool
-from .signals.question import Asked, read_question
-from .strategies import Strategy
+from hexamem.intent.query import QueryFilter
+from hexamem.memory_types import MemoryItem
+from hexamem.memory_types.times import read_zone
+from hexamem.retrieval.fusion import Ranking
+from hexamem.retrieval.label_density import QueryIntent
+from hexamem.retrieval.late import item_text
+from hexamem.retrieval.measured import Measured, Told
+from hexamem.retrieval.permit import Permit, Request
+from hexamem.retrieval.run import Run
+from hexamem.retrieval.signals.features import compute_features
+from hexamem.retrieval.signals.labels import QuestionLabels
+from hexamem.retrieval.signals.pool import make_pool
+from hexamem.retrieval.signals.question import Asked, read_question
+from hexamem.retrieval.strategies import Strategy
+from hexamem.stores.embedders import Embedder
+from hexamem.stores.embedders.base import FloatArray
+from hexamem.stores.item_set import ItemFacts, ItemSet, read_facts
+from hexamem.stores.kept_vocabularies import KeptVocabularies
+from hexamem.stores.kept_working_sets import KeptWorkingSets
+from hexamem.stores.ledger import Ledger, get_items
+from hexamem.stores.ledger.prepared import Prepared
+from hexamem.stores.ledger.schema import items as item_table
+from hexamem.stores.ledger.steps import chunks
+from hexamem.stores.vectors import VectorStore
+from hexamem.stores.working_set import WorkingSet
 
 __all__ = ["LearnedSearch", "Measured", "QuestionRead"]
 
@@ -45,6 +45,8 @@ _SCANNED = 25_000
 """Up to so many steps all are compared with the question, exactly; beyond, the vector index gives the nearest."""
 _NEAR = 0.7
 _NEAREST = 40  # of each ranking
+_HOPS = 3  # of the nearest steps, from which a second hop is made
+_LEAST_FOR_HOPS = 20  # steps
 _SETTLED = 256  # items at a time: a few milliseconds, for which a recall may have to wait
 _INSIDE = 50  # steps of the scopes that are meant
 
@@ -202,7 +204,7 @@ class LearnedSearch:
             whole, bare = steps.similarities(np.stack([asked.vector, asked.bare]))
         together = steps.with_neighbours(bare, _NEAR)
         chosen: dict[int, None] = {}
-        for values in (whole, together):
+        for values in (whole, together, *self._hops(asked, whole, steps)):
             count = min(pool, len(values))
             best = np.argpartition(values, len(values) - count)[len(values) - count :]
             chosen.update(dict.fromkeys(best[np.argsort(-values[best], kind="stable")].tolist()))
@@ -212,6 +214,15 @@ class LearnedSearch:
         chosen.update(dict.fromkeys(inside[np.argsort(-together[inside], kind="stable")].tolist()))
         rows = [*chosen]
         return list(zip([steps.ids[row] for row in rows], whole[rows].tolist(), strict=True))
+
+    @staticmethod
+    def _hops(asked: Asked, whole: FloatArray, steps: WorkingSet) -> list[FloatArray]:
+        """Similarities to what a second hop from the nearest steps looks for; none without an embedder made for it."""
+        if asked.hop is None or len(whole) < _LEAST_FOR_HOPS:
+            return []
+        nearest = np.argpartition(whole, len(whole) - _HOPS)[len(whole) - _HOPS :]
+        wanted = asked.hop(asked.vector, steps.vectors(nearest))
+        return [] if wanted is None else [steps.similarities(wanted).max(axis=0)]
 
     def _beside(self, permit: Permit, found: Sequence[int], near: Sequence[int], steps: WorkingSet) -> list[str]:
         """The permitted steps beside those found, by rows: one turn away, and two of those that are among the nearest."""

@@ -17,12 +17,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidInputError
-from ..stores.embedders.base import FloatArray
-from .ranker import FUSION, large_share, standardised
-from .ranking_weights import RankingWeights
-from .signals.features import FEATURES, SIGNAL_OF
-from .tree_learning import TreeSettings, learn_trees
+from hexamem.errors import InvalidInputError
+from hexamem.retrieval.ranker import FUSION, large_share, standardised
+from hexamem.retrieval.ranking_weights import RankingWeights
+from hexamem.retrieval.signals.features import FEATURES, SIGNAL_OF
+from hexamem.retrieval.tree_learning import TreeSettings, learn_trees
+from hexamem.stores.embedders.base import FloatArray
 
 __all__ = ["Example", "LearningSettings", "learn_answerable", "learn_blend", "learn_ranking"]
 

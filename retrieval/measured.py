@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .fusion import Ranking
-from .signals.features import Features
-from .signals.question import Asked
+from hexamem.retrieval.fusion import Ranking
+from hexamem.retrieval.signals.features import Features
+from hexamem.retrieval.signals.question import Asked
 
 __all__ = ["Measured", "Told"]
 

@@ -10,24 +10,23 @@ from functools import partial
 import numpy as np
 from sqlalchemy import bindparam, or_, select
 
-from ..memory_types import utc_now
-from ..stores.embedders.base import FloatArray
-from ..stores.ledger.recalls import JudgedRecall
-from ..stores.ledger.said_steps import step_texts
-from ..stores.ledger.schema import items as item_table
-from ..stores.ledger.steps import chunks
-from ..stores.working_set import WorkingSet
-from .decomposition import bridge_question, parts_of
-from .feedback_learning import FeedbackExample, verdict_reward
-from .fusion import Candidate, Reason
-from .gates import OperationGate, score_shape
-from .measured import Measured, Told
-from .operations import USUAL, Search, base_scores, configurations, explored, order, switched
-from .ranker import SHARES, Ranker, answer_signs, standardised
-from .run import Run
-from .signals.features import Features
-from .signals.question import Asked
-from .strategies import Strategy
+from hexamem.memory_types import utc_now
+from hexamem.retrieval.feedback_learning import FeedbackExample, verdict_reward
+from hexamem.retrieval.fusion import Candidate, Reason
+from hexamem.retrieval.gates import OperationGate, score_shape
+from hexamem.retrieval.measured import Measured, Told
+from hexamem.retrieval.operations import USUAL, Search, base_scores, configurations, explored, order, switched
+from hexamem.retrieval.ranker import SHARES, Ranker, answer_signs, standardised
+from hexamem.retrieval.run import Run
+from hexamem.retrieval.signals.features import Features
+from hexamem.retrieval.signals.question import Asked
+from hexamem.retrieval.strategies import Strategy
+from hexamem.stores.embedders.base import FloatArray
+from hexamem.stores.ledger.recalls import JudgedRecall
+from hexamem.stores.ledger.said_steps import step_texts
+from hexamem.stores.ledger.schema import items as item_table
+from hexamem.stores.ledger.steps import chunks
+from hexamem.stores.working_set import WorkingSet
 
 __all__ = [
     "Opened",
@@ -36,7 +35,6 @@ __all__ = [
     "chosen_operations",
     "open_recall",
     "outdated_steps",
-    "question_parts",
     "rank",
     "replay",
     "sub_questions",
@@ -45,8 +43,8 @@ __all__ = [
 _TOLD = 8
 """Signals that ``why`` names, and those by which a candidate has a place among all; what the rest adds is told as one,
 ``others``."""
-_BRIDGED = 3
-"""From so many of the best the question of the second round takes names."""
+_FOLLOWED = 300
+"""Characters of the best step that are added to the question for the second hop."""
 _OUTDATED = select(item_table.c.id).where(
     item_table.c.user_id == bindparam("user"),
     item_table.c.id.in_(bindparam("ids", expanding=True)),
@@ -73,7 +71,7 @@ class Opened:
     """What the first search gave: scores of its candidates, the weights of the gate, and the operations that are on.
 
     Attributes:
-        scores: with these operations. parts: of the question, by rules.
+        scores: with these operations. parts: of the question, by a model.
         reasons: operation → what decided whether it is on.
         chance: with which probability the operations were chosen.
         x: the features standardised; None without candidates.
@@ -93,11 +91,10 @@ class Opened:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Searched:
-    """All searches that a multi-step recall makes, that of the question first, and into how many parts it fell."""
+    """All searches that a multi-step recall without a model makes, that of the question first."""
 
     asked: Asked
     searches: tuple[Search, ...]
-    parts: int
     steps: WorkingSet
 
 
@@ -108,31 +105,29 @@ def open_recall(
     strategy: Strategy,
     steps: WorkingSet,
     *,
-    paid: bool,
-    parts: tuple[str, ...] | None = None,
+    slow: bool,
+    parts: tuple[str, ...] = (),
 ) -> Opened:
     """Score the first search and let the gate decide.
 
     Args:
-        parts: of the question, where others than the rules' are known; any are a reason for a multi-step recall.
-        paid: whether every further question costs: then a multi-step recall takes more than a gate to be on.
+        parts: of the question, by a model; any are a reason for a multi-step recall.
+        slow: whether every further question costs time or money: then a multi-step recall takes more than a gate to be on.
     """
     features = measured.features
     x = standardised(features.values, ranker.weights.deviation) if len(features.pool) else None
     usual, added = ranker.scored(features, x)
-    given = bool(parts)
-    parts = question_parts(measured.asked, steps) if parts is None else parts
     signs = answer_signs(features, usual) if len(usual) else None
     shape = score_shape(features, usual, len(parts), signs)
     weights = gate.weights_of(measured.asked.vector, features.cues, shape)
     forced = dict(strategy.operations)
     reasons = dict.fromkeys(forced, "by the strategy")
-    if given:
+    if parts:
         forced.setdefault("multi_step", True)
         reasons.setdefault("multi_step", "by the parts that a model found")
-    if paid:
+    if slow:
         forced.setdefault("multi_step", False)
-        reasons.setdefault("multi_step", "by the embedder, which is paid for each search")
+        reasons.setdefault("multi_step", "by the embedder, which takes time for each search")
     left = chosen_operations(gate, weights, forced)
     on, chance = explored(left, forced, strategy.explore, random.random)
     reasons.update(dict.fromkeys(on ^ left, "by Settings.explore"))
@@ -154,29 +149,14 @@ def chosen_operations(gate: OperationGate, weights: Mapping[str, float], forced:
     return switched(weights, forced)
 
 
-def question_parts(asked: Asked, steps: WorkingSet) -> tuple[str, ...]:
-    """The sub-questions of a question, by rules."""
-    lowered = asked.text.casefold()
-    places = [
-        (lowered.find(part), len(part))
-        for number in sorted(asked.named)
-        for part in steps.speakers[number].split()
-        if part in lowered
-    ]
-    named = [asked.text[start : start + length] for start, length in sorted(places)]
-    return parts_of(asked.text, named)
-
-
-def sub_questions(run: Run, parts: tuple[str, ...], measured: Measured, steps: WorkingSet) -> tuple[str, ...]:
-    """What a multi-step recall searches after the question itself: its parts, then it again with the names found."""
+def sub_questions(run: Run, parts: tuple[str, ...], measured: Measured) -> tuple[str, ...]:
+    """The further searches of a multi-step recall: the question's parts, then the question with the best step's text."""
     features = measured.features
     if not features.pool.steps:
         return parts
-    found = np.argsort(-features.column("fused_beside")[: features.pool.steps], kind="stable")[:_BRIDGED]
-    texts = step_texts(run.tx, [features.pool.ids[one] for one in found.tolist()])
-    known = {part for name in steps.speakers[:1_000] for part in name.split()}
-    bridge = bridge_question(measured.asked.text, list(texts.values()), known)
-    return (*parts, *([bridge] if bridge is not None else []))
+    best = int(np.argmax(features.column("fused_beside")[: features.pool.steps]))
+    text = step_texts(run.tx, [features.pool.ids[best]]).get(features.pool.ids[best], "")
+    return (*parts, f"{measured.asked.text} {text[:_FOLLOWED]}") if text else parts
 
 
 def outdated_steps(run: Run, features: Features) -> frozenset[str]:
@@ -259,7 +239,7 @@ def replay(searched: Searched, judged: JudgedRecall, ranker: Ranker, k: int) -> 
     first = searched.searches[0].features
     usual = ranker.score(first)
     gate = OperationGate(ranker.weights)
-    logits = gate.logits_of(searched.asked.vector, first.cues, score_shape(first, usual, searched.parts))
+    logits = gate.logits_of(searched.asked.vector, first.cues, score_shape(first, usual, 0))
     known: dict[frozenset[str], FloatArray] = {}
     found: dict[frozenset[str], float] = {}
     rewards = np.zeros(32, np.float32)

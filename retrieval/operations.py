@@ -3,8 +3,8 @@
 - ``temporal_ordering``: how the day of a candidate meets the dates of the question counts. It never sorts before the
   cut: ordered by time alone, what answers is lost.
 - ``latest_filtering``: what was superseded, and what a newer candidate says anew, loses by it.
-- ``multi_step``: the parts of the question (:mod:`.decomposition`) are searched as well, then the question once more
-  with the names that were found; the rankings are mixed as probabilities.
+- ``multi_step``: the parts of the question that a model names are searched as well, then the question once more with
+  the text of the best step (a second hop); the rankings are mixed as probabilities.
 - ``threshold_filtering``: without hits where the calibrated probability of an answer is too low.
 - ``semantic_reranking``: the second part of the scorer, and among the best, at least three times as many as are
   shown, one is chosen after the other: what repeats a chosen one loses, what covers more of the question gains.
@@ -21,12 +21,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from ..stores.embedders.base import FloatArray
-from ..stores.working_set import WorkingSet
-from .ranker import Ranker, standardised
-from .signals.content import products
-from .signals.cues import OPERATIONS
-from .signals.features import Features
+from hexamem.retrieval.ranker import Ranker, standardised
+from hexamem.retrieval.signals.content import products
+from hexamem.retrieval.signals.cues import OPERATIONS
+from hexamem.retrieval.signals.features import Features
+from hexamem.stores.embedders.base import FloatArray
+from hexamem.stores.working_set import WorkingSet
 
 __all__ = [
     "ABSTAIN", "COSTS", "FREE", "NAMES", "USUAL", "Ordered", "Search", "base_scores", "configurations", "explored",

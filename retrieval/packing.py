@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, date, datetime, tzinfo
 from functools import cache
 from itertools import pairwise
 
-from .. import lazy_re as re
-from ..memory_types import Hit
-from ..memory_types.local_time import day_alone, in_zone
-from ..models.tokens import count_each
+from hexamem.memory_types import Hit
+from hexamem.memory_types.local_time import day_alone, in_zone
+from hexamem.models.tokens import count_each
 
 __all__ = [
     "distinct_hits",

@@ -9,14 +9,14 @@ from datetime import datetime
 import numpy as np
 import numpy.typing as npt
 
-from ..memory_types import Hit, Signal
-from ..memory_types.times import read_zone
-from ..stores.ledger import user_key
-from ..stores.ledger.labels import read_labels
-from ..stores.ledger.pages import PageRow, get_pages, pages_holding, read_pages
-from ..stores.lexical import LexicalFilter
-from ..stores.page_index import PageIndex, lexical_key, page_text
-from ..stores.vocabulary import Vocabulary
+from hexamem.memory_types import Hit, Signal
+from hexamem.memory_types.times import read_zone
+from hexamem.stores.ledger import user_key
+from hexamem.stores.ledger.labels import read_labels
+from hexamem.stores.ledger.pages import PageRow, get_pages, pages_holding, read_pages
+from hexamem.stores.lexical import LexicalFilter
+from hexamem.stores.page_index import PageIndex, lexical_key, page_text
+from hexamem.stores.vocabulary import Vocabulary
 
 __all__ = ["PageRequest", "search_pages"]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
-from ..memory_types import ITEM_KINDS, MemoryItem, Where
-from ..stores.ledger import Transaction, get_items, read_items, select_item_ids, select_step_ids
+from hexamem.memory_types import ITEM_KINDS, MemoryItem, Where
+from hexamem.stores.ledger import Transaction, get_items, read_items, select_item_ids, select_step_ids
 
 __all__ = ["Permit", "Request"]
 

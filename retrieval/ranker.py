@@ -13,12 +13,12 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ..stores.embedders.base import FloatArray
-from .ranking_weights import RankingWeights
-from .signals.content import products
-from .signals.cues import CUES
-from .signals.features import FEATURES, SIGNAL_OF, Features
-from .tree_ensemble import TREED, TreeEnsemble, beside_cues
+from hexamem.retrieval.ranking_weights import RankingWeights
+from hexamem.retrieval.signals.content import products
+from hexamem.retrieval.signals.cues import CUES
+from hexamem.retrieval.signals.features import FEATURES, SIGNAL_OF, Features
+from hexamem.retrieval.tree_ensemble import TREED, TreeEnsemble, beside_cues
+from hexamem.stores.embedders.base import FloatArray
 
 __all__ = [
     "ANSWER_SIGNS",

@@ -21,11 +21,11 @@ import numpy.typing as npt
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from ..errors import ConfigError, CorruptFileError
-from ..stores.embedders.base import FloatArray
-from .signals.cues import CUES, OPERATIONS
-from .signals.features import FEATURES
-from .tree_ensemble import TREE_ARRAYS, tree_damage
+from hexamem.errors import ConfigError, CorruptFileError
+from hexamem.retrieval.signals.cues import CUES, OPERATIONS
+from hexamem.retrieval.signals.features import FEATURES
+from hexamem.retrieval.tree_ensemble import TREE_ARRAYS, tree_damage
+from hexamem.stores.embedders.base import FloatArray
 
 __all__ = ["RankingWeights", "load_weights", "read_metadata", "save_weights", "shipped_weights"]
 

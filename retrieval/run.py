@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from ..memory_types import MemoryItem
-from ..stores.chunking import is_passage, item_of, span_of
-from ..stores.ledger import Transaction
-from .fusion import Ranking
-from .permit import Permit, Request
+from hexamem.memory_types import MemoryItem
+from hexamem.retrieval.fusion import Ranking
+from hexamem.retrieval.permit import Permit, Request
+from hexamem.stores.chunking import is_passage, item_of, span_of
+from hexamem.stores.ledger import Transaction
 
 __all__ = ["Run"]
 

@@ -12,43 +12,44 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import ConfigError, HexamemError
-from ..intent.query import QueryFilter
-from ..memory_types import Hit, MemoryItem
-from ..stores.chunking import is_passage, item_of
-from ..stores.embedders import Embedder
-from ..stores.ledger import Ledger, neighbours, user_key
-from ..stores.ledger.recalls import JudgedRecall, read_adjustment
-from ..stores.ledger.steps import Neighbours
-from ..stores.lexical import LexicalFilter, LexicalStore
-from ..stores.projections import holds_documents
-from ..stores.vector_cache import embed_texts
-from ..stores.vectors import VectorStore
-from ..stores.working_set import WorkingSet
-from .asking_replies import put_behind
-from .feedback_learning import FeedbackExample
-from .fusion import Candidate, Ranking, add_ranking, best, fuse, spread
-from .gates import OperationGate
-from .hits import LeaveOut, hits_of
-from .kept import Kept
-from .label_density import QueryIntent, asked_labels, by_density
-from .late import late_ranking
-from .learned import LearnedSearch, Measured, QuestionRead
-from .operating import Opened, Searched, open_recall, outdated_steps, question_parts, rank, replay, sub_questions
-from .operations import Search
-from .permit import Permit, Request
-from .ranker import Ranker
-from .ranking_weights import load_weights, shipped_weights
-from .run import Run
-from .stated_facts import StatedFacts, best_items, put_first
-from .strategies import FALLBACK, LabelWeights, Strategy, strategy_named
+from hexamem.errors import ConfigError, HexamemError
+from hexamem.intent.query import QueryFilter
+from hexamem.memory_types import Hit, MemoryItem
+from hexamem.retrieval.feedback_learning import FeedbackExample
+from hexamem.retrieval.fusion import Candidate, Ranking, add_ranking, best, fuse, spread
+from hexamem.retrieval.gates import OperationGate
+from hexamem.retrieval.hits import LeaveOut, hits_of
+from hexamem.retrieval.kept import Kept
+from hexamem.retrieval.label_density import QueryIntent, asked_labels, by_density
+from hexamem.retrieval.late import late_ranking
+from hexamem.retrieval.learned import LearnedSearch, Measured, QuestionRead
+from hexamem.retrieval.operating import (
+    Opened,
+    Searched,
+    open_recall,
+    outdated_steps,
+    rank,
+    replay,
+    sub_questions,
+)
+from hexamem.retrieval.operations import Search
+from hexamem.retrieval.permit import Permit, Request
+from hexamem.retrieval.ranker import Ranker
+from hexamem.retrieval.ranking_weights import load_weights, shipped_weights
+from hexamem.retrieval.run import Run
+from hexamem.retrieval.strategies import FALLBACK, LabelWeights, Strategy, strategy_named
+from hexamem.stores.chunking import is_passage, item_of
+from hexamem.stores.embedders import Embedder
+from hexamem.stores.ledger import Ledger, neighbours, user_key
+from hexamem.stores.ledger.recalls import JudgedRecall, read_adjustment
+from hexamem.stores.ledger.steps import Neighbours
+from hexamem.stores.lexical import LexicalFilter, LexicalStore
+from hexamem.stores.projections import holds_documents
+from hexamem.stores.vector_cache import embed_texts
+from hexamem.stores.vectors import VectorStore
+from hexamem.stores.working_set import WorkingSet
 
 __all__ = ["Found", "Searcher"]
-
-_SMALL = 64
-"""A memory of up to so many steps is small: all of its items are candidates."""
-_NEAR = 64
-"""Among so many of the best items the fact is looked for that is asked of somebody else than the user."""
 
 _WIDEN = 4
 """How much wider than its pool a signal looks before its hits are filtered."""
@@ -80,7 +81,6 @@ class Searcher:
     Args:
         weights: file with the weights of the learned ranking; None takes those that ship for the embedder.
         folder: where what the learned ranking needs of steps is kept from one process to the next; None for nowhere.
-        stated: finds the items that state what a question plainly asks for, which a learned ranking puts first.
 
     Attributes:
         kept: what is kept in memory between recalls.
@@ -95,10 +95,9 @@ class Searcher:
         intent: QueryIntent | None = None,
         weights: str | os.PathLike[str] | None = None,
         folder: Path | None = None,
-        stated: StatedFacts | None = None,
     ) -> None:
         self._ledger, self._vectors, self._lexical, self._embedder = ledger, vectors, lexical, embedder
-        self._intent, self._weights_file, self._stated = intent, weights, stated
+        self._intent, self._weights_file = intent, weights
         self.kept = Kept(embedder)
         self._signals: dict[str, Callable[[Run, int], Ranking]] = {"dense": self._dense, "bm25": self._bm25}
         self._learned = LearnedSearch(
@@ -138,21 +137,21 @@ class Searcher:
         narrowed = request.where is not None or request.as_of is not None or request.known_at is not None
         if narrowed or (request.kinds is not None and "step" not in request.kinds):
             return False
-        return strategy.learned and not self._embedder.paid and isinstance(self.ranker, Ranker)
+        return strategy.learned and not self._embedder.slow and isinstance(self.ranker, Ranker)
 
     def find(
         self,
         user: str,
         request: Request,
         strategy: Strategy,
-        parts: tuple[str, ...] | None = None,
+        parts: tuple[str, ...] = (),
         unindexed: Mapping[str, str] | None = None,
         leave_out: LeaveOut | None = None,
     ) -> Found:
         """As :meth:`search`, with what a learned ranking tells beside the hits.
 
         Args:
-            parts: of the question, in place of those that rules find; where there are any, they are searched.
+            parts: of the question, by a model; where there are any, they are searched.
             unindexed: words of new steps by id that the indexes may not hold yet, where :meth:`reads_unindexed`.
             leave_out: tells what is not to be among the hits.
         """
@@ -186,10 +185,10 @@ class Searcher:
             )
             measured = self._learned.measure(run, *read, strategy)
             gate = self._gate(ranker, read_adjustment(tx))
-            opened = open_recall(measured, ranker, gate, strategy, steps, paid=self._embedder.paid, parts=parts)
+            opened = open_recall(measured, ranker, gate, strategy, steps, slow=self._embedder.slow, parts=parts)
             if "multi_step" not in opened.on:
                 return self._found(run, [measured], opened, ranker, steps, strategy, leave_out)
-            questions = sub_questions(run, opened.parts, measured, steps)
+            questions = sub_questions(run, opened.parts, measured)
         further = self._further(user, request, questions, steps)
         with self._ledger.read(user) as tx:
             if not tx.user_id:
@@ -213,7 +212,6 @@ class Searcher:
         run.notes.update(weights)
         if "temporal_ordering" in weights:  # what it adds is the share of this signal
             run.notes["time"] = f"temporal_ordering, {weights['temporal_ordering']}"
-        self._settle(run, ranked.candidates, steps)
         hits = hits_of(run, ranked.candidates, strategy, self._lexical, self.kept, leave_out)
         return Found(
             hits=hits,
@@ -224,19 +222,6 @@ class Searcher:
             reasons=opened.reasons,
             searches=len(searched),
         )
-
-    def _settle(self, run: Run, candidates: dict[str, Candidate], steps: WorkingSet) -> None:
-        """What rules know of the order, where the present is asked for: facts that are asked for stand first, and in a
-        small memory replies that only ask behind what they reply to."""
-        request = run.request
-        if request.as_of is not None or request.known_at is not None:
-            return
-        small = len(steps) <= _SMALL
-        if small:
-            put_behind(run.tx, candidates, steps, request.k)
-        if self._stated is not None and (request.kinds is None or request.kinds != {"step"}):
-            ids = self._stated(run.tx, request.query, partial(best_items, candidates, _NEAR), small)
-            put_first(candidates, [one for one in ids if one in run.permit.among(ids)])
 
     def _further(
         self, user: str, request: Request, questions: Sequence[str], steps: WorkingSet
@@ -299,15 +284,13 @@ class Searcher:
             asked, steps = read[0], read[1]
             run = Run(tx, request, Permit(tx, request), user_key(user), {}, asked.vector, None)
             first = self._learned.measure(run, *read, strategy)
-            parts = question_parts(asked, steps)
-            questions = sub_questions(run, parts, first, steps)
+            questions = sub_questions(run, (), first)
         further = self._further(user, request, questions, steps)
         with self._ledger.read(user) as tx:
-            measured = [first, *self._measure_further(replace(run, tx=tx), further, strategy)]
-            searches = tuple(
-                Search(one.features, outdated_steps(replace(run, tx=tx), one.features)) for one in measured
-            )
-        return Searched(asked=asked, searches=searches, parts=len(parts), steps=steps)
+            again = replace(run, tx=tx, permit=Permit(tx, request))
+            measured = [first, *self._measure_further(again, further, strategy)]
+            searches = tuple(Search(one.features, outdated_steps(again, one.features)) for one in measured)
+        return Searched(asked=asked, searches=searches, steps=steps)
 
     def measure(self, user: str, request: Request, strategy: Strategy) -> Measured | None:
         """The candidates of a question with their features, as the learned ranking sees them: what it is trained on.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from ..errors import InvalidInputError
+from hexamem.errors import InvalidInputError
 
 __all__ = ["FALLBACK", "STRATEGIES", "LabelWeights", "Strategy", "strategy_named"]
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from ..stores.embedders.base import FloatArray
+from hexamem.stores.embedders.base import FloatArray
 
 __all__ = ["TREED", "TREE_ARRAYS", "TreeEnsemble", "beside_cues", "tree_damage"]
 

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import ConfigError
-from ..stores.embedders.base import FloatArray
-from .tree_ensemble import TREE_ARRAYS, beside_cues
+from hexamem.errors import ConfigError
+from hexamem.retrieval.tree_ensemble import TREE_ARRAYS, beside_cues
+from hexamem.stores.embedders.base import FloatArray
 
 __all__ = ["TreeSettings", "learn_trees", "missing_trees", "tree_arrays"]
 

@@ -1,6 +1,6 @@
 """Distil the bundled embedder from all-MiniLM-L6-v2.
 
-Makes the package data of `hexamem.stores.embedders` (about 9 MB in `stores/embedders/bundled/`):
+Makes the package data of `hexamem.stores.embedders` (about 9 MB in `stores/embedders/static_model/`):
 
     model.safetensors    int8 word-piece rows and a float32 factor for each, readable by model2vec
     tokenizer.json       the word pieces (BERT uncased without the unused ones)
@@ -48,7 +48,7 @@ import numpy as np
 DIMENSION = 256
 SIF_COEFFICIENT = 1e-4
 TEACHER = "sentence-transformers/all-MiniLM-L6-v2"
-OUT = Path(__file__).resolve().parent.parent / "stores" / "embedders" / "bundled"
+OUT = Path(__file__).resolve().parent.parent / "stores" / "embedders" / "static_model"
 PACKAGES = ("model2vec", "torch", "transformers", "tokenizers", "numpy")
 DATA_FILES = ("model.safetensors", "tokenizer.json", "config.json", "lexicon.safetensors")
 

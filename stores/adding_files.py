@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
@@ -10,19 +11,18 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import insert, select
 
-from .. import lazy_re as re
-from ..memory_types import ResourceItem, VaultItem, utc_now
-from ..memory_types.files import AddedFile, ReadFile
-from .changing import add_item
-from .chunking import chunk_spans
-from .known_secrets import find_known
-from .ledger import Ledger, Transaction, get_items, item_change, read_items, record_operation
-from .ledger.schema import files, items
-from .ledger.vault import NewSecret, known_secrets, new_secret, store_new_secrets
-from .media import MediaStore, adding_before, kept_files, text_of
-from .media_texts import FILE_KINDS, enqueue_item
-from .redaction import Redactor
-from .secrets import Cipher, SecretSpan
+from hexamem.memory_types import ResourceItem, VaultItem, utc_now
+from hexamem.memory_types.files import AddedFile, ReadFile
+from hexamem.stores.changing import add_item
+from hexamem.stores.chunking import chunk_spans
+from hexamem.stores.known_secrets import find_known
+from hexamem.stores.ledger import Ledger, Transaction, get_items, item_change, read_items, record_operation
+from hexamem.stores.ledger.schema import files, items
+from hexamem.stores.ledger.vault import NewSecret, known_secrets, new_secret, store_new_secrets
+from hexamem.stores.media import MediaStore, adding_before, kept_files, text_of
+from hexamem.stores.media_texts import FILE_KINDS, enqueue_item
+from hexamem.stores.redaction import Redactor
+from hexamem.stores.secrets import Cipher, SecretSpan
 
 __all__ = ["FileToAdd", "add_file"]
 

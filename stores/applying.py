@@ -14,16 +14,16 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import NestedTransaction, select
 
-from ..memory_types import ItemKind, MemoryItem, Operation, OperationKind, Source, Step, VaultItem, utc_now
-from .known_secrets import find_known
-from .ledger import Transaction, get_items, history_of
-from .ledger.ledger import chunks
-from .ledger.operations import plan_operation, record_operations
-from .ledger.schema import items, operations
-from .ledger.schema import steps as steps_table
-from .ledger.step_rows import indexed_text
-from .redaction import Redactor, keep_in_vault
-from .secrets import Cipher, SecretSpan, find_references
+from hexamem.memory_types import ItemKind, MemoryItem, Operation, OperationKind, Source, Step, VaultItem, utc_now
+from hexamem.stores.known_secrets import find_known
+from hexamem.stores.ledger import Transaction, get_items, history_of
+from hexamem.stores.ledger.ledger import chunks
+from hexamem.stores.ledger.operations import plan_operation, record_operations
+from hexamem.stores.ledger.schema import items, operations
+from hexamem.stores.ledger.schema import steps as steps_table
+from hexamem.stores.ledger.step_rows import indexed_text
+from hexamem.stores.redaction import Redactor, keep_in_vault
+from hexamem.stores.secrets import Cipher, SecretSpan, find_references
 
 __all__ = [
     "Cleaned",
@@ -53,17 +53,12 @@ class KnownItems:
     """The items of a user as one transaction sees them and is going to leave them.
 
     Operations are planned one after the other, each on what those before it leave, and written together at the end.
-
-    Args:
-        read: what another transaction had read, taken over if nothing was written since.
     """
 
-    def __init__(self, tx: Transaction, read: KnownItems | None = None) -> None:
+    def __init__(self, tx: Transaction) -> None:
         self._tx = tx
-        self.at: int = tx.change
-        same = read is not None and read.at == tx.change and not read._planned
-        self._kinds: dict[str, dict[str, KnownItem]] = read._kinds if same and read else {}
-        self._whole: dict[str, MemoryItem | None] = read._whole if same and read else {}
+        self._kinds: dict[str, dict[str, KnownItem]] = {}
+        self._whole: dict[str, MemoryItem | None] = {}
         self._planned: list[tuple[Operation, list[MemoryItem]]] = []
 
     def of_kind(self, kind: ItemKind, *, removed: bool = False) -> list[KnownItem]:
@@ -146,7 +141,6 @@ class KnownItems:
         """Write what was planned."""
         planned, self._planned = self._planned, []
         record_operations(self._tx, planned)
-        self.at = self._tx.change
 
     def _note(self, left: Sequence[MemoryItem]) -> None:
         for item in left:

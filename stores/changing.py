@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from ..errors import InvalidInputError, NotFoundError
-from ..memory_types import Change, CoreItem, MemoryItem, Operation, Source, Step, VaultItem, item_from, utc_now
-from ..memory_types.cutting import without_parts
-from ..memory_types.times import parse_time
-from .ledger import (
+from hexamem.errors import InvalidInputError, NotFoundError
+from hexamem.memory_types import Change, CoreItem, MemoryItem, Operation, Source, Step, VaultItem, item_from, utc_now
+from hexamem.memory_types.cutting import without_parts
+from hexamem.memory_types.times import parse_time
+from hexamem.stores.ledger import (
     Transaction,
     get_items,
     get_steps,
@@ -20,8 +20,8 @@ from .ledger import (
     store_secret,
     thread_steps,
 )
-from .redaction import Redactor, holds, keep_in_vault
-from .secrets import Cipher, SecretSpan, find_references
+from hexamem.stores.redaction import Redactor, holds, keep_in_vault
+from hexamem.stores.secrets import Cipher, SecretSpan, find_references
 
 __all__ = ["add_item", "can_be_cut", "edit_item", "forget_steps", "remove_item"]
 

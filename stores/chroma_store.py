@@ -29,11 +29,11 @@ from langgraph.store.base import (
     get_text_at_path,
 )
 
-from ..errors import EmbedderMismatchError, InvalidInputError, StoreClosedError
-from ..memory_types import new_id
-from .embedders import Embedder, open_embedder
-from .store_filters import check_conditions, meets, namespace_matches
-from .store_rows import (
+from hexamem.errors import EmbedderMismatchError, InvalidInputError, StoreClosedError
+from hexamem.memory_types import new_id
+from hexamem.stores.embedders import Embedder, open_embedder
+from hexamem.stores.store_filters import check_conditions, meets, namespace_matches
+from hexamem.stores.store_rows import (
     Write,
     as_item,
     as_search_item,
@@ -45,7 +45,7 @@ from .store_rows import (
     record_ids,
     where_of,
 )
-from .vectors.client import close_client, make_writable, open_client
+from hexamem.stores.vectors.client import close_client, make_writable, open_client
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
@@ -73,7 +73,7 @@ class ChromaStore(BaseStore):
             a Chroma client.
         index: LangGraph's index configuration: ``fields`` (the whole value by default) and ``embed``, where it is given in
             place of ``embedder``; ``dims`` is checked. ``False`` indexes nothing.
-        embedder: "bundled", "minilm", "openai:<model>" or any LangChain ``Embeddings``.
+        embedder: "bundled", "static", "minilm", "openai:<model>" or any LangChain ``Embeddings``.
         ttl: LangGraph's configuration of the time to live, in minutes. What has expired is never returned, and is
             deleted by :meth:`sweep_ttl`, which writes call every ``sweep_interval_minutes``.
         collection: the name of the collection.

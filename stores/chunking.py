@@ -8,12 +8,12 @@ a row.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from .. import lazy_re as re
-from ..memory_types import MemoryItem, ResourceItem
-from .secrets import find_references
+from hexamem.memory_types import MemoryItem, ResourceItem
+from hexamem.stores.secrets import find_references
 
 __all__ = [
     "SHORT",

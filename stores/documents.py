@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from ..memory_types import MemoryItem, ResourceItem, Step
-from .chunking import indexed_passages, passage_id
-from .ledger import IndexedStep, event_time
-from .lexical.tokens import repair_surrogates
-from .secrets import with_captions
+from hexamem.memory_types import MemoryItem, ResourceItem, Step
+from hexamem.stores.chunking import indexed_passages, passage_id
+from hexamem.stores.ledger import IndexedStep, event_time
+from hexamem.stores.lexical.tokens import repair_surrogates
+from hexamem.stores.secrets import with_captions
 
 __all__ = ["Document", "item_documents", "searchable", "step_document", "step_metadata"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .embedders.base import FloatArray
+from hexamem.stores.embedders.base import FloatArray
 
 __all__ = ["Arrays", "Grown", "IntArray", "hash_of", "packed_names", "quantised", "short_products", "unpacked_names"]
 

@@ -9,16 +9,16 @@ from typing import NamedTuple
 import numpy as np
 from sqlalchemy import bindparam, func, select
 
-from .documents import searchable
-from .embedders import Embedder
-from .embedders.base import FloatArray
-from .grown import Arrays, Grown, IntArray, packed_names, quantised, short_products, unpacked_names
-from .ledger import Transaction, user_key
-from .ledger.prepared import Prepared
-from .ledger.schema import items, sources
-from .ledger.steps import chunks
-from .vectors import VectorStore
-from .working_set import WorkingSet
+from hexamem.stores.documents import searchable
+from hexamem.stores.embedders import Embedder
+from hexamem.stores.embedders.base import FloatArray
+from hexamem.stores.grown import Arrays, Grown, IntArray, packed_names, quantised, short_products, unpacked_names
+from hexamem.stores.ledger import Transaction, user_key
+from hexamem.stores.ledger.prepared import Prepared
+from hexamem.stores.ledger.schema import items, sources
+from hexamem.stores.ledger.steps import chunks
+from hexamem.stores.vectors import VectorStore
+from hexamem.stores.working_set import WorkingSet
 
 __all__ = ["ItemFacts", "ItemSet", "read_facts"]
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from .ledger import Transaction
+from hexamem.stores.ledger import Transaction
 
 __all__ = ["KeptRecords"]
 

@@ -7,10 +7,10 @@ from collections import OrderedDict
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from ..memory_types.labels import Label
-from .ledger import Transaction
-from .ledger.labels import LabelVersion, label_mark, label_version, read_labels, read_new_labels
-from .vocabulary import Vocabulary
+from hexamem.memory_types.labels import Label
+from hexamem.stores.ledger import Transaction
+from hexamem.stores.ledger.labels import LabelVersion, label_mark, label_version, read_labels, read_new_labels
+from hexamem.stores.vocabulary import Vocabulary
 
 __all__ = ["KeptVocabularies"]
 

@@ -21,22 +21,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import CorruptFileError, HomeNotWritableError
-from .embedders import Embedder
-from .embedders.base import FloatArray
-from .embedders.late_interaction import unit_rows
-from .grown import Arrays, packed_names, unpacked_names
-from .item_set import ItemSet
-from .label_set import LabelSet
-from .ledger import Ledger, Transaction, user_key
-from .lexical.tokens import ANALYSIS_VERSION
-from .memory_use import give_back
-from .piece_vectors import PieceVectors
-from .projections import holds_documents
-from .step_facts import ReadStep, changed_ids, count_steps, read_speakers, read_steps
-from .vectors import VectorStore
-from .working_set import WorkingSet
-from .working_set_file import read_arrays, remove_arrays, write_arrays
+from hexamem.errors import CorruptFileError, HomeNotWritableError
+from hexamem.stores.embedders import Embedder
+from hexamem.stores.embedders.base import FloatArray
+from hexamem.stores.embedders.late_interaction import unit_rows
+from hexamem.stores.grown import Arrays, packed_names, unpacked_names
+from hexamem.stores.item_set import ItemSet
+from hexamem.stores.label_set import LabelSet
+from hexamem.stores.ledger import Ledger, Transaction, user_key
+from hexamem.stores.lexical.tokens import ANALYSIS_VERSION
+from hexamem.stores.memory_use import give_back
+from hexamem.stores.piece_vectors import PieceVectors
+from hexamem.stores.projections import holds_documents
+from hexamem.stores.step_facts import ReadStep, changed_ids, count_steps, read_speakers, read_steps
+from hexamem.stores.vectors import VectorStore
+from hexamem.stores.working_set import WorkingSet
+from hexamem.stores.working_set_file import read_arrays, remove_arrays, write_arrays
 
 __all__ = ["KeptWorkingSets"]
 
@@ -91,7 +91,7 @@ class KeptWorkingSets:
         self._vectors, self._embedder, self._folder = vectors, embedder, folder
         self._labelled, self._least, self._users, self._size = labelled, least, users, size
         model = embedder.token_model
-        self._pieces = None if model is None else PieceVectors(model, embedder.dimension)
+        self._pieces = None if model is None else PieceVectors(model)
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
         self._guard = threading.Lock()
         self._files = threading.Lock()
@@ -265,7 +265,7 @@ class KeptWorkingSets:
 
     def _vectors_of(self, user: str, new: Sequence[ReadStep]) -> FloatArray:
         """Vectors of length 1, from the index where to make them costs more than to read them."""
-        if not self._embedder.paid:
+        if not self._embedder.slow:
             return self._embedder.embed_documents([one.embedded for one in new])
         found = self._vectors.vectors(user_key(user), "steps", [one.facts.id for one in new])
         nothing = np.zeros(self._embedder.dimension, np.float32)

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy import Integer, Row, bindparam, func, select
 
-from .ledger import Transaction, is_spaced_letter
-from .ledger.prepared import Prepared
-from .ledger.schema import secrets
-from .secrets import Cipher, SecretSpan, find_references, reference
+from hexamem.stores.ledger import Transaction, is_spaced_letter
+from hexamem.stores.ledger.prepared import Prepared
+from hexamem.stores.ledger.schema import secrets
+from hexamem.stores.secrets import Cipher, SecretSpan, find_references, reference
 
 __all__ = ["find_known", "replace_known"]
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
-
-from .. import lazy_re as re
 
 __all__ = ["name_form"]
 

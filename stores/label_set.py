@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy import Select, Text, and_, bindparam, select, type_coerce
 
-from .grown import Arrays, Grown, IntArray, packed_names, unpacked_names
-from .ledger import Transaction
-from .ledger.columns import decode_text
-from .ledger.schema import intents, steps
-from .vocabulary import Vocabulary
-from .working_set import WorkingSet
+from hexamem.stores.grown import Arrays, Grown, IntArray, packed_names, unpacked_names
+from hexamem.stores.ledger import Transaction
+from hexamem.stores.ledger.columns import decode_text
+from hexamem.stores.ledger.schema import intents, steps
+from hexamem.stores.vocabulary import Vocabulary
+from hexamem.stores.working_set import WorkingSet
 
 __all__ = ["LabelSet"]
 

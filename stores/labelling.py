@@ -9,14 +9,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from ..errors import InvalidInputError, NotFoundError
-from ..memory_types import Change, Operation, new_id
-from ..memory_types.labels import Label, LabelKind
-from ..memory_types.operations import LabelOperation
-from .ledger import Transaction, get_steps, record_operation
-from .ledger.hidden_names import settle_names
-from .ledger.hidden_rows import with_kept
-from .ledger.label_changes import (
+from hexamem.errors import InvalidInputError, NotFoundError
+from hexamem.memory_types import Change, Operation, new_id
+from hexamem.memory_types.labels import Label, LabelKind
+from hexamem.memory_types.operations import LabelOperation
+from hexamem.stores.ledger import Transaction, get_steps, record_operation
+from hexamem.stores.ledger.hidden_names import settle_names
+from hexamem.stores.ledger.hidden_rows import with_kept
+from hexamem.stores.ledger.label_changes import (
     add_intents,
     insert_labels,
     intent_change,
@@ -26,7 +26,7 @@ from .ledger.label_changes import (
     settle_intents,
     touch_steps,
 )
-from .ledger.labels import (
+from hexamem.stores.ledger.labels import (
     StepIntent,
     count_labels,
     furthest_index,
@@ -35,7 +35,7 @@ from .ledger.labels import (
     mark_corrected,
     read_labels,
 )
-from .vocabulary import SEPARATOR, Vocabulary
+from hexamem.stores.vocabulary import SEPARATOR, Vocabulary
 
 __all__ = [
     "merge_labels",
@@ -61,7 +61,7 @@ def write_labels(
     revised: Sequence[StepIntent] = (),
     *,
     indexed_elsewhere: bool = False,
-    by: Literal["rules", "model"] = "rules",
+    by: Literal["embedded", "model"] = "embedded",
 ) -> Operation | None:
     """Write what labelling made of a batch: new labels, first intents, and revisions of what was there before.
 
@@ -104,7 +104,7 @@ def write_labels(
             settled.append(after)
     operation = None
     if made:
-        reason = "labels refined by what was said since" if by == "rules" else "labels refined by the model"
+        reason = "labels refined by what was said since" if by == "embedded" else "labels refined by the model"
         operation = record_operation(tx, "relabel", made, actor=by, reason=reason)
     settle_intents(tx, settled)
     settle_names(tx, {label_id for one in (*first, *revised) for label_id in one.label_ids})

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from sqlalchemy import Text, select, type_coerce
 
-from ..errors import HexamemError, HomeNotWritableError, NotFoundError, StorageFullError
-from .disk import sync_folder
-from .ledger import Ledger, Transaction, user_key
-from .ledger.schema import files, items, steps
+from hexamem.errors import HexamemError, HomeNotWritableError, NotFoundError, StorageFullError
+from hexamem.stores.disk import sync_folder
+from hexamem.stores.ledger import Ledger, Transaction, user_key
+from hexamem.stores.ledger.schema import files, items, steps
 
 __all__ = ["MediaStore", "adding_before", "carries_media", "kept_files", "text_of"]
 

@@ -13,12 +13,12 @@ from typing import Literal
 
 from sqlalchemy import func, select, update
 
-from ..memory_types import Change, Media, ResourceItem, Source, Step, utc_now
-from ..memory_types.operations import ItemOperation
-from .ledger import Ledger, Transaction, get_items, get_steps, item_change, items_citing, record_operation
-from .ledger.engine import plain_errors
-from .ledger.jobs import enqueue
-from .ledger.schema import jobs, steps
+from hexamem.memory_types import Change, Media, ResourceItem, Source, Step, utc_now
+from hexamem.memory_types.operations import ItemOperation
+from hexamem.stores.ledger import Ledger, Transaction, get_items, get_steps, item_change, items_citing, record_operation
+from hexamem.stores.ledger.engine import plain_errors
+from hexamem.stores.ledger.jobs import enqueue
+from hexamem.stores.ledger.schema import jobs, steps
 
 __all__ = [
     "FILE_KINDS",

@@ -20,15 +20,23 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import CorruptFileError, HomeInUseError
-from ..memory_types.times import to_micros
-from .documents import searchable
-from .embedders import Embedder
-from .ledger import Ledger, Transaction, read_projections, set_projection, user_key
-from .ledger.pages import PageRow, PageStep, changed_pages, count_pages, next_page_change, open_pages, page_steps
-from .lexical import LexicalDocument, LexicalStore
-from .vector_cache import embed_texts
-from .vectors import VectorStore
+from hexamem.errors import CorruptFileError, HomeInUseError
+from hexamem.memory_types.times import to_micros
+from hexamem.stores.documents import searchable
+from hexamem.stores.embedders import Embedder
+from hexamem.stores.ledger import Ledger, Transaction, read_projections, set_projection, user_key
+from hexamem.stores.ledger.pages import (
+    PageRow,
+    PageStep,
+    changed_pages,
+    count_pages,
+    next_page_change,
+    open_pages,
+    page_steps,
+)
+from hexamem.stores.lexical import LexicalDocument, LexicalStore
+from hexamem.stores.vector_cache import embed_texts
+from hexamem.stores.vectors import VectorStore
 
 __all__ = ["OpenPages", "PageIndex", "PageStage", "lexical_key", "page_text", "page_top", "page_vectors"]
 

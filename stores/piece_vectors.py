@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from .embedders.base import FloatArray, TokenModel
-from .grown import quantised, short_products
+from hexamem.stores.embedders.base import FloatArray, TokenModel
+from hexamem.stores.grown import quantised, short_products
 
 __all__ = ["PieceVectors"]
 
@@ -20,9 +20,9 @@ class PieceVectors:
         model: whose pieces these are.
     """
 
-    def __init__(self, model: TokenModel, dimension: int) -> None:
+    def __init__(self, model: TokenModel) -> None:
         self.model = model
-        self._bytes = np.zeros((model.pieces, dimension), np.int8)
+        self._bytes = np.zeros((model.pieces, model.width), np.int8)
         self._inverse = np.zeros(model.pieces, np.float32)  # of the lengths; 0 for one that was not read yet
 
     def cosines(self, numbers: npt.NDArray[np.integer], others: FloatArray) -> FloatArray:

@@ -7,10 +7,10 @@ from typing import Any
 
 from sqlalchemy import Row, delete, select, update
 
-from ..errors import InvalidInputError, NotFoundError
-from ..memory_types import Change, EraseReceipt, RedactReceipt, Sensitivity, Source, VaultItem, utc_now
-from .documents import item_documents, step_document
-from .ledger import (
+from hexamem.errors import InvalidInputError, NotFoundError
+from hexamem.memory_types import Change, EraseReceipt, RedactReceipt, Sensitivity, Source, VaultItem, utc_now
+from hexamem.stores.documents import item_documents, step_document
+from hexamem.stores.ledger import (
     Ledger,
     Redaction,
     Rewritten,
@@ -27,16 +27,16 @@ from .ledger import (
     user_key,
     whole_words,
 )
-from .ledger.erase import erase_rows
-from .ledger.jobs import enqueue
-from .ledger.pages import read_pages
-from .ledger.schema import changes, files, items, jobs
-from .media import MediaStore, kept_files, text_of
-from .page_index import page_top
-from .projections import Projector
-from .redaction import Redactor, redact_texts
-from .secrets import Cipher, find_references
-from .vector_cache import keep_vectors
+from hexamem.stores.ledger.erase import erase_rows
+from hexamem.stores.ledger.jobs import enqueue
+from hexamem.stores.ledger.pages import read_pages
+from hexamem.stores.ledger.schema import changes, files, items, jobs
+from hexamem.stores.media import MediaStore, kept_files, text_of
+from hexamem.stores.page_index import page_top
+from hexamem.stores.projections import Projector
+from hexamem.stores.redaction import Redactor, redact_texts
+from hexamem.stores.secrets import Cipher, find_references
+from hexamem.stores.vector_cache import keep_vectors
 
 __all__ = ["CLEANUP", "erase", "finish_redactions", "redact", "redact_in", "reveal"]
 

@@ -18,12 +18,12 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy import BigInteger, Table, bindparam, func, select
 
-from ..errors import CorruptFileError, HomeInUseError
-from ..memory_types.times import to_micros
-from .chunking import SHORT, chunk_spans, is_passage, item_of
-from .documents import Document, item_documents, step_document, step_metadata
-from .embedders import Embedder
-from .ledger import (
+from hexamem.errors import CorruptFileError, HomeInUseError
+from hexamem.memory_types.times import to_micros
+from hexamem.stores.chunking import SHORT, chunk_spans, is_passage, item_of
+from hexamem.stores.documents import Document, item_documents, step_document, step_metadata
+from hexamem.stores.embedders import Embedder
+from hexamem.stores.ledger import (
     Ledger,
     Transaction,
     changed_items,
@@ -33,16 +33,16 @@ from .ledger import (
     set_projection,
     user_key,
 )
-from .ledger.hidden import put_away_all
-from .ledger.labels import get_intents, read_labels, steps_to_name
-from .ledger.prepared import Prepared
-from .ledger.schema import items, steps
-from .lexical import LexicalDocument, LexicalStore
-from .memory_use import give_back
-from .page_index import PageIndex
-from .vector_cache import embed_texts
-from .vectors import VectorStore
-from .vocabulary import Vocabulary
+from hexamem.stores.ledger.hidden import put_away_all
+from hexamem.stores.ledger.labels import get_intents, read_labels, steps_to_name
+from hexamem.stores.ledger.prepared import Prepared
+from hexamem.stores.ledger.schema import items, steps
+from hexamem.stores.lexical import LexicalDocument, LexicalStore
+from hexamem.stores.memory_use import give_back
+from hexamem.stores.page_index import PageIndex
+from hexamem.stores.vector_cache import embed_texts
+from hexamem.stores.vectors import VectorStore
+from hexamem.stores.vocabulary import Vocabulary
 
 __all__ = ["LabelStage", "Projector", "count_passages", "holds_documents"]
 

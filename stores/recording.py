@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import select
 
-from ..memory_types import Media, Remembered, Source, Step, ToolCall, VaultItem, utc_now
-from ..memory_types.base import new_ids
-from ..memory_types.cutting import is_cut_from
-from ..memory_types.local_time import offset_minutes
-from ..memory_types.messages import MediaDraft, MessageDraft
-from ..memory_types.times import read_zone
-from .known_secrets import find_known
-from .ledger import (
+from hexamem.memory_types import Media, Remembered, Source, Step, ToolCall, VaultItem, utc_now
+from hexamem.memory_types.base import new_ids
+from hexamem.memory_types.cutting import is_cut_from
+from hexamem.memory_types.local_time import offset_minutes
+from hexamem.memory_types.messages import MediaDraft, MessageDraft
+from hexamem.memory_types.times import read_zone
+from hexamem.stores.known_secrets import find_known
+from hexamem.stores.ledger import (
     Arrival,
     Ledger,
     Transaction,
@@ -32,13 +32,13 @@ from .ledger import (
     read_items,
     record_operation,
 )
-from .ledger.schema import changes, files, operations, steps
-from .ledger.steps import chunks
-from .ledger.vault import NewSecret, known_secrets, new_secret, store_new_secrets
-from .media import MediaStore, adding_before, kept_files, text_of
-from .media_texts import enqueue_steps
-from .redaction import Redactor
-from .secrets import Cipher, SecretSpan, find_references
+from hexamem.stores.ledger.schema import changes, files, operations, steps
+from hexamem.stores.ledger.steps import chunks
+from hexamem.stores.ledger.vault import NewSecret, known_secrets, new_secret, store_new_secrets
+from hexamem.stores.media import MediaStore, adding_before, kept_files, text_of
+from hexamem.stores.media_texts import enqueue_steps
+from hexamem.stores.redaction import Redactor
+from hexamem.stores.secrets import Cipher, SecretSpan, find_references
 
 __all__ = ["record"]
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
-from ..errors import HexamemError
-from .ledger import Transaction, store_secret, whole_words
-from .secrets import Cipher, SecretSpan, find_references, find_secrets, reference
-from .secrets.captions import safe_caption
+from hexamem.errors import HexamemError
+from hexamem.stores.ledger import Transaction, store_secret, whole_words
+from hexamem.stores.secrets import Cipher, SecretSpan, find_references, find_secrets, reference
+from hexamem.stores.secrets.captions import safe_caption
 
 __all__ = ["Keep", "Redactor", "holds", "keep_in_vault", "redact_texts", "safe_errors"]
 

@@ -7,10 +7,10 @@ from typing import get_args
 import numpy as np
 import numpy.typing as npt
 
-from ..memory_types.step import Role
-from .embedders.base import FloatArray
-from .grown import Grown, IntArray
-from .step_form import FORM_FLAGS
+from hexamem.memory_types.step import Role
+from hexamem.stores.embedders.base import FloatArray
+from hexamem.stores.grown import Grown, IntArray
+from hexamem.stores.step_form import FORM_FLAGS
 
 __all__ = ["BY_ROW", "BY_SESSION", "LAGS", "OF_STEP", "ROLES", "StepArrays"]
 

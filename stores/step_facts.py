@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import BigInteger, Select, Text, and_, bindparam, func, select, type_coerce
 
-from .documents import searchable
-from .ledger import Transaction
-from .ledger.columns import decode_text
-from .ledger.prepared import Prepared
-from .ledger.schema import intents, steps
-from .ledger.steps import chunks
-from .working_set import StepFacts
+from hexamem.stores.documents import searchable
+from hexamem.stores.ledger import Transaction
+from hexamem.stores.ledger.columns import decode_text
+from hexamem.stores.ledger.prepared import Prepared
+from hexamem.stores.ledger.schema import intents, steps
+from hexamem.stores.ledger.steps import chunks
+from hexamem.stores.working_set import StepFacts
 
 __all__ = ["ReadStep", "changed_ids", "count_steps", "read_speakers", "read_steps"]
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
 from itertools import pairwise
-
-from .. import lazy_re as re
 
 __all__ = ["FORM_FLAGS", "form_of"]
 

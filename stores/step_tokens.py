@@ -8,10 +8,10 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from .embedders.base import FloatArray
-from .embedders.late_interaction import unit_rows
-from .grown import Arrays, Grown, IntArray, hash_of, short_products
-from .piece_vectors import PieceVectors
+from hexamem.stores.embedders.base import FloatArray
+from hexamem.stores.embedders.late_interaction import unit_rows
+from hexamem.stores.grown import Arrays, Grown, IntArray, hash_of, short_products
+from hexamem.stores.piece_vectors import PieceVectors
 
 __all__ = ["StepTokens"]
 
@@ -20,12 +20,12 @@ class StepTokens:
     """Word pieces have the numbers of their model; tokens of other scripts have numbers above these, and are known by a
     hash and a direction (two bytes a dimension)."""
 
-    def __init__(self, pieces: PieceVectors, dimension: int) -> None:
+    def __init__(self, pieces: PieceVectors) -> None:
         self.pieces, self._model = pieces, pieces.model
         self._numbers, self._start, self._count = Grown(np.int32), Grown(np.int64), Grown(np.int32)
         self._frequency: npt.NDArray[np.int32] = np.zeros(pieces.model.pieces, np.int32)
         self._number_of: dict[int, int] = {}
-        self._hashes, self._vectors = Grown(np.int64), Grown(np.float16, dimension)
+        self._hashes, self._vectors = Grown(np.int64), Grown(np.float16, pieces.model.width)
 
     @property
     def nbytes(self) -> int:
@@ -144,7 +144,7 @@ class StepTokens:
         held[:base] = held[numbers] = held[used] = True
         renamed = np.where(held, np.cumsum(held) - 1, -1).astype(np.int32)
         others = held[base:]
-        made = StepTokens(self.pieces, self._vectors.values.shape[1])
+        made = StepTokens(self.pieces)
         made.restore(
             {
                 "tokens": renamed[numbers],

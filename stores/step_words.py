@@ -9,9 +9,9 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from .grown import Arrays, Grown, IntArray, hash_of
-from .lexical.records import make_stemmer
-from .lexical.tokens import tokenize_document, tokenize_query
+from hexamem.stores.grown import Arrays, Grown, IntArray, hash_of
+from hexamem.stores.lexical.records import make_stemmer
+from hexamem.stores.lexical.tokens import tokenize_document, tokenize_query
 
 __all__ = ["StepWords"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InvalidInputError
+from hexamem.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from langgraph.store.base import MatchCondition

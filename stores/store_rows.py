@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from langgraph.store.base import Item, PutOp, SearchItem, tokenize_path
 
-from ..errors import InvalidInputError
+from hexamem.errors import InvalidInputError
 
 __all__ = [
     "Write",

@@ -13,20 +13,20 @@ from typing import Any
 
 from sqlalchemy.exc import IntegrityError
 
-from ..errors import (
+from hexamem.errors import (
     CorruptFileError,
     HexamemError,
     HomeNotWritableError,
     InvalidInputError,
     NotFoundError,
 )
-from ..memory_types.times import read_zone
-from .disk import sync_folder
-from .ledger import Ledger, import_lines, read_entries, user_key
-from .ledger.transfer import Entry, file_entries, numbered, open_secrets, row_entries
-from .ledger.vault import audit_export
-from .media import MediaStore, adding_before, kept_files
-from .secrets import Cipher
+from hexamem.memory_types.times import read_zone
+from hexamem.stores.disk import sync_folder
+from hexamem.stores.ledger import Ledger, import_lines, read_entries, user_key
+from hexamem.stores.ledger.transfer import Entry, file_entries, numbered, open_secrets, row_entries
+from hexamem.stores.ledger.vault import audit_export
+from hexamem.stores.media import MediaStore, adding_before, kept_files
+from hexamem.stores.secrets import Cipher
 
 __all__ = ["export_file", "import_file"]
 

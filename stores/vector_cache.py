@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy import delete, insert, select
 
-from .embedders import Embedder
-from .ledger import Ledger, Transaction
-from .ledger.schema import vectors
-from .ledger.steps import chunks
+from hexamem.stores.embedders import Embedder
+from hexamem.stores.ledger import Ledger, Transaction
+from hexamem.stores.ledger.schema import vectors
+from hexamem.stores.ledger.steps import chunks
 
 __all__ = ["embed_texts", "keep_vectors"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import cast, get_args
 
-from ..errors import InvalidInputError, NotFoundError
-from ..memory_types.labels import Label, LabelKind
-from .label_forms import name_form
+from hexamem.errors import InvalidInputError, NotFoundError
+from hexamem.memory_types.labels import Label, LabelKind
+from hexamem.stores.label_forms import name_form
 
 __all__ = ["SEPARATOR", "Vocabulary"]
 

@@ -17,13 +17,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .embedders.base import FloatArray, TokenModel
-from .grown import Arrays, Grown, IntArray, hash_of, quantised, short_products
-from .piece_vectors import PieceVectors
-from .step_arrays import BY_ROW, BY_SESSION, LAGS, OF_STEP, ROLES, StepArrays
-from .step_form import form_of
-from .step_tokens import StepTokens
-from .step_words import StepWords
+from hexamem.stores.embedders.base import FloatArray, TokenModel
+from hexamem.stores.grown import Arrays, Grown, IntArray, hash_of, quantised, short_products
+from hexamem.stores.piece_vectors import PieceVectors
+from hexamem.stores.step_arrays import BY_ROW, BY_SESSION, LAGS, OF_STEP, ROLES, StepArrays
+from hexamem.stores.step_form import form_of
+from hexamem.stores.step_tokens import StepTokens
+from hexamem.stores.step_words import StepWords
 
 __all__ = ["LAGS", "StepFacts", "WorkingSet"]
 
@@ -82,7 +82,7 @@ class WorkingSet(StepArrays):
     def __init__(self, dimension: int, tokens: TokenModel | PieceVectors | None) -> None:
         super().__init__(dimension)
         self.dimension = dimension
-        pieces = tokens if tokens is None or isinstance(tokens, PieceVectors) else PieceVectors(tokens, dimension)
+        pieces = tokens if tokens is None or isinstance(tokens, PieceVectors) else PieceVectors(tokens)
         self.ids: list[str] = []
         self.row_of: dict[str, int] = {}
         self.speakers: list[str] = []
@@ -90,7 +90,7 @@ class WorkingSet(StepArrays):
         self._speaker_of: dict[str, int] = {}
         self.oldest = self.latest = 0
         self._words = StepWords()
-        self._tokens = None if pieces is None else StepTokens(pieces, dimension)
+        self._tokens = None if pieces is None else StepTokens(pieces)
         self._last_of: dict[int, _Last] = {}  # by the hash of the thread
         self._together: tuple[float, FloatArray] | None = None
 

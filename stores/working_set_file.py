@@ -17,8 +17,8 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from ..errors import CorruptFileError, HomeNotWritableError
-from .grown import Arrays
+from hexamem.errors import CorruptFileError, HomeNotWritableError
+from hexamem.stores.grown import Arrays
 
 __all__ = ["read_arrays", "remove_arrays", "write_arrays"]
 

@@ -41,10 +41,10 @@ FOLDER = "HEXAMEM_TEST_SERVER"
 
 WRITE_PATH = (
     "hexamem.agents.applying.applier",
-    "hexamem.agents.rule_managers",
+    "hexamem.agents.reader",
     "hexamem.graphs.ingest",
     "hexamem.graphs.research",
-    "hexamem.intent.rule_labeler",
+    "hexamem.intent.embedded_labeler",
     "hexamem.stores.recording",
 )
 """What is loaded when messages are stored, and asked for. Its patterns are compiled then too: see :func:`_rehearse`."""

@@ -29,7 +29,7 @@ import chromadb.api.rust  # noqa: F401 - loaded before forking, so that no worke
 
 from hexamem import Memory, SemanticItem, Settings
 from hexamem.background import JobContext, JobOutcome, JobRunner
-from hexamem.stores.embedders import bundled
+from hexamem.stores.embedders import static
 from hexamem.stores.ledger import Transaction, item_change, read_items, record_operation
 from hexamem.stores.ledger import jobs as queue
 
@@ -98,8 +98,8 @@ def main() -> None:
     draw = random.Random(seed)
     died: list[str] = []
     # The bundled embedder is only read from: it is loaded before forking too.
-    bundled.BundledEmbedder = functools.cache(bundled.BundledEmbedder)  # type: ignore[misc, assignment]
-    bundled.BundledEmbedder().coverage("锁")
+    static.StaticEmbedder = functools.cache(static.StaticEmbedder)  # type: ignore[misc, assignment]
+    static.StaticEmbedder().coverage("锁")
     for worker in range(-1, kills + 1):  # the first one puts the jobs: this process itself opens nothing
         outside = worker >= 0 and worker % 3 == 2
         child = os.fork()

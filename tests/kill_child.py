@@ -26,15 +26,15 @@ from unittest.mock import patch
 import chromadb.api.rust  # noqa: F401 - loaded before forking, so that no writer has to
 
 import hexamem.agents.applying.applier
-import hexamem.agents.rule_managers
+import hexamem.agents.reader
 import hexamem.graphs.ingest
-import hexamem.intent.rule_labeler
+import hexamem.intent.embedded_labeler
 import hexamem.memory
 import hexamem.stores.recording
 import hexamem.user
 from hexamem import Memory, Settings
 from hexamem.models.tokens import count_tokens
-from hexamem.stores.embedders import bundled
+from hexamem.stores.embedders import static
 from hexamem.stores.ledger import Ledger
 from hexamem.stores.lexical import LexicalStore
 from hexamem.stores.projections import Projector
@@ -88,7 +88,7 @@ def _write(home: Path, notes: Path, draw: random.Random, writer: int) -> None:
         def note(entry: dict[str, Any]) -> None:
             out.write(json.dumps(entry).encode() + b"\n")  # one write to the page cache, which outlives the process
 
-        memory = Memory.open(home, settings=Settings(background=bool(writer % 2)))
+        memory = Memory.open(home, settings=Settings(mode="off", background=bool(writer % 2)))
         for round_ in range(400):
             user = memory.user(draw.choice(("ann", "ben")))
             texts = [
@@ -110,7 +110,7 @@ def _warm_ledger(home: Path) -> None:
     with (
         patch.object(Projector, "_check", lambda *_: False),
         patch.object(Projector, "_advance_all", lambda *_: 0),
-        Memory.open(home, settings=Settings(background=False)) as memory,
+        Memory.open(home, settings=Settings(mode="off", background=False)) as memory,
     ):
         user = memory.user("somebody else")
         user.remember(["words"])
@@ -123,9 +123,9 @@ def main() -> None:
     draw = random.Random(seed)
     died: list[str] = []
     # The bundled embedder is only read from: it is loaded before forking too.
-    bundled.BundledEmbedder = functools.cache(bundled.BundledEmbedder)  # type: ignore[misc, assignment]
-    bundled.BundledEmbedder().coverage("锁")
-    bundled.BundledEmbedder().embed_documents(["words"])
+    static.StaticEmbedder = functools.cache(static.StaticEmbedder)  # type: ignore[misc, assignment]
+    static.StaticEmbedder().coverage("锁")
+    static.StaticEmbedder().embed_documents(["words"])
     count_tokens("words")
     _warm_ledger(notes.with_name("another home"))
     gc.collect()

@@ -44,9 +44,7 @@ def main(home: str, file: str, die_in: int, resume: bool) -> dict[str, Any]:
         graph.add_edge("research", END)
         with SqliteSaver.from_conn_string(file) as saver:
             host = graph.compile(checkpointer=saver)
-            given = (
-                None if resume else Hosts(question="What are all the names of Nora's cats?", max_rounds=3, passages=1)
-            )
+            given = None if resume else Hosts(question="What did Theo and Nora do and where?", max_rounds=3, passages=1)
             config = {"configurable": {"thread_id": "one"}}
             out = host.invoke(given, config, context=ResearchContext(user="nora"), durability="sync")
     rounds = [one["number"] for one in out["research"]["rounds"]]

@@ -270,7 +270,7 @@ def test_a_way_that_there_is_not_is_named_with_its_option(
 ) -> None:
     words = words_of(command, file) if command == ("ingest",) else [*command]
     line = said(*words, "--home", stored, option, "guess")
-    assert line.startswith(f"hexamem: {option} 'guess': use one of rules, ")
+    assert line.startswith(f"hexamem: {option} 'guess': use one of ")
 
 
 @pytest.mark.parametrize("command", [("import",), ("add",)], ids=" ".join)

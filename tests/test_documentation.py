@@ -51,7 +51,7 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(page: Path, tmp_path: Path
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "bash")], ids=lambda page: page.name)
 def test_the_shell_commands_of_a_page_run(page: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     forking = tmp_path_factory.mktemp("commands")
-    write_command(forking / "hexamem", COMMANDS / "hexamem", "hexamem.cli.app", "hexamem.evals.ablations", *WRITE_PATH)
+    write_command(forking / "hexamem", COMMANDS / "hexamem", "hexamem.cli.app", *WRITE_PATH)
     (tmp_path / "chat.jsonl").write_text("\n".join(json.dumps(line) for line in CHAT), encoding="utf-8")
     done = run(["bash", "-euc", "\n".join(blocks(page, "bash"))], tmp_path, forking)
     assert done.returncode == 0, done.stdout + done.stderr

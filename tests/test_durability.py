@@ -33,7 +33,7 @@ QUESTIONS = ["who planted tulips", "harpsichord rehearsal", "keys of the lightho
 
 def quiet() -> Settings:
     """No background thread: a test decides what runs when."""
-    return Settings(background=False)
+    return Settings(background=False, mode="off")
 
 
 def assert_in_step(memory: Memory, user: UserMemory) -> None:

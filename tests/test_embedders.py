@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 from hexamem.errors import ConfigError, CorruptFileError
 from hexamem.stores.embedders import Embedder, open_embedder
 from hexamem.stores.embedders.base import normalize_rows, unknown_direction
-from hexamem.stores.embedders.bundled import BundledEmbedder
 from hexamem.stores.embedders.langchain import LangChainEmbedder
 from hexamem.stores.embedders.lexicon import LexiconSettings
 from hexamem.stores.embedders.openai import within_tokens
 from hexamem.stores.embedders.segmentation import Segmenter
+from hexamem.stores.embedders.static import StaticEmbedder
 
-DATA = resources.files("hexamem.stores.embedders").joinpath("bundled")
+DATA = resources.files("hexamem.stores.embedders").joinpath("static_model")
 
 # Question | memory that answers it | distractor on a near topic; below, question | memory in English. Invented.
 PAIRS = """
@@ -211,8 +211,8 @@ EVERYDAY = json.loads(Path(__file__).with_name("everyday_chinese.json").read_tex
 
 
 @pytest.fixture(scope="module")
-def bundled() -> BundledEmbedder:
-    return BundledEmbedder()
+def bundled() -> StaticEmbedder:
+    return StaticEmbedder()
 
 
 def _columns(block: str, start: int = 0, step: int = 1) -> list[list[str]]:
@@ -234,15 +234,15 @@ def _reciprocal_rank(embedder: Embedder, questions: Sequence[str], memories: Seq
 # -- vectors ----------------------------------------------------------------------------------------------------
 
 
-def test_the_same_text_gives_the_same_vector_alone_in_a_batch_and_in_another_instance(bundled: BundledEmbedder) -> None:
+def test_the_same_text_gives_the_same_vector_alone_in_a_batch_and_in_another_instance(bundled: StaticEmbedder) -> None:
     texts = ["I moved to Lisbon in May.", "我家的猫叫芒果", "", "mixed 中文 text", "word " * 5000, "Привет, как дела?"]
     together = bundled.embed_documents(texts)
-    np.testing.assert_array_equal(together, BundledEmbedder().embed_documents(texts))
+    np.testing.assert_array_equal(together, StaticEmbedder().embed_documents(texts))
     for text, vector in zip(texts, together, strict=True):
         np.testing.assert_allclose(bundled.embed_query(text), vector, atol=1e-6)
 
 
-def test_vectors_are_float32_of_length_one_whatever_the_text(bundled: BundledEmbedder) -> None:
+def test_vectors_are_float32_of_length_one_whatever_the_text(bundled: StaticEmbedder) -> None:
     odd = [
         *(
             "",
@@ -285,11 +285,11 @@ def test_vectors_are_float32_of_length_one_whatever_the_text(bundled: BundledEmb
         assert rows.shape == (len(tokens), bundled.dimension)
 
 
-def test_no_texts_give_no_rows(bundled: BundledEmbedder) -> None:
+def test_no_texts_give_no_rows(bundled: StaticEmbedder) -> None:
     assert bundled.embed_documents([]).shape == (0, bundled.dimension)
 
 
-def test_texts_of_which_nothing_is_known_share_one_direction_far_from_all_others(bundled: BundledEmbedder) -> None:
+def test_texts_of_which_nothing_is_known_share_one_direction_far_from_all_others(bundled: StaticEmbedder) -> None:
     empty = bundled.embed_query("")
     np.testing.assert_allclose(empty, unknown_direction(bundled.dimension))
     np.testing.assert_allclose(bundled.embed_query("\x00\u200b"), empty)
@@ -303,14 +303,14 @@ def test_rows_without_a_length_become_the_unknown_direction() -> None:
     assert rows[2, 0] == 1.0
 
 
-def test_megabytes_of_text_take_bounded_time(bundled: BundledEmbedder) -> None:
+def test_megabytes_of_text_take_bounded_time(bundled: StaticEmbedder) -> None:
     for text in ("we met in Boston " * 300_000, "我家的猫叫芒果" * 240_000, "x" * 5_000_000):
         started = time.perf_counter()
         bundled.embed_query(text)
         assert time.perf_counter() - started < 2.0
 
 
-def test_english_text_gets_the_vector_of_the_plain_distilled_model(bundled: BundledEmbedder) -> None:
+def test_english_text_gets_the_vector_of_the_plain_distilled_model(bundled: StaticEmbedder) -> None:
     from model2vec import StaticModel
 
     plain = StaticModel.from_pretrained(str(DATA))
@@ -322,14 +322,14 @@ def test_english_text_neither_reads_nor_needs_the_lexicon(tmp_path: Path) -> Non
     for file in DATA.iterdir():
         if file.name not in {"lexicon.safetensors", "words.txt"}:
             tmp_path.joinpath(file.name).write_bytes(file.read_bytes())
-    alone = BundledEmbedder(tmp_path)
+    alone = StaticEmbedder(tmp_path)
     texts = [*_columns(PAIRS, 1, 2)[1], "Café in Zürich – “naïve”"]
-    np.testing.assert_array_equal(alone.embed_documents(texts), BundledEmbedder().embed_documents(texts))
+    np.testing.assert_array_equal(alone.embed_documents(texts), StaticEmbedder().embed_documents(texts))
     with pytest.raises(CorruptFileError, match=r"lacks lexicon\.safetensors"):
         alone.embed_query("猫")
 
 
-def test_token_rows_add_up_to_the_vector_of_an_english_text(bundled: BundledEmbedder) -> None:
+def test_token_rows_add_up_to_the_vector_of_an_english_text(bundled: StaticEmbedder) -> None:
     tokens, rows = bundled.token_vectors("Mango the cat sneezes")
     assert tokens[:3] == ["mango", "the", "cat"]
     assert np.linalg.norm(rows[1]) < np.linalg.norm(rows[2])  # "the" weighs less than "cat"
@@ -341,20 +341,20 @@ def test_token_rows_add_up_to_the_vector_of_an_english_text(bundled: BundledEmbe
 # -- meaning ----------------------------------------------------------------------------------------------------
 
 
-def test_english_questions_find_their_paraphrases_among_distractors(bundled: BundledEmbedder) -> None:
+def test_english_questions_find_their_paraphrases_among_distractors(bundled: StaticEmbedder) -> None:
     assert _reciprocal_rank(bundled, *_columns(PAIRS, 1, 2)) > 0.6
     near, far = bundled.embed_documents(["My dog was taken to the vet.", "The meeting moved to Tuesday."])
     question = bundled.embed_query("Which animal doctor did we see with the puppy?")
     assert question @ near > question @ far + 0.2
 
 
-def test_chinese_questions_find_their_answers_among_distractors(bundled: BundledEmbedder) -> None:
+def test_chinese_questions_find_their_answers_among_distractors(bundled: StaticEmbedder) -> None:
     questions, memories, distractors = _columns(PAIRS, 0, 2)
     assert len(questions) >= 60
     assert _reciprocal_rank(bundled, questions, memories + distractors) > 0.7
 
 
-def test_chinese_with_rare_words_is_ranked_better_than_by_shared_characters(bundled: BundledEmbedder) -> None:
+def test_chinese_with_rare_words_is_ranked_better_than_by_shared_characters(bundled: StaticEmbedder) -> None:
     questions, memories, distractors = _columns(HARD_PAIRS)
     assert _reciprocal_rank(bundled, questions, memories + distractors) > 0.65  # hashed identities alone: 0.25
 
@@ -364,7 +364,7 @@ def test_chinese_with_rare_words_is_ranked_better_than_by_shared_characters(bund
     [("seen", 0.40, 0.75), ("unseen", 0.18, 0.48)],  # with 1,970 words: 0.19 and 0.45, 0.15 and 0.35
 )
 def test_everyday_chinese_answers_in_other_words_rank_high_although_distractors_repeat_the_question(
-    bundled: BundledEmbedder, part: str, reciprocal_rank: float, recall: float
+    bundled: StaticEmbedder, part: str, reciprocal_rank: float, recall: float
 ) -> None:
     questions, answers, distractors = ([row[k] for row in EVERYDAY[part]] for k in ("question", "answer", "distractor"))
     assert len(questions) == 60
@@ -384,7 +384,7 @@ def test_everyday_chinese_answers_in_other_words_rank_high_although_distractors_
     ],
 )
 def test_a_run_of_chinese_is_divided_into_the_fewest_words(
-    bundled: BundledEmbedder, text: str, words: list[str]
+    bundled: StaticEmbedder, text: str, words: list[str]
 ) -> None:
     assert bundled.token_vectors(text)[0] == words
 
@@ -393,7 +393,7 @@ def test_a_run_of_chinese_is_divided_into_the_fewest_words(
     "synonyms",
     ["车祸 撞车 交通事故", "辞职 离职 请辞", "找工作 求职 应聘", "计程车 出租车 的士", "闺女 女儿", "网购 下单 购物"],
 )
-def test_synonyms_lie_closer_to_each_other_than_to_other_words(bundled: BundledEmbedder, synonyms: str) -> None:
+def test_synonyms_lie_closer_to_each_other_than_to_other_words(bundled: StaticEmbedder, synonyms: str) -> None:
     vectors = bundled.embed_documents(synonyms.split())
     others = bundled.embed_documents(["天气", "电影", "护照", "钢琴", "发烧"])
     assert (vectors @ vectors.T).min() > (vectors @ others.T).max() + 0.2
@@ -405,13 +405,13 @@ def test_division_keeps_every_character_in_order(text: str) -> None:
     assert "".join(Segmenter(words, {}).split(text).tokens) == text
 
 
-def test_meaning_crosses_from_chinese_to_english_and_back(bundled: BundledEmbedder) -> None:
+def test_meaning_crosses_from_chinese_to_english_and_back(bundled: StaticEmbedder) -> None:
     chinese, english = _columns(PAIRS, 0, 2), _columns(PAIRS, 1, 2)
     assert _reciprocal_rank(bundled, chinese[0], english[1]) > 0.65
     assert _reciprocal_rank(bundled, english[0], chinese[1] + chinese[2]) > 0.5
 
 
-def test_traditional_and_full_width_forms_count_as_the_same_characters(bundled: BundledEmbedder) -> None:
+def test_traditional_and_full_width_forms_count_as_the_same_characters(bundled: StaticEmbedder) -> None:
     for traditional, simplified in (
         ("我養貓和馬", "我养猫和马"),
         ("妳開車去買東西嗎", "你开车去买东西吗"),
@@ -433,13 +433,13 @@ def test_traditional_and_full_width_forms_count_as_the_same_characters(bundled: 
     ],
 )
 def test_names_and_words_of_other_scripts_are_not_lost(
-    bundled: BundledEmbedder, question: str, answer: str, distractor: str
+    bundled: StaticEmbedder, question: str, answer: str, distractor: str
 ) -> None:
     right, wrong = bundled.embed_documents([answer, distractor])
     assert bundled.embed_query(question) @ right > bundled.embed_query(question) @ wrong + 0.1
 
 
-def test_hashed_rows_are_nearly_orthogonal_to_english_text(bundled: BundledEmbedder) -> None:
+def test_hashed_rows_are_nearly_orthogonal_to_english_text(bundled: StaticEmbedder) -> None:
     hashed = bundled.embed_documents([f"{a}{b}" for a in "髙豔嶽甍饕" for b in "龘靐齉爩鱻"])
     english = bundled.embed_documents(_columns(PAIRS, 1, 2)[1])
     assert np.abs((hashed @ english.T).mean()) < 0.05
@@ -449,7 +449,7 @@ def test_hashed_rows_are_nearly_orthogonal_to_english_text(bundled: BundledEmbed
 # -- what is known ----------------------------------------------------------------------------------------------
 
 
-def test_known_share_counts_learned_tokens_and_names_the_others(bundled: BundledEmbedder) -> None:
+def test_known_share_counts_learned_tokens_and_names_the_others(bundled: StaticEmbedder) -> None:
     assert bundled.known_share("My sister moved to Lisbon, finally!") == 1.0
     assert bundled.known_share("") == 0.0
     assert bundled.known_share("妈妈对花生过敏") == 1.0
@@ -461,9 +461,9 @@ def test_known_share_counts_learned_tokens_and_names_the_others(bundled: Bundled
 # -- data and identity ------------------------------------------------------------------------------------------
 
 
-def test_the_fingerprint_is_stable_and_changes_with_the_settings(bundled: BundledEmbedder) -> None:
-    assert BundledEmbedder().fingerprint == bundled.fingerprint
-    assert BundledEmbedder(settings=LexiconSettings(word_identity=0.31)).fingerprint != bundled.fingerprint
+def test_the_fingerprint_is_stable_and_changes_with_the_settings(bundled: StaticEmbedder) -> None:
+    assert StaticEmbedder().fingerprint == bundled.fingerprint
+    assert StaticEmbedder(settings=LexiconSettings(word_identity=0.31)).fingerprint != bundled.fingerprint
 
 
 def test_the_bundled_data_are_small_and_are_those_that_metadata_describes() -> None:
@@ -486,7 +486,7 @@ def test_opening_the_bundled_embedder_is_quick_and_loads_no_framework() -> None:
     assert loaded == "[]"
 
 
-def test_the_bundled_embedder_costs_nothing(bundled: BundledEmbedder) -> None:
+def test_the_bundled_embedder_costs_nothing(bundled: StaticEmbedder) -> None:
     assert not bundled.paid
 
 
@@ -561,7 +561,7 @@ def test_an_unknown_spec_is_refused_with_the_choices(spec: object) -> None:
     with pytest.raises(ConfigError) as error:
         open_embedder(spec)  # type: ignore[arg-type]
     assert repr(spec) in str(error.value)
-    assert "'bundled', 'minilm', 'minilm:<folder>', 'openai:<model>'" in str(error.value)
+    assert "'bundled', 'static', 'minilm', 'minilm:<folder>', 'openai:<model>'" in str(error.value)
 
 
 def test_minilm_without_its_packages_or_folder_says_what_to_do() -> None:
@@ -569,5 +569,5 @@ def test_minilm_without_its_packages_or_folder_says_what_to_do() -> None:
         open_embedder("minilm:/no/such/folder")
 
 
-def test_an_embedder_is_returned_as_it_is(bundled: BundledEmbedder) -> None:
+def test_an_embedder_is_returned_as_it_is(bundled: StaticEmbedder) -> None:
     assert open_embedder(bundled) is bundled

@@ -70,7 +70,6 @@ REFUSED: dict[str, tuple[tuple[Any, ...], str]] = {
     "a judge of nothing": (("hotpotqa", "FILE", "--judge", "openai:x"), "give --answers"),
     "a ranking that answers": (("hotpotqa", "FILE", "--answers", "-s", "bm25"), "leave --strategy out"),
     "a part of what is measured whole": (("locomo", "FILE", "--questions", "3"), "goes with --answers"),
-    "an ablation in ruler": (("ruler", "-s", "label_density_without_coreference"), "a memory of its own"),
 }
 
 

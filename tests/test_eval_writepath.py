@@ -41,7 +41,7 @@ def test_a_report_counts_what_was_right_and_names_what_was_not(cases: Path, caps
     assert main(["eval", "writepath", str(cases), "--json", "-"]) == 0
     [report] = json.loads(capsys.readouterr().out)
     assert (report["dataset"], report["file"], report["cases"], report["mode"]) == (
-        "writepath", "cases.json", 1, "rules",
+        "writepath", "cases.json", 1, "auto",
     )  # fmt: skip
     assert (report["total"]["found"], report["total"]["expected"], report["total"]["recall"]) == (1, 2, 0.5)
     assert (report["total"]["right"], report["total"]["stored"], report["total"]["precision"]) == (1, 2, 0.5)
@@ -55,7 +55,7 @@ def test_people_read_a_table_with_misses_and_wrong_items_by_case(
     out = tmp_path / "report.json"
     assert main(["eval", "writepath", str(cases), "--json", str(out)]) == 0
     shown = capsys.readouterr().out
-    assert "cases.json: 1 cases, mode rules" in shown
+    assert "cases.json: 1 cases, mode auto" in shown
     assert "one  core: Galway (never said)" in shown
     assert "Is allergic to walnuts (expected by nobody)" in shown
     assert json.loads(out.read_text(encoding="utf-8"))[0]["cases"] == 1

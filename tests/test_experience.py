@@ -78,7 +78,7 @@ def distils(*items: dict[str, str], judge: dict[str, Any] | None = None) -> Call
 
 def opened(home: Path, server: ScriptedServer | None, **given: Any) -> Memory:
     model = None if server is None else server.chat_model()
-    return Memory.open(home, model=model, settings=Settings(background=False, mode="rules", **given))
+    return Memory.open(home, model=model, settings=Settings(background=False, mode="embedded", **given))
 
 
 # -- recording --------------------------------------------------------------------------------------------------------

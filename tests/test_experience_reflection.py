@@ -127,7 +127,7 @@ def by_model(key: object = KEY, look: object = LOOK) -> Callable[[Request], Repl
 def reflecting(tmp_path: Path, server: ScriptedServer) -> Memory:
     """A memory whose reflections are a model's; nothing is distilled."""
     return Memory.open(
-        tmp_path, models={"experience": server.chat_model()}, settings=Settings(background=False, mode="rules")
+        tmp_path, models={"experience": server.chat_model()}, settings=Settings(background=False, mode="embedded")
     )
 
 

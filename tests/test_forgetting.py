@@ -17,7 +17,6 @@ from hexamem.forgotten_messages import as_read_now
 from .scripted_chat import ScriptedChat, calls
 
 BAND = "Arjun plays bass in a band called Slow Lantern."
-CELLAR = "They rehearse in our cellar every Thursday evening, so I go swimming then."
 MARK = "[forgotten]"
 
 
@@ -50,325 +49,38 @@ def left(user: UserMemory) -> list[str]:
     return [" ".join(step.content.split()) for step in user.steps()]
 
 
-def told(done: dict[str, Any]) -> list[str]:
-    return [one["text"] for one in done.get("not_sure", ())]
+# -- by ids -----------------------------------------------------------------------------------------------------------
 
 
-# -- replies ----------------------------------------------------------------------------------------------------------
-
-REPLIES = {
-    "repeats it": ([BAND, "Noted: Arjun's band is called Slow Lantern."], []),
-    "repeats it in other words": ([BAND, "Slow Lantern, great name!"], []),
-    "repeats all of it": (
-        [
-            f"{BAND} {CELLAR}",
-            "Lovely: Slow Lantern rehearses at your place on Thursday evenings, and that's your swimming time. Noted.",
-        ],
-        [],
-    ),
-    "says nothing of it": ([BAND, "Noted."], ["Noted."]),
-    "with words that stand elsewhere too": (
-        [
-            "I've two rooms to let.",
-            "Good luck.",
-            "Zbyszek of Slow Lantern snores, so we need two rooms.",
-            "Noted: two rooms for the snoring Zbyszek. Shall I look for places with two singles?",
-        ],
-        ["I've two rooms to let.", "Good luck.", f"{MARK} Shall I look for places with two singles?"],
-    ),
-    "a request to forget it": (
-        [BAND, "Noted.", "Please forget what I said about Slow Lantern.", "Which of it?"],
-        ["Noted.", "Which of it?"],
-    ),
-    "says it and more": (
-        [BAND, "Slow Lantern, nice! By the way, your parcel from Leipzig was delivered to the neighbours."],
-        [f"{MARK} By the way, your parcel from Leipzig was delivered to the neighbours."],
-    ),
-    "an earlier one of other things": (
-        ["I like figs.", "Figs are in season in August.", BAND, "Noted: Slow Lantern."],
-        ["I like figs.", "Figs are in season in August."],
-    ),
-    "a later one": (
-        [BAND, "Noted.", "What shall I do tonight?", "Slow Lantern plays bass-heavy music: hear the band of Arjun."],
-        ["Noted.", "What shall I do tonight?"],
-    ),
-    "with the date reckoned": (
-        [
-            "Tomorrow I'm having lunch with the Slow Lantern people at the Corn Exchange.",
-            "Noted: lunch with the Slow Lantern people at the Corn Exchange tomorrow, Wednesday 25 November.",
-        ],
-        [],
-    ),
-    "with news of its own": (
-        ["Please order 200 kilos of rye flour for Slow Lantern.", "The rye flour is ordered. Delivery is on Thursday."],
-        [f"{MARK} Delivery is on Thursday."],
-    ),
-    "of another day with the same figures": (
-        [
-            "Slow Lantern plays on 14 December at half past two.",
-            "Nice.",
-            "When does my train leave?",
-            "At 14:30 on Monday 14 December, from platform 2.",
-        ],
-        ["Nice.", "When does my train leave?", "At 14:30 on Monday 14 December, from platform 2."],
-    ),
-    "一句回答": (["阿俊在慢灯笼乐队弹贝斯。", "好的，记住了：阿俊在慢灯笼乐队弹贝斯。"], []),
-}
-
-
-@pytest.mark.parametrize(("said", "kept"), REPLIES.values(), ids=REPLIES)
-def test_a_reply_that_only_repeats_a_forgotten_message_goes_with_it_and_comes_back_with_it(
-    alice: UserMemory, said: list[str], kept: list[str]
-) -> None:
-    steps = tell(alice, *said)
-    step = steps[next(at for at, one in enumerate(said) if "Slow Lantern" in one or "慢灯笼" in one)]
-    items = [one.text for one in alice.items()]
-    done = forget(alice, ids=[step])
-    assert left(alice) == kept
-    assert len(done["undo_with"]) == 1
-    assert "not_sure" not in done
-    alice.undo(done["undo_with"][0])
-    assert left(alice) == said
-    assert [one.text for one in alice.items()] == items
-
-
-def test_a_reply_that_says_it_among_other_things_in_one_breath_is_left_and_told(alice: UserMemory) -> None:
-    reply = "Since Slow Lantern is loud, order earplugs from Holger's pharmacy in Leipzig, model Silento 500, by Friday noon"
-    [step, *_] = tell(alice, BAND, reply)
-    done = forget(alice, ids=[step])
-    assert told(done) == [reply]
-    assert "NOT forgotten" in done["next"]
-    assert left(alice) == [reply]
-    forget(alice, ids=[one["id"] for one in done["not_sure"]])
-    assert left(alice) == []
-
-
-def test_a_reply_that_answers_it_and_says_more_with_a_word_of_it_is_told(alice: UserMemory) -> None:
-    reply = (
-        "Since the oboe is loud, order earplugs from the pharmacy in the old town, model Silento, before Friday noon"
+def test_a_message_goes_by_its_id_and_with_it_what_was_learned_from_it_alone(alice: UserMemory) -> None:
+    [step, reply] = tell(alice, BAND, "Noted: Slow Lantern.")
+    item = alice.add(
+        {"kind": "semantic", "name": "Arjun", "summary": "Plays bass in Slow Lantern", "sources": [{"step_id": step}]}
     )
-    [step, *_] = tell(alice, "I play the oboe.", reply)
-    assert told(forget(alice, ids=[step])) == [reply]
-
-
-def test_a_later_reply_that_says_the_only_word_of_it_goes_too(alice: UserMemory) -> None:
-    older = ["I live in Bristol with Paul, and on Thursdays I work.", "Noted."]
-    asked = "What do I do on Thursdays?"
-    tell(alice, *older, "On Thursdays I do yoga with Paul.", "Noted.", asked, "Yoga with Paul.")
-    done = forget(alice, what="On Thursdays I do yoga with Paul")
-    assert left(alice) == [*older, "Noted.", asked]
-    assert told(done) == []
-
-
-def test_a_reply_with_a_word_that_only_the_item_has_is_not_taken_for_one_that_says_it(alice: UserMemory) -> None:
-    tell(alice, "I live in Bristol with Paul.", "Noted.", "On Thursdays I do yoga with Paul.", "Noted.")
-    tell(alice, "Is the habit of Paul good?", "It does no harm.", thread="later")
-    forget(alice, what="On Thursdays I do yoga with Paul")
-    assert left(alice)[-1] == "It does no harm."
-
-
-def test_a_weekday_in_the_plural_is_no_name(alice: UserMemory) -> None:
-    tell(alice, "On Thursdays I do yoga.", "Noted.", "What do I do on Thursdays?", "Nothing that I know of.")
-    assert told(forget(alice, what="On Thursdays I do yoga")) == []
-
-
-def test_what_is_said_of_others_stays(alice: UserMemory) -> None:
-    other = ["My brother Arjun is afraid of dogs.", "Noted: Arjun is afraid of dogs."]
-    tell(alice, *other, thread="older")
-    [step, *_] = tell(alice, BAND, "Noted: Slow Lantern.")
     done = forget(alice, ids=[step])
-    assert left(alice) == other
-    assert told(done) == []
-
-
-def test_the_answer_to_a_question_stays_when_the_question_is_forgotten(alice: UserMemory) -> None:
-    answer = "Your Spanish exam is on Wednesday 2 December."
-    [step, _] = tell(alice, "When is my Spanish exam?", answer)
-    forget(alice, ids=[step])
-    assert left(alice) == [answer]
-
-
-def test_a_later_reply_that_tells_another_day_is_left_and_told(alice: UserMemory) -> None:
-    said = ["It is on Wednesday 2 December now.", "Updated: your Spanish exam is on Wednesday 2 December."]
-    [step, *_] = tell(alice, "My Spanish exam is on Monday 30 November.", "Noted.", *said)
-    done = forget(alice, ids=[step])
-    assert left(alice) == ["Noted.", *said]
-    reply, *learned = told(done)
-    assert reply == said[1]
-    assert all(one.startswith("My Spanish exam is on ") for one in learned)  # of the new day, from what is left
-    assert len(learned) <= 1
-
-
-def test_a_question_that_names_it_again_is_told(alice: UserMemory) -> None:
-    [step, *_] = tell(alice, BAND, "Noted.")
-    tell(alice, "When is the next gig of Slow Lantern?", "I do not know.", thread="later")
-    done = forget(alice, ids=[step])
-    assert told(done) == ["When is the next gig of Slow Lantern?"]
-
-
-def test_an_item_goes_alone_by_its_id_and_the_message_that_still_says_it_is_told(alice: UserMemory) -> None:
-    tell(alice, f"{BAND} {CELLAR}", "Noted.")
-    [item] = [one for one in alice.items() if "Slow Lantern" in one.text]
-    done = forget(alice, ids=[item.id])
-    assert done["forgotten"] == [item.id]
-    assert told(done) == [f"{BAND} {CELLAR}"]
-
-
-def test_a_reply_goes_alone_by_its_id_and_the_message_that_it_answers_is_told(alice: UserMemory) -> None:
-    [_, reply] = tell(alice, BAND, "Noted: Slow Lantern.")
-    done = forget(alice, ids=[reply])
-    assert left(alice) == [BAND]
-    assert told(done) == [BAND]
-
-
-def test_the_low_level_call_takes_only_what_it_is_given(alice: UserMemory) -> None:
-    [step, _] = tell(alice, BAND, "Noted: Slow Lantern.")
-    alice.forget([step])
+    assert {step, item.id} <= set(done["forgotten"])
     assert left(alice) == ["Noted: Slow Lantern."]
+    forget(alice, ids=[reply])
+    assert left(alice) == []
+    alice.undo(done["undo_with"][0])
+    assert left(alice) == [BAND]
+    assert item.id in {one.id for one in alice.items()}
 
 
-# -- words ------------------------------------------------------------------------------------------------------------
-
-WORDS = {
-    "a sentence of two": (
-        ["Karen is in Lisbon. She stays at the Hotel Mundial.", "Noted: Lisbon, Hotel Mundial."],
-        "stays at the Hotel Mundial",
-        [f"Karen is in Lisbon. {MARK}"],
-        "Mundial",
-    ),
-    "with the name of another sentence": (
-        ["Karen is in Lisbon. She stays at the Hotel Mundial.", "Noted."],
-        "Karen stays at the Hotel Mundial",
-        [f"Karen is in Lisbon. {MARK}", "Noted."],
-        "Mundial",
-    ),
-    "the words of the message": (
-        [f"{BAND} {CELLAR}", "Slow Lantern rehearses in your cellar, noted."],
-        "Arjun plays bass in a band called Slow Lantern",
-        [f"{MARK} {CELLAR}"],
-        "Slow Lantern",
-    ),
-    "what a person would say": (
-        ["I share a house with my brother Arjun.", "Noted.", f"{BAND} {CELLAR}", "Slow Lantern, noted."],
-        "what I said about my brother's band",
-        ["I share a house with my brother Arjun.", "Noted.", f"{MARK} {CELLAR}"],
-        "Slow Lantern",
-    ),
-    "the words of the item": (
-        ["I share a house with my brother Arjun.", "Noted.", f"{BAND} {CELLAR}", "Slow Lantern, noted."],
-        "Arjun (brother) plays bass in a band called Slow Lantern",
-        ["I share a house with my brother Arjun.", "Noted.", f"{MARK} {CELLAR}"],
-        "Slow Lantern",
-    ),
-    "exact words": (
-        ["I take one tablet of iron every morning.", "Noted: one iron tablet every morning."],
-        "take one tablet of iron every morning",
-        [],
-        "iron",
-    ),
-    "the name alone": (
-        [f"{BAND} {CELLAR}", "Lovely: Slow Lantern rehearses at your place. Noted."],
-        "Slow Lantern",
-        [f"{MARK} {CELLAR}"],
-        "Slow Lantern",
-    ),
-    "told as a secret": (
-        [f"Don't tell anyone, but {BAND}", "My lips are sealed."],
-        "Arjun plays bass in a band called Slow Lantern",
-        ["My lips are sealed."],
-        "Slow Lantern",
-    ),
-    "loose words": (
-        ["I take one tablet of iron every morning.", "Noted: one iron tablet every morning."],
-        "iron tablets",
-        [],
-        "iron",
-    ),
-    "一句话": (
-        ["我住在安可酒店。我每天早上喝茶。", "好的，记住了。"],
-        "我住在安可酒店",
-        ["[…] 我每天早上喝茶。", "好的，记住了。"],
-        "安可",
-    ),
-}
-
-
-@pytest.mark.parametrize(("said", "what", "kept", "word"), WORDS.values(), ids=WORDS)
-def test_words_take_the_item_the_sentences_that_say_it_and_the_replies(
-    alice: UserMemory, said: list[str], what: str, kept: list[str], word: str
-) -> None:
-    tell(alice, *said)
-    items = [one.text for one in alice.items()]
-    done = forget(alice, what=what)
-    alice.flush()
-    assert left(alice) == kept
-    assert [one.text for one in alice.items()] == [one for one in items if word not in one]
-    assert not any(word in hit.text for hit in alice.recall(word).hits)
-    assert not any(word in page.header + page.memo for page in alice.pages())
-    assert not any(word in label.name + label.gist for label in alice.labels.list())
-    assert [one["text"] for one in done.get("shortened", ())] == [one for one in kept if "[" in one]
-    assert "not_sure" not in done
-    [operation] = done["undo_with"]
-    alice.undo(operation)
-    assert left(alice) == said
-    assert [one.text for one in alice.items()] == items
-
-
-def test_a_sentence_that_says_more_is_left_and_told_while_the_item_of_it_goes(alice: UserMemory) -> None:
-    said = "I'm a physiotherapist in Leeds, and I share a house with my brother Arjun. I like tea."
-    tell(alice, said, "Noted.")
-    assert any("brother" in one.text for one in alice.items())
-    done = forget(alice, what="my brother Arjun")
-    assert left(alice) == [said, "Noted."]
-    assert told(done)[0] == said
-    assert not any("brother" in one.text for one in alice.items())
-
-
-def test_a_message_that_only_tells_who_is_meant_stays_with_its_secret(alice: UserMemory) -> None:
-    secret = "My sister Karen's wifi password is Tr4mw4y-Blue."
-    tell(alice, secret, "Noted.", "Karen runs a bakery.", "Noted.")
-    [kept] = [one for one in alice.items() if one.kind == "vault"]
-    forget(alice, what="Karen runs a bakery")
-    assert "bakery" not in str(left(alice))
-    assert "wifi password" in left(alice)[0]
-    assert alice.items() == [kept]
-    assert alice.reveal(kept.id, reason="looked") == "Tr4mw4y-Blue"
-
-
-def test_of_two_sentences_that_say_it_the_one_that_says_more_is_left_and_told(alice: UserMemory) -> None:
-    more = "The Mundial where Karen stays is loud, and on Monday I fly to Rome."
-    tell(alice, f"Karen stays at the Mundial. {more}", "Noted.")
-    done = forget(alice, what="Karen Mundial")
-    assert left(alice) == [f"{MARK} {more}", "Noted."]
-    assert f"{MARK} {more}" in told(done)
-
-
-def test_what_is_only_asked_about_is_not_forgotten_for_it(alice: UserMemory) -> None:
-    said = ["What is the name of Arjun's band?", "I do not know."]
-    tell(alice, *said)
-    done = forget(alice, what="Arjun's band")
-    assert (left(alice), done["forgotten"], told(done)) == (said, [], said[:1])
-    assert done["next"].startswith("Nothing was forgotten.")
-
-
-def test_an_earlier_request_to_forget_it_goes_by_words_though_nothing_else_says_it(alice: UserMemory) -> None:
-    [request, _] = tell(alice, "Please forget what I said about the job in Cardiff.", "Done.")
-    done = forget(alice, what="the job in Cardiff")
-    assert (left(alice), done["forgotten"], told(done)) == (["Done."], [request], [])
-
-
-def test_the_answer_says_what_is_to_be_done_next(alice: UserMemory) -> None:
-    tell(alice, "I like figs. I like tea.", "Noted.")
-    done = forget(alice, what="figs")
-    assert done["next"].startswith("Of the messages under shortened only the sentences that say it were forgotten")
-    assert "nothing else that says it" in done["next"]
+def test_an_item_goes_alone_by_its_id(alice: UserMemory) -> None:
+    [step, _] = tell(alice, BAND, "Noted.")
+    item = alice.add(
+        {"kind": "semantic", "name": "Arjun", "summary": "Plays bass in Slow Lantern", "sources": [{"step_id": step}]}
+    )
+    assert forget(alice, ids=[item.id])["forgotten"] == [item.id]
+    assert left(alice) == [BAND, "Noted."]
 
 
 # -- the prompts of an agent ------------------------------------------------------------------------------------------
 
 
 def talk(
-    user: UserMemory, replies: Sequence[Any], *said: str, checkpointer: bool = True, thread: str = "t"
+    user: UserMemory, replies: Any, *said: str, checkpointer: bool = True, thread: str = "t"
 ) -> tuple[ScriptedChat, list[BaseMessage]]:
     """An agent to which this is said in one thread, whose model answers so; the host keeps the conversation."""
     model = ScriptedChat(replies)
@@ -383,37 +95,42 @@ def talk(
     return model, out["messages"]
 
 
+def forgetting(messages: list[BaseMessage]) -> Any:
+    """A model that lists what says "Slow Lantern" where it is to forget it, and forgets all of that."""
+    last = messages[-1]
+    if isinstance(last, HumanMessage):
+        asked = "forget" in last.text
+        return calls("find_to_forget", query="Slow Lantern") if asked else "I see."
+    if last.name == "find_to_forget":
+        records = json.loads(str(last.text))["records"]
+        return calls("forget", ids=[one["id"] for one in records if "Slow Lantern" in one["text"]])
+    return "It is forgotten."
+
+
 def prompted(prompt: Sequence[BaseMessage]) -> str:
     return "\n".join(f"{one.content!r} {getattr(one, 'tool_calls', '')!r}" for one in prompt)
 
 
 @pytest.mark.parametrize("checkpointer", [True, False], ids=["with a checkpointer", "with the history sent again"])
-@pytest.mark.parametrize("said", [BAND, f"{BAND} {CELLAR}"], ids=["whole", "in part"])
-def test_what_was_forgotten_stands_in_no_later_prompt_of_the_thread(
-    alice: UserMemory, said: str, checkpointer: bool
-) -> None:
-    replies = [
-        "Slow Lantern, great name!",
-        calls("search_memory", query="Slow Lantern"),
-        calls("forget", what="Arjun plays bass in a band called Slow Lantern"),
-        "It is forgotten.",
-        "I do not know.",
-    ]
-    asked = ("Please forget that about the band.", "What is the band of my brother called?")
-    model, kept = talk(alice, replies, said, *asked, checkpointer=checkpointer)
+def test_what_was_forgotten_stands_in_no_later_prompt_of_the_thread(alice: UserMemory, checkpointer: bool) -> None:
+    model, kept = talk(
+        alice,
+        forgetting,
+        BAND,
+        "Please forget that about the band.",
+        "What is the band of my brother called?",
+        checkpointer=checkpointer,
+    )
     assert "Slow Lantern" in prompted(model.prompts[1])
     assert "Slow Lantern" not in prompted([one for one in model.prompts[3] if one.type == "human"])
     assert "Slow Lantern" not in prompted(model.prompts[4])
-    assert ("rehearse in our cellar" in prompted(model.prompts[4])) == (CELLAR in said)
-    roles = [one.type for one in model.prompts[4][1:]]
-    assert roles == [one.type for one in kept[:-1]]
     if checkpointer:
-        assert said in [one.text for one in kept]  # the host's own state is left alone
+        assert BAND in [one.text for one in kept]  # the host's own state is left alone
 
 
 def test_what_was_forgotten_in_another_thread_stands_in_no_later_prompt(alice: UserMemory) -> None:
-    talk(alice, ["Slow Lantern, great name!"], f"{BAND} {CELLAR}")
-    talk(alice, [calls("forget", what="the band Slow Lantern"), "Done."], "Forget the band.", thread="u")
+    talk(alice, ["Slow Lantern, great name!"], BAND)
+    talk(alice, forgetting, "Please forget that about the band.", thread="u")
     model, _ = talk(alice, ["No idea."], "What is the band of my brother called?", thread="v")
     assert "Slow Lantern" not in prompted(model.prompts[-1])
 
@@ -445,37 +162,20 @@ def test_calls_of_tools_keep_their_results_and_lose_their_words() -> None:
     assert call.tool_calls[0]["args"] == {"q": "Slow"}
 
 
-def test_of_what_the_tool_was_not_sure_of_the_ids_stay_and_of_a_call_that_forgot_nothing_all() -> None:
-    told = {"forgotten": [], "undo_with": ["op_1"], "not_sure": [{"id": "step_1", "text": "Slow Lantern is loud."}]}
-    call = AIMessage("", id="a", tool_calls=[{"name": "forget", "args": {"what": "Slow Lantern"}, "id": "1"}])
-    messages: list[Any] = [HumanMessage("Forget the band.", id="h"), call]
+def test_of_what_was_listed_to_be_forgotten_the_ids_stay_and_where_nothing_was_forgotten_all() -> None:
+    listed = {"records": [{"id": "step_1", "kind": "step", "text": "Slow Lantern is loud."}]}
+    call = AIMessage("", id="a", tool_calls=[{"name": "find_to_forget", "args": {"query": "Slow"}, "id": "1"}])
+    answer = ToolMessage(json.dumps(listed), name="find_to_forget", tool_call_id="1", id="t")
+    done = json.dumps({"forgotten": ["step_2"], "undo_with": ["op_1"]})
+    again = AIMessage("", id="b", tool_calls=[{"name": "forget", "args": {"ids": ["step_2"]}, "id": "2"}])
+    went = ToolMessage(done, name="forget", tool_call_id="2", id="u")
+    messages: list[Any] = [HumanMessage("Forget the band.", id="h"), call, answer]
     last = HumanMessage("Yes.", id="i")
-    done = ToolMessage(json.dumps(told), name="forget", tool_call_id="1", id="t")
-    [_, _, shown, _] = as_read_now([*messages, done, last], {})
-    assert shown.content == f'{MARK} {{"not_sure": ["step_1"]}}'
-    nothing = ToolMessage(json.dumps({**told, "undo_with": []}), name="forget", tool_call_id="1", id="t")
-    assert as_read_now([*messages, nothing, last], {})[2] is nothing
+    shown = as_read_now([*messages, again, went, last], {})
+    assert shown[2].content == f'{MARK} {{"records": ["step_1"]}}'
+    assert as_read_now([*messages, last], {})[2] is answer
 
 
 def test_nothing_is_made_anew_where_nothing_was_forgotten() -> None:
     messages: list[Any] = [HumanMessage("Hello.", id="h"), AIMessage("Hello!", id="a")]
     assert all(after is before for after, before in zip(as_read_now(messages, {}), messages, strict=True))
-
-
-def test_a_sentence_that_a_message_says_twice_goes_both_times(alice: UserMemory) -> None:
-    said = "I am staying at the Anker Hotel."
-    tell(alice, f"{said} My dog Rex has a cold. {said}")
-    done = forget(alice, what="that I am staying at the Anker Hotel")
-    assert left(alice) == [f"{MARK} My dog Rex has a cold. {MARK}"]
-    assert done["undo_with"]
-
-
-def test_what_says_the_opposite_is_asked_about(alice: UserMemory) -> None:
-    now = "Karen does not live in Lisbon, she lives in Porto."
-    tell(alice, "Karen lives in Lisbon.", "Noted.", now, "Noted.", "I do not smoke.", "Good.")
-    done = forget(alice, what="that Karen lives in Lisbon")
-    assert now in left(alice)
-    assert now in told(done)
-    assert "Karen lives in Lisbon." not in left(alice)
-    assert any("Porto" in item.text for item in alice.items())
-    assert forget(alice, what="that I smoke")["forgotten"] == []

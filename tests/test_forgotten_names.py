@@ -16,7 +16,7 @@ from hexamem import Memory, Settings, UserMemory
 from hexamem.cli import main
 from hexamem.errors import NotFoundError
 from hexamem.intent.contract import LabelBatch, LabeledStep, StepView
-from hexamem.intent.scopes.stand_ins import RuleWording
+from hexamem.intent.label_wording import LabelWording
 from hexamem.memory_types.labels import Label
 from hexamem.stores.ledger.hidden import put_back
 from hexamem.stores.ledger.label_changes import clear_gists
@@ -178,8 +178,8 @@ def test_a_chinese_trip_stays_one_in_chinese(tmp_path: Path) -> None:
 def test_what_has_no_name_is_called_so_in_the_language_of_the_one_it_had(
     kind: Any, name: str, texts: list[str], other: str
 ) -> None:
-    assert RuleWording().stand_in(kind, name, texts) == other
-    assert RuleWording().of_name(kind, other) == frozenset()
+    assert LabelWording().stand_in(kind, name, texts) == other
+    assert LabelWording().of_name(kind, other) == frozenset()
 
 
 def test_a_name_that_is_said_elsewhere_stays(labelled_newcomer: UserMemory) -> None:
@@ -629,4 +629,4 @@ def test_no_two_labels_get_one_name_and_a_taken_one_is_numbered(tmp_path: Path) 
     ],
 )
 def test_of_a_name_counts_what_was_said(kind: Any, name: str, told: set[str]) -> None:
-    assert RuleWording().of_name(kind, name) == told
+    assert LabelWording().of_name(kind, name) == told

@@ -32,13 +32,13 @@ TOLD = "My name is Orla and I live in Cork."
 
 def opened(home: Path, **settings: Any) -> Memory:
     given = {name: settings.pop(name) for name in ("model", "models") if name in settings}
-    return Memory.open(home, settings=Settings(**{"background": False, "mode": "rules", **settings}), **given)
+    return Memory.open(home, settings=Settings(**{"background": False, "mode": "embedded", **settings}), **given)
 
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Memory]:
     """A memory that learns by rules, without the background thread."""
-    with opened(tmp_path / "home", mode="rules") as found:
+    with opened(tmp_path / "home", mode="embedded") as found:
         yield found
 
 
@@ -59,7 +59,7 @@ def run(memory: Memory, user: str = "alice", **given: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("mode", "nodes"), [("rules", MANAGERS), ("agents", MANAGERS), ("single_call", {"single_call"})]
+    ("mode", "nodes"), [("embedded", MANAGERS), ("agents", MANAGERS), ("single_call", {"single_call"})]
 )
 def test_the_graph_shows_its_real_nodes(
     tmp_path: Path, scripted_server: ServerFactory, mode: str, nodes: set[str]
@@ -300,7 +300,7 @@ def test_without_a_user_it_is_refused(memory: Memory, context: Any) -> None:
 # Async.
 
 
-@pytest.mark.parametrize("mode", ["rules", "agents", "single_call"])
+@pytest.mark.parametrize("mode", ["embedded", "agents", "single_call"])
 async def test_it_runs_async_without_blocking_the_event_loop(
     tmp_path: Path, scripted_server: ServerFactory, mode: str
 ) -> None:
@@ -315,7 +315,7 @@ async def test_it_runs_async_without_blocking_the_event_loop(
                 events.append(event)
         assert [event["stage"] for event in events][-1] == "project"
         assert memory.user("alice").items()
-        assert (server.calls > 0) == (mode != "rules")
+        assert (server.calls > 0) == (mode != "embedded")
 
 
 # Settings.

@@ -18,7 +18,7 @@ from hexamem.retrieval.signals.features import FEATURES, compute_features
 from hexamem.retrieval.signals.pool import make_pool
 from hexamem.retrieval.signals.question import read_question
 from hexamem.stores.embedders.base import FloatArray
-from hexamem.stores.embedders.bundled import BundledEmbedder
+from hexamem.stores.embedders.static import StaticEmbedder
 from hexamem.stores.kept_working_sets import KeptWorkingSets
 from hexamem.stores.ledger import user_key
 from hexamem.stores.working_set import StepFacts, WorkingSet
@@ -35,7 +35,7 @@ TALK = [
 QUESTIONS = ("What is Anna's greyhound called, and the kiln?", "若楠搬到了哪里？")
 
 
-class Counting(BundledEmbedder):
+class Counting(StaticEmbedder):
     """Counts the texts that it embeds."""
 
     embedded = 0
@@ -114,7 +114,7 @@ def long_talk(user: UserMemory, thread: str = "long") -> tuple[str, ...]:
 
 def test_features_are_what_they_were(tmp_path: Path) -> None:
     """Values of an earlier version, which read each text from the stores: what made recalls quicker changed none."""
-    embedder = BundledEmbedder()
+    embedder = StaticEmbedder()
     steps = WorkingSet(embedder.dimension, embedder.token_model)
     facts = [
         StepFacts(f"step_{turn}", "t", turn, name, "user", text, text, 1_683_554_160 + turn // 4 * 86_400 + 60 * turn)

@@ -19,7 +19,7 @@ from hexamem.agents.labelling.intent_labeler import IntentLabeling
 from hexamem.errors import ConfigError, InvalidInputError, UndoRefusedError
 from hexamem.intent.contract import LabelBatch
 from hexamem.memory_types.labels import Label
-from hexamem.stores.embedders import open_embedder
+from hexamem.models.encoder import open_encoder
 from hexamem.stores.ledger import changed_steps, user_key
 from hexamem.stores.ledger.labels import read_labels, recent_steps
 
@@ -109,15 +109,14 @@ def test_labelers_see_the_steps_in_order_with_their_words_and_vectors(alice: Use
     assert (other.role, other.speaker, other.thread_id) == ("assistant", "assistant", "two")
     assert "hunter2" not in other.text
     assert "vault:" not in other.text
-    embedder = open_embedder("bundled")
-    assert one.vector @ embedder.embed_documents(["good morning"])[0] == pytest.approx(1, abs=1e-5)
+    assert one.vector @ open_encoder().vectors(["good morning"])[0] == pytest.approx(1, abs=1e-5)
 
 
-def test_labels_are_made_with_the_bundled_embedder_whatever_the_home_has(tmp_path: Path, labelers: Labelers) -> None:
+def test_labels_are_made_with_the_encoder_whatever_embedder_the_home_has(tmp_path: Path, labelers: Labelers) -> None:
     with opened(tmp_path / "home", labelers, embedder=DeterministicFakeEmbedding(size=8)) as memory:
         say(memory.user("a"), "hello")
         memory.flush()
-        assert labelers.made[0].given[0][0].vector.shape == (256,)
+        assert labelers.made[0].given[0][0].vector.shape == (384,)
 
 
 def test_the_vectors_in_the_index_are_those_of_the_resolved_texts(memory: Memory, alice: UserMemory) -> None:
@@ -126,7 +125,7 @@ def test_the_vectors_in_the_index_are_those_of_the_resolved_texts(memory: Memory
     alice.flush()
     stored = memory.vectors.vectors(user_key("alice"), "steps", steps)
     resolved = ["entity:boat a boat", "I like boat", "entity:boat a boat", "bye"]
-    for step_id, vector in zip(steps, open_embedder("bundled").embed_documents(resolved), strict=True):
+    for step_id, vector in zip(steps, open_encoder().vectors(resolved), strict=True):
         assert stored[step_id] @ vector == pytest.approx(1, abs=1e-3)
 
 
@@ -146,7 +145,7 @@ def test_labels_may_be_left_out(tmp_path: Path, labelers: Labelers) -> None:
 
 
 def test_a_tier_that_there_is_not_is_refused() -> None:
-    with pytest.raises(ConfigError, match="use one of rules, model, uncertain, off"):
+    with pytest.raises(ConfigError, match="use one of embedded, model, uncertain, off"):
         Settings(labels="guess")  # type: ignore[arg-type]
 
 
@@ -218,7 +217,7 @@ def test_a_revision_is_an_operation_that_can_be_undone(memory: Memory, alice: Us
     say(alice, "scope:Home later:Home back again")
     assert alice.labels.of(first).scope == "Home"
     (done,) = alice.history(first)
-    assert (done.kind, done.actor, [c.target for c in done.changes]) == ("relabel", "rules", ["intent"])
+    assert (done.kind, done.actor, [c.target for c in done.changes]) == ("relabel", "embedded", ["intent"])
     work, home = alice.labels.show(done.changes[0].before["scope_id"]), alice.labels.show("Home")
     assert density(alice, home.id) >= {first}
     alice.undo(done.id)
@@ -322,7 +321,7 @@ def test_a_labeler_is_restored_after_labels_were_changed_by_others(
 
 def test_no_more_labelers_are_kept_than_allowed(memory: Memory, labelers: Labelers) -> None:
     memory.labelling = memory.projector.labelling = IntentLabeling(
-        memory.ledger, labelers, open_embedder("bundled").embed_documents, memory._notice, kept_users=2
+        memory.ledger, labelers, open_encoder().vectors, memory._notice, kept_users=2
     )
     for user in ("a", "b", "c", "c", "a"):
         say(memory.user(user), "hello")
@@ -333,7 +332,7 @@ def test_no_more_labelers_are_kept_than_allowed(memory: Memory, labelers: Labele
 
 def test_large_arrivals_are_labelled_in_batches(memory: Memory, labelers: Labelers) -> None:
     memory.labelling = memory.projector.labelling = IntentLabeling(
-        memory.ledger, labelers, open_embedder("bundled").embed_documents, memory._notice, batch=3
+        memory.ledger, labelers, open_encoder().vectors, memory._notice, batch=3
     )
     user = memory.user("a")
     steps = say(user, *[str(n) for n in range(8)])
@@ -348,7 +347,7 @@ def test_labels_of_one_name_are_one_even_if_a_labeler_forgot(memory: Memory, ali
             return super().label(steps)
 
     memory.labelling = memory.projector.labelling = IntentLabeling(
-        memory.ledger, Forgetful, open_embedder("bundled").embed_documents, memory._notice
+        memory.ledger, Forgetful, open_encoder().vectors, memory._notice
     )
     for text in ("scope:Trip/Day one", "scope:Trip/Day two"):
         say(alice, text)

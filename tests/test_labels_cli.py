@@ -199,12 +199,12 @@ def test_show_of_a_step_prints_its_labels(command: Command, kept: tuple[Path, li
         "entities: train",
         "reads as: scope:Trip/Day_2 event:ask entity:train when does Mia go",
         f"taken from: {kept[1][0]}",
-        "labelled by rules, confidence 0.50",
+        "labelled by the encoder, confidence 0.50",
     ):
         assert line in lines
     labels = command(kept, "show", kept[1][1], "--json").json["labels"]
     assert (labels["scope"], labels["events"], labels["entities"]) == ("Trip / Day 2", ["ask"], ["train"])
-    assert (labels["confidence"], labels["provisional"], labels["tier"]) == (0.5, False, "rules")
+    assert (labels["confidence"], labels["provisional"], labels["tier"]) == (0.5, False, "embedded")
     assert labels["resolved_text"].endswith("when does Mia go")
     assert labels["summary"]
 
@@ -265,7 +265,7 @@ def test_history_tells_labels_by_name(run: Runner, command: Command, home: tuple
     told = " ".join(command(home, "history").out.split())
     assert "scope label 'Work': now called 'Office', pinned" in told
     assert "'Work' stays another name of 'Office'" in told
-    assert f"step {first} scope: Trip / Day 1 → Office; labelled by: rules → user" in told
+    assert f"step {first} scope: Trip / Day 1 → Office; labelled by: embedded → user" in told
     assert "scope label 'Day 2': taken in by 'Office'" in told
 
 

@@ -17,8 +17,8 @@ from langchain_core.embeddings import DeterministicFakeEmbedding
 from hexamem import Memory
 from hexamem.retrieval.evidence import EvidenceWeights, Need, rank_evidence
 from hexamem.stores.embedders import open_embedder
-from hexamem.stores.embedders.bundled import BundledEmbedder
 from hexamem.stores.embedders.late_interaction import Bags, distinct_rows, late_interaction
+from hexamem.stores.embedders.static import StaticEmbedder
 from hexamem.stores.embedders.token_bags import joined_bags, token_bag
 
 TURNS = [
@@ -34,11 +34,11 @@ ODD = ["", " ", "\x00", "\ud800", "🙂🙂", "!!!", "龘", "Привет", "a" 
 
 
 @pytest.fixture(scope="module")
-def bundled() -> BundledEmbedder:
-    return BundledEmbedder()
+def bundled() -> StaticEmbedder:
+    return StaticEmbedder()
 
 
-def _best(embedder: BundledEmbedder, question: str, texts: Sequence[str]) -> str:
+def _best(embedder: StaticEmbedder, question: str, texts: Sequence[str]) -> str:
     return texts[int(np.argmax(embedder.late_interaction(question, texts)))]
 
 
@@ -47,13 +47,13 @@ def _best(embedder: BundledEmbedder, question: str, texts: Sequence[str]) -> str
     [("Which musical instrument does Nora play?", 0), ("妹妹会什么乐器？", 3)],
 )
 def test_one_word_that_answers_is_found_in_a_long_text_about_much_else(
-    bundled: BundledEmbedder, question: str, answer: int
+    bundled: StaticEmbedder, question: str, answer: int
 ) -> None:
     texts = TURNS[:3] if question.isascii() else TURNS[3:]
     assert _best(bundled, question, texts) == TURNS[answer]
 
 
-def test_meaning_crosses_from_english_to_chinese(bundled: BundledEmbedder) -> None:
+def test_meaning_crosses_from_english_to_chinese(bundled: StaticEmbedder) -> None:
     assert _best(bundled, "Who has trouble because of a musical instrument?", TURNS[3:]) == TURNS[3]
 
 
@@ -87,14 +87,14 @@ def test_scores_are_the_sum_over_tokens_of_the_best_likeness(
 
 
 @given(st.permutations(range(len(TURNS))))
-def test_the_order_of_the_texts_changes_no_score(bundled: BundledEmbedder, order: list[int]) -> None:
+def test_the_order_of_the_texts_changes_no_score(bundled: StaticEmbedder, order: list[int]) -> None:
     question = "What does Nora play, 妹妹 too?"
     straight = bundled.late_interaction(question, TURNS)
     shuffled = bundled.late_interaction(question, [TURNS[n] for n in order])
     np.testing.assert_allclose(shuffled, straight[order], rtol=1e-5)
 
 
-def test_a_word_that_every_text_holds_weighs_less_than_one_that_few_hold(bundled: BundledEmbedder) -> None:
+def test_a_word_that_every_text_holds_weighs_less_than_one_that_few_hold(bundled: StaticEmbedder) -> None:
     texts = ["garden rain", "garden tea", "garden bread", "rain bus"]
     both = bundled.late_interaction("garden rain", texts)
     assert both[0] == both.max()
@@ -102,7 +102,7 @@ def test_a_word_that_every_text_holds_weighs_less_than_one_that_few_hold(bundled
     assert both[3] > both[2]
 
 
-def test_a_question_that_repeats_a_word_is_scored_as_if_it_stood_once(bundled: BundledEmbedder) -> None:
+def test_a_question_that_repeats_a_word_is_scored_as_if_it_stood_once(bundled: StaticEmbedder) -> None:
     np.testing.assert_allclose(
         bundled.late_interaction("cello cello cello dinner", TURNS), bundled.late_interaction("cello dinner", TURNS)
     )
@@ -110,7 +110,7 @@ def test_a_question_that_repeats_a_word_is_scored_as_if_it_stood_once(bundled: B
     np.testing.assert_array_equal(distinct_rows(["b", "a", "b", "c"], rows), rows[[0, 1, 3]])
 
 
-def test_any_text_gets_a_finite_score_and_one_without_tokens_gets_zero(bundled: BundledEmbedder) -> None:
+def test_any_text_gets_a_finite_score_and_one_without_tokens_gets_zero(bundled: StaticEmbedder) -> None:
     for question in (*ODD, "What does Nora play?", "妹妹会什么乐器？"):
         scores = bundled.late_interaction(question, [*TURNS, *ODD])
         assert scores.shape == (len(TURNS) + len(ODD),)
@@ -120,16 +120,16 @@ def test_any_text_gets_a_finite_score_and_one_without_tokens_gets_zero(bundled: 
     assert not bundled.late_interaction("", TURNS).any()
 
 
-def test_what_was_compared_before_changes_no_score(bundled: BundledEmbedder) -> None:
+def test_what_was_compared_before_changes_no_score(bundled: StaticEmbedder) -> None:
     question = "妹妹 plays which instrument?"
     bundled.late_interaction("Ελλάδα Москва 東京", [*ODD, *reversed(TURNS), "Афины и 京都"])
     np.testing.assert_array_equal(
-        bundled.late_interaction(question, TURNS), BundledEmbedder().late_interaction(question, TURNS)
+        bundled.late_interaction(question, TURNS), StaticEmbedder().late_interaction(question, TURNS)
     )
 
 
 def test_threads_get_the_scores_that_one_alone_gets() -> None:
-    shared, alone = BundledEmbedder(), BundledEmbedder()
+    shared, alone = StaticEmbedder(), StaticEmbedder()
     questions = [f"{turn[:12]} 大提琴 {n}" for n, turn in enumerate(TURNS * 5)]
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda question: shared.late_interaction(question, [question, *TURNS]), questions))
@@ -138,10 +138,10 @@ def test_threads_get_the_scores_that_one_alone_gets() -> None:
 
 
 def test_english_texts_are_compared_without_the_lexicon(tmp_path: Path) -> None:
-    for file in resources.files("hexamem.stores.embedders").joinpath("bundled").iterdir():
+    for file in resources.files("hexamem.stores.embedders").joinpath("static_model").iterdir():
         if file.name not in {"lexicon.safetensors", "words.txt"}:
             tmp_path.joinpath(file.name).write_bytes(file.read_bytes())
-    assert _best(BundledEmbedder(tmp_path), "Which instrument does Nora play?", TURNS[:3]) == TURNS[0]
+    assert _best(StaticEmbedder(tmp_path), "Which instrument does Nora play?", TURNS[:3]) == TURNS[0]
 
 
 def test_an_embedder_without_vectors_of_tokens_says_so() -> None:
@@ -162,7 +162,7 @@ def test_bags_are_joined_over_one_list_of_their_tokens() -> None:
     assert [every[place] for place in places] == [2, "b", "a", 2, 9, "a"]
 
 
-def test_texts_are_compared_alike_by_their_bags(bundled: BundledEmbedder) -> None:
+def test_texts_are_compared_alike_by_their_bags(bundled: StaticEmbedder) -> None:
     texts = [*TURNS, *ODD]
     question = "who went to 東京 with the cello?"
     by_bags = bundled.compare_bags(question, bundled.token_bags(texts))

@@ -19,7 +19,7 @@ NOT_PACKAGES = {"tests", "notebooks", "benchmarks", "docs", "scripts", "build", 
 
 # Who may import whom: each package only from those before it.
 LAYERS = [
-    {"errors", "config", "lazy_re"},
+    {"errors", "config"},
     {"memory_types"},
     {"models", "stores"},
     {"intent"},
@@ -106,7 +106,7 @@ def unit_of(path: Path) -> str:
 
 
 class Module(NamedTuple):
-    """What a module says it is, and the units that it imports when it is loaded, from its relative imports."""
+    """What a module says it is, and the units that it imports when it is loaded, from its imports."""
 
     docstring: str | None
     units: frozenset[str]
@@ -114,17 +114,18 @@ class Module(NamedTuple):
 
 @cache
 def parsed(path: Path) -> Module:
-    relative = path.relative_to(ROOT)
-    parts = list(relative.parts[1:]) if relative.parts[0] == "hexamem" else list(relative.parts)
-    package = parts[:-1]
-    found: set[str] = set()
     tree = ast.parse(path.read_text(encoding="utf-8"))
+    names: set[str] = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.level:
-            base = package[: len(package) - (node.level - 1)]
-            target = [*base, *(node.module.split(".") if node.module else [])]
-            found.update([target[0]] if target else [alias.name for alias in node.names])
-    return Module(ast.get_docstring(tree), frozenset(found))
+        if isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path.relative_to(ROOT)}:{node.lineno} imports relatively: write from hexamem.…"
+            module = str(node.module)
+            names.update([f"hexamem.{alias.name}" for alias in node.names] if module == "hexamem" else [module])
+        elif isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+    return Module(
+        ast.get_docstring(tree), frozenset(name.split(".")[1] for name in names if name.startswith("hexamem."))
+    )
 
 
 def test_imports_point_down() -> None:

@@ -227,7 +227,7 @@ def test_items_are_learned_in_the_run_where_that_is_asked_for(memory: Memory) ->
 
 def test_a_full_batch_is_learned_in_the_run_only_without_a_background_thread(tmp_path: Path) -> None:
     for background, stages in ((True, 0), (False, 1)):
-        settings = Settings(background=background, batch_size=1, batch_idle=3_600, mode="rules")
+        settings = Settings(background=background, batch_size=1, batch_idle=3_600, mode="embedded")
         with Memory.open(tmp_path / str(background), settings=settings) as memory:
             graph = ingest_graph(memory)
             given = {"messages": [HumanMessage("I am vegetarian.")]}

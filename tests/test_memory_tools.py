@@ -65,6 +65,7 @@ def test_every_operation_describes_itself_and_gives_what_it_says(memory: Memory)
         "list_memory": {"kind": "semantic"},
         "read_resource": {"id": stored["id"], "length": 5},
         "use_secret": {"what": "mail password"},
+        "find_to_forget": {"query": "jasmine tea"},
         "forget": {"ids": [stored["id"]]},
     }
     for operation in OPERATIONS:
@@ -193,49 +194,57 @@ def test_forgetting_is_whole_or_not_at_all_and_can_be_undone(memory: Memory) -> 
     assert [one.id for one in alice.steps()] == [step]
 
 
-@pytest.mark.parametrize(
-    ("said", "what", "kept", "asked"),
-    [
-        (["I stay at the Anker Hotel.", "I fly to Oslo on 9 December."], "that I stay at the Anker Hotel", [1], []),
-        (["Pieter wants to leave the clinic.", "Ann likes tea."], "what I said about Pieter", [1], []),
-        (["I stay at the Anker Hotel, and on Monday I fly to Rome."], "I stay at the Anker Hotel", [0], [0]),
-        (["The Anker Hotel is loud.", "I stay at the Anker Hotel."], "I stay at the Anker Hotel", [0], []),
-        ([f"Pieter sold his bike number {word}." for word in "abcdefg"], "Pieter", list(range(7)), list(range(7))),
-        (["我住在安可酒店。", "我12月9日飞奥斯陆。"], "我住在安可酒店的事", [1], []),
-    ],
-)
-def test_words_forget_only_what_says_just_that(
-    said: list[str], what: str, kept: list[int], asked: list[int], memory: Memory
-) -> None:
+def test_a_search_for_what_is_to_be_forgotten_forgets_nothing_and_lists_ids(memory: Memory) -> None:
     alice = memory.user("alice")
-    alice.remember(said, thread_id="old")
-    done = result(memory, "forget", what=what)
-    assert [step.content for step in alice.steps()] == [said[one] for one in kept]
-    assert {one["text"] for one in done.get("not_sure", ())} == {said[one] for one in asked}
-    assert done.get("said", []) == [one for number, one in enumerate(said) if number not in kept]
-    for operation_id in done["undo_with"]:
-        alice.undo(operation_id)
-    assert [step.content for step in alice.steps()] == said
+    ids = alice.remember(["I stay at the Anker Hotel.", "Ann likes tea."], thread_id="old").step_ids
+    found = result(memory, "find_to_forget", query="the Anker Hotel", k=1)
+    assert [(one["id"], one["text"]) for one in found["records"]] == [(ids[0], "I stay at the Anker Hotel.")]
+    assert [one.id for one in alice.steps()] == list(ids)
+    done = result(memory, "forget", ids=[one["id"] for one in found["records"]])
+    assert done["forgotten"] == [ids[0]]
+    assert [one.content for one in alice.steps()] == ["Ann likes tea."]
 
 
-@pytest.mark.parametrize("what", ["", "what I said", "everything", "关于我说过的事", "the Grand Hotel in Rome"])
-def test_words_that_name_nothing_stored_forget_nothing(what: str, memory: Memory) -> None:
+def test_a_search_for_what_is_to_be_forgotten_lists_the_message_behind_an_item(memory: Memory) -> None:
+    alice = memory.user("alice")
+    [step] = alice.remember("We sleep where the ships lie.", thread_id="old").step_ids
+    stay = {"kind": "semantic", "name": "stay", "summary": "Stays at the Anker Hotel", "sources": [{"step_id": step}]}
+    item = alice.add(stay)
+    listed = [one["id"] for one in result(memory, "find_to_forget", query="Anker Hotel", k=1)["records"]]
+    assert listed == [item.id, step]
+
+
+def test_a_search_for_what_is_to_be_forgotten_may_be_of_a_time(memory: Memory) -> None:
+    alice = memory.user("alice")
+    for day in (3, 4):
+        message = {"role": "user", "content": f"Tulips, day {day}.", "timestamp": f"2026-05-0{day}T10:00:00Z"}
+        alice.remember(message, thread_id="old")
+    found = result(memory, "find_to_forget", query="tulips", since="2026-05-04")
+    assert [one["text"] for one in found["records"]] == ["Tulips, day 4."]
+
+
+@pytest.mark.parametrize("arguments", [{}, {"ids": []}, {"what": "the Anker Hotel"}])
+def test_words_alone_forget_nothing(arguments: dict[str, Any], memory: Memory) -> None:
     memory.user("alice").remember("I stay at the Anker Hotel.")
-    assert use(memory, "forget", what=what).status == "error"
+    assert use(memory, "forget", **arguments).status == "error"
     assert len(memory.user("alice").steps()) == 1
 
 
-def test_the_request_to_forget_is_not_what_it_forgets(memory: Memory) -> None:
+def test_the_request_to_forget_is_not_listed(memory: Memory) -> None:
     alice = memory.user("alice")
-    [step] = alice.remember("I stay at the Anker Hotel.", thread_id="old").step_ids
-    alice.add(
-        {"kind": "semantic", "name": "stay", "summary": "Stays at the Anker Hotel", "sources": [{"step_id": step}]}
-    )
-    model = ScriptedChat([calls("forget", what="stay at the Anker Hotel"), "Done."])
-    agent = create_agent(model, middleware=[MemoryMiddleware(memory)])
+    alice.remember("I stay at the Anker Hotel.", thread_id="old")
+
+    def script(messages: list[Any]) -> Any:
+        last = messages[-1]
+        if last.type == "human":
+            return calls("find_to_forget", query="stay at the Anker Hotel")
+        if last.name == "find_to_forget":
+            return calls("forget", ids=[one["id"] for one in json.loads(last.text)["records"]])
+        return "Done."
+
+    agent = create_agent(ScriptedChat(script), middleware=[MemoryMiddleware(memory)])
     agent.invoke({"messages": [HumanMessage("Forget that I stay at the Anker Hotel.")]}, context={"user": "alice"})
     assert [one.content for one in alice.steps()] == ["Forget that I stay at the Anker Hotel.", "Done."]
-    assert alice.items() == []
 
 
 def test_a_long_resource_is_read_in_parts(memory: Memory) -> None:

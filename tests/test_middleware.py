@@ -325,27 +325,6 @@ def test_an_item_is_shown_without_the_words_that_only_a_search_needs(memory: Mem
     assert "celebration" not in lines
 
 
-def test_what_states_nothing_takes_no_place_in_a_prompt(memory: Memory) -> None:
-    alice = memory.user("alice")
-    told = [f"I train with {name} for the marathon." for name in ("Femi", "Gwen", "Tom", "Ida")]
-    noise = [
-        {"role": "user", "content": "Who do I train with for the marathon, and on which days?"},
-        {"role": "user", "content": "Please forget what I said about the marathon."},
-        {"role": "assistant", "content": "Shall I forget the marathon?"},
-        {"role": "assistant", "content": "train_marathon()"},
-        {"role": "user", "content": "Ok, thanks!"},
-    ]
-    telling = {"role": "user", "content": "Did you know I won the marathon with Ann?"}
-    alice.remember([*told, *noise, telling], thread_id="old")
-    made, model = agent(memory, ["Yes."], prompt=PromptSettings(k=5))
-    made.invoke(ask("Tell me of the marathon training!"), thread("later"), context=ALICE)
-    lines = [line.partition("] ")[2] for line in model.prompts[0][0].text.splitlines() if line.startswith("[")]
-    assert lines == [f"user: {one}" for one in (*told, telling["content"])]
-    made, model = agent(memory, ["Yes."])
-    made.invoke(ask("What did I ask you about the marathon?"), thread("last"), context=ALICE)
-    assert noise[0]["content"] in model.prompts[0][0].text
-
-
 def test_each_hit_is_one_line_of_a_prompt(memory: Memory) -> None:
     alice = memory.user("alice")
     reply = {"role": "assistant", "content": "For the window:\n\n- pigs of marzipan\n- a sleigh"}

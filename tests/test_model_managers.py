@@ -198,7 +198,7 @@ def test_what_does_not_hold_goes_back_once_and_is_then_left_out_alone(
     server.follow([reply(wrong)])
     found = propose(server, batch, nearest=KNOWN)
     assert [one.proposed_by for one in found.proposals] == ["rules.semantic"]
-    assert found.degraded[-1] == "semantic_manager: the rules did the work"
+    assert found.degraded[-1] == "semantic_manager: the embedded engine did the work"
 
 
 def test_no_words_of_a_reply_stand_in_what_fell_back(scripted_server: ServerFactory) -> None:
@@ -351,17 +351,14 @@ def test_the_meta_manager_names_managers_with_their_steps(scripted_server: Serve
 def test_small_talk_goes_to_nobody_without_a_call(scripted_server: ServerFactory) -> None:
     server = scripted_server(answer)
     meta = ModelMetaManager(server.chat_model(), Route(), retries=QUICK)
-    assert (
-        meta.route(batch_of("Hi there, good morning!", heard(2, "How can I help you?", "assistant"), "thanks a lot"))
-        == ()
-    )
+    assert meta.route(batch_of("Hi, good morning!", heard(2, "How can I help you?", "assistant"), "thanks a lot")) == ()
     assert server.calls == 0
     meta.route(batch_of("the garage opens with swordfish, then hash"))
     assert server.calls == 1, "what the rules do not understand may still hold something"
 
 
-@pytest.mark.parametrize("text", ["Hello!", "ok thanks, see you tomorrow", "haha yes, that's great", "谢谢"])
-def test_pleasantries_are_small_talk(text: str) -> None:
+@pytest.mark.parametrize("text", ["Hello!", "ok thanks", "haha yes, great", "谢谢"])
+def test_a_few_words_are_small_talk(text: str) -> None:
     assert is_small_talk(batch_of(text))
 
 
@@ -380,7 +377,25 @@ def test_a_meta_manager_that_fails_leaves_routing_to_the_rules(scripted_server: 
     server.follow([Reply(content="?", plain=True)])
     routed = meta.finish(meta.call.invoke(meta.prepare(batch_of(FACT))))
     assert [one.task for one in routed.instructions] == ["rules"]
-    assert routed.degraded[-1] == "meta_manager: the rules did the work"
+    assert routed.degraded[-1] == "meta_manager: the embedded engine did the work"
+
+
+# Slots and what ends.
+
+
+def test_a_manager_names_the_slot_and_the_items_that_end(scripted_server: ServerFactory) -> None:
+    server = scripted_server([reply({**GOOD, "slot": "orla.job", "ends": ["semantic2"]})])
+    home = SemanticItem(id="item_home", name="Orla", summary="lives in Cork", metadata={"slot": "orla.home_city"})
+    [one] = propose(server, batch_of(FACT), nearest={**KNOWN, "item_home": home}).proposals
+    assert (one.values["metadata"], one.ends) == ({"slot": "orla.job"}, ("item_tom",))
+    assert "slot" not in one.values
+    assert "semantic3 name: Orla; summary: lives in Cork; slot: orla.home_city" in server.requests[0].text
+
+
+def test_an_item_that_is_not_listed_cannot_end(scripted_server: ServerFactory) -> None:
+    server = scripted_server([reply({**GOOD, "ends": ["semantic9"]}), reply(GOOD)])
+    [one] = propose(server, batch_of(FACT), nearest=KNOWN).proposals
+    assert (one.ends, server.calls) == ((), 2)
 
 
 # One call for everything.
@@ -401,7 +416,7 @@ def test_one_call_proposes_for_all_kinds_and_the_rules_do_what_cannot_be_used(sc
     server.follow([Reply(status=500)])
     outcome = single.finish(single.call.invoke(single.prepare(task)))
     assert [one.proposed_by for one in outcome.proposals] == ["rules.core", "rules.semantic"]
-    assert outcome.degraded[-1] == "single_call: the rules did the work of core, semantic"
+    assert outcome.degraded[-1] == "single_call: the embedded engine did the work of core, semantic"
 
 
 def test_items_are_shown_with_their_dates_in_the_users_time(scripted_server: ServerFactory) -> None:

@@ -39,7 +39,7 @@ def test_the_trace_shows_searches_reading_and_decisions(home: str, capsys: pytes
     out = " ".join(capsys.readouterr().out.split())
     for told in (
         "Round 1",
-        "plan by rules",
+        "plan by embedded",
         "search vector: Who broke his wrist?",
         "keyword found",
         "read Theo:",

@@ -30,7 +30,7 @@ def test_a_killed_run_goes_on_in_the_round_in_which_it_died(tmp_path: Path) -> N
     with Memory.open(home, settings=Settings(background=False, mode="off")) as memory:
         tell(memory.user("nora"))
     whole = main(str(home), str(tmp_path / "whole.sqlite"), 0, resume=False)
-    first = 1  # searches by words of the first round: the question itself, since it has no parts
+    first = 1  # searches by words of the first round: the question itself
     assert killed(home, tmp_path / "killed.sqlite", first + 1) == 9
     rest = main(str(home), str(tmp_path / "killed.sqlite"), 0, resume=True)
     assert rest["rounds"] == whole["rounds"]

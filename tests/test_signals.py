@@ -14,7 +14,7 @@ from hexamem.retrieval.signals.features import FEATURES, Features, compute_featu
 from hexamem.retrieval.signals.pool import make_pool
 from hexamem.retrieval.signals.question import Asked, read_question
 from hexamem.retrieval.strategies import strategy_named
-from hexamem.stores.embedders.bundled import BundledEmbedder
+from hexamem.stores.embedders.static import StaticEmbedder
 from hexamem.stores.step_form import FORM_FLAGS, form_of
 from hexamem.stores.working_set import StepFacts, WorkingSet
 
@@ -24,8 +24,8 @@ START = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 
 
 @pytest.fixture(scope="module")
-def embedder() -> BundledEmbedder:
-    return BundledEmbedder()
+def embedder() -> StaticEmbedder:
+    return StaticEmbedder()
 
 
 def facts(talk: list[tuple[str, str]], thread: str = "t", day: int = 0, first: int = 0) -> list[StepFacts]:
@@ -44,26 +44,26 @@ def facts(talk: list[tuple[str, str]], thread: str = "t", day: int = 0, first: i
     ]
 
 
-def working_set(embedder: BundledEmbedder, *talks: list[StepFacts]) -> WorkingSet:
+def working_set(embedder: StaticEmbedder, *talks: list[StepFacts]) -> WorkingSet:
     made = WorkingSet(embedder.dimension, embedder.token_model)
     for talk in talks:
         made.add(talk, embedder.embed_documents([f"{one.speaker}: {one.text}" for one in talk]))
     return made
 
 
-def measured(embedder: BundledEmbedder, steps: WorkingSet, question: str) -> tuple[Asked, Features]:
+def measured(embedder: StaticEmbedder, steps: WorkingSet, question: str) -> tuple[Asked, Features]:
     asked = read_question(question, steps, embedder, UTC)
     return asked, compute_features(asked, make_pool(steps.ids, [], steps), steps)
 
 
-def test_every_feature_is_finite_and_has_a_column(embedder: BundledEmbedder) -> None:
+def test_every_feature_is_finite_and_has_a_column(embedder: StaticEmbedder) -> None:
     steps = working_set(embedder, facts(TALK))
     _, features = measured(embedder, steps, "What is Anna's greyhound called?")
     assert features.values.shape == (6, len(FEATURES))
     assert np.isfinite(features.values).all()
 
 
-def test_the_cosine_kept_in_bytes_is_close_to_the_true_one(embedder: BundledEmbedder) -> None:
+def test_the_cosine_kept_in_bytes_is_close_to_the_true_one(embedder: StaticEmbedder) -> None:
     steps = working_set(embedder, facts(TALK))
     true = embedder.embed_documents([f"{name}: {text}" for name, text in TALK])
     vector = embedder.embed_query("a dog from the shelter")
@@ -71,7 +71,7 @@ def test_the_cosine_kept_in_bytes_is_close_to_the_true_one(embedder: BundledEmbe
     assert np.abs(steps.vectors(np.arange(6)) @ vector - true @ vector).max() < 0.01
 
 
-def test_a_window_is_the_mean_vector_of_its_steps(embedder: BundledEmbedder) -> None:
+def test_a_window_is_the_mean_vector_of_its_steps(embedder: StaticEmbedder) -> None:
     steps = working_set(embedder, facts(TALK))
     asked, features = measured(embedder, steps, "What is Anna's greyhound called?")
     own = steps.vectors(np.arange(6))
@@ -83,7 +83,7 @@ def test_a_window_is_the_mean_vector_of_its_steps(embedder: BundledEmbedder) -> 
             assert features.column(name)[row] == pytest.approx(total @ asked.bare / np.linalg.norm(total), abs=0.01)
 
 
-def test_overlap_counts_the_share_of_rarity_that_is_held(embedder: BundledEmbedder) -> None:
+def test_overlap_counts_the_share_of_rarity_that_is_held(embedder: StaticEmbedder) -> None:
     steps = working_set(embedder, facts(TALK))
     _, features = measured(embedder, steps, "a new heating coil")
     assert features.column("overlap").argmax() == 4
@@ -92,7 +92,7 @@ def test_overlap_counts_the_share_of_rarity_that_is_held(embedder: BundledEmbedd
     assert features.column("overlap")[0] == 0
 
 
-def test_neighbours_never_reach_across_sessions(embedder: BundledEmbedder) -> None:
+def test_neighbours_never_reach_across_sessions(embedder: StaticEmbedder) -> None:
     steps = working_set(embedder, facts(TALK), facts([("Ben", "Fine weather.")], day=3, first=6))
     assert steps.session.tolist() == [0] * 6 + [1]
     assert steps.before[6] == -1
@@ -101,7 +101,7 @@ def test_neighbours_never_reach_across_sessions(embedder: BundledEmbedder) -> No
     assert features.column("late_before1")[6] == 0
 
 
-def test_threads_that_take_turns_keep_their_own_neighbours(embedder: BundledEmbedder) -> None:
+def test_threads_that_take_turns_keep_their_own_neighbours(embedder: StaticEmbedder) -> None:
     first, second = facts(TALK, "a"), facts(TALK[::-1], "b")
     mixed = [one for pair in zip(first, second, strict=True) for one in pair]
     steps = working_set(embedder, mixed[:5], mixed[5:])
@@ -110,7 +110,7 @@ def test_threads_that_take_turns_keep_their_own_neighbours(embedder: BundledEmbe
     assert [int(steps.before[row]) for row in rows] == [-1, *rows[:-1]]
 
 
-def test_a_set_that_grew_gives_the_features_of_one_made_at_once(embedder: BundledEmbedder) -> None:
+def test_a_set_that_grew_gives_the_features_of_one_made_at_once(embedder: StaticEmbedder) -> None:
     every = facts(TALK)
     grown, whole = working_set(embedder, every[:2], every[2:3], every[3:]), working_set(embedder, every)
     question = "How much did Ben say the coil costs?"
@@ -119,7 +119,7 @@ def test_a_set_that_grew_gives_the_features_of_one_made_at_once(embedder: Bundle
     )
 
 
-def test_words_added_last_are_found_like_those_before(embedder: BundledEmbedder) -> None:
+def test_words_added_last_are_found_like_those_before(embedder: StaticEmbedder) -> None:
     steps = working_set(embedder, facts(TALK))
     ((_, number),) = steps.stems_of("kiln")
     assert steps.rows_holding(number).tolist() == [3]
@@ -127,7 +127,7 @@ def test_words_added_last_are_found_like_those_before(embedder: BundledEmbedder)
     assert steps.rows_holding(number).tolist() == [3, 6, 6]
 
 
-def test_a_question_knows_whom_it_names(embedder: BundledEmbedder) -> None:
+def test_a_question_knows_whom_it_names(embedder: StaticEmbedder) -> None:
     steps = working_set(embedder, facts(TALK))
     asked, features = measured(embedder, steps, "What did Ben's kiln cost?")
     assert asked.named == {steps.speakers.index("ben")}
@@ -135,7 +135,7 @@ def test_a_question_knows_whom_it_names(embedder: BundledEmbedder) -> None:
     assert [stem for stem, _ in asked.stems] == ["kiln", "cost"]
 
 
-def test_a_chinese_question_knows_whom_it_names_and_its_words(embedder: BundledEmbedder) -> None:
+def test_a_chinese_question_knows_whom_it_names_and_its_words(embedder: StaticEmbedder) -> None:
     steps = working_set(
         embedder, facts([("王若楠", "我搬到良渚了，房租三千六。"), ("高远", "恭喜！我家柯基瘦了两公斤。")])
     )
@@ -158,7 +158,7 @@ def test_a_chinese_question_knows_whom_it_names_and_its_words(embedder: BundledE
     ],
 )
 def test_a_date_in_the_question_meets_what_was_said_then(
-    embedder: BundledEmbedder, question: str, inside: list[int]
+    embedder: StaticEmbedder, question: str, inside: list[int]
 ) -> None:
     steps = working_set(embedder, facts(TALK[:1], "a"), facts(TALK[3:4], "b", day=36))
     assert measured(embedder, steps, question)[1].column("in_dates").tolist() == inside
@@ -178,7 +178,7 @@ def test_the_form_of_a_text_is_read_in_both_languages(text: str, flags: dict[str
     assert {name: found[name] for name in flags} == flags
 
 
-def test_operations_follow_the_cues_of_the_question(embedder: BundledEmbedder) -> None:
+def test_operations_follow_the_cues_of_the_question(embedder: StaticEmbedder) -> None:
     steps = working_set(embedder, facts(TALK))
     when, _ = measured(embedder, steps, "When did the kiln break?")
     latest, _ = measured(embedder, steps, "Where does Ben live now?")

@@ -167,7 +167,7 @@ def test_the_ranking_in_full_asks_the_model_of_the_memory_and_is_counted(
     server = scripted_server([Reply(content="no JSON at all")])
     models = {"planner": server.chat_model(max_retries=0), "integrator": server.chat_model(max_retries=0)}
     sections, _ = run_study(
-        lambda: Memory.open(tmp_path / "home", models=models, settings=Settings(background=False, mode="rules")),
+        lambda: Memory.open(tmp_path / "home", models=models, settings=Settings(background=False, mode="embedded")),
         study_sets([written(tmp_path / "friends", ["rosa"])]),
         ["main"],
         settings=QUICK,

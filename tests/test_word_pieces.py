@@ -11,7 +11,7 @@ from tokenizers.pre_tokenizers import Whitespace
 
 from hexamem.models.tokens import count_each, count_tokens
 from hexamem.models.word_pieces import WordPieces
-from hexamem.stores.embedders.bundled import BundledEmbedder
+from hexamem.stores.embedders.static import StaticEmbedder
 
 PLAIN = st.text(
     "abcdefghijklmnoprstuvwyzABCÄéß0123456789 \t\n\r.,;:!?'’“”—…-_[]()@#/\\\"中é😀\x00\x1f\u200b", max_size=80
@@ -26,7 +26,7 @@ WORDS = st.lists(
 
 @pytest.fixture(scope="module")
 def tokenizer() -> Tokenizer:
-    return BundledEmbedder()._tokenizer
+    return StaticEmbedder()._tokenizer
 
 
 @pytest.fixture(scope="module")

@@ -54,7 +54,7 @@ def kinds_of(user: UserMemory) -> Counter[str]:
 
 def test_rules_make_no_call(tmp_path: Path, scripted_server: ServerFactory) -> None:
     server = scripted_server(answer)
-    with opened(tmp_path, server, "rules") as memory:
+    with opened(tmp_path, server, "embedded") as memory:
         user = memory.user("ann")
         user.remember([*TALK, "My name is Ann and I live in Cork."])
         assert user.flush()
@@ -359,8 +359,8 @@ def test_what_fell_back_is_told_to_the_recall_beside_it(tmp_path: Path, scripted
         user = memory.user("ann")
         user.remember("My name is Ann and I live in Cork.")
         assert user.flush()
-        assert any("Cork" in item.text for item in user.items()), "the rules did the work"
-        assert any("single_call: the rules did the work" in line for line in memory.notices)
+        assert any("Cork" in item.text for item in user.items()), "the embedded engine did the work"
+        assert any("single_call: the embedded engine did the work" in line for line in memory.notices)
 
 
 # Usage and budgets.

@@ -19,7 +19,7 @@ from .fork_server import WRITE_PATH, python
 from .manager_script import answer
 from .scripted_server import ScriptedServer
 
-_KILLS = {"rules": 38, "agents,single_call": 12}  # workers killed in one home whose modes take turns
+_KILLS = {"embedded": 38, "agents,single_call": 12}  # workers killed in one home whose modes take turns
 _STAGES = ("label", "manage", "apply", "project")
 
 

@@ -39,19 +39,18 @@ from langchain_openai import ChatOpenAI
 
 import hexamem.agents.applying.applier
 import hexamem.agents.applying.nearest_items
-import hexamem.agents.rule_managers
-import hexamem.agents.rule_meta_manager
+import hexamem.agents.reader
 import hexamem.graphs.ingest
-import hexamem.intent.rule_labeler
+import hexamem.intent.embedded_labeler
 import hexamem.stores.recording
 import hexamem.user  # noqa: F401
 from hexamem import Memory, Settings
 from hexamem.agents.labelling.intent_labeler import IntentLabeling
-from hexamem.agents.managers.tiers import agents_tier, rules_tier, single_tier
+from hexamem.agents.managers.tiers import agents_tier, embedded_tier, single_tier
 from hexamem.graphs.ingest_nodes import IngestNodes
 from hexamem.models.chat_models import Models
 from hexamem.models.tokens import count_tokens
-from hexamem.stores.embedders import bundled
+from hexamem.stores.embedders import static
 from hexamem.stores.projections import Projector
 
 _PARTS = ("_prepare", "_finish")  # of a node that calls a model
@@ -155,7 +154,7 @@ def _look(user: Any, said: list[str]) -> None:
 
 
 def _work(home: Path, model: ChatOpenAI, mode: str, worker: int) -> None:
-    by_model = mode != "rules"
+    by_model = mode != "embedded"
     notes = home.with_suffix(".said")
     settings = Settings(background=False, mode=mode, batch_size=4, max_job_attempts=1_000)  # type: ignore[arg-type]
     with Memory.open(home, model=model if by_model else None, settings=settings) as memory:
@@ -236,13 +235,13 @@ def _kill(home: Path, model: ChatOpenAI, modes: list[str], kills: int, draw: ran
 def _warm_model(base_url: str) -> ChatOpenAI:
     """The model, after what takes long to load, and is only read from, was made once before forking."""
     model = ChatOpenAI(model="scripted", base_url=base_url, api_key="x", timeout=10)
-    bundled.BundledEmbedder = functools.cache(bundled.BundledEmbedder)  # type: ignore[misc, assignment]
-    bundled.BundledEmbedder().coverage("锁")
-    bundled.BundledEmbedder().embed_documents(["words"])
+    static.StaticEmbedder = functools.cache(static.StaticEmbedder)  # type: ignore[misc, assignment]
+    static.StaticEmbedder().coverage("锁")
+    static.StaticEmbedder().embed_documents(["words"])
     count_tokens("words")
-    models, rules = Models(default=model), rules_tier()
+    models, rules = Models(default=model), embedded_tier()
     agents_tier(models, "json_schema", *rules)
-    single_tier(models, "json_schema", rules[1], bundled.BundledEmbedder().embed_documents)
+    single_tier(models, "json_schema", rules[1], static.StaticEmbedder().embed_documents)
     return model
 
 

@@ -9,14 +9,14 @@ from langchain.tools import ToolRuntime
 from langchain_core.tools import StructuredTool, ToolException
 from pydantic import BaseModel
 
-from ..errors import ConfigError, HexamemError
-from ..scoping import ScopeResolver, resolve_scope
-from .operations import OPERATIONS, MemoryOperation, OperationCall
+from hexamem.errors import ConfigError, HexamemError
+from hexamem.scoping import ScopeResolver, resolve_scope
+from hexamem.tools.operations import OPERATIONS, MemoryOperation, OperationCall
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
-    from ..memory import Memory
+    from hexamem.memory import Memory
 
 __all__ = ["memory_tools"]
 
@@ -32,8 +32,8 @@ def memory_tools(
 
     Args:
         memory: an open memory.
-        names: which ones, of ``search_memory``, ``research_memory``, ``remember``, ``update_core``, ``forget``,
-            ``list_memory``, ``read_resource``, ``use_secret``; all when None.
+        names: which ones, of ``search_memory``, ``research_memory``, ``remember``, ``update_core``, ``find_to_forget``,
+            ``forget``, ``list_memory``, ``read_resource``, ``use_secret``; all when None.
         scope: tells the user from the tool's ``ToolRuntime``, in place of the context.
 
     Raises:

@@ -7,6 +7,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 __all__ = [
+    "FindToForgetInput",
+    "FindToForgetOutput",
     "ForgetInput",
     "ForgetOutput",
     "FoundRecord",
@@ -122,29 +124,27 @@ class UpdateCoreInput(_Input):
     value: str = Field(description="The whole new text of the block.")
 
 
+class FindToForgetInput(_Input):
+    query: str = Field(min_length=1, max_length=2_000, description="What is to be forgotten, in any words.")
+    k: int = Field(default=20, ge=1, le=50, description="How many records at most.")
+    since: str | None = Field(default=None, description="Not before this ISO date or time.")
+    until: str | None = Field(default=None, description="Not after this ISO date or time.")
+
+
+class FindToForgetOutput(_Values):
+    records: list[FoundRecord] = Field(description="Candidates, best first. None of them is forgotten yet.")
+
+
 class ForgetInput(_Input):
-    ids: list[str] = Field(default_factory=list, max_length=50, description="Ids from a search or list.")
-    what: str = Field(
-        default="",
-        max_length=500,
-        description="Or what is to be forgotten, in words that stand there: 'stays at the Anker Hotel'.",
-    )
+    ids: list[str] = Field(min_length=1, max_length=50, description="Ids from find_to_forget, a search or a list.")
     reason: str = Field(default="", description="Why, for the history.")
 
 
 class ForgetOutput(_Values):
-    forgotten: list[str] = Field(description="Ids of what was forgotten whole: also of replies that only repeat it.")
+    forgotten: list[str] = Field(
+        description="Ids of what was forgotten, with the items that were learned from it alone."
+    )
     undo_with: list[str] = Field(description="The operation that a person can undo.")
-    said: list[str] | None = Field(default=None, description="How what was forgotten begins, in the same order.")
-    shortened: list[FoundRecord] | None = Field(
-        default=None,
-        description="Messages that say more: the sentences that say it were forgotten, this is what is left.",
-    )
-    not_sure: list[FoundRecord] | None = Field(
-        default=None,
-        description="NOT forgotten: these say it too, or may. Ask the user which go as a whole, then give their ids.",
-    )
-    next: str = Field(description="What to do now.")
 
 
 class ListInput(_Input):

@@ -14,18 +14,20 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel
 
-from ..errors import InvalidInputError, NotFoundError
-from ..memory_types import CoreItem, Hit, MemoryItem, ResourceItem, Step, VaultItem
-from ..memory_types.cutting import trimmed
-from ..memory_types.local_time import iso_in
-from ..memory_types.times import read_zone, shown
-from ..retrieval.packing import distinct_hits, hit_line, hit_text, item_text
-from ..stores.ledger import event_time, has_own_time
-from ..stores.ledger.said_steps import last_said
-from ..stores.ledger.steps import known_messages
-from ..stores.secrets import reference
-from .forgetting import Forgotten, forget_by_ids, forget_by_words
-from .operation_forms import (
+from hexamem.errors import InvalidInputError, NotFoundError
+from hexamem.memory_types import CoreItem, Hit, MemoryItem, ResourceItem, Step, VaultItem
+from hexamem.memory_types.cutting import trimmed
+from hexamem.memory_types.local_time import iso_in
+from hexamem.memory_types.times import read_zone, shown
+from hexamem.retrieval.packing import distinct_hits, hit_line, hit_text, item_text
+from hexamem.stores.ledger import event_time, has_own_time
+from hexamem.stores.ledger.said_steps import last_said
+from hexamem.stores.ledger.steps import known_messages
+from hexamem.stores.secrets import reference
+from hexamem.tools.forgetting import find_to_forget, forget_records
+from hexamem.tools.operation_forms import (
+    FindToForgetInput,
+    FindToForgetOutput,
     ForgetInput,
     ForgetOutput,
     FoundRecord,
@@ -50,8 +52,8 @@ from .operation_forms import (
 )
 
 if TYPE_CHECKING:
-    from ..scoping import MemoryScope
-    from ..user import UserMemory
+    from hexamem.scoping import MemoryScope
+    from hexamem.user import UserMemory
 
 __all__ = ["OPERATIONS", "Caller", "MemoryOperation", "OperationCall"]
 
@@ -200,8 +202,8 @@ def _sources(user: UserMemory, call: OperationCall) -> list[dict[str, str]]:
 
 
 def _moment(user: UserMemory, when: str | None) -> datetime:
-    from ..memory_types import utc_now
-    from ..memory_types.times import parse_time
+    from hexamem.memory_types import utc_now
+    from hexamem.memory_types.times import parse_time
 
     return parse_time(when, timezone=user.timezone).utc if when else utc_now()
 
@@ -217,40 +219,16 @@ def _update_core(user: UserMemory, call: OperationCall, given: UpdateCoreInput) 
     return StoredOutput(id=user.add(values, actor="model", reason="the agent wrote the block").id, stored="new")
 
 
+def _find_to_forget(user: UserMemory, call: OperationCall, given: FindToForgetInput) -> FindToForgetOutput:
+    times = {name: value for name in ("since", "until") if (value := getattr(given, name))}
+    asking = {one["step_id"] for one in _sources(user, call)}
+    records = find_to_forget(user, given.query, given.k, where=times or None, without=asking)
+    return FindToForgetOutput(records=[_record(user, one) for one in records])
+
+
 def _forget(user: UserMemory, call: OperationCall, given: ForgetInput) -> ForgetOutput:
-    asks = {one["step_id"] for one in _sources(user, call)}
-    reason = given.reason or "the agent was to forget it"
-    if given.ids:
-        done = forget_by_ids(user, given.ids, without=asks, actor="model", reason=reason)
-    else:
-        done = forget_by_words(user, given.what, without=asks, actor="model", reason=reason)
-    return ForgetOutput(
-        forgotten=[one.id for one in done.records],
-        said=[_beginning(_saying(one)) for one in done.records] or None,
-        shortened=[_record(user, one) for one in done.shortened] or None,
-        not_sure=[_record(user, one) for one in done.unsure] or None,
-        undo_with=[done.operation.id] if done.operation is not None else [],
-        next=_next(done),
-    )
-
-
-def _next(done: Forgotten) -> str:
-    """What the model is to do after forgetting."""
-    told = []
-    if done.operation is None:
-        told.append("Nothing was forgotten.")
-    if done.shortened:
-        told.append(
-            "Of the messages under shortened only the sentences that say it were forgotten; the text given is kept."
-        )
-    if done.unsure:
-        told.append(
-            "What is under not_sure was NOT forgotten: ask the user which of it is to go as a whole, then call forget with "
-            "the ids of those; search_memory tells them again."
-        )
-    elif done.operation is not None:
-        told.append("Memory holds nothing else that says it: tell the user that it is done.")
-    return " ".join(told)
+    done = forget_records(user, given.ids, actor="model", reason=given.reason or "the agent was to forget it")
+    return ForgetOutput(forgotten=[one.id for one in done.records], undo_with=[done.operation.id])
 
 
 def _saying(record: Step | MemoryItem) -> str:
@@ -377,11 +355,19 @@ OPERATIONS: tuple[MemoryOperation[Any, Any], ...] = (
         changes=True,
     ),
     MemoryOperation(
+        name="find_to_forget",
+        description="List the records that say what the user wants forgotten: messages, replies and what was learned from "
+        "them, in this conversation too. Nothing is forgotten by it. Give the ids of those that say it, replies that repeat "
+        "it among them, to forget; where you doubt which are meant, ask the user.",
+        input=FindToForgetInput,
+        output=FindToForgetOutput,
+        run=_find_to_forget,
+    ),
+    MemoryOperation(
         name="forget",
-        description="Forget records when the user asks for it: by their ids, as search_memory tells them, or by words for what "
-        "they say, in this conversation too. What says just that goes, of a longer message the sentences that do, and "
-        "replies that only repeat it. Under not_sure the answer lists what was NOT forgotten and says it too: ask the user, "
-        "then call again with its ids. Do not repeat what was forgotten: your reply is stored. A person can undo it.",
+        description="Forget records by their ids when the user asks for it: all of them or none. Find them with "
+        "find_to_forget or search_memory first. Each goes as a whole, and with a message what was learned from it alone. "
+        "Do not repeat what was forgotten: your reply is stored. A person can undo it.",
         input=ForgetInput,
         output=ForgetOutput,
         run=_forget,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -18,22 +19,21 @@ from langgraph.types import Command, interrupt
 from langsmith import tracing_context
 from pydantic import PrivateAttr
 
-from .. import lazy_re as re
-from ..aligning import MEMORY_TOOLS
-from ..errors import ConfigError, HexamemError, NotFoundError
-from ..memory_types import Sensitivity, VaultItem
-from ..memory_types.times import shown
-from ..scoping import ScopeResolver, resolve_scope
-from ..stores.ledger import whole_words
-from ..stores.ledger.vault import list_secrets
-from ..stores.secrets import reference
+from hexamem.aligning import MEMORY_TOOLS
+from hexamem.errors import ConfigError, HexamemError, NotFoundError
+from hexamem.memory_types import Sensitivity, VaultItem
+from hexamem.memory_types.times import shown
+from hexamem.scoping import ScopeResolver, resolve_scope
+from hexamem.stores.ledger import whole_words
+from hexamem.stores.ledger.vault import list_secrets
+from hexamem.stores.secrets import reference
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
     from langgraph.prebuilt.tool_node import ToolCallRequest
 
-    from ..memory import Memory
-    from ..user import UserMemory
+    from hexamem.memory import Memory
+    from hexamem.user import UserMemory
 
 __all__ = ["VaultMiddleware"]
 

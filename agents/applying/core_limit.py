@@ -1,16 +1,15 @@
-"""The limit of a core block: compacted by dropping what it says twice; what is still too much moves, nothing is lost."""
+"""The limit of a core block: repeated sentences are dropped, and what still has no room is moved to another item."""
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
-from ... import lazy_re as re
-from ...intent.phrases.sentence_splitting import SentenceSplitter
-from ...stores.secrets import find_references
+from hexamem.stores.secrets import find_references
 
 __all__ = ["Fitted", "fit_into"]
 
-_UNITS = SentenceSplitter(re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])"))
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])")
 
 
 class Fitted(NamedTuple):
@@ -33,40 +32,38 @@ def fit_into(value: str, limit: int) -> Fitted:
     """
     if len(value) <= limit:
         return Fitted(value, ())
-    lines = [re.sub(r"[^\S\n]+", " ", line).strip() for line in value.split("\n")]
     seen: set[str] = set()
-    units: list[tuple[str, str]] = []  # what joins it to the one before, its text
-    for line in lines:
-        glue = "\n"
-        for unit in (part.strip() for part in _UNITS.split(line)):
-            key = unit.casefold().strip(" .!?。！？；;,，-*•")
+    sentences: list[tuple[str, str]] = []  # the separator before it, its text
+    for line in value.split("\n"):
+        separator = "\n"
+        for part in _SENTENCE_END.split(re.sub(r"\s+", " ", line)):
+            sentence = part.strip()
+            key = sentence.casefold().strip(" .!?。！？；;,，-*•")
             if not key or key in seen:
                 continue
             seen.add(key)
-            units.append((glue, unit))
-            glue = "" if unit[-1] in "。！？；" else " "
-    kept, over = "", list[str]()
-    for glue, unit in units:
-        longer = f"{kept}{glue}{unit}" if kept else unit
-        if not over and len(longer) <= limit:
-            kept = longer
-        elif not kept:
-            at = _cut(unit, limit)
-            kept, rest = unit[:at].rstrip(), unit[at:].lstrip()
-            over += [rest] if rest else []
+            sentences.append((separator, sentence))
+            separator = "" if sentence[-1] in "。！？；" else " "
+    block, overflow = "", list[str]()
+    for separator, sentence in sentences:
+        longer = f"{block}{separator}{sentence}" if block else sentence
+        if not overflow and len(longer) <= limit:
+            block = longer
+        elif not block:
+            at = _cut(sentence, limit)
+            block, rest = sentence[:at].rstrip(), sentence[at:].lstrip()
+            overflow += [rest] if rest else []
         else:
-            over.append(unit)
-    return Fitted(kept, tuple(over))
+            overflow.append(sentence)
+    return Fitted(block, tuple(overflow))
 
 
 def _cut(text: str, limit: int) -> int:
     """Where to cut a text so that its first part has at most ``limit`` characters."""
-    at = limit
-    for found in find_references(text):
-        if found.start < at < found.end:
-            at = found.start
+    references = find_references(text)
+    at = next((found.start for found in references if found.start < limit < found.end), limit)
     if at == len(text) or at == 0:
         return at
     blank = text.rfind(" ", 0, at + 1)
-    inside = any(found.start < blank < found.end for found in find_references(text))
+    inside = any(found.start < blank < found.end for found in references)
     return blank if blank > at // 2 and not inside else at

@@ -1,12 +1,18 @@
-"""Duplicates: which item states already what a new one states, field by field for each kind."""
+"""Duplicates: whether two items state the same fact.
+
+A fact stored twice does little harm; two facts taken for one lose one of them. So in doubt both items stay.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
 from datetime import tzinfo
 
-from ... import lazy_re as re
-from ...memory_types import (
+import numpy as np
+import numpy.typing as npt
+
+from hexamem.memory_types import (
     CoreItem,
     EpisodicItem,
     MemoryItem,
@@ -16,129 +22,132 @@ from ...memory_types import (
     Source,
     VaultItem,
 )
-from .likeness import Likeness, Verdict, telling_words
 
-__all__ = ["compare_items", "find_duplicate", "from_same_words", "join_sources"]
+__all__ = ["SAME_FACT", "Embed", "FactComparer", "fold", "join_sources", "statement_of"]
 
-_MARKS = " \t\n.,;:!?…。，；：！？\"'“”‘’()（）"
-_WHOLE = frozenset(("human", "user", "profile"))
-_SENTENCE_END = re.compile(r"[.;](?=\s|$)|[\n。；]")
-_FILES = frozenset(("file", "image", "audio", "video"))
+Vectors = npt.NDArray[np.float32]
+Embed = Callable[[Sequence[str]], Vectors]
+"""n texts → ``(n, d)`` unit rows."""
+
+SAME_FACT = 0.99
+"""The cosine from which two texts with the same numbers and names state the same fact.
+
+Of 25 pairs that differ in one decisive word ("not", "before" and "after", "buy" and "sell") the highest was 0.984 with
+the bundled encoder; the best of 15 paraphrases had 0.986. A lower threshold merges contradictions.
+"""
+
+_MARKS = ".,;:!?…。，；：！？、\"'“”‘’()（）*•"
 
 
-def join_sources(one: Sequence[Source], two: Iterable[Source]) -> tuple[Source, ...]:
-    """All sources of both, each once; a quote that lies within another of the same step adds nothing."""
-    joined = list(one)
-    for source in two:
+def fold(text: str) -> str:
+    """A text without letter case, width, spacing, and punctuation at the ends of words."""
+    words = (word.strip(_MARKS) for word in unicodedata.normalize("NFKC", text).casefold().split())
+    return " ".join(word for word in words if word)
+
+
+def join_sources(first: Sequence[Source], second: Iterable[Source]) -> tuple[Source, ...]:
+    """All sources of both, without quotes that lie within another quote of the same step."""
+    joined = list(first)
+    for source in second:
         if not any(_covers(other, source) for other in joined):
             joined.append(source)
     return tuple(joined)
 
 
-def _covers(one: Source, two: Source) -> bool:
-    if one.step_id != two.step_id:
+def _covers(outer: Source, inner: Source) -> bool:
+    if outer.step_id != inner.step_id:
         return False
-    if one.start is None or one.end is None or two.start is None or two.end is None:
-        return one.quote == two.quote
-    return one.start <= two.start and two.end <= one.end
+    if outer.start is None or outer.end is None or inner.start is None or inner.end is None:
+        return outer.quote == inner.quote
+    return outer.start <= inner.start and inner.end <= outer.end
 
 
-def from_same_words(one: MemoryItem, two: MemoryItem) -> bool:
-    """Whether both items quote the same words: spans of one step that overlap."""
-    for a in one.sources:
-        for b in two.sources:
-            if a.step_id != b.step_id:
-                continue
-            if a.start is None or a.end is None or b.start is None or b.end is None:
-                if a.quote and a.quote == b.quote:
-                    return True
-            elif max(a.start, b.start) < min(a.end, b.end):
-                return True
-    return False
+def statement_of(item: MemoryItem) -> str:
+    """The part of an item's text that states the fact, without the label or name that it belongs to."""
+    match item:
+        case CoreItem():
+            return item.value
+        case SemanticItem() | EpisodicItem():
+            return item.summary
+        case ProceduralItem():
+            return "\n".join((item.summary, *item.steps))
+        case VaultItem():
+            return item.caption
+        case _:
+            return item.text
 
 
-def find_duplicate(
-    known: Iterable[MemoryItem], new: MemoryItem, likeness: Likeness, zone: tzinfo
-) -> tuple[MemoryItem, Verdict] | None:
-    """The first item that states the same as the new one, with what the new one adds to it; None where none does."""
-    found: tuple[MemoryItem, Verdict] | None = None
-    for one in known:
-        if one.kind != new.kind or one.id == new.id or one.status != "active":
-            continue
-        verdict = compare_items(one, new, likeness, zone)
-        if verdict in ("same", "less"):
-            return one, verdict
-        if verdict == "more" and found is None:
-            found = one, verdict
-    return found
+class FactComparer:
+    """Compares items and texts; texts are embedded only where their words do not decide, each of them once.
 
-
-def compare_items(known: MemoryItem, new: MemoryItem, likeness: Likeness, zone: tzinfo) -> Verdict:
-    """What a new item states beyond a known one of its kind.
-
-    Core items are compared within a label, semantic ones within a name (or where they quote the same words), events
-    within a day of the user's zone; a procedure by its steps, a resource by its content, a vault item by its secret.
+    Args:
+        embed: n texts → ``(n, d)`` unit rows.
     """
-    if new.valid_from and known.valid_from and known.valid_to and new.valid_from >= known.valid_to:
-        return "different"  # it was so, it ended, and now it is so again
-    same_words = from_same_words(known, new)
-    match known, new:
-        case CoreItem(), CoreItem():
-            if telling_words(known.label) != telling_words(new.label):
-                return "less" if _tells(known, new, likeness) else "different"
-            return likeness.compare(known.value, new.value, same_words=same_words)
-        case EpisodicItem(), EpisodicItem():
-            if known.occurred_at.astimezone(zone).date() != new.occurred_at.astimezone(zone).date():
-                return "different"
-            return _summaries(known, new, likeness, same_words)
-        case SemanticItem(), SemanticItem():
-            if telling_words(known.name) != telling_words(new.name) and not same_words:
-                return "different"
-            return _summaries(known, new, likeness, same_words)
-        case ProceduralItem(), ProceduralItem():
-            verdict = likeness.compare("\n".join(known.steps), "\n".join(new.steps), same_words=same_words)
-            alike = telling_words(known.summary) & telling_words(new.summary) or verdict == "same"
-            # Steps are done in their order: fewer or more of them make another procedure unless one goes on from it.
-            if len(known.steps) != len(new.steps) and verdict in ("less", "more") and not same_words:
-                return "different"
-            return verdict if alike else "different"
-        case ResourceItem(), ResourceItem():
-            if _only_named(new) and known.title.casefold() != new.title.casefold():
-                return "different"  # two files may be named in the same words
-            if known.content.split() == new.content.split():
-                return "same"
-            return "less" if _only_named(new) and not _only_named(known) else "different"
-        case VaultItem(), VaultItem():
-            if known.secret_id or new.secret_id:
-                return "same" if known.secret_id == new.secret_id else "different"
-            if known.entry_type.casefold() != new.entry_type.casefold():
-                return "different"
-            return likeness.compare(known.caption, new.caption, same_words=same_words)
-    return "different"
+
+    def __init__(self, embed: Embed) -> None:
+        self._embed = embed
+        self._vectors: dict[str, Vectors] = {}
+
+    def same_text(self, known: str, new: str) -> bool:
+        """Whether two texts state the same: equal words, or the same numbers and names and a cosine of at least
+        ``SAME_FACT``.
+        """
+        if fold(known) == fold(new):
+            return True
+        if _exact_words(known) != _exact_words(new):
+            return False
+        missing = [text for text in (known, new) if text not in self._vectors]
+        if missing:
+            self._vectors.update(zip(missing, self._embed(missing), strict=True))
+        return float(self._vectors[known] @ self._vectors[new]) >= SAME_FACT
+
+    def same_item(self, known: MemoryItem, new: MemoryItem, zone: tzinfo) -> bool:
+        """Whether two items of one kind state the same fact about the same thing, and of the same time.
+
+        The thing is the label of a core item, the name of a semantic item, the day of an event in the user's zone, the
+        content of a resource, and the secret of a vault item.
+        """
+        if known.kind != new.kind or _subject(known, zone) != _subject(new, zone):
+            return False
+        if new.valid_from and known.valid_to and new.valid_from >= known.valid_to:
+            return False
+        if isinstance(new, ResourceItem) or (isinstance(new, VaultItem) and new.secret_id):
+            return True
+        return self.same_text(statement_of(known), statement_of(new))
+
+    def find(self, known: Iterable[MemoryItem], new: MemoryItem, zone: tzinfo) -> MemoryItem | None:
+        """The first active item that states the same as the new one."""
+        others = (item for item in known if item.id != new.id and item.status == "active")
+        return next((item for item in others if self.same_item(item, new, zone)), None)
 
 
-def _tells(known: CoreItem, new: CoreItem, likeness: Likeness) -> bool:
-    """Whether a block on all that is known of the user holds a sentence that says just what a new one does."""
-    if known.label.casefold() not in _WHOLE:
-        return False
-    said = (part for part in _SENTENCE_END.split(known.value) if part.strip())
-    return any(likeness.compare(part.strip(), new.value) == "same" for part in said)
+def _subject(item: MemoryItem, zone: tzinfo) -> object:
+    match item:
+        case CoreItem():
+            return fold(item.label)
+        case SemanticItem():
+            return fold(item.name)
+        case EpisodicItem():
+            return item.occurred_at.astimezone(zone).date()
+        case ResourceItem():
+            return item.content.split() or [fold(item.title)]
+        case VaultItem():
+            return item.secret_id or fold(item.entry_type)
+        case ProceduralItem():
+            return len(item.steps)
+        case _:
+            return None
 
 
-def _only_named(item: ResourceItem) -> bool:
-    """Whether all that is known of a file is the words in which it was named."""
-    if item.resource_type not in _FILES or item.title not in item.content:
-        return False
-    words = item.content.strip(_MARKS)  # a quote ends with a word
-    return any(words in source.quote for source in item.sources)
+def _exact_words(text: str) -> tuple[str, ...]:
+    """The words for which no other may stand, in order: those with a digit, with a capital (names), and those of a script
+    without capitals, in which names cannot be distinguished by their form.
+    """
+    words = (word.strip(_MARKS) for word in unicodedata.normalize("NFKC", text).split())
+    return tuple(word.casefold() for word in words if any(_is_exact(character) for character in word))
 
 
-def _summaries(
-    known: EpisodicItem | SemanticItem, new: EpisodicItem | SemanticItem, likeness: Likeness, same_words: bool
-) -> Verdict:
-    verdict = likeness.compare(known.summary, new.summary, same_words=same_words)
-    if verdict == "different" or not new.details:
-        return verdict
-    whole = f"{known.summary}\n{known.details}"
-    added = likeness.compare(whole, f"{whole}\n{new.summary}\n{new.details}", same_words=True)
-    return "more" if added == "more" else verdict
+def _is_exact(character: str) -> bool:
+    return character.isdigit() or (
+        character.isalpha() and (character.isupper() or character.lower() == character.upper())
+    )

@@ -1,11 +1,12 @@
-"""Evidence: whether the words that a proposal quotes really were said, in this batch, by somebody who may say so.
+"""Evidence: whether the quoted words of a proposal are in the batch, from somebody whose word counts.
 
-A memory manager may misquote, quote what was said long before, or learn again what recall has just put before the
-model. So nothing is believed of a quote but its place in a step.
+A memory manager may misquote, quote what precedes the batch, or learn again what recall has just shown to the model. So
+a quote is accepted only with its place in a step.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,111 +14,101 @@ from datetime import datetime
 from difflib import SequenceMatcher
 from typing import Any
 
-from ... import lazy_re as re
-from ...memory_types import Source, Step
-from ...memory_types.proposals import Proposal
-from ...stores.ledger import whole_words
-from ...stores.lexical.tokens import tokenize_document
-from ...stores.secrets import find_references
-from ..contract import Batch, HeardStep
-from .slots import slot_name
+from hexamem.agents.applying.slots import slot_of
+from hexamem.agents.contract import Batch, HeardStep
+from hexamem.memory_types import Source, Step
+from hexamem.memory_types.proposals import Proposal
+from hexamem.stores.ledger import whole_words
+from hexamem.stores.lexical.tokens import tokenize_document
+from hexamem.stores.secrets import find_references
 
-__all__ = ["Heard", "check_evidence", "find_quote"]
+__all__ = ["CheckedEvidence", "check_evidence", "find_quote"]
 
 _ALIKE = str.maketrans("‘’‚‛`´“”„‟«»‐‑‒–—−…", "''''''\"\"\"\"\"\"------.")
 _IGNORED = frozenset("\u200b\u200c\u200d\u2060\ufeff\u00ad")
-_SAYS_SOMETHING = re.compile(r"[^\W_]")
+_HAS_WORD = re.compile(r"[^\W_]")
 _CUT_OFF = re.compile(r"^\.{2,} *")
-_NOT_PLAIN = re.compile(r"\s\s|[^\S ]|`|\{\{|[\x00-\x1f\x7f]")
 _SHORT, _GRAM, _LONG = 8, 3, 60  # words, words, characters
 _REPEATED_BY_OTHERS, _REPEATED_BY_USER = 0.6, 0.8
-_ABOUT_THE_USER = frozenset({"user", "the user", "i", "me", "myself", "用户", "使用者", "我"})
+_THE_USER = frozenset({"user", "the user"})  # as prompts name the user
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Heard:
-    """What the evidence of a proposal comes to.
+class CheckedEvidence:
+    """The result of checking the evidence of a proposal.
 
     Attributes:
-        sources: the quotes that hold, as they stand in the content of their steps, with their spans.
-        said_at: when the last of them was said; None where the proposal has none.
-        role: who said it: ``user`` where one of them is a person's.
+        sources: the quotes that hold, as they are in the content of their steps, with their spans.
+        stated_at: the time of the last of them; None where the proposal has none.
         refused: why the proposal cannot rest on them; empty where it can.
         notes: quotes that were left out although others hold.
     """
 
     sources: tuple[Source, ...] = ()
-    said_at: datetime | None = None
-    role: str = "user"
+    stated_at: datetime | None = None
     refused: str = ""
     notes: tuple[str, ...] = ()
 
 
-def check_evidence(batch: Batch, proposal: Proposal, steps: Mapping[str, Step]) -> Heard:
+def check_evidence(batch: Batch, proposal: Proposal, steps: Mapping[str, Step]) -> CheckedEvidence:
     """Check the quotes of a proposal.
 
-    A quote holds when it stands in the content of a step of the batch, or in what is searched of it (captions,
+    A quote holds when it is in the content of a step of the batch, or in what is searched of it (captions,
     transcripts), or in its resolved text; whitespace, quotation marks, dashes, letter case and width do not matter,
     everything else does. Refused are quotes of steps before the batch, of system text, and of what only repeats texts
-    that recall has just shown. What the assistant, a tool or another said alone is evidence only where the manager
-    marks that it knows whose words these are (``values["metadata"]["said_by"]`` names the role); for a core item, and
-    a semantic item about the user, it never is.
+    that recall has just shown. Words of the assistant, a tool or another alone are evidence only where the manager marks
+    whose words they are (``values["metadata"]["said_by"]`` names the role); for a core item, and a semantic item about
+    the user, they never are.
 
     Args:
         steps: the steps of the batch as the ledger has them now, by id; forgotten ones are missing.
     """
-    here = {heard.step.id: heard for heard in batch.steps}
+    in_batch = {heard.step.id: heard for heard in batch.steps}
     before = {heard.step.id for heard in batch.before}
-    found: list[tuple[Step, Source]] = []
+    accepted: list[tuple[Step, Source]] = []
     refusals: list[str] = []
-    for one in proposal.evidence:
-        heard, step = here.get(one.step_id), steps.get(one.step_id)
+    for evidence in proposal.evidence:
+        step_id = evidence.step_id
+        heard, step = in_batch.get(step_id), steps.get(step_id)
         if heard is None:
             refusals.append(
-                f"step {one.step_id} came before the batch, from which nothing is learned"
-                if one.step_id in before
-                else f"step {one.step_id[:80]} is none of the batch"
+                f"step {step_id} came before the batch, from which nothing is learned"
+                if step_id in before
+                else f"step {step_id[:80]} is none of the batch"
             )
         elif step is None:
-            refusals.append(f"step {one.step_id} is forgotten")
+            refusals.append(f"step {step_id} is forgotten")
         elif step.role == "system":
-            refusals.append(f"step {one.step_id} is system text, which says nothing about the user")
-        elif (source := _cited(heard, step, one.quote)) is None:
-            refusals.append(f"the quote does not stand in step {one.step_id}")
-        elif _repeats(step, source.quote or one.quote, batch.shown):
-            refusals.append(f"the quote of step {one.step_id} repeats what recall has just shown")
+            refusals.append(f"step {step_id} is system text, which is no evidence about the user")
+        elif (source := _cited(heard, step, evidence.quote)) is None:
+            refusals.append(f"the quote is not in step {step_id}")
+        elif _repeats(step, source.quote or evidence.quote, batch.shown):
+            refusals.append(f"the quote of step {step_id} repeats what recall has just shown")
         else:
-            found.append((step, source))
-    if not found:
-        return Heard(refused="; ".join(refusals) or "no evidence: quote the words of a step")
-    by_user = [step for step, _ in found if step.role == "user"]
-    if not by_user and (why := _may_not_say(proposal, {step.role for step, _ in found})):
-        return Heard(refused=why)
-    said_by = by_user or [step for step, _ in found]
-    sources = tuple(dict.fromkeys(source for _, source in found))
-    return Heard(
-        sources=sources,
-        said_at=max(step.occurred_at for step in said_by),
-        role=said_by[0].role,
+            accepted.append((step, source))
+    if not accepted:
+        return CheckedEvidence(refused="; ".join(refusals) or "no evidence: quote the words of a step")
+    by_user = [step for step, _ in accepted if step.role == "user"]
+    if not by_user and (why := _is_no_evidence(proposal, {step.role for step, _ in accepted})):
+        return CheckedEvidence(refused=why)
+    return CheckedEvidence(
+        sources=tuple(dict.fromkeys(source for _, source in accepted)),
+        stated_at=max(step.occurred_at for step in by_user or [step for step, _ in accepted]),
         notes=tuple(refusals),
     )
 
 
-def _may_not_say(proposal: Proposal, roles: set[str]) -> str:
+def _is_no_evidence(proposal: Proposal, roles: set[str]) -> str:
     """Why words of these roles, none of them the user's, are no evidence; empty where they are."""
-    said = " and ".join(sorted(roles))
-    if proposal.kind == "core":
-        return f"only the {said} said it: what is core about the user needs the user's own words"
+    by = f"only the {' and '.join(sorted(roles))} said it"
     metadata = proposal.values.get("metadata")
     fields: Mapping[str, Any] = metadata if isinstance(metadata, Mapping) else {}
-    if proposal.kind == "semantic":
-        name = proposal.values.get("name")
-        about = name.strip().casefold() if isinstance(name, str) else ""
-        slot = fields.get("slot")
-        if about in _ABOUT_THE_USER or (isinstance(slot, str) and slot and "." not in slot_name(slot)):
-            return f"only the {said} said it: a fact about the user needs the user's own words"
+    slot = slot_of(fields)
+    about_user = str(proposal.values.get("name")).strip().casefold() in _THE_USER or (slot and "." not in slot)
+    if proposal.kind == "core" or (proposal.kind == "semantic" and about_user):
+        return f"{by}: a fact about the user needs the user's own words"
     if fields.get("said_by") not in roles:
-        return f"only the {said} said it, and the proposal does not say that it means to learn from that"
+        return f"{by}, and the proposal does not mark that it means to learn from that"
     return ""
 
 
@@ -125,16 +116,14 @@ def _may_not_say(proposal: Proposal, roles: set[str]) -> str:
 
 
 def find_quote(quote: str, text: str) -> tuple[int, int] | None:
-    """Where a quote stands in a text, as character offsets ``(start, end)``; None where it does not.
+    """Where a quote is in a text, as character offsets ``(start, end)``; None where it is not.
 
     Whitespace, quotation marks, dashes, letter case and width do not matter. It must begin and end with whole words,
-    so that "Ann" is no quote of "planned", unless it is so long that it cannot stand there by chance.
+    so that "Ann" is no quote of "planned", unless it is so long that it cannot be there by chance.
     """
-    if exact := _exact(quote, text):
-        return exact
     wanted, _ = _folded(quote)
     wanted = _CUT_OFF.sub("", wanted.strip()).rstrip(". ")
-    if not _SAYS_SOMETHING.search(wanted):
+    if not _HAS_WORD.search(wanted):
         return None
     folded, places = _folded(text)
     if len(wanted) >= _LONG:
@@ -144,18 +133,6 @@ def find_quote(quote: str, text: str) -> tuple[int, int] | None:
         match = whole_words(wanted).search(folded)
         start, end = match.span() if match else (-1, 0)
     return (places[start][0], places[end - 1][1]) if start >= 0 else None
-
-
-def _exact(quote: str, text: str) -> tuple[int, int] | None:
-    """Where a quote stands in a plain text, in which nothing but letter case has to be put aside: that is quicker."""
-    wanted = quote.strip().rstrip(". ")
-    if not (text.isascii() and wanted.isascii()) or _NOT_PLAIN.search(text) or wanted.startswith(".."):
-        return None
-    start = text.lower().find(wanted.lower()) if _SAYS_SOMETHING.search(wanted) else -1
-    end = start + len(wanted)
-    if start < 0 or (start and wanted[0].isalnum() and text[start - 1].isalnum()):
-        return None
-    return None if end < len(text) and wanted[-1].isalnum() and text[end].isalnum() else (start, end)
 
 
 def _folded(text: str) -> tuple[str, list[tuple[int, int]]]:
@@ -188,7 +165,7 @@ def _folded(text: str) -> tuple[str, list[tuple[int, int]]]:
 
 
 def _cited(heard: HeardStep, step: Step, quote: str) -> Source | None:
-    """The source that a quote comes to; without a span where it stands in a caption or transcript alone."""
+    """The source of a quote; without a span where it is in a caption or transcript alone."""
     if span := find_quote(quote, step.content):
         start, end = span
         return Source(step_id=step.id, quote=step.content[start:end], start=start, end=end)
@@ -221,7 +198,7 @@ def _in_original(resolved: str, content: str, start: int, end: int) -> tuple[int
 def _repeats(step: Step, quote: str, shown: Sequence[str]) -> bool:
     """Whether a quote only repeats a text that recall has shown.
 
-    A person may say a known thing again in a few words: that confirms it. Of a person's words only a longer copy
+    A person may repeat a known fact in a few words: that confirms it. Of a person's words only a longer copy
     counts as repeated, and never the step that recall has shown itself.
     """
     if not shown:

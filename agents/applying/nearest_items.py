@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from ...memory_types import ItemKind
-from ...retrieval import STRATEGIES, Searcher
-from ...retrieval.permit import Request
-from ...stores.ledger import Ledger
-from ...stores.ledger.items import count_items, select_item_ids
+from hexamem.memory_types import ItemKind
+from hexamem.retrieval import STRATEGIES, Searcher
+from hexamem.retrieval.permit import Request
+from hexamem.stores.ledger import Ledger
+from hexamem.stores.ledger.items import count_items, select_item_ids
 
 __all__ = ["nearest_items"]
 

@@ -1,18 +1,18 @@
-"""The values of a proposal read with patience: what can be put right is, and said; what cannot is refused.
+"""Reading the values of a proposal: what can be corrected is, with a note; what cannot is refused.
 
-Models give fields that do not exist, dates without a zone or a day, lists as text, and summaries of a page.
+Models set fields that do not exist, dates without a zone or a day, lists as text, and summaries as long as a page.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, get_args
 
-from ... import lazy_re as re
-from ...errors import InvalidInputError
-from ...intent.phrases.abbreviations import is_abbreviation_stop
-from ...memory_types import (
+from hexamem.agents.applying.core_limit import fit_into
+from hexamem.errors import InvalidInputError
+from hexamem.memory_types import (
     CoreItem,
     EpisodicItem,
     ItemKind,
@@ -23,8 +23,8 @@ from ...memory_types import (
     Sensitivity,
     VaultItem,
 )
-from ...memory_types.times import parse_time
-from ...stores.lexical.tokens import repair_surrogates
+from hexamem.memory_types.times import parse_time
+from hexamem.stores.lexical.tokens import repair_surrogates
 
 __all__ = ["read_values"]
 
@@ -46,17 +46,16 @@ _REST_GOES_TO = {"episodic": "details", "semantic": "details", "resource": "cont
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]")
 _MONTH = re.compile(r"(\d{4})-(\d{1,2})")
 _YEAR = re.compile(r"[12]\d{3}")
-_SENTENCE_END = re.compile(r"[.!?](?=\s)|[。！？；\n]")
-_CONTACT = re.compile(r"phone|mobile|e-?mail|contact|fax|handle|telephone|电话|手机|邮箱|联系", re.IGNORECASE)
-_ADDRESS = re.compile(r"\baddress|地址|住址", re.IGNORECASE)
+_SENSITIVITY: Mapping[str, Sensitivity] = {"phone": "low", "email": "low", "address": "medium"}
+"""Of the entry types that the vault manager's schema lists, those that are no secrets."""
 
 
 def read_values(kind: ItemKind, values: Mapping[str, Any], timezone: str) -> tuple[dict[str, Any], list[str]]:
-    """The fields of an item that a proposal sets, and what was dropped or put right, in words without any value.
+    """The fields of an item that a proposal sets, and notes, without any value, on what was left out or corrected.
 
-    Control characters go, times are read in the user's zone (a month or year alone is its first day), texts that are
-    too long are cut at a sentence and their rest goes on in the details. Fields that the kind does not have, that only
-    operations set, or whose value cannot be read are left out.
+    Control characters are dropped, times are read in the user's zone (a month or year alone is its first day), texts that
+    are too long are cut at a sentence and their rest is put into the details. Fields that the kind does not have, that
+    only operations set, or whose value cannot be read are left out.
 
     Args:
         timezone: IANA name of the zone in which naive times are read.
@@ -80,12 +79,8 @@ def read_values(kind: ItemKind, values: Mapping[str, Any], timezone: str) -> tup
     if begins and ends and ends <= begins:
         del read["valid_to"]
         notes.append("valid_to: does not lie after valid_from; left out")
-    if kind == "vault" and "sensitivity" not in read:
-        what = f"{read.get('entry_type', '')} {read.get('caption', '')}" if "entry_type" in read else ""
-        if _ADDRESS.search(what) and not re.search(r"e-?mail", what, re.IGNORECASE):
-            read["sensitivity"] = "medium"
-        elif _CONTACT.search(what):
-            read["sensitivity"] = "low"
+    if kind == "vault" and "sensitivity" not in read and (usual := _SENSITIVITY.get(read.get("entry_type", ""))):
+        read["sensitivity"] = usual
     return read, notes
 
 
@@ -151,20 +146,17 @@ def _time(name: str, value: Any, timezone: str, notes: list[str]) -> datetime | 
 
 
 def _cut_long(kind: ItemKind, read: dict[str, Any], notes: list[str]) -> None:
+    """Cut fields that are too long at a sentence; the rest goes to the details, or to ``metadata["more"]``."""
     for name, longest in _LONGEST.items():
         value = read.get(name)
         if not isinstance(value, str) or len(value) <= longest:
             continue
-        found = _SENTENCE_END.finditer(value, longest // 3, longest)
-        ends = [match.end() for match in found if not is_abbreviation_stop(value, match.start())]
-        at = ends[-1] if ends else max(value.rfind(" ", longest // 3, longest), 0) or longest
-        read[name], rest = value[:at].strip(), value[at:].strip()
+        read[name], overflow = fit_into(value, longest)
+        rest = "\n".join(overflow)
         target = _REST_GOES_TO.get(kind)
         if target is None or (kind == "resource" and name != "summary"):
             metadata = read.setdefault("metadata", {})
-            metadata["more"] = "\n".join(
-                part for part in (metadata.get("more"), rest) if isinstance(part, str) and part
-            )
-        else:
+            metadata["more"] = "\n".join(part for part in (metadata.get("more"), rest) if part)
+        elif rest:
             read[target] = "\n".join(part for part in (rest, read.get(target)) if part)
         notes.append(f"{name}: longer than {longest} characters; its rest was put elsewhere in the item")

@@ -7,19 +7,18 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from typing import Any
 
-from ...memory_types import CoreItem, ItemKind, MemoryItem, OperationKind, SemanticItem, Source
-from ...memory_types.base import utc_now
-from ...memory_types.proposals import Ends, Outcome, ProposalKind
-from ...stores.applying import KnownItem, KnownItems, keyed_id, write_changes
-from ...stores.ledger import Transaction, get_steps
-from ...stores.secrets import Cipher, SecretSpan, find_references
-from .contradictions import Held
-from .core_limit import fit_into
-from .evidence import Heard
-from .likeness import Likeness
-from .slots import slot_of
+from hexamem.agents.applying.contradictions import DatedItem, closed
+from hexamem.agents.applying.core_limit import fit_into
+from hexamem.agents.applying.duplicates import FactComparer
+from hexamem.agents.applying.slots import slot_of
+from hexamem.memory_types import CoreItem, ItemKind, MemoryItem, OperationKind, SemanticItem, Source
+from hexamem.memory_types.base import utc_now
+from hexamem.memory_types.proposals import Outcome, ProposalKind
+from hexamem.stores.applying import KnownItems, keyed_id, write_changes
+from hexamem.stores.ledger import Transaction, get_steps
+from hexamem.stores.secrets import Cipher, SecretSpan
 
-__all__ = ["ApplyState", "Changes", "Checked", "owned_by", "references_in"]
+__all__ = ["ApplyState", "Changes", "Checked"]
 
 Changes = list[tuple[MemoryItem | None, MemoryItem]]
 """Items before (None for a new one) and after."""
@@ -27,13 +26,14 @@ Changes = list[tuple[MemoryItem | None, MemoryItem]]
 
 @dataclass(slots=True, kw_only=True)
 class Checked:
-    """A proposal whose evidence holds and whose values were read and cleaned.
+    """A proposal whose evidence was verified and whose values were read and cleaned.
 
     Attributes:
-        secret_id: of the secret that a vault item is about.
+        stated_at: the time of its latest source.
+        ends: ids of items that end with it.
+        secret_id: of the secret that a vault item describes.
         found: secrets that were taken out of the values.
-        ends: what is over by it.
-        notes: receives what was put right on the way.
+        notes: receives what was corrected on the way.
     """
 
     operation: ProposalKind
@@ -41,123 +41,89 @@ class Checked:
     values: dict[str, Any]
     target: str | None
     merged: tuple[str, ...]
-    heard: Heard
-    said_at: datetime
+    ends: tuple[str, ...]
+    sources: tuple[Source, ...]
+    stated_at: datetime
     actor: str
     reason: str
     secret_id: str | None = None
     found: Mapping[str, SecretSpan] = field(default_factory=dict)
-    ends: tuple[Ends, ...] = ()
     notes: list[str] = field(default_factory=list)
-
-    @property
-    def quotes(self) -> list[str]:
-        """The words it rests on."""
-        return [source.quote for source in self.heard.sources]
 
 
 class ApplyState:
     """The items of a user within one transaction, as the proposals carried out so far have left them."""
 
-    def __init__(self, tx: Transaction, known: KnownItems, cipher: Cipher, likeness: Likeness, zone: tzinfo) -> None:
-        self.tx, self.known, self.cipher, self.likeness, self.zone = tx, known, cipher, likeness, zone
-        self._slots: dict[tuple[str, str, str], str] = {}
+    def __init__(self, tx: Transaction, known: KnownItems, cipher: Cipher, facts: FactComparer, zone: tzinfo) -> None:
+        self.tx, self.known, self.cipher, self.facts, self.zone = tx, known, cipher, facts, zone
 
-    def written(self, one: Checked, kind: OperationKind, changes: Changes, item: MemoryItem) -> Outcome:
-        """Write the changes as one operation, with what ends by them; the outcome names ``item``."""
-        if closed := self.closed_by(one, changes, item):
-            changes, kind = [*changes, *closed], "supersede" if kind == "add" else kind
-        done = write_changes(self.tx, self.known, kind, changes, actor=one.actor, reason=one.reason, found=one.found)
+    def written(self, proposal: Checked, kind: OperationKind, changes: Changes, item: MemoryItem) -> Outcome:
+        """Write the changes as one operation, with the items that end by it; the outcome names ``item``."""
+        if ending := self._ending(proposal, changes, item):
+            changes, kind = [*changes, *ending], "supersede" if kind == "add" else kind
+        actor, reason, found = proposal.actor, proposal.reason, proposal.found
+        done = write_changes(self.tx, self.known, kind, changes, actor=actor, reason=reason, found=found)
         applied: ProposalKind = kind  # type: ignore[assignment]  # one of those that a proposal has
         return Outcome(applied=applied, item_id=item.id, operation_id=done.id)
 
-    def closed_by(self, one: Checked, changes: Changes, item: MemoryItem) -> Changes:
-        """What else is over by an operation on ``item``; here nothing."""
-        return []
+    def _ending(self, proposal: Checked, changes: Changes, item: MemoryItem) -> Changes:
+        """The items that end by an operation on ``item``. One with a later source does not end; history is preserved."""
+        written = {after.id for _, after in changes}
+        written_item = next((after for _, after in changes if after.id == item.id), item)
+        moment, now = written_item.valid_from or proposal.stated_at, utc_now()
+        ending: Changes = []
+        for value in self.dated(self.known.whole([other for other in proposal.ends if other not in written])):
+            other = value.item
+            if other.status == "active" and max(value.times) <= proposal.stated_at:
+                ends = other.valid_from if other.kind == "episodic" else max(moment, other.valid_from or moment)
+                ending.append((other, closed(other, ends, item.id, now)))
+        return ending
 
-    def fitted(self, core: CoreItem, value: str, limit: int) -> tuple[CoreItem, Changes]:
-        """A core item with a value within its limit, and semantic items for what had no room."""
-        fitted = fit_into(value, limit)
-        if not fitted.overflow:
-            return core.changed(value=fitted.value), []
-        text = "\n".join(fitted.overflow)
-        head = text[:600]
-        over = SemanticItem(
-            id=keyed_id(self.cipher, self.tx.user, "item", core.id, "overflow", text),
+    def fitted(self, block: CoreItem, value: str) -> tuple[str, Changes]:
+        """A new value of a core item within its limit, and a semantic item for what had no room."""
+        value, overflow = fit_into(value, block.limit)
+        if not overflow:
+            return value, []
+        text = "\n".join(overflow)
+        cut = text.rfind(" ", 300, 600) if len(text) > 600 else len(text)
+        cut = cut if cut > 0 else 600
+        rest = SemanticItem(
+            id=keyed_id(self.cipher, self.tx.user, "item", block.id, "overflow", text),
             user=self.tx.user,
-            name=core.label,
-            summary=text if len(text) <= 600 else head[: head.rfind(" ") if " " in head[300:] else 600].strip(),
-            details="" if len(text) <= 600 else text,
-            sources=core.sources,
-            valid_from=core.valid_from,
-            metadata={"overflow_of": core.id},
+            name=block.label,
+            summary=text[:cut].strip(),
+            details=text if cut < len(text) else "",
+            sources=block.sources,
+            valid_from=block.valid_from,
+            metadata={"overflow_of": block.id},
             created_at=utc_now(),
         )
-        kept = [one for one in core.metadata.get("overflow", []) if isinstance(one, str)]
-        metadata = {**core.metadata, "overflow": list(dict.fromkeys([*kept, over.id]))}
-        held = self.known.get(over.id)
-        return core.changed(value=fitted.value, metadata=metadata), [] if held is not None else [(None, over)]
+        return value, [] if self.known.get(rest.id) is not None else [(None, rest)]
 
-    def target(self, one: Checked) -> MemoryItem | None:
-        """The item that a proposal is for, or what it has become since; None where there is none."""
-        item_id, seen = one.target, set[str]()
-        if item_id is None:
-            return None
+    def target(self, proposal: Checked) -> MemoryItem | None:
+        """The item that a proposal is for, or its successor; None where there is none."""
+        item_id, seen = proposal.target, set[str]()
         while item_id and item_id not in seen:
             seen.add(item_id)
             item = self.known.get(item_id)
-            if item is None or item.kind != one.kind:
+            if item is None or item.kind != proposal.kind:
                 return None
-            if item.status == "active" or (item.status == "superseded" and one.operation in ("update", "remove")):
+            if item.status == "active" or (item.status == "superseded" and proposal.operation in ("update", "remove")):
                 return item
             item_id = item.superseded_by if item.status in ("merged", "superseded") else None
         return None
 
-    def of_kind(self, kind: ItemKind) -> list[MemoryItem]:
-        """The active and superseded items of a kind."""
-        return self.known.whole([item.id for item in self.known.of_kind(kind)])
-
-    def slot(self, item: MemoryItem | KnownItem, kind: str = "") -> str:
-        """The slot of an item; empty where it has none."""
-        key = (item.id, item.text, str(item.metadata.get("slot")))
-        if key not in self._slots:
-            self._slots[key] = slot_of(kind or getattr(item, "kind", ""), item.text, item.metadata)
-        return self._slots[key]
-
     def in_slot(self, kind: ItemKind, slot: str, *, removed: bool = False) -> list[MemoryItem]:
-        """The items of a slot, in whatever status they count in; or those that were removed."""
-        subject = slot.split(".", maxsplit=1)[0].split("_", maxsplit=1)[0] if "." in slot else ""
-        return self.known.whole(
-            [
-                item.id
-                for item in self.known.of_kind(kind, removed=removed)
-                # Telling the slot of a text takes long; where nobody named it, the text names its subject.
-                if (kind == "core" or item.metadata.get("slot") or subject in item.folded[:300])
-                and self.slot(item, kind) == slot
-            ]
-        )
+        """The active and superseded items of a slot; or those that were removed."""
+        items = self.known.of_kind(kind, removed=removed)
+        return self.known.whole([item.id for item in items if slot_of(item.metadata) == slot])
 
-    def held(self, held: Sequence[MemoryItem]) -> list[Held]:
-        """Items with the times at which their sources were said; one without sources was said when it was stored."""
-        steps = get_steps(self.tx, {s.step_id for item in held for s in item.sources}, forgotten=True)
-        return [
-            Held(
-                item,
-                tuple(
-                    steps[source.step_id].occurred_at if source.step_id in steps else item.created_at
-                    for source in item.sources
-                )
-                or (item.valid_from or item.created_at,),
-            )
-            for item in held
-        ]
+    def dated(self, items: Sequence[MemoryItem]) -> list[DatedItem]:
+        """Items with the times of their sources; without sources, the time from which they are valid or were stored."""
+        steps = get_steps(self.tx, {source.step_id for item in items for source in item.sources}, forgotten=True)
 
+        def times(item: MemoryItem) -> tuple[datetime, ...]:
+            found = (steps.get(source.step_id) for source in item.sources)
+            return tuple(step.occurred_at if step else item.created_at for step in found)
 
-def owned_by(extra: Changes, core_id: str) -> Changes:
-    """What had no room in a core item, as that of another one."""
-    return [(None, after.changed(metadata={**after.metadata, "overflow_of": core_id})) for _, after in extra]
-
-
-def references_in(sources: Sequence[Source]) -> list[str]:
-    """The secrets whose references stand in quotes."""
-    return list(dict.fromkeys(found.id for source in sources for found in find_references(source.quote)))
+        return [DatedItem(item, times(item) or (item.valid_from or item.created_at,)) for item in items]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 
-from ... import lazy_re as re
-from ...intent.contract import LabeledStep
-from ...intent.dates.numbers_english import ONES, TENS
-from ...intent.dates.words_chinese import chinese_number
-from ...intent.references.cues import FUNCTION_WORDS, words
+from hexamem.intent.contract import LabeledStep
+from hexamem.intent.scope_text import han_number
 
 __all__ = ["Wording", "antecedents_of", "gist_fits", "one_line", "resolved_fits", "scripts_of", "summary_fits"]
 
@@ -19,16 +17,9 @@ _NUMBER = re.compile(r"\d+")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _LONGEST_LINE = 2_000
 _REFERENCE = re.compile(r"\{\{vault:[^{}]*\}\}")
-_KEPT_WORDS = 0.8  # of the words that are no references, a resolved text keeps at least so many
-_KNOWN_WORDS = 0.75  # of the words that it adds, so many stand in what was said before
+_LOST_WORDS, _LEAST_LOST = 0.4, 2  # a resolved text replaces at most so many of the words, but always so few
+_KNOWN_WORDS = 0.75  # of the words that it adds, so many occur in the material
 _LONGEST_SUMMARY, _LONGEST_GIST = 400, 800
-_REPLACED = words(
-    "it its it's he him his she her hers they them their theirs this that these those there here one ones then so "
-    "we us our i me my you your former latter first second third other same do does did today tomorrow yesterday "
-    "他 她 它 们 这 那 些 个 里 儿 此 其 该"
-)
-
-
 _DAY = re.compile(r"\b(?P<year>[12]\d{3})-(?P<month>\d{2})(?:-(?P<day>\d{2}))?\b(?!-)")
 _YEAR_OF_MONTH = re.compile(
     r"\b(?P<said>(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
@@ -40,17 +31,13 @@ _YEAR_OF_MONTH = re.compile(
 
 _CLOCK = re.compile(r"(?<![\d:.])(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)(?![\d:])")
 """An hour by the clock, which a step may say in words: "four in the afternoon", "half past two", 下午三点半."""
-_COUNTS = {
-    **{word: str(count) for count, word in enumerate(ONES[1:], 2)},
-    **{word: str(10 * count) for count, word in enumerate(TENS[:4], 2)},
-    **{"noon": "12", "midday": "12", "midnight": "0"},
-}
-"""Numbers in words, as far as they may be of an hour or minute; "one" is mostly none."""
+_PARTS_OF_HOURS = ("0", "15", "30", "45")
 _HAN_NUMBER = re.compile(r"[二两三四五六七八九]?十[一二三四五六七八九]?|[一二两三四五六七八九]")
 
 
 class Wording:
-    """The words that a prompt showed, to compare what a model writes with; ``counts`` are its numbers, those in words too.
+    """The words that a prompt showed, to compare what a model writes with; ``counts`` are its numbers without
+    leading zeros, those in Han characters too.
 
     Args:
         texts: everything that the model could read.
@@ -66,12 +53,10 @@ class Wording:
 
     def add(self, text: str) -> None:
         """Take in another text."""
-        said = _words(text)
-        self.words.update(said)
+        self.words.update(_words(text))
         self.numbers.update(_NUMBER.findall(text))
-        told = [*_NUMBER.findall(text), *(_COUNTS[word] for word in said if word in _COUNTS)]
-        told += [str(int(chinese_number(one))) for one in _HAN_NUMBER.findall(text)]
-        self.counts.update(one.lstrip("0") or "0" for one in told)
+        numbers = [*_NUMBER.findall(text), *(str(han_number(one)) for one in _HAN_NUMBER.findall(text))]
+        self.counts.update(number.lstrip("0") or "0" for number in numbers)
         self.scripts |= scripts_of(text)
 
 
@@ -97,14 +82,13 @@ def resolved_fits(text: str, resolved: str, known: Wording) -> bool:
     if sorted(_REFERENCE.findall(resolved)) != sorted(_REFERENCE.findall(text)):
         return False
     before, after = Counter(_words(text)), Counter(_words(resolved))
-    firm = Counter({word: count for word, count in before.items() if word not in _REPLACED})
-    if sum((firm & after).values()) < _KEPT_WORDS * sum(firm.values()):
+    if sum((before - after).values()) > max(_LEAST_LOST, _LOST_WORDS * sum(before.values())):
         return False
     if any(number not in after for number in before if number[0].isdecimal()):
         return False  # a number is never what a reference stands for
     if any(number not in known.numbers for number in _NUMBER.findall(resolved)):
         return False
-    added = [word for word in (after - before).elements() if word not in FUNCTION_WORDS]
+    added = list((after - before).elements())
     return sum(word in known.words for word in added) >= _KNOWN_WORDS * len(added)
 
 
@@ -141,13 +125,10 @@ def _numbers_known(text: str, known: Wording) -> bool:
 
     def of_clock(match: re.Match[str]) -> str:
         hour, minute = int(match["hour"]), int(match["minute"])
-        hours = {hour % 12, (hour + 1) % 12} if minute > 30 else {hour % 12}  # "a quarter to three" is 14:45
-        told = any(str(one) in known.counts for part in hours for one in (part, part + 12)) or (
-            1 in hours and "one" in known.words
-        )
-        parts = {0: "", 15: "quarter 刻", 30: "half 半", 45: "quarter 刻"}.get(minute)
-        full = minute == 0 or not known.counts.isdisjoint((str(minute), str(60 - minute)))
-        return " " if told and (full or (parts and not known.words.isdisjoint(parts.split()))) else match[0]
+        hours = {hour % 12, hour % 12 + 12, (hour + 1) % 12} if minute > 30 else {hour % 12, hour % 12 + 12}
+        parts = {*_PARTS_OF_HOURS, *known.counts}
+        named = not known.counts.isdisjoint(map(str, hours)) and not parts.isdisjoint((str(minute), str(60 - minute)))
+        return " " if named else match[0]
 
     left = _CLOCK.sub(of_clock, _YEAR_OF_MONTH.sub(of_month, _DAY.sub(reckoned, text)))
     return all(number in known.numbers or number in known.counts for number in _NUMBER.findall(left))
@@ -159,9 +140,8 @@ def antecedents_of(step: LabeledStep, resolved: str, earlier: Iterable[LabeledSt
     Args:
         earlier: oldest first.
     """
-    added = {
-        word for word in _words(resolved) if word not in FUNCTION_WORDS and word not in set(_words(step.step.text))
-    }
+    own = set(_words(step.step.text))
+    added = {word for word in _words(resolved) if word not in own and (len(word) > 3 or not word.isascii())}
     found: list[str] = []
     for one in reversed(list(earlier)):
         said = added & set(_words(one.resolved_text))

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...errors import HexamemError
-from ...intent.contract import RECENT, Embed, LabelBatch, LabeledStep, Labeler, StepView, Vectors
-from ...intent.query import QueryFilter
-from ...memory_types.labels import Label
-from ...stores.documents import searchable
-from ...stores.labelling import write_labels
-from ...stores.ledger import Ledger, Transaction
-from ...stores.ledger.labels import (
+from hexamem.errors import HexamemError
+from hexamem.intent.contract import RECENT, Embed, LabelBatch, LabeledStep, Labeler, StepView, Vectors
+from hexamem.intent.query import QueryFilter
+from hexamem.memory_types.labels import Label
+from hexamem.stores.documents import searchable
+from hexamem.stores.labelling import write_labels
+from hexamem.stores.ledger import Ledger, Transaction
+from hexamem.stores.ledger.labels import (
     LabelMarks,
     PendingStep,
     StepIntent,
@@ -30,7 +30,7 @@ from ...stores.ledger.labels import (
     set_labelled,
     unlabelled_steps,
 )
-from ...stores.vocabulary import SEPARATOR
+from hexamem.stores.vocabulary import SEPARATOR
 
 __all__ = ["IntentLabeling"]
 

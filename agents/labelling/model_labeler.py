@@ -2,7 +2,7 @@
 
 The paper asks a model once a cue and step: scope, event, entities, coreference. Here one call of 8 to 20 steps gives
 all of them, from the same material: the steps before, the open scopes with their gists, and the labels that are
-nearest. The rules have labelled the steps already; whatever of a reply cannot be kept leaves the rules' word standing.
+nearest. The steps are labelled already; where a part of a reply cannot be kept, that label stays.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ...intent.contract import Embed, LabelBatch
-from ...models import Budget, BudgetRefusal, CallInput, Reservation, StructuredCall, Usage, UsageMeter
-from ...prompts import Prompt, load_prompt
-from ..page_notes import PageTexts
-from .reading import AGENT, LabelReading
-from .schemas import BatchLabels, salvaged_labels
-from .task import LabelTask
+from hexamem.agents.labelling.reading import AGENT, LabelReading
+from hexamem.agents.labelling.schemas import BatchLabels, salvaged_labels
+from hexamem.agents.labelling.task import LabelTask
+from hexamem.agents.page_notes import PageTexts
+from hexamem.intent.contract import Embed, LabelBatch
+from hexamem.models import Budget, BudgetRefusal, CallInput, Reservation, StructuredCall, Usage, UsageMeter
+from hexamem.prompts import Prompt, load_prompt
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from ...models import Method, RetryPolicy
+    from hexamem.models import Method, RetryPolicy
 
 __all__ = ["LabelBudget", "ModelLabeler", "Refined"]
 
@@ -55,7 +55,7 @@ class Refined:
     """What a call made of a batch.
 
     Attributes:
-        batch: each step as it is to be kept: of tier ``model``, or as the rules had labelled it.
+        batch: each step as it is to be kept: of tier ``model``, or as it was labelled before.
         answered: whether a reply came. If none did, nothing is to be kept and the call may be made again later.
         reason: why it was not answered.
         usage: what it cost.
@@ -105,7 +105,7 @@ class ModelLabeler:
         Never raises for what a text holds or a model replies.
 
         Args:
-            task: steps with the labels they have by rules, and what was known before them.
+            task: steps with the labels they have, and what was known before them.
             budget: what may be spent.
         """
         if not task.chosen:

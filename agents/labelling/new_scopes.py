@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 
-from ... import lazy_re as re
-from ...intent.label_names import fold_name, refusal
-from ...intent.scopes.numbers import parse_goal_name
-from ...memory_types.labels import Label
-from ...stores.vocabulary import SEPARATOR
-from .checks import one_line, scripts_of
-from .task import ScopeBoard
+from hexamem.agents.labelling.checks import one_line, scripts_of
+from hexamem.agents.labelling.task import ScopeBoard
+from hexamem.intent.label_names import fold_name, refusal
+from hexamem.intent.scope_text import explicit_keys
+from hexamem.memory_types.labels import Label
+from hexamem.stores.vocabulary import SEPARATOR
 
 __all__ = ["NewScopes"]
 
@@ -109,11 +109,11 @@ class NewScopes:
         given = one_line(parent or "")
         if given and fold_name(given) != fold_name(text) and self.refusal(given, None) is None:
             return self.scope_of(given, None)
-        if parse_goal_name(text) is None or after is None:
+        if not explicit_keys(text) or after is None:
             return None
         own = self._board.canonical(after) if after not in self._made else after
         name = self._name(own).rpartition(SEPARATOR)[2]
-        return self._parent(own) if parse_goal_name(name) is not None else own
+        return self._parent(own) if explicit_keys(name) else own
 
     def _child(self, parent: str | None, own: str) -> str | None:
         place = (parent, fold_name(own))

@@ -6,31 +6,31 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...errors import HexamemError
-from ...intent.events.cues import COARSE
-from ...intent.label_names import fold_name
-from ...intent.query import QueryFilter
-from ...memory_types.labels import Label
-from ...models import Budget, CallInput, StructuredCall, UsageMeter
-from ...prompts import load_prompt
-from ...stores.ledger import Ledger
-from ...stores.ledger.labels import read_labels
-from ...stores.ledger.refining import labels_before, latest_seq, open_scopes
-from ...stores.ledger.usage import keep_usage
-from ...stores.vocabulary import Vocabulary
-from .schemas import QueryLabels
-from .task import abridged
+from hexamem.agents.labelling.schemas import QueryLabels
+from hexamem.agents.labelling.task import abridged
+from hexamem.errors import HexamemError
+from hexamem.intent.label_names import fold_name
+from hexamem.intent.label_types import type_synonyms
+from hexamem.intent.query import QueryFilter
+from hexamem.memory_types.labels import Label
+from hexamem.models import Budget, CallInput, StructuredCall, UsageMeter
+from hexamem.prompts import load_prompt
+from hexamem.stores.ledger import Ledger
+from hexamem.stores.ledger.labels import read_labels
+from hexamem.stores.ledger.refining import labels_before, latest_seq, open_scopes
+from hexamem.stores.ledger.usage import keep_usage
+from hexamem.stores.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from ...models import Method, RetryPolicy
+    from hexamem.models import Method, RetryPolicy
 
 __all__ = ["ModelQueryLabeler"]
 
 _SCOPES, _TYPES, _QUESTION = 60, 150, 2_000
 _MOST_SCOPES, _MOST_TYPES = 6, 4
-_BELOW, _ABOVE, _COARSE = 0.8, 0.3, 0.6  # weights beside a label that is meant, as the rules give them
+_BELOW, _ABOVE, _COARSE = 0.8, 0.3, 0.6  # weights beside a label that is meant, beside them
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class ModelQueryLabeler:
     Args:
         ledger: where the labels are read, and what the call cost is written.
         model: the chat model.
-        notices: receives the user and one clear line where the rules had to do.
+        notices: receives the user and one clear line where the classifiers had to do.
         method: how the reply's form is asked for.
         budget: what may be spent.
         retries: what to do about failures of requests.
@@ -77,17 +77,17 @@ class ModelQueryLabeler:
         self._prompt = load_prompt("query_intent")
         self._call = StructuredCall(model, QueryLabels, agent="intent_labeler", method=method, retries=retries)
 
-    def query(self, user: str, text: str, by_rules: QueryFilter) -> QueryFilter:
-        """The labels that a question names, by one call; those of the rules where it brings nothing.
+    def query(self, user: str, text: str, embedded: QueryFilter) -> QueryFilter:
+        """The labels that a question names, by one call; those of the classifiers where it brings nothing.
 
         Args:
             user: whose labels.
             text: the question.
-            by_rules: what stands if the model does not answer, or there is nothing to choose from.
+            embedded: what stands if the model does not answer, or there is nothing to choose from.
         """
         known = self._known(user)
         if not known.used:
-            return by_rules
+            return embedded
         handles = {f"S{number}": label_id for number, label_id in enumerate(known.scopes, 1)}
         events, entities = known.names("event"), known.names("entity")
         usage = UsageMeter("query_intent")
@@ -109,8 +109,8 @@ class ModelQueryLabeler:
             self._notices(user, f"the cost of a question's labels could not be noted: {error}")
         if result.value is None:
             for line in result.degraded:
-                self._notices(user, f"the labels of a question of user {user!r} were read by rules: {line}")
-            return by_rules
+                self._notices(user, f"the labels of a question of user {user!r} were read by the classifiers: {line}")
+            return embedded
         return _filter(known.vocabulary, result.value, handles, events, entities)
 
     def _known(self, user: str) -> _Known:
@@ -170,7 +170,7 @@ def _filter(
 def _chosen(names: Sequence[str], known: dict[str, str]) -> list[str]:
     """The ids of names that there are; others are dropped, since a wrong filter hides the answer."""
     folded = {fold_name(name): label_id for name, label_id in known.items()}
-    coarse = {fold_name(act): fold_name(name) for act, name in COARSE.items()}
+    coarse = {fold_name(act): fold_name(name) for act, name in type_synonyms("event").items()}
     found = []
     for given in names[: 2 * _MOST_TYPES]:
         if len(given) <= 80 and given.strip():

@@ -1,6 +1,6 @@
 """One batch in the words of a prompt, and what of a model's reply to it may be kept.
 
-What cannot be kept of a step leaves the rules' word standing, step by step and part by part: a batch is never lost.
+What cannot be kept of a step keeps the labels it had, step by step and part by part: a batch is never lost.
 """
 
 from __future__ import annotations
@@ -8,20 +8,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ...intent.contract import Embed, LabelBatch, LabeledStep
-from ...intent.entities import entity_seeds, entity_synonyms
-from ...intent.events.cues import coarse_synonyms
-from ...intent.events.labeler import event_seeds
-from ...intent.vocabulary import Vocabulary
-from ...memory_types.labels import Label
-from ...memory_types.local_time import in_zone
-from ...prompts import Prompt
-from ..page_notes import PageTexts, kept_notes
-from ..page_slots import shown_pages
-from .checks import Wording, antecedents_of, gist_fits, one_line, resolved_fits, scripts_of, summary_fits
-from .new_scopes import NewScopes
-from .schemas import MOST_ENTITIES, MOST_EVENTS, BatchLabels, StepLabels
-from .task import CUT, LabelTask, ScopeBoard, shown_earlier, shown_scopes, shown_steps
+from hexamem.agents.labelling.checks import (
+    Wording,
+    antecedents_of,
+    gist_fits,
+    one_line,
+    resolved_fits,
+    scripts_of,
+    summary_fits,
+)
+from hexamem.agents.labelling.new_scopes import NewScopes
+from hexamem.agents.labelling.schemas import MOST_ENTITIES, MOST_EVENTS, BatchLabels, StepLabels
+from hexamem.agents.labelling.task import CUT, LabelTask, ScopeBoard, shown_earlier, shown_scopes, shown_steps
+from hexamem.agents.page_notes import PageTexts, kept_notes
+from hexamem.agents.page_slots import shown_pages
+from hexamem.intent.contract import Embed, LabelBatch, LabeledStep
+from hexamem.intent.label_types import label_types, type_synonyms
+from hexamem.intent.vocabulary import Vocabulary
+from hexamem.memory_types.labels import Label
+from hexamem.memory_types.local_time import in_zone
+from hexamem.prompts import Prompt
 
 __all__ = ["AGENT", "SURE", "LabelReading", "event_inventory"]
 
@@ -32,7 +38,7 @@ _CANDIDATES = 5  # event types near a step (STITCH uses 5)
 _LEAST_COSINE = 0.3  # what is less like the step only misleads
 _FINE_SHOWN = 12  # fine types shown below one coarse type
 _ENTITIES_SHOWN = 120
-_ACTS = frozenset(word.split()[0].casefold() for word in (*event_seeds(), *coarse_synonyms()))
+_ACTS = frozenset(word.split()[0] for word in type_synonyms("event"))
 
 
 class LabelReading:
@@ -48,8 +54,8 @@ class LabelReading:
     def __init__(self, user: str, task: LabelTask, embed: Embed, prompt: Prompt) -> None:
         self.task, self.prompt = task, prompt
         self.board = ScopeBoard(task)
-        self.events = Vocabulary(user, "event", embed, seeds=event_seeds(), synonyms=coarse_synonyms())
-        self.entities = Vocabulary(user, "entity", embed, seeds=entity_seeds(), synonyms=entity_synonyms())
+        self.events = Vocabulary(user, "event", embed, seeds=label_types("event"), synonyms=type_synonyms("event"))
+        self.entities = Vocabulary(user, "entity", embed, seeds=label_types("entity"), synonyms=type_synonyms("entity"))
         for vocabulary in (self.events, self.entities):
             vocabulary.restore(task.labels)
         self.known = Wording(
@@ -84,7 +90,7 @@ class LabelReading:
         return shown_pages(self.task.pages, {one.step.id: number for number, one in enumerate(self.task.batch, 1)})
 
     def _candidates(self) -> dict[str, list[str]]:
-        """The event types nearest to each step: those the rules gave it, then by meaning. Fine ones only if in use."""
+        """The event types nearest to each step: those it has, then by meaning. Fine ones only if in use."""
         found: dict[str, list[str]] = {}
         for one in self.task.batch:
             names: list[str] = []
@@ -100,7 +106,7 @@ class LabelReading:
 
     def _entity_inventory(self) -> str:
         own = [label.name for label in self.entities.live() if label.id in self.task.used]
-        return ", ".join(list(dict.fromkeys([*own, *entity_seeds()]))[:_ENTITIES_SHOWN])
+        return ", ".join(list(dict.fromkeys([*own, *label_types("entity")]))[:_ENTITIES_SHOWN])
 
     # ------------------------------------------------------------------ checking
 
@@ -129,7 +135,7 @@ class LabelReading:
         return kept_notes(self.task.pages, reply.pages if reply is not None else (), self.loose, self.prompt.restore)
 
     def labelled(self, reply: BatchLabels | None, degraded: Sequence[str]) -> LabelBatch:
-        """Every step of the batch, with what of the reply could be kept; the rules' labels for the rest."""
+        """Every step of the batch, with what of the reply could be kept; the embedded labels for the rest."""
         given: dict[int, StepLabels] = {}
         for told_of in reply.steps if reply is not None else ():
             given.setdefault(told_of.step, told_of)
@@ -150,7 +156,9 @@ class LabelReading:
         told = list(degraded)
         if any(lost.values()):
             parts = [f"the {what} of {len(steps)} step{'s' if len(steps) > 1 else ''}" for what, steps in lost.items()]
-            told.append(f"{AGENT}: the rules' word stands for {', '.join(parts)} in a batch of {len(self.task.chosen)}")
+            told.append(
+                f"{AGENT}: the classifiers' labels stay for {', '.join(parts)} in a batch of {len(self.task.chosen)}"
+            )
         return LabelBatch(steps=tuple(steps), labels=tuple(labels.values()), degraded=tuple(told))
 
     def _step(
@@ -212,7 +220,7 @@ class LabelReading:
         return found
 
     def _events(self, names: Sequence[str], one: LabeledStep) -> tuple[str, ...]:
-        """The ids of event types; a new one comes below a coarse type, the rules' own where its name tells none."""
+        """The ids of event types; a new one comes below a coarse type, the step's own where its name says none."""
         found: dict[str, None] = {}
         for given in names[: 2 * MOST_EVENTS]:
             name = one_line(given)
@@ -239,7 +247,7 @@ class LabelReading:
 
 def event_inventory(vocabulary: Vocabulary, used: frozenset[str]) -> str:
     """The coarse event types, one a line, each with the fine ones that are in use."""
-    fine: dict[str, list[str]] = {name: [] for name in event_seeds()}
+    fine: dict[str, list[str]] = {name: [] for name in label_types("event")}
     for label in vocabulary.live():
         if label.id in used:
             top = _top_name(vocabulary, label)

@@ -1,6 +1,6 @@
-"""The model tier as durable work: batches of steps that the rules labelled go to the model, and come back as revisions.
+"""The model tier as durable work: batches of labelled steps go to the model, and come back as revisions.
 
-The rules label in the write path, so that recall works at once. What they labelled waits in the ledger under a job of
+The embedded labeler labels in the write path, so that recall works at once. Its steps wait in the ledger under a job of
 kind ``label``; each run of the job makes one batch: read, call, write. Labels, the mark of how far the model has come,
 what the call cost and the end of the job are written in one transaction, so a killed process resumes where it was.
 """
@@ -17,15 +17,19 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
-from ...intent.contract import Embed, LabeledStep
-from ...memory_types import utc_now
-from ...memory_types.times import read_zone
-from ...stores.documents import searchable
-from ...stores.labelling import write_labels
-from ...stores.ledger import Ledger, Transaction
-from ...stores.ledger.jobs import enqueue
-from ...stores.ledger.labels import LabelMarks, mark_corrected, read_label_marks, read_labels
-from ...stores.ledger.refining import (
+from hexamem.agents.labelling.intent_labeler import _by_own_name, _by_path, _intent, _labeled, _view
+from hexamem.agents.labelling.task import LabelTask
+from hexamem.agents.page_notes import write_page_notes
+from hexamem.agents.page_slots import read_page_slots
+from hexamem.intent.contract import Embed, LabeledStep
+from hexamem.memory_types import utc_now
+from hexamem.memory_types.times import read_zone
+from hexamem.stores.documents import searchable
+from hexamem.stores.labelling import write_labels
+from hexamem.stores.ledger import Ledger, Transaction
+from hexamem.stores.ledger.jobs import enqueue
+from hexamem.stores.ledger.labels import LabelMarks, mark_corrected, read_label_marks, read_labels
+from hexamem.stores.ledger.refining import (
     WindowStep,
     first_seq,
     has_job,
@@ -38,19 +42,15 @@ from ...stores.ledger.refining import (
     steps_around,
     steps_to_refine,
 )
-from ...stores.ledger.usage import add_usage
-from ...stores.vocabulary import Vocabulary
-from ..page_notes import write_page_notes
-from ..page_slots import read_page_slots
-from .intent_labeler import _by_own_name, _by_path, _intent, _labeled, _view
-from .task import LabelTask
+from hexamem.stores.ledger.usage import add_usage
+from hexamem.stores.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from ...models import Budget, RetryPolicy, UsageMeter
-    from ...models.reply_form import Method
-    from .model_labeler import ModelLabeler, Refined
+    from hexamem.agents.labelling.model_labeler import ModelLabeler, Refined
+    from hexamem.models import Budget, RetryPolicy, UsageMeter
+    from hexamem.models.reply_form import Method
 
 __all__ = ["KIND", "LabelRefining", "RefineOutcome", "RefiningSettings"]
 
@@ -68,7 +68,7 @@ class RefiningSettings:
 
     Attributes:
         batch: steps in one call.
-        below: only steps of which the rules are less sure than this; all when None.
+        below: only steps of which the classifiers are less sure than this; all when None.
         wait: seconds after which what is left is labelled, though it fills no batch.
         tokens: what one batch may cost, repair included; no limit when None.
         method: how the reply's form is asked for.
@@ -130,7 +130,7 @@ class _Gists:
 
 
 class LabelRefining:
-    """Labels by model what the rules labelled. Safe to call from several threads; of one user by one at a time.
+    """Labels by model what the embedded labeler labelled. Safe to call from several threads; of one user by one at a time.
 
     Args:
         ledger: where steps are read and labels written.
@@ -163,10 +163,10 @@ class LabelRefining:
     # ------------------------------------------------------------------ queueing
 
     def queue(self, tx: Transaction, step_ids: Sequence[str] = ()) -> None:
-        """Queue what waits for the model, in the transaction in which rules labelled steps.
+        """Queue what waits for the model, in the transaction in which steps were labelled.
 
         Args:
-            step_ids: the steps just labelled. Those from before the model tier was first used are left to the rules.
+            step_ids: the steps just labelled. Those from before the model tier was first used keep their labels.
         """
         since = read_refined(tx)
         if since is None:
@@ -219,8 +219,8 @@ class LabelRefining:
             attempt: from the third on, the batch is halved each time: it may be too long for the model.
             last: whether no further attempt follows; then one step that brought no answer is passed over.
         """
-        from ...models import UsageMeter
-        from .model_labeler import LabelBudget
+        from hexamem.agents.labelling.model_labeler import LabelBudget
+        from hexamem.models import UsageMeter
 
         usage = UsageMeter(KIND)
         labeler = self._labeler(user, usage)
@@ -242,13 +242,13 @@ class LabelRefining:
                 return RefineOutcome(status="done")
             refusal = budget.refused
             if refusal is not None and not budget.own:
-                self._tell(user, f"{refusal.reason}; the rules' labels stand until there is more")
+                self._tell(user, f"{refusal.reason}; the embedded labels stay until there is more")
                 self._keep_usage(usage, job)
                 return RefineOutcome(status="waits", reason=refusal.reason)
             if refusal is not None and len(read.task.chosen) > 1:
                 size = len(read.task.chosen) // 2
                 continue
-            self._tell(user, f"{refined.reason}; the rules' labels stand")
+            self._tell(user, f"{refined.reason}; the embedded labels stay")
             if refusal is not None:  # one step that costs more than a batch may
                 self._pass_over(read, usage, job, done=True)
                 return RefineOutcome(status="done", reason=refined.reason)
@@ -259,7 +259,7 @@ class LabelRefining:
             return RefineOutcome(status="failed", reason=_for_the_queue(refined.reason))
 
     def _labeler(self, user: str, usage: UsageMeter) -> ModelLabeler:
-        from .model_labeler import ModelLabeler
+        from hexamem.agents.labelling.model_labeler import ModelLabeler
 
         return ModelLabeler(
             user,
@@ -347,8 +347,8 @@ class LabelRefining:
                 indexed_elsewhere=not self._ledger.embedded,
                 by="model",
             )
-            mark_provisional(tx, [one.step.id for one in batch.steps if one.tier == "rules"], False)
-            mark_corrected(tx)  # the rules go on from what the model made of it
+            mark_provisional(tx, [one.step.id for one in batch.steps if one.tier == "embedded"], False)
+            mark_corrected(tx)  # the embedded labeler continues from what the model made of it
             set_refined(tx, read.reached)
             job.complete(tx)
             self._queue_next(tx, job.rest)
@@ -363,7 +363,7 @@ class LabelRefining:
         return True
 
     def _pass_over(self, read: _Read, usage: UsageMeter, job: _Job, *, done: bool) -> None:
-        """Leave what no answer came for to the rules for good, so that it does not hold up what follows."""
+        """Leave what no answer came for with its labels for good, so that it does not hold up what follows."""
         with job.write() as tx:
             add_usage(tx, usage.drain())
             if read_label_marks(tx).corrected == read.marks.corrected:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from ...models.schemas import ModelReply
+from hexamem.models.schemas import ModelReply
 
 __all__ = [
     "BatchLabels",

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
 
-from ...intent.contract import LabeledStep
-from ...memory_types.cutting import trimmed
-from ...memory_types.labels import Label
-from ...memory_types.local_time import in_zone
-from ...stores.vocabulary import Vocabulary
-from ..page_slots import PageSlot
+from hexamem.agents.page_slots import PageSlot
+from hexamem.intent.contract import LabeledStep
+from hexamem.memory_types.cutting import trimmed
+from hexamem.memory_types.labels import Label
+from hexamem.memory_types.local_time import in_zone
+from hexamem.stores.vocabulary import Vocabulary
 
 __all__ = ["LabelTask", "ScopeBoard", "abridged", "shown_earlier", "shown_scopes", "shown_steps"]
 

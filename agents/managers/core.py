@@ -6,9 +6,9 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from ...memory_types import ItemKind
-from ...models.schemas import ModelReply
-from .shared import ItemOperation, ManagerForm
+from hexamem.agents.managers.shared import ItemOperation, ManagerForm
+from hexamem.memory_types import ItemKind
+from hexamem.models.schemas import ModelReply
 
 __all__ = ["CORE", "CoreOperation", "CoreReply"]
 
@@ -22,6 +22,10 @@ class CoreOperation(ItemOperation):
 
     label: str | None = Field(description="What it tells of the user, such as name, home_city or likes.")
     value: str | None = Field(description="One short sentence with the name, place or thing itself.")
+    slot: str | None = Field(
+        default=None,
+        description="Where only one value can be true at a time: the attribute, such as home_city; else null.",
+    )
     valid_from: str | None = Field(description="Since when it is so, as 2025-03-01; null where it is not said.")
     valid_to: str | None = Field(description="Until when it was so; null where it goes on.")
 

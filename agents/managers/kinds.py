@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ...memory_types import ItemKind
-from .core import CORE
-from .episodic import EPISODIC
-from .procedural import PROCEDURAL
-from .resource import RESOURCE
-from .semantic import SEMANTIC
-from .shared import ManagerForm
-from .vault import VAULT
+from hexamem.agents.managers.core import CORE
+from hexamem.agents.managers.episodic import EPISODIC
+from hexamem.agents.managers.procedural import PROCEDURAL
+from hexamem.agents.managers.resource import RESOURCE
+from hexamem.agents.managers.semantic import SEMANTIC
+from hexamem.agents.managers.shared import ManagerForm
+from hexamem.agents.managers.vault import VAULT
+from hexamem.memory_types import ItemKind
 
 __all__ = ["FORMS"]
 

@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import BaseModel
 
-from ...memory_types import ItemKind, MemoryItem
-from ...memory_types.proposals import Evidence, Proposal
-from ...models import Budget, CallInput, Method, StructuredCall, StructuredResult, UsageMeter
-from ...prompts import Prompt, load_prompt
-from ..contract import Batch, HeardStep, Instruction, Manager, Proposals
-from .shared import ItemOperation, ManagerForm, Reading, salvaged_operations
-from .showing import shown_before, shown_items, shown_steps, shown_task
+from hexamem.agents.contract import Batch, HeardStep, Instruction, Manager, Proposals
+from hexamem.agents.managers.shared import ItemOperation, ManagerForm, Reading, salvaged_operations
+from hexamem.agents.managers.showing import shown_before, shown_items, shown_steps, shown_task
+from hexamem.memory_types import ItemKind, MemoryItem
+from hexamem.memory_types.proposals import Evidence, Proposal
+from hexamem.models import Budget, CallInput, Method, StructuredCall, StructuredResult, UsageMeter
+from hexamem.prompts import Prompt, load_prompt
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from ...models import RetryPolicy
+    from hexamem.models import RetryPolicy
 
 __all__ = ["ManagerTask", "ModelManager", "manager_prompt", "proposals_from"]
 
@@ -120,7 +120,7 @@ class ModelManager:
         )
 
     def finish(self, result: StructuredResult[Any]) -> Proposals:
-        """What the manager proposes: of the model's operations those that hold, else what the rules propose."""
+        """What the manager proposes: of the model's operations those that hold, else what the embedded manager proposes."""
         reading = cast("Reading", result.carry)
         operations: Sequence[ItemOperation] = result.value.operations if result.value is not None else ()
         proposals, lost = proposals_from(reading, operations, self.kind)
@@ -132,7 +132,7 @@ class ModelManager:
         if result.value is not None and (proposals or not lost):
             return Proposals(proposals=proposals, degraded=tuple(told))
         by_rules = self.fallback.propose(reading.batch, reading.instruction, reading.nearest)
-        told.append(f"{self.form.agent}: the rules did the work")
+        told.append(f"{self.form.agent}: the embedded engine did the work")
         return Proposals(proposals=by_rules.proposals, degraded=(*told, *by_rules.degraded))
 
     def _salvaged(self, data: object) -> BaseModel | None:

@@ -6,9 +6,9 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from ...memory_types import ItemKind
-from ...models.schemas import ModelReply
-from .shared import ItemOperation, ManagerForm
+from hexamem.agents.managers.shared import ItemOperation, ManagerForm
+from hexamem.memory_types import ItemKind
+from hexamem.models.schemas import ModelReply
 
 __all__ = ["PROCEDURAL", "ProceduralOperation", "ProceduralReply"]
 

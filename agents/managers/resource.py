@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from ...memory_types import ItemKind
-from ...models.schemas import ModelReply
-from ..applying.evidence import find_quote
-from ..contract import HeardStep
-from .shared import ItemOperation, ManagerForm
+from hexamem.agents.applying.evidence import find_quote
+from hexamem.agents.contract import HeardStep
+from hexamem.agents.managers.shared import ItemOperation, ManagerForm
+from hexamem.memory_types import ItemKind
+from hexamem.models.schemas import ModelReply
 
 __all__ = ["RESOURCE", "ResourceOperation", "ResourceReply"]
 

@@ -7,19 +7,19 @@ still does not hold is left out, operation by operation.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ... import lazy_re as re
-from ...errors import InvalidInputError
-from ...memory_types import ItemKind, MemoryItem
-from ...memory_types.proposals import Evidence, Proposal
-from ...memory_types.times import parse_time
-from ..applying.evidence import find_quote
-from ..contract import Batch, HeardStep, Instruction
+from hexamem.agents.applying.evidence import find_quote
+from hexamem.agents.contract import Batch, HeardStep, Instruction
+from hexamem.errors import InvalidInputError
+from hexamem.memory_types import ItemKind, MemoryItem
+from hexamem.memory_types.proposals import Evidence, Proposal
+from hexamem.memory_types.times import parse_time
 
 __all__ = ["ItemOperation", "ManagerForm", "Reading", "salvaged_operations", "stands_in"]
 
@@ -51,6 +51,7 @@ class ItemOperation(BaseModel):
     operation: Literal["add", "update", "supersede", "merge", "remove"]
     target: str | None = Field(description="The handle of the known item that it changes; null for add.")
     merged: list[str] = Field(description="For merge, the handles of the items that target takes in; else empty.")
+    ends: list[str] = Field(default=[], description="Handles of further known items that are over by it; else empty.")
 
     @classmethod
     def own_fields(cls) -> tuple[str, ...]:
@@ -170,8 +171,10 @@ class Reading:
         values = {name: self._restored(value) for name, value in one.item_values(heard).items()}
         if one.operation in ("merge", "remove"):
             values = values if one.operation == "merge" else {}
-        if not heard.said_by_user and values:
-            values["metadata"] = {"said_by": heard.step.role}
+        metadata = {"slot": values.pop("slot", None), "said_by": None if heard.said_by_user else heard.step.role}
+        metadata = {name: value for name, value in metadata.items() if value}
+        if metadata and values:
+            values["metadata"] = metadata
         return Proposal(
             operation=one.operation,
             kind=self.form.kind,
@@ -180,6 +183,7 @@ class Reading:
             merged=tuple(self.handles[handle] for handle in dict.fromkeys(map(str.strip, one.merged)))
             if one.operation == "merge"
             else (),
+            ends=tuple(self.handles[handle] for handle in dict.fromkeys(map(str.strip, one.ends))),
             evidence=(Evidence(step_id=heard.step.id, quote=self.restore(one.quote).strip()),),
             proposed_by=proposed_by,
             confidence=0.9,
@@ -193,6 +197,8 @@ class Reading:
 
     def _wrong_handles(self, one: ItemOperation) -> list[str]:
         target = (one.target or "").strip()
+        if not {handle.strip() for handle in one.ends} <= set(self.handles):
+            return ["ends names items that are not listed; give their handles, or none"]
         if one.operation == "add":
             return ["an add has no target; to change a known item use update or supersede"] if target else []
         if target not in self.handles:
@@ -234,7 +240,8 @@ def salvaged_operations(data: object, operation: type[ItemOperation]) -> list[It
     """The operations that can be read of a list in a reply, one by one; what is missing counts as null."""
     found = []
     blank: dict[str, object] = {
-        name: [] if name == "merged" else None for name in (*operation.own_fields(), "target", "merged")
+        name: [] if name in ("merged", "ends") else None
+        for name in (*operation.own_fields(), "target", "merged", "ends")
     }
     for one in data[:_LONGEST_LIST] if isinstance(data, list) else ():
         if not isinstance(one, Mapping):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, timezone, tzinfo
 
-from ...memory_types import MemoryItem
-from ...memory_types.cutting import trimmed
-from ..contract import Batch, HeardStep, Instruction
-from ..labelling.task import abridged
-from .shared import ManagerForm
+from hexamem.agents.contract import Batch, HeardStep, Instruction
+from hexamem.agents.labelling.task import abridged
+from hexamem.agents.managers.shared import ManagerForm
+from hexamem.memory_types import MemoryItem
+from hexamem.memory_types.cutting import trimmed
 
 __all__ = ["shown_before", "shown_items", "shown_steps", "shown_task"]
 
@@ -56,6 +56,7 @@ def shown_items(form: ManagerForm, handles: Mapping[str, str], items: Mapping[st
         item = items[item_id]
         since = f" (since {_day(item.valid_from, zone)})" if item.valid_from else ""
         values = [(name, getattr(item, name, None)) for name in form.fields]
+        values.append(("slot", item.metadata.get("slot")))
         told = "; ".join(f"{name}: {_value(value, zone)}" for name, value in values if value)
         lines.append(f"{handle}{since} {told}")
     return "\n".join(lines) or "none yet"

@@ -1,31 +1,29 @@
-"""The managers of the write path by tier: those by rules, and those of a mode that asks models."""
+"""The managers of the write path by tier: the embedded ones, and those of a mode that asks models."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ...memory_types import ITEM_KINDS, ItemKind
-from ..contract import Manager, MetaManager
+from hexamem.agents.contract import Manager, MetaManager
+from hexamem.memory_types import ITEM_KINDS, ItemKind
 
 if TYPE_CHECKING:
-    from ...intent.contract import Embed
-    from ...models import Method, Models
-    from ..meta_manager import ModelMetaManager
-    from ..single_call import SingleCall
-    from .model import ModelManager
+    from hexamem.agents.managers.model import ModelManager
+    from hexamem.agents.meta_manager import ModelMetaManager
+    from hexamem.agents.single_call import SingleCall
+    from hexamem.intent.contract import Embed
+    from hexamem.models import Method, Models
 
-__all__ = ["agents_tier", "rules_tier", "single_tier"]
+__all__ = ["agents_tier", "embedded_tier", "single_tier"]
 
 
-def rules_tier() -> tuple[MetaManager, Mapping[ItemKind, Manager]]:
-    """The meta-manager and the six managers by rules."""
-    from ..rule_managers import rule_managers
-    from ..rule_meta_manager import RuleMetaManager
-    from .rules.reading import RuleReader
+def embedded_tier() -> tuple[MetaManager, Mapping[ItemKind, Manager]]:
+    """The meta-manager and the six managers over the reader, which need no chat model."""
+    from hexamem.agents.reader import EmbeddedMetaManager, Reader, embedded_managers
 
-    reader = RuleReader()  # shared, so that a batch is read once
-    return RuleMetaManager(reader), rule_managers(reader)
+    reader = Reader()  # shared, so that a batch is read once
+    return EmbeddedMetaManager(reader), embedded_managers(reader)
 
 
 def agents_tier(
@@ -34,11 +32,11 @@ def agents_tier(
     """The meta-manager and the managers by model, those that have one.
 
     Args:
-        meta, managers: those by rules, which do what a model cannot.
+        meta, managers: the embedded ones, which do what a model cannot.
     """
-    from ..meta_manager import ModelMetaManager
-    from .kinds import FORMS
-    from .model import ModelManager
+    from hexamem.agents.managers.kinds import FORMS
+    from hexamem.agents.managers.model import ModelManager
+    from hexamem.agents.meta_manager import ModelMetaManager
 
     model = models.of("meta_manager")
     found = {kind: models.of(FORMS[kind].agent) for kind in ITEM_KINDS}
@@ -56,7 +54,7 @@ def single_tier(
     models: Models, method: Method, managers: Mapping[ItemKind, Manager], embed: Embed | None
 ) -> SingleCall | None:
     """The one call for everything, by the model of the group ``managers``; None where there is none."""
-    from ..single_call import SingleCall
+    from hexamem.agents.single_call import SingleCall
 
     model = models.of("managers")
     return None if model is None else SingleCall(model, managers, embed, method=method)

@@ -1,4 +1,4 @@
-"""The vault manager: secrets that the rules did not find, and contacts (MIRIX, arXiv 2507.07957, section 3.1)."""
+"""The vault manager: secrets that detection did not find, and contacts (MIRIX, arXiv 2507.07957, section 3.1)."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from ...memory_types import ItemKind
-from ...models.schemas import ModelReply
-from ..contract import HeardStep
-from .shared import ItemOperation, ManagerForm
+from hexamem.agents.contract import HeardStep
+from hexamem.agents.managers.shared import ItemOperation, ManagerForm
+from hexamem.memory_types import ItemKind
+from hexamem.models.schemas import ModelReply
 
 __all__ = ["VAULT", "VaultOperation", "VaultReply"]
 

@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import Field
 
-from ...agents.labelling.checks import Wording, one_line, resolved_fits, summary_fits
-from ...agents.labelling.task import abridged
-from ...intent.contract import Embed, LabelBatch, LabeledStep, StepView
-from ...intent.label_names import refusal
-from ...intent.vocabulary import Vocabulary
-from ...memory_types.labels import Label
-from ...models import Budget, CallInput, ModelReply, StructuredCall, UsageMeter
-from ...prompts import load_prompt
-from ...stores.embedders import open_embedder
+from hexamem.agents.labelling.checks import Wording, one_line, resolved_fits, summary_fits
+from hexamem.agents.labelling.task import abridged
+from hexamem.intent.contract import Embed, LabelBatch, LabeledStep, StepView
+from hexamem.intent.label_names import refusal
+from hexamem.intent.vocabulary import Vocabulary
+from hexamem.memory_types.labels import Label
+from hexamem.models import Budget, CallInput, ModelReply, StructuredCall, UsageMeter
+from hexamem.prompts import load_prompt
+from hexamem.stores.embedders import open_embedder
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from ...models import Method, RetryPolicy
+    from hexamem.models import Method, RetryPolicy
 
 __all__ = ["CoreferenceReply", "EntityReply", "EventReply", "ScopeReply", "StitchPaperLabeler", "stitch_paper"]
 

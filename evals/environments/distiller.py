@@ -18,7 +18,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 
-from .reading import action_form, words_of
+from hexamem.evals.environments.reading import action_form, words_of
 
 __all__ = ["RuleDistiller", "lessons"]
 

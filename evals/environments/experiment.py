@@ -13,20 +13,20 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ...config import Settings
-from ...experience.advising import Include
-from ...exploring import Attempt
-from ...memory import Memory
-from ...recording import RunRecorder
-from ...stores.ledger.usage import usage_totals
-from . import household, office_api, shop
-from .contract import Environment, Feedback, Prior, Task
-from .distiller import RuleDistiller
-from .policy import Ended, act_out
+from hexamem.config import Settings
+from hexamem.evals.environments import household, office_api, shop
+from hexamem.evals.environments.contract import Environment, Feedback, Prior, Task
+from hexamem.evals.environments.distiller import RuleDistiller
+from hexamem.evals.environments.policy import Ended, act_out
+from hexamem.experience.advising import Include
+from hexamem.exploring import Attempt
+from hexamem.memory import Memory
+from hexamem.recording import RunRecorder
+from hexamem.stores.ledger.usage import usage_totals
 
 if TYPE_CHECKING:
-    from ...models import UsageRow
-    from ...user import UserMemory
+    from hexamem.models import UsageRow
+    from hexamem.user import UserMemory
 
 __all__ = ["ARMS", "ENVIRONMENTS", "Agent", "Arm", "Outcome", "compare", "run_arm", "scripted_agent", "tasks_of"]
 

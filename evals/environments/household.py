@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from .contract import Feedback, Past, Task
+from hexamem.evals.environments.contract import Feedback, Past, Task
 
 __all__ = ["Household", "prior"]
 

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from ...experience.settings import ExperienceSettings
-from ...experience.trouble import trouble_in
-from ...models import Budget, CallInput, Method, ModelReply, StructuredCall, UsageMeter
-from ...prompts import load_prompt
-from ...recording import RunRecorder
-from .contract import Environment, Feedback, Past, Task
-from .policy import Ended, turns_of
+from hexamem.evals.environments.contract import Environment, Feedback, Past, Task
+from hexamem.evals.environments.policy import Ended, turns_of
+from hexamem.experience.settings import ExperienceSettings
+from hexamem.experience.trouble import trouble_in
+from hexamem.models import Budget, CallInput, Method, ModelReply, StructuredCall, UsageMeter
+from hexamem.prompts import load_prompt
+from hexamem.recording import RunRecorder
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -10,10 +10,10 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from ...experience.settings import ExperienceSettings
-from ...experience.trouble import Turn, trouble_in
-from .contract import Environment, Feedback, Past, Prior, Task
-from .reading import Hint, preference, read_hints
+from hexamem.evals.environments.contract import Environment, Feedback, Past, Prior, Task
+from hexamem.evals.environments.reading import Hint, preference, read_hints
+from hexamem.experience.settings import ExperienceSettings
+from hexamem.experience.trouble import Turn, trouble_in
 
 __all__ = ["Ended", "act_out", "turns_of"]
 

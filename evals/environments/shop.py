@@ -10,7 +10,7 @@ import random
 from collections.abc import Sequence
 from itertools import product
 
-from .contract import Feedback, Past, Task
+from hexamem.evals.environments.contract import Feedback, Past, Task
 
 __all__ = ["Shop", "prior"]
 

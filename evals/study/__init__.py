@@ -4,8 +4,8 @@ Conversations are stored once, every question is asked once of every ranking, an
 kept; each experiment is a file that computes from those records. ``hexamem eval study`` runs them.
 """
 
-from .data_sets import StudySet, made_up_sets, study_sets
-from .running import EXPERIMENTS, run_study
-from .writing import write_study
+from hexamem.evals.study.data_sets import StudySet, made_up_sets, study_sets
+from hexamem.evals.study.running import EXPERIMENTS, run_study
+from hexamem.evals.study.writing import write_study
 
 __all__ = ["EXPERIMENTS", "StudySet", "made_up_sets", "run_study", "study_sets", "write_study"]

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...retrieval.gate_learning import GateSettings
-from ...retrieval.operations import NAMES, USUAL, switched
-from ...retrieval.ranker import SIGNALS, Ranker, standardised
-from ...retrieval.signals.cues import operations_of
-from ...retrieval.signals.features import FEATURES, SIGNAL_OF
-from .laboratory import Fold, Laboratory
-from .operating import CHOICES, THRESHOLD, chosen_operations
-from .records import CUT, Observed, halves, recalls
-from .sections import Drawing, Section, StudyTable, interval_data, shown, shown_interval
+from hexamem.evals.study.laboratory import Fold, Laboratory
+from hexamem.evals.study.operating import CHOICES, THRESHOLD, chosen_operations
+from hexamem.evals.study.records import CUT, Observed, halves, recalls
+from hexamem.evals.study.sections import Drawing, Section, StudyTable, interval_data, shown, shown_interval
+from hexamem.retrieval.gate_learning import GateSettings
+from hexamem.retrieval.operations import NAMES, USUAL, switched
+from hexamem.retrieval.ranker import SIGNALS, Ranker, standardised
+from hexamem.retrieval.signals.cues import operations_of
+from hexamem.retrieval.signals.features import FEATURES, SIGNAL_OF
 
 __all__ = ["COLUMNS_OF", "SWITCHES", "ablation"]
 

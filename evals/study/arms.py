@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...retrieval.signals.cues import operations_of
-from ...stores.embedders.base import FloatArray
-from .records import DEPTH, Observed, Ranked
+from hexamem.evals.study.records import DEPTH, Observed, Ranked
+from hexamem.retrieval.signals.cues import operations_of
+from hexamem.stores.embedders.base import FloatArray
 
 __all__ = ["ARMS", "FULL", "Arm", "add_arms"]
 

@@ -8,11 +8,11 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .arms import ARMS
-from .laboratory import Laboratory
-from .main_comparison import arm_names
-from .operating import CHOICES
-from .records import Observed, arm_recalls
+from hexamem.evals.study.arms import ARMS
+from hexamem.evals.study.laboratory import Laboratory
+from hexamem.evals.study.main_comparison import arm_names
+from hexamem.evals.study.operating import CHOICES
+from hexamem.evals.study.records import Observed, arm_recalls
 
 __all__ = ["Table", "operation_name", "operation_table", "pipeline_table"]
 

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...errors import InvalidInputError
-from ..answers import spread
-from ..datasets import load_conversations
-from ..records import Conversation
-from ..ruler import FAMILIES as RULER_FAMILIES
-from ..ruler import make_ruler
-from ..synthetic import FAMILIES, make_conversations
-from .msc import is_msc, load_msc
-from .out_of_distribution import is_out_of_distribution, load_out_of_distribution
+from hexamem.errors import InvalidInputError
+from hexamem.evals.answers import spread
+from hexamem.evals.datasets import load_conversations
+from hexamem.evals.records import Conversation
+from hexamem.evals.ruler import FAMILIES as RULER_FAMILIES
+from hexamem.evals.ruler import make_ruler
+from hexamem.evals.study.msc import is_msc, load_msc
+from hexamem.evals.study.out_of_distribution import is_out_of_distribution, load_out_of_distribution
+from hexamem.evals.synthetic import FAMILIES, make_conversations
 
 __all__ = ["StudySet", "made_up_sets", "study_sets"]
 

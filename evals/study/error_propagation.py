@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...retrieval.operations import NAMES
-from .configurations import Table, operation_table, pipeline_table
-from .gate import gate_choices
-from .laboratory import Laboratory
-from .operating import CHOICES, THRESHOLD, chosen_operations
-from .oracle import recovered_share
-from .records import CUT, Observed, mean
-from .sections import Curve, Drawing, Section, StudyTable, interval_data, shown, shown_interval
+from hexamem.evals.study.configurations import Table, operation_table, pipeline_table
+from hexamem.evals.study.gate import gate_choices
+from hexamem.evals.study.laboratory import Laboratory
+from hexamem.evals.study.operating import CHOICES, THRESHOLD, chosen_operations
+from hexamem.evals.study.oracle import recovered_share
+from hexamem.evals.study.records import CUT, Observed, mean
+from hexamem.evals.study.sections import Curve, Drawing, Section, StudyTable, interval_data, shown, shown_interval
+from hexamem.retrieval.operations import NAMES
 
 __all__ = ["RATES", "error_propagation", "expected_under_flips", "propagation_coefficient"]
 

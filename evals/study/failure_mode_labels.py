@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import CorruptFileError
-from ...retrieval.failure_modes import (
+from hexamem.errors import CorruptFileError
+from hexamem.evals.records import read_json
+from hexamem.retrieval.failure_modes import (
     FAILURE_MODES,
     FailureModeWeights,
     failure_mode_cues,
@@ -20,9 +21,8 @@ from ...retrieval.failure_modes import (
     failure_modes_by_rules,
     learn_failure_modes,
 )
-from ...stores.embedders import Embedder
-from ...stores.embedders.base import FloatArray
-from ..records import read_json
+from hexamem.stores.embedders import Embedder
+from hexamem.stores.embedders.base import FloatArray
 
 __all__ = [
     "MODE_OF_TYPE",

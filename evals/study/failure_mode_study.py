@@ -8,15 +8,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...retrieval.failure_modes import FAILURE_MODES, failure_modes_of
-from ...retrieval.ranker import Ranker
-from ...stores.embedders import open_embedder
-from ..training import calibration_error, unanswerable
-from .failure_mode_labels import MODE_OF_TYPE, cohen_kappa, cross_validated, labelled_questions, seen_by
-from .laboratory import Laboratory
-from .main_comparison import BASELINE, recall_by_group
-from .records import CUT, Observed, by_data_set, mean
-from .sections import Drawing, Section, StudyTable, interval_data, shown
+from hexamem.evals.study.failure_mode_labels import (
+    MODE_OF_TYPE,
+    cohen_kappa,
+    cross_validated,
+    labelled_questions,
+    seen_by,
+)
+from hexamem.evals.study.laboratory import Laboratory
+from hexamem.evals.study.main_comparison import BASELINE, recall_by_group
+from hexamem.evals.study.records import CUT, Observed, by_data_set, mean
+from hexamem.evals.study.sections import Drawing, Section, StudyTable, interval_data, shown
+from hexamem.evals.training import calibration_error, unanswerable
+from hexamem.retrieval.failure_modes import FAILURE_MODES, failure_modes_of
+from hexamem.retrieval.ranker import Ranker
+from hexamem.stores.embedders import open_embedder
 
 __all__ = ["failure_modes", "modes_of"]
 

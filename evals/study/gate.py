@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from .configurations import pipeline_table
-from .laboratory import Laboratory
-from .records import Observed
+from hexamem.evals.study.configurations import pipeline_table
+from hexamem.evals.study.laboratory import Laboratory
+from hexamem.evals.study.records import Observed
 
 __all__ = ["counts_of", "gate_choices"]
 

@@ -9,14 +9,14 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from ...retrieval.gate_learning import GateSettings
-from ...retrieval.learning import LearningSettings, learn_ranking
-from ...retrieval.ranker import Ranker
-from ...retrieval.ranking_weights import RankingWeights
-from ..answers import spread
-from ..metrics import Interval
-from .operating import Configured, chosen_operations, configured, learned_turns, with_gate
-from .records import Observed, Ranked, by_data_set, difference, scored
+from hexamem.evals.answers import spread
+from hexamem.evals.metrics import Interval
+from hexamem.evals.study.operating import Configured, chosen_operations, configured, learned_turns, with_gate
+from hexamem.evals.study.records import Observed, Ranked, by_data_set, difference, scored
+from hexamem.retrieval.gate_learning import GateSettings
+from hexamem.retrieval.learning import LearningSettings, learn_ranking
+from hexamem.retrieval.ranker import Ranker
+from hexamem.retrieval.ranking_weights import RankingWeights
 
 __all__ = ["HELD_OUT", "SHIPPED", "Fold", "Laboratory"]
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import Field
 
-from ...models import CallInput, ModelReply, StructuredCall, Usage
-from ...prompts import parse_prompt
-from .records import DEPTH, Ranked, Talk
+from hexamem.evals.study.records import DEPTH, Ranked, Talk
+from hexamem.models import CallInput, ModelReply, StructuredCall, Usage
+from hexamem.prompts import parse_prompt
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

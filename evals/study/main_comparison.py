@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..metrics import Interval, ndcg_at_k, recall_at_k
-from ..records import natural_key
-from .arms import ARMS
-from .laboratory import HELD_OUT, SHIPPED, Laboratory
-from .records import CUT, MODEL_NEEDED, Observed, arm_recalls, mean
-from .sections import Drawing, Section, StudyTable, interval_data, shown, shown_interval
+from hexamem.evals.metrics import Interval, ndcg_at_k, recall_at_k
+from hexamem.evals.records import natural_key
+from hexamem.evals.study.arms import ARMS
+from hexamem.evals.study.laboratory import HELD_OUT, SHIPPED, Laboratory
+from hexamem.evals.study.records import CUT, MODEL_NEEDED, Observed, arm_recalls, mean
+from hexamem.evals.study.sections import Drawing, Section, StudyTable, interval_data, shown, shown_interval
 
 __all__ = ["BASELINE", "arm_names", "main_comparison", "recall_by_group"]
 

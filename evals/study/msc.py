@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ...errors import CorruptFileError
-from ..jsonl import read_records
-from ..records import Conversation, EvalMessage, Question
+from hexamem.errors import CorruptFileError
+from hexamem.evals.jsonl import read_records
+from hexamem.evals.records import Conversation, EvalMessage, Question
 
 __all__ = ["is_msc", "load_msc"]
 

@@ -7,23 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import InvalidInputError
-from ...memory_types.times import parse_time
-from ...models.tokens import count_each
-from ...models.usage import Usage
-from ...retrieval.permit import Request
-from ...retrieval.strategies import strategy_named
-from ...stores.ledger.usage import usage_totals
-from ..answers import spread
-from ..asking import steps_of
-from ..gate_training import Operable
-from ..records import Conversation, EvalMessage, Question
-from ..runner import store_conversation
-from ..training import asked_question, record_turns, unanswerable
-from .arms import FULL
-from .data_sets import StudySet
-from .loops import Loop
-from .records import CUT, DEPTH, Observed, Ranked, Talk
+from hexamem.errors import InvalidInputError
+from hexamem.evals.answers import spread
+from hexamem.evals.asking import steps_of
+from hexamem.evals.gate_training import Operable
+from hexamem.evals.records import Conversation, EvalMessage, Question
+from hexamem.evals.runner import store_conversation
+from hexamem.evals.study.arms import FULL
+from hexamem.evals.study.data_sets import StudySet
+from hexamem.evals.study.loops import Loop
+from hexamem.evals.study.records import CUT, DEPTH, Observed, Ranked, Talk
+from hexamem.evals.training import asked_question, record_turns, unanswerable
+from hexamem.memory_types.times import parse_time
+from hexamem.models.tokens import count_each
+from hexamem.models.usage import Usage
+from hexamem.retrieval.permit import Request
+from hexamem.retrieval.strategies import strategy_named
+from hexamem.stores.ledger.usage import usage_totals
 
 __all__ = ["STORED", "observe"]
 

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ...retrieval.gate_learning import GateExample, GateSettings, learn_gate
-from ...retrieval.gates import OperationGate
-from ...retrieval.operations import USUAL, configurations, switched
-from ...retrieval.ranker import Ranker
-from ..gate_training import found_by_configuration
-from ..training import replaced
-from .records import DEPTH, Observed
+from hexamem.evals.gate_training import found_by_configuration
+from hexamem.evals.study.records import DEPTH, Observed
+from hexamem.evals.training import replaced
+from hexamem.retrieval.gate_learning import GateExample, GateSettings, learn_gate
+from hexamem.retrieval.gates import OperationGate
+from hexamem.retrieval.operations import USUAL, configurations, switched
+from hexamem.retrieval.ranker import Ranker
 
 __all__ = [
     "CHOICES",

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..records import natural_key
-from .configurations import Table, operation_name, operation_table, pipeline_table
-from .gate import counts_of, gate_choices
-from .laboratory import HELD_OUT, SHIPPED, Laboratory
-from .operating import chosen_operations
-from .records import CUT, Observed, arm_recalls
-from .sections import Section, StudyTable, interval_data, shown, shown_interval
+from hexamem.evals.records import natural_key
+from hexamem.evals.study.configurations import Table, operation_name, operation_table, pipeline_table
+from hexamem.evals.study.gate import counts_of, gate_choices
+from hexamem.evals.study.laboratory import HELD_OUT, SHIPPED, Laboratory
+from hexamem.evals.study.operating import chosen_operations
+from hexamem.evals.study.records import CUT, Observed, arm_recalls
+from hexamem.evals.study.sections import Section, StudyTable, interval_data, shown, shown_interval
 
 __all__ = ["oracle", "recovered_share"]
 

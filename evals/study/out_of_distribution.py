@@ -12,9 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ...errors import CorruptFileError
-from ..datasets import load_conversations
-from ..records import Conversation, Question, read_json
+from hexamem.errors import CorruptFileError
+from hexamem.evals.datasets import load_conversations
+from hexamem.evals.records import Conversation, Question, read_json
 
 __all__ = ["is_out_of_distribution", "load_out_of_distribution"]
 

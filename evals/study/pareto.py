@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .laboratory import Laboratory
-from .main_comparison import arm_names
-from .records import Observed, arm_recalls, mean
-from .sections import Curve, Drawing, Section, StudyTable, shown
+from hexamem.evals.study.laboratory import Laboratory
+from hexamem.evals.study.main_comparison import arm_names
+from hexamem.evals.study.records import Observed, arm_recalls, mean
+from hexamem.evals.study.sections import Curve, Drawing, Section, StudyTable, shown
 
 __all__ = ["frontier", "pareto"]
 

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from .sections import Drawing
+from hexamem.evals.study.sections import Drawing
 
 __all__ = ["NO_PLOTS", "draw", "plots_possible"]
 

@@ -9,11 +9,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from ...models.usage import Usage
-from ...stores.embedders.base import FloatArray
-from ..gate_training import Operable
-from ..metrics import Interval, paired_bootstrap, recall_at_k
-from ..training import AskedQuestion, unanswerable
+from hexamem.evals.gate_training import Operable
+from hexamem.evals.metrics import Interval, paired_bootstrap, recall_at_k
+from hexamem.evals.training import AskedQuestion, unanswerable
+from hexamem.models.usage import Usage
+from hexamem.stores.embedders.base import FloatArray
 
 __all__ = [
     "CUT",

@@ -6,22 +6,22 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
-from ...errors import InvalidInputError
-from ...retrieval.learning import LearningSettings
-from ...retrieval.ranker import Ranker
-from .ablation import ablation
-from .arms import add_arms
-from .data_sets import StudySet
-from .error_propagation import error_propagation
-from .failure_mode_study import failure_modes
-from .laboratory import Laboratory
-from .loops import make_loops
-from .main_comparison import main_comparison
-from .observing import observe
-from .oracle import oracle
-from .pareto import pareto
-from .sections import Section
-from .transfer import transfer
+from hexamem.errors import InvalidInputError
+from hexamem.evals.study.ablation import ablation
+from hexamem.evals.study.arms import add_arms
+from hexamem.evals.study.data_sets import StudySet
+from hexamem.evals.study.error_propagation import error_propagation
+from hexamem.evals.study.failure_mode_study import failure_modes
+from hexamem.evals.study.laboratory import Laboratory
+from hexamem.evals.study.loops import make_loops
+from hexamem.evals.study.main_comparison import main_comparison
+from hexamem.evals.study.observing import observe
+from hexamem.evals.study.oracle import oracle
+from hexamem.evals.study.pareto import pareto
+from hexamem.evals.study.sections import Section
+from hexamem.evals.study.transfer import transfer
+from hexamem.retrieval.learning import LearningSettings
+from hexamem.retrieval.ranker import Ranker
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..metrics import Interval
+from hexamem.evals.metrics import Interval
 
 __all__ = ["Curve", "Drawing", "Section", "StudyTable", "interval_data", "shown", "shown_interval"]
 

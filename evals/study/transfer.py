@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Any, TypeAlias
 
-from ...errors import InvalidInputError
-from ...retrieval.operations import USUAL
-from ...retrieval.ranker import Ranker
-from ..metrics import Interval
-from .laboratory import Laboratory
-from .main_comparison import BASELINE
-from .operating import learned_turns
-from .records import CUT, Observed, arm_recalls, halves, recalls
-from .sections import Section, StudyTable, interval_data, shown, shown_interval
+from hexamem.errors import InvalidInputError
+from hexamem.evals.metrics import Interval
+from hexamem.evals.study.laboratory import Laboratory
+from hexamem.evals.study.main_comparison import BASELINE
+from hexamem.evals.study.operating import learned_turns
+from hexamem.evals.study.records import CUT, Observed, arm_recalls, halves, recalls
+from hexamem.evals.study.sections import Section, StudyTable, interval_data, shown, shown_interval
+from hexamem.retrieval.operations import USUAL
+from hexamem.retrieval.ranker import Ranker
 
 __all__ = ["transfer"]
 

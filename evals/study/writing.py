@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...errors import HomeNotWritableError
-from .plots import NO_PLOTS, draw, plots_possible
-from .sections import Section, StudyTable, shown
+from hexamem.errors import HomeNotWritableError
+from hexamem.evals.study.plots import NO_PLOTS, draw, plots_possible
+from hexamem.evals.study.sections import Section, StudyTable, shown
 
 __all__ = ["study_data", "study_markdown", "write_study"]
 

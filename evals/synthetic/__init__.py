@@ -5,11 +5,11 @@ known. Then words (:mod:`.render`) out of sentence templates of which ``dev`` an
 may be looked at with ``dev``; figures are reported on ``test``.
 """
 
-from .export import write_came
-from .family import FAMILIES, SPLITS, FamilyName, Split
-from .generate import SIZES, make_conversation, make_conversations
-from .plan import Plan, Size, make_plan
-from .questions import QUESTION_TYPES, plan_questions
+from hexamem.evals.synthetic.export import write_came
+from hexamem.evals.synthetic.family import FAMILIES, SPLITS, FamilyName, Split
+from hexamem.evals.synthetic.generate import SIZES, make_conversation, make_conversations
+from hexamem.evals.synthetic.plan import Plan, Size, make_plan
+from hexamem.evals.synthetic.questions import QUESTION_TYPES, plan_questions
 
 __all__ = [
     "FAMILIES",

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ...errors import InvalidInputError
-from ..records import Conversation
+from hexamem.errors import InvalidInputError
+from hexamem.evals.records import Conversation
 
 __all__ = ["write_came"]
 

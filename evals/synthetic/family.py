@@ -13,7 +13,7 @@ from functools import cache
 from importlib import resources
 from typing import Any, Literal, get_args
 
-from ...errors import InvalidInputError
+from hexamem.errors import InvalidInputError
 
 __all__ = ["FAMILIES", "SPLITS", "Detail", "Family", "FamilyName", "Split", "Topic", "Values", "family", "templates"]
 

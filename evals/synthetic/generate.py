@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, get_args
 
-from ...errors import InvalidInputError
-from ..records import Conversation, EvalMessage, Question
-from .family import FAMILIES, FamilyName, Split, family
-from .plan import Plan, Size, make_plan
-from .questions import plan_questions
-from .render import Renderer
+from hexamem.errors import InvalidInputError
+from hexamem.evals.records import Conversation, EvalMessage, Question
+from hexamem.evals.synthetic.family import FAMILIES, FamilyName, Split, family
+from hexamem.evals.synthetic.plan import Plan, Size, make_plan
+from hexamem.evals.synthetic.questions import plan_questions
+from hexamem.evals.synthetic.render import Renderer
 
 __all__ = ["SIZES", "make_conversation", "make_conversations"]
 

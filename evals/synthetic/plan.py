@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
-from .family import Family, Topic
-from .script import Beat, Fact, Option, Scope, Script, make_script, two_speakers
+from hexamem.evals.synthetic.family import Family, Topic
+from hexamem.evals.synthetic.script import Beat, Fact, Option, Scope, Script, make_script, two_speakers
 
 __all__ = [
     "LEAST_REVISIONS",

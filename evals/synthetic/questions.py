@@ -10,8 +10,8 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from .plan import Plan
-from .script import Fact
+from hexamem.evals.synthetic.plan import Plan
+from hexamem.evals.synthetic.script import Fact
 
 __all__ = ["PER_TYPE", "QUESTION_TYPES", "PlannedQuestion", "plan_questions"]
 

@@ -11,10 +11,10 @@ import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from .family import Split, templates
-from .plan import Plan, PlannedTurn
-from .questions import PlannedQuestion
-from .script import Option
+from hexamem.evals.synthetic.family import Split, templates
+from hexamem.evals.synthetic.plan import Plan, PlannedTurn
+from hexamem.evals.synthetic.questions import PlannedQuestion
+from hexamem.evals.synthetic.script import Option
 
 __all__ = ["Renderer"]
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from .family import Family, Topic, Values
+from hexamem.evals.synthetic.family import Family, Topic, Values
 
 __all__ = [
     "Beat",

@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     usual = gc.get_threshold()
     gc.set_threshold(_COLLECT_AFTER, *usual[1:])
     try:
-        from .app import run
+        from hexamem.cli.app import run
 
         code = run(arguments)
         if arguments is None:

@@ -2,6 +2,6 @@
 
 import sys
 
-from . import main
+from hexamem.cli import main
 
 sys.exit(main())

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InvalidInputError
-from . import output
-from .session import Session
+from hexamem.cli import output
+from hexamem.cli.session import Session
+from hexamem.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from ..evals import Conversation
+    from hexamem.evals import Conversation
 
 __all__ = ["measure_answers", "print_answers"]
 
@@ -39,9 +39,9 @@ def measure_answers(
     """
     if session.model is None:
         raise InvalidInputError("--answers needs a model that answers: give one with --model openai:gpt-5-mini")
-    from ..evals.answer_judge import AnswerJudge
-    from ..evals.answers import evaluate_answers
-    from ..models import open_chat_model
+    from hexamem.evals.answer_judge import AnswerJudge
+    from hexamem.evals.answers import evaluate_answers
+    from hexamem.models import open_chat_model
 
     with output.stages("loading") as advance:
         return evaluate_answers(

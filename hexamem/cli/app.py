@@ -17,8 +17,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from ..errors import HexamemError
-from . import (
+from hexamem.cli import (
     ask,
     chat,
     demo,
@@ -35,8 +34,20 @@ from . import (
     upkeep,
     writing,
 )
-from .examples import epilog
-from .session import AsJson, Debug, EmbedderName, Home, LabelsBy, LearnsBy, ModelName, Session, refuse_empty, shared
+from hexamem.cli.examples import epilog
+from hexamem.cli.session import (
+    AsJson,
+    Debug,
+    EmbedderName,
+    Home,
+    LabelsBy,
+    LearnsBy,
+    ModelName,
+    Session,
+    refuse_empty,
+    shared,
+)
+from hexamem.errors import HexamemError
 
 __all__ = ["COMMANDS", "app", "run"]
 
@@ -135,7 +146,7 @@ def _build() -> typer.Typer:
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        from .. import __version__
+        from hexamem import __version__
 
         output.write_text(f"{NAME} {__version__}")
         raise typer.Exit()

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from . import output
-from .filters import Filters
-from .session import Session, User, Zone, zone_of
+from hexamem.cli import output
+from hexamem.cli.filters import Filters
+from hexamem.cli.session import Session, User, Zone, zone_of
 
 if TYPE_CHECKING:
-    from ..memory_types.research import Claim, Research, Round
+    from hexamem.memory_types.research import Claim, Research, Round
 
 __all__ = ["ask"]
 
@@ -80,7 +80,7 @@ def ask(
     timezone: Zone = None,
 ) -> None:
     """Research a question in rounds: plan, search, integrate, reflect. A model answers in words; else the evidence does."""
-    from ..errors import InvalidInputError
+    from hexamem.errors import InvalidInputError
 
     if rollouts is not None and not rollouts.resolve().parent.is_dir():
         raise InvalidInputError(f"--rollouts {rollouts}: there is no such folder")
@@ -174,8 +174,8 @@ def _round_block(one: Round, found: Research) -> list[Any]:
 
 
 def _append(path: Path, found: Research) -> None:
-    from ..errors import HomeNotWritableError
-    from ..memory_types.research_rollouts import rollout
+    from hexamem.errors import HomeNotWritableError
+    from hexamem.memory_types.research_rollouts import rollout
 
     rows: list[Mapping[str, Any]] = list(rollout(found))
     try:

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from . import output
-from .session import Session, User, Zone
+from hexamem.cli import output
+from hexamem.cli.session import Session, User, Zone
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
     from langgraph.graph.state import CompiledStateGraph
 
-    from ..memory_types import MemoryItem
-    from ..user import UserMemory
-    from .stopping import StoppableStream
+    from hexamem.cli.stopping import StoppableStream
+    from hexamem.memory_types import MemoryItem
+    from hexamem.user import UserMemory
 
 __all__ = ["Chat", "chat", "item_line"]
 
@@ -40,7 +40,7 @@ def chat(
 
     Shows what was recalled, stored and learned. /help lists its commands; end with /quit or Ctrl-D.
     """
-    from .chat_commands import is_command, run_command
+    from hexamem.cli.chat_commands import is_command, run_command
 
     with session.user(user, timezone, at_once=True) as memory:
         talk = Chat(memory, thread, session.model)
@@ -125,7 +125,7 @@ class Chat:
         Raises:
             ConfigError: for a model that cannot be opened; the one before stays.
         """
-        from ..chatting import chat_graph
+        from hexamem.chatting import chat_graph
 
         self._graph = chat_graph(self.user.memory, model or False)
         self.model = model
@@ -144,9 +144,9 @@ class Chat:
         """
         from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 
-        from ..aligning import NOT_STORED
-        from ..stores.secrets import find_references
-        from .stopping import StoppableStream
+        from hexamem.aligning import NOT_STORED
+        from hexamem.cli.stopping import StoppableStream
+        from hexamem.stores.secrets import find_references
 
         assert self._graph is not None
         self.show_list([])  # a number no longer stands for what was listed before
@@ -237,8 +237,8 @@ class Chat:
 
     def leave_out_forgotten(self) -> None:
         """Take what memory was to forget out of the conversation that the model is shown."""
-        from ..aligning import forgotten_of
-        from ..memory_types.cutting import trimmed
+        from hexamem.aligning import forgotten_of
+        from hexamem.memory_types.cutting import trimmed
 
         reads = forgotten_of(self.user, self.history, self.thread)
         self.history = [
@@ -278,8 +278,8 @@ def _undo_with(told: str) -> list[str]:
 
 def item_line(item: MemoryItem) -> str:
     """What an item says, in a line."""
-    from ..memory_types import CoreItem, VaultItem
-    from ..prompting import core_line
+    from hexamem.memory_types import CoreItem, VaultItem
+    from hexamem.prompting import core_line
 
     if isinstance(item, CoreItem):
         said = core_line(item)
@@ -300,7 +300,7 @@ def _last_messages(user: UserMemory, thread: str) -> list[BaseMessage]:
     """The end of the conversation as it stands in memory, from a message of the user on."""
     from langchain_core.messages import AIMessage, HumanMessage
 
-    from ..memory_types.cutting import trimmed
+    from hexamem.memory_types.cutting import trimmed
 
     kinds = {"user": HumanMessage, "assistant": AIMessage}
     said = [step for step in user.steps(thread) if step.role in kinds and step.content.strip()][-_KEPT:]

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from ..errors import HexamemError, InvalidInputError, NotFoundError
-from ..memory_types import MemoryItem, Step
-from ..stores.secrets import find_references
-from . import output
-from .session import zone_of
+from hexamem.cli import output
+from hexamem.cli.session import zone_of
+from hexamem.errors import HexamemError, InvalidInputError
+from hexamem.memory_types import MemoryItem, Step
+from hexamem.stores.secrets import find_references
 
 if TYPE_CHECKING:
-    from .chat import Chat
+    from hexamem.cli.chat import Chat
 
 __all__ = ["COMMANDS", "is_command", "run_command"]
 
+_LISTED = 10  # records that /forget WORDS searches for
 _DIGITS = 9  # of the number of an entry in a list
 _ENDS = ("/quit", "/exit")
 _ALONE = ("/help", "/why")  # they take nothing behind them
@@ -68,7 +69,7 @@ def _memory(chat: Chat, words: str) -> None:
         for number, hit in enumerate(found.hits, 1):
             output.write(*output.hit_block(number, hit, zone=zone_of(chat.user)))
         return None if found.hits else output.write_text("Nothing was found.")
-    from .chat import item_line
+    from hexamem.cli.chat import item_line
 
     items = chat.user.items()
     chat.show_list([item.id for item in items][-20:])
@@ -103,38 +104,24 @@ def _why(chat: Chat, rest: str) -> None:
 
 
 def _forget(chat: Chat, what: str) -> None:
-    """N, ID or WORDS: forget a listed record, any, or what says just that, and replies that only repeat it; /undo brings it back"""
+    """N or ID: forget a listed record (several: 1 3) or any; WORDS: list what may be meant; /undo brings it back"""
     numbers = what.replace(",", " ").split()
     if not numbers:
         raise InvalidInputError(
-            "/forget needs numbers of a list that /why or /memory just gave, an id, or words that say what is to go"
+            "/forget needs numbers of a list that /why, /memory or /forget WORDS just gave, an id, or words to search"
         )
-    from ..tools.forgetting import forget_by_ids, forget_by_words
+    from hexamem.tools.forgetting import forget_records
 
     if all(one.isdecimal() for one in numbers):
-        done = forget_by_ids(chat.user, [_listed(chat, one, "/forget") for one in numbers])
+        done = forget_records(chat.user, [_listed(chat, one, "/forget") for one in numbers])
     elif _is_id(chat, what):
-        done = forget_by_ids(chat.user, [what])
+        done = forget_records(chat.user, [what])
     else:
-        try:
-            done = forget_by_words(chat.user, what)
-        except NotFoundError:
-            return output.write_text(
-                f"Nothing is forgotten: no record says “{output.clean(output.one_line(what))}”. /memory WORDS searches."
-            )
-    if done.operation is None:
-        return _tell_unsure(chat, done.unsure)
+        return _list_to_forget(chat, what)
     chat.leave_out_forgotten()
     chat.undoable = (done.operation.id,)
-    first, *others = done.records or done.shortened
-    left = done.shortened if done.records else done.shortened[1:]
-    told = "Forgotten" if done.records else "Forgotten, and of its message this is left"
-    lines = [
-        _record_line(f"{told}: {first.id}", first),
-        *(_record_line("with it:", one) for one in others if one not in left),
-    ]
-    lines += [_record_line("of a message this is left:", one) for one in left]
-    lines += [_record_line(f"says it too, or may, and is still there: {one.id}", one) for one in done.unsure]
+    first, *others = done.records
+    lines = [_record_line(f"Forgotten: {first.id}", first), *(_record_line("with it:", one) for one in others)]
     output.write_text(
         output.clean("\n".join(lines) + "\n")
         + f"/undo brings it back ({done.operation.id}); `hexamem redact` takes words out for good."
@@ -153,18 +140,22 @@ def _is_id(chat: Chat, what: str) -> bool:
     return True
 
 
-def _tell_unsure(chat: Chat, records: Sequence[Step | MemoryItem]) -> None:
-    """List what may be meant, by number."""
+def _list_to_forget(chat: Chat, words: str) -> None:
+    """List by number what words may mean."""
+    from hexamem.tools.forgetting import find_to_forget
+
+    records = find_to_forget(chat.user, words, _LISTED)
     chat.show_list([one.id for one in records])
-    output.write_text(
-        "Nothing is forgotten yet: these say it and more, or most of it, or are many. /forget NUMBER takes one out, or several."
-    )
+    if not records:
+        return output.write_text("Nothing is forgotten: memory holds nothing near to these words.")
+    output.write_text("Nothing is forgotten yet. /forget NUMBER forgets one of these, or several (/forget 1 3):")
     for number, one in enumerate(records, 1):
         output.write_text(output.clean(_record_line(f"{number:>2}  {one.id}", one)))
+    return None
 
 
 def _record_line(told: str, record: Step | MemoryItem) -> str:
-    from .chat import item_line
+    from hexamem.cli.chat import item_line
 
     return f"{told} “{output.one_line(record.content if isinstance(record, Step) else item_line(record))}”"
 
@@ -232,12 +223,12 @@ def _undo(chat: Chat, what: str) -> None:
 
 def _research(chat: Chat, question: str) -> None:
     """QUESTION: answer it from memory in several rounds, with quotes"""
-    from ..chatting import research_as_recall
+    from hexamem.chatting import research_as_recall
 
     if not question:
         raise InvalidInputError("/research needs a question: /research QUESTION")
     found = chat.user.research(question)
-    chat.recall, chat.researched = research_as_recall(chat.user, found), True
+    chat.recall, chat.researched = research_as_recall(found), True
     output.write_text(output.clean(found.answer))
     if found.reason:
         output.write(output.body(found.reason))

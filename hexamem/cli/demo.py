@@ -20,13 +20,13 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from . import output
-from .session import Session
+from hexamem.cli import output
+from hexamem.cli.session import Session
 
 if TYPE_CHECKING:
-    from ..memory import Memory
-    from ..memory_types import Recall
-    from ..user import UserMemory
+    from hexamem.memory import Memory
+    from hexamem.memory_types import Recall
+    from hexamem.user import UserMemory
 
 __all__ = ["demo", "load_demo"]
 
@@ -207,7 +207,7 @@ def _screen(found: _Shown, limit: int | None, home: Path | None = None) -> Itera
     rate = f"{found.messages / found.seconds:,.0f} messages a second"
     yield _rule(f"{found.messages} messages in {len(found.threads)} threads stored in {found.seconds:.2f} s ({rate})")
     yield _threads(found.threads)
-    yield _rule(f"{len(found.secrets)} secrets found by rules and put into the vault before anything was written")
+    yield _rule(f"{len(found.secrets)} secrets found and put into the vault before anything was written")
     yield from _apart(_secret(secret) for secret in found.secrets)
     shown = found.asked[:limit]
     yield _rule(

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from ..errors import InvalidInputError
-from . import output
-from .evaluation_choices import OF_FILE, DataSet, FamilyChoice, FormChoice, SizeName, SplitChoice, check_options
-from .session import Session
-from .study import Conversations, Experiment, OutFolder, Samples, study
-from .train import check_weights
-from .writepath import measure_write_path, print_write_path
+from hexamem.cli import output
+from hexamem.cli.evaluation_choices import (
+    OF_FILE,
+    DataSet,
+    FamilyChoice,
+    FormChoice,
+    SizeName,
+    SplitChoice,
+    check_options,
+)
+from hexamem.cli.session import Session
+from hexamem.cli.study import Conversations, Experiment, OutFolder, Samples, study
+from hexamem.cli.train import check_weights
+from hexamem.cli.writepath import measure_write_path, print_write_path
+from hexamem.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from ..evals import Conversation, DataFormat
-    from ..evals.ablations import WrittenAblation
-    from ..evals.synthetic import FamilyName, Size, Split
+    from hexamem.evals import Conversation, DataFormat
+    from hexamem.evals.synthetic import FamilyName, Size, Split
 
 __all__ = ["evaluate"]
 
@@ -206,7 +212,7 @@ def evaluate(
     if dataset in (DataSet.synthetic, DataSet.ruler) and paths:
         raise InvalidInputError(f"{paths[0]}: {dataset.value} makes its own conversations; leave the path out")
     if dataset is DataSet.ruler:
-        from .ruler import measure_ruler
+        from hexamem.cli.ruler import measure_ruler
 
         measured = measure_ruler(
             session,
@@ -231,12 +237,12 @@ def evaluate(
     rounds = _ROUNDS if rounds is None else rounds
     files = _load(dataset, paths, tokens, questions, seed or 0)
     if answers:
-        from .answers import measure_answers
+        from hexamem.cli.answers import measure_answers
 
         of_each = None if dataset in OF_FILE else questions
         scored = measure_answers(session, dataset.value, files, rounds=rounds, questions=of_each, judge=judge)
         return _report_answers(scored, out)
-    return _report(_measure(session, dataset, files, names, rounds), out)
+    return _report(_run(session, dataset, files, names, rounds), out)
 
 
 def _measure_made_up(
@@ -250,7 +256,7 @@ def _measure_made_up(
     export: Path | None,
 ) -> list[dict[str, Any]]:
     """The results of each size, with what was made up."""
-    from ..evals.synthetic import FAMILIES, SIZES, make_conversations, write_came
+    from hexamem.evals.synthetic import FAMILIES, SIZES, make_conversations, write_came
 
     families: list[FamilyName] = [one.value for one in family] if family else list(FAMILIES)
     sizes: list[Size] = [one.value for one in size] if size else list(SIZES)
@@ -264,18 +270,18 @@ def _measure_made_up(
             for conversation in made:
                 write_came(conversation, export)
         facts = {"size": one, "split": sentences, "families": families, "seed": seed}
-        results += [{**result, **facts} for result in _measure(session, DataSet.synthetic, made, names, _ROUNDS)]
+        results += [{**result, **facts} for result in _run(session, DataSet.synthetic, made, names, _ROUNDS)]
     return results
 
 
 def _load(
     dataset: DataSet, paths: Sequence[Path], tokens: str | None, questions: int | None, seed: int
 ) -> list[Conversation]:
-    from ..evals import load_conversations
+    from hexamem.evals import load_conversations
 
     if dataset is DataSet.hotpotqa:
-        from ..evals.hotpotqa import load_hotpotqa
-        from ..evals.ruler import parse_tokens
+        from hexamem.evals.hotpotqa import load_hotpotqa
+        from hexamem.evals.ruler import parse_tokens
 
         lengths = [None] if tokens is None else parse_tokens(tokens)
         if len(lengths) > 1:
@@ -284,7 +290,7 @@ def _load(
             )
         return [one for path in paths for one in load_hotpotqa(path, tokens=lengths[0], questions=questions, seed=seed)]
     if dataset is DataSet.narrativeqa:
-        from ..evals.narrativeqa import load_narrativeqa
+        from hexamem.evals.narrativeqa import load_narrativeqa
 
         return [one for path in paths for one in load_narrativeqa(path, questions=questions)]
     form = cast("DataFormat", dataset.value)
@@ -293,34 +299,16 @@ def _load(
 
 def _strategies(given: Sequence[str] | None, dataset: DataSet) -> list[str]:
     """The names to measure: those given, checked, or what the data set is measured with."""
-    from ..config import Settings
-    from ..evals.ablations import WRITTEN_ABLATIONS
-    from ..evals.asking import RESEARCH
-    from ..retrieval.strategies import STRATEGIES, strategy_named
+    from hexamem.config import Settings
+    from hexamem.evals.asking import RESEARCH
+    from hexamem.retrieval.strategies import STRATEGIES, strategy_named
 
-    every = [*STRATEGIES, *WRITTEN_ABLATIONS]
     if given is None:
         # Contextual intent is what these two are about: with the papers' ablations.
-        return every if dataset in (DataSet.came, DataSet.synthetic) else [Settings().strategy]
+        return [*STRATEGIES] if dataset in (DataSet.came, DataSet.synthetic) else [Settings().strategy]
     if "all" in given:
-        return [*STRATEGIES] if dataset is DataSet.ruler else every
-    if dataset is DataSet.ruler and (written := [name for name in given if name in WRITTEN_ABLATIONS]):
-        raise InvalidInputError(f"--strategy {written[0]} needs a memory of its own, which ruler does not open")
-    return [name if name in WRITTEN_ABLATIONS or name == RESEARCH else strategy_named(name).name for name in given]
-
-
-def _measure(
-    session: Session, dataset: DataSet, conversations: Sequence[Conversation], names: Sequence[str], rounds: int
-) -> list[dict[str, Any]]:
-    from ..evals.ablations import WRITTEN_ABLATIONS
-
-    plain = [name for name in names if name not in WRITTEN_ABLATIONS]
-    found = {one["strategy"]: one for one in _run(session, dataset, conversations, plain, rounds)} if plain else {}
-    for name in names:
-        if (ablation := WRITTEN_ABLATIONS.get(name)) is not None:
-            (result,) = _run(session, dataset, conversations, [ablation.strategy], rounds, ablation)
-            found[name] = {**result, "strategy": name}
-    return [found[name] for name in names]
+        return [*STRATEGIES]
+    return [name if name == RESEARCH else strategy_named(name).name for name in given]
 
 
 def _run(
@@ -329,13 +317,12 @@ def _run(
     conversations: Sequence[Conversation],
     names: Sequence[str],
     rounds: int,
-    ablation: WrittenAblation | None = None,
 ) -> list[dict[str, Any]]:
-    from ..evals import evaluate as measure
+    from hexamem.evals import evaluate as measure
 
     with output.stages("loading") as advance:
         return measure(
-            session.scratch if ablation is None else partial(session.thrown_away, ablation.labeler),
+            session.scratch,
             conversations,
             names,
             progress=advance,
@@ -348,7 +335,7 @@ def _run(
 
 
 def _report(results: list[dict[str, Any]], out: str | None) -> None:
-    from ..evals import print_report, print_sizes
+    from hexamem.evals import print_report, print_sizes
 
     if out == "-":
         return output.write_json(results)
@@ -362,7 +349,7 @@ def _report(results: list[dict[str, Any]], out: str | None) -> None:
 
 
 def _report_ruler(results: list[dict[str, Any]], out: str | None) -> None:
-    from ..evals.ruler_report import print_ruler
+    from hexamem.evals.ruler_report import print_ruler
 
     if out == "-":
         return output.write_json(results)
@@ -371,7 +358,7 @@ def _report_ruler(results: list[dict[str, Any]], out: str | None) -> None:
 
 
 def _report_answers(result: dict[str, Any], out: str | None) -> None:
-    from .answers import print_answers
+    from hexamem.cli.answers import print_answers
 
     if out == "-":
         return output.write_json([result])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
-from ..errors import InvalidInputError
+from hexamem.errors import InvalidInputError
 
 __all__ = ["OF_FILE", "DataSet", "FamilyChoice", "FormChoice", "SizeName", "SplitChoice", "check_options"]
 

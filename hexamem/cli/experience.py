@@ -9,12 +9,12 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from . import output
-from .operations import operation_blocks
-from .session import Reason, Session, User
+from hexamem.cli import output
+from hexamem.cli.operations import operation_blocks
+from hexamem.cli.session import Reason, Session, User
 
 if TYPE_CHECKING:
-    from ..memory_types import Experience
+    from hexamem.memory_types import Experience
 
 __all__ = ["COMMANDS", "list_items", "promote", "retire", "show", "stats"]
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from ..errors import InvalidInputError, NotFoundError
-from .values import metadata_filter
+from hexamem.cli.values import metadata_filter
+from hexamem.errors import InvalidInputError, NotFoundError
 
 if TYPE_CHECKING:
-    from ..user import UserMemory
+    from hexamem.user import UserMemory
 
 __all__ = ["Filters", "ItemFilters", "Thread", "refuse_unknown_thread"]
 
@@ -29,7 +29,7 @@ def refuse_unknown_thread(memory: UserMemory, thread: str | None) -> None:
         return
     from sqlalchemy import bindparam, select
 
-    from ..stores.ledger.schema import steps
+    from hexamem.stores.ledger.schema import steps
 
     own = select(steps.c.thread_id).where(steps.c.user_id == bindparam("user"))
     with memory.memory.ledger.read(memory.name) as tx:
@@ -79,8 +79,8 @@ class Filters:
             InvalidInputError: for a time that cannot be read, naming the option.
             NotFoundError: for a label or thread that the user does not have.
         """
-        from ..labels import refuse_unknown
-        from ..memory_types.times import parse_time
+        from hexamem.labels import refuse_unknown
+        from hexamem.memory_types.times import parse_time
 
         times = {"--since": self.since, "--until": self.until, "--as-of": self.as_of, "--known-at": self.known_at}
         for option, moment in times.items():

@@ -9,8 +9,8 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from . import output
-from .session import Session, User
+from hexamem.cli import output
+from hexamem.cli.session import Session, User
 
 __all__ = ["COMMANDS", "drop", "list_jobs", "retry"]
 

@@ -10,13 +10,13 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from . import output
-from .operations import operation_blocks
-from .session import Reason, Session, User, zone_of
+from hexamem.cli import output
+from hexamem.cli.operations import operation_blocks
+from hexamem.cli.session import Reason, Session, User, zone_of
 
 if TYPE_CHECKING:
-    from ..memory_types import LabelView, Operation, Step
-    from ..user import UserMemory
+    from hexamem.memory_types import LabelView, Operation, Step
+    from hexamem.user import UserMemory
 
 __all__ = ["COMMANDS", "list_labels", "merge", "move", "pin", "rename", "show", "split"]
 
@@ -90,9 +90,8 @@ def show(session: Session, *, label: Label, user: User) -> None:
         zone = zone_of(memory)
     if session.as_json:
         return output.write_json(found)
-    from ..intent.summaries import readable_gist
 
-    facts = {"about": readable_gist(found.gist), "also found as": ", ".join(found.aliases), "steps": f"{found.steps:,}"}
+    facts = {"about": found.gist, "also found as": ", ".join(found.aliases), "steps": f"{found.steps:,}"}
     if len(steps) < found.steps:
         facts["steps"] += f", the latest {len(steps)} of which follow"
     if under:
@@ -176,7 +175,7 @@ def pin(
     off: Annotated[bool, typer.Option("--off", help="Let it go again.")] = False,
     reason: Reason = "",
 ) -> None:
-    """Keep a label as it is, whatever rules or a model make of it."""
+    """Pin a label: neither the classifiers nor a model change it."""
     with session.user(user, create=False) as memory:
         done = memory.labels.pin(label, not off, reason=reason)
         _show(session, done, memory)

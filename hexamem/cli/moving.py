@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from ..errors import CorruptFileError, InvalidInputError
-from . import output
-from .session import Session, User, Zone
-from .values import ask_passphrase
+from hexamem.cli import output
+from hexamem.cli.session import Session, User, Zone
+from hexamem.cli.values import ask_passphrase
+from hexamem.errors import CorruptFileError, InvalidInputError
 
 if TYPE_CHECKING:
-    from ..user import UserMemory
+    from hexamem.user import UserMemory
 
 __all__ = ["export", "import_", "ingest"]
 
@@ -86,7 +86,7 @@ def ingest(
 
     A line with an id is stored once, however often the file is read; one without is stored each time.
     """
-    from ..memory_types.times import read_zone
+    from hexamem.memory_types.times import read_zone
 
     read_zone(timezone or "UTC")  # a wrong one is no fault of the file's lines
     found = _read(file, format, thread, skip_bad, timezone or "UTC")
@@ -137,7 +137,7 @@ def _learn(memory: UserMemory) -> int:
 
 
 def _read(file: Path, format: Format, thread: str | None, skip_bad: bool, timezone: str) -> _Conversation:
-    from ..evals import detect_format
+    from hexamem.evals import detect_format
 
     known = format.value if format is not Format.auto else None
     if known is None and file.is_file():
@@ -154,9 +154,9 @@ def _read(file: Path, format: Format, thread: str | None, skip_bad: bool, timezo
 
 
 def _read_lines(file: Path, thread: str | None, skip_bad: bool, timezone: str) -> _Conversation:
-    from ..evals.jsonl import read_records
-    from ..memory_types.messages import read_messages
-    from ..stores.ledger import check_name
+    from hexamem.evals.jsonl import read_records
+    from hexamem.memory_types.messages import read_messages
+    from hexamem.stores.ledger import check_name
 
     def problem(record: dict[str, Any]) -> str | None:
         if "role" not in record or "content" not in record:
@@ -199,7 +199,7 @@ def _message(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read_data_set(file: Path, format: str, thread: str | None, skip_bad: bool) -> _Conversation:
-    from ..evals import load_conversations
+    from hexamem.evals import load_conversations
 
     conversations = load_conversations(file, format, skip_bad=skip_bad)  # type: ignore[arg-type]
     if thread is not None and len(conversations) > 1:
@@ -217,7 +217,7 @@ def _read_data_set(file: Path, format: str, thread: str | None, skip_bad: bool) 
 
 def _repeats(memory: UserMemory, messages: list[tuple[str, dict[str, Any]]], timezone: str | None) -> list[str]:
     """What to say of messages without an id that stand in their thread already: they are stored once more."""
-    from ..memory_types.messages import read_messages
+    from hexamem.memory_types.messages import read_messages
 
     bare: dict[str, list[dict[str, Any]]] = {}
     for thread, message in messages:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import output
-from .session import zone_of
+from hexamem.cli import output
+from hexamem.cli.session import zone_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from ..memory_types import Change, Operation
-    from ..user import UserMemory
+    from hexamem.memory_types import Change, Operation
+    from hexamem.user import UserMemory
 
 __all__ = ["operation_blocks"]
 
@@ -30,7 +30,7 @@ def operation_blocks(operations: Sequence[Operation], user: UserMemory) -> list[
     Args:
         user: whose they are; labels are told by the names that they have now. Must still be open.
     """
-    from ..labels import label_paths
+    from hexamem.labels import label_paths
 
     targets = {change.target for one in operations for change in one.changes}
     zone = zone_of(user)

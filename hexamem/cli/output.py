@@ -17,12 +17,12 @@ from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from ..errors import HomeNotWritableError
+from hexamem.errors import HomeNotWritableError
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from ..memory_types import Hit, LabeledSnippet, MemoryItem, Step
+    from hexamem.memory_types import Hit, LabeledSnippet, MemoryItem, Step
 
 __all__ = [
     "PipeClosed",
@@ -132,7 +132,7 @@ def save_json(results: Sequence[Mapping[str, Any]] | Mapping[str, Any], out: str
     Raises:
         HomeNotWritableError: the file cannot be written.
     """
-    from ..evals import write_json as write_file
+    from hexamem.evals import write_json as write_file
 
     try:
         write_file(results, out)
@@ -205,7 +205,7 @@ def shown_time(moment: datetime | None, zone: tzinfo = UTC) -> str:
     """``2025-03-04 20:12 UTC``, in another zone with its offset, ``2025-07-04 21:12 +01:00``; a dash where there is none."""
     if moment is None:
         return "–"
-    from ..memory_types.local_time import in_zone
+    from hexamem.memory_types.local_time import in_zone
 
     there = in_zone(moment, zone)
     told = f"{there:%Y-%m-%d %H:%M}"
@@ -297,7 +297,7 @@ def labels_block(found: LabeledSnippet | None) -> list[RenderableType]:
     return [body("\n".join([*told, sure + (", provisional" if found.provisional else "")]), "dim")]
 
 
-_LABELLED_BY = {"rules": "rules", "model": "a model", "user": "a person"}
+_LABELLED_BY = {"embedded": "the encoder", "model": "a model", "user": "a person"}
 
 
 def item_block(item: MemoryItem, *, full: bool = False, zone: tzinfo = UTC, then: bool = False) -> list[RenderableType]:

@@ -11,11 +11,11 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from . import output
-from .session import Session, User, zone_of
+from hexamem.cli import output
+from hexamem.cli.session import Session, User, zone_of
 
 if TYPE_CHECKING:
-    from ..memory_types import Page
+    from hexamem.memory_types import Page
 
 __all__ = ["COMMANDS", "light", "list_pages", "search", "show"]
 

@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from ..errors import InvalidInputError
-from . import output
-from .session import Reason, Session, User
-from .values import confirm, read_stdin
+from hexamem.cli import output
+from hexamem.cli.session import Reason, Session, User
+from hexamem.cli.values import confirm, read_stdin
+from hexamem.errors import InvalidInputError
 
 __all__ = ["erase", "redact", "reveal"]
 
@@ -64,7 +64,7 @@ def erase(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> int | None:
     """Erase everything of a user, physically and for good, and print the receipt."""
-    from ..doctor import count_records
+    from hexamem.doctor import count_records
 
     with session.known(user) as memory:
         if not yes:

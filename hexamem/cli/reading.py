@@ -13,15 +13,15 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from ..errors import InvalidInputError
-from . import output
-from .filters import Filters, ItemFilters, Thread
-from .operations import operation_blocks
-from .session import Session, User, Zone, zone_of
+from hexamem.cli import output
+from hexamem.cli.filters import Filters, ItemFilters, Thread
+from hexamem.cli.operations import operation_blocks
+from hexamem.cli.session import Session, User, Zone, zone_of
+from hexamem.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from ..memory_types import Media, MemoryItem, Recall
-    from ..user import UserMemory
+    from hexamem.memory_types import Media, MemoryItem, Recall
+    from hexamem.user import UserMemory
 
 __all__ = ["history", "items", "recall", "show", "steps", "users"]
 
@@ -99,7 +99,7 @@ def recall(
 
 
 def _refuse_unknown_operations(option: str, names: Iterable[str]) -> None:
-    from ..retrieval.operations import NAMES
+    from hexamem.retrieval.operations import NAMES
 
     for name in names:
         if name not in NAMES:
@@ -108,7 +108,7 @@ def _refuse_unknown_operations(option: str, names: Iterable[str]) -> None:
 
 def _items_of(memory: UserMemory, found: Recall) -> dict[str, MemoryItem]:
     """The items among the hits: a hit has one time, and they tell which of theirs that is."""
-    from ..stores.ledger import get_items
+    from hexamem.stores.ledger import get_items
 
     with memory.memory.ledger.read(memory.name) as tx:
         return get_items(tx, [hit.id for hit in found.hits if hit.kind != "step"])
@@ -156,8 +156,8 @@ def show(
     ] = None,
 ) -> None:
     """Show one step with its labels, or one item with all its fields. Of a secret it shows the caption alone."""
-    from ..errors import NotFoundError
-    from ..memory_types import Step
+    from hexamem.errors import NotFoundError
+    from hexamem.memory_types import Step
 
     labelled = None
     with session.reader(user) as memory:
@@ -178,7 +178,7 @@ def show(
 
 def _write_media(memory: UserMemory, carried: Iterable[Media], folder: Path) -> None:
     """Each file under its hash and the ending of its type: a name from a message may be any path."""
-    from ..errors import HomeNotWritableError
+    from hexamem.errors import HomeNotWritableError
 
     written = []
     for one in carried:
@@ -221,7 +221,7 @@ def steps(
 
 def users(session: Session) -> None:
     """List the users of the home."""
-    from ..doctor import count_records
+    from hexamem.doctor import count_records
 
     with session.memory(create=False) as memory:
         found = count_records(memory)

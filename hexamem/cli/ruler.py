@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import output
-from .session import Session
+from hexamem.cli import output
+from hexamem.cli.session import Session
 
 if TYPE_CHECKING:
-    from ..evals.ruler import Form
+    from hexamem.evals.ruler import Form
 
 __all__ = ["DEFAULT_TOKENS", "measure_ruler"]
 
@@ -33,8 +33,8 @@ def measure_ruler(
     Raises:
         InvalidInputError: for a length, task or number that cannot be.
     """
-    from ..evals.ruler import parse_tokens
-    from ..evals.ruler_run import DEFAULT_ROUNDS, evaluate_ruler
+    from hexamem.evals.ruler import parse_tokens
+    from hexamem.evals.ruler_run import DEFAULT_ROUNDS, evaluate_ruler
 
     lengths = parse_tokens(DEFAULT_TOKENS if tokens is None else tokens)
     with output.stages("making") as advance:

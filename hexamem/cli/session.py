@@ -19,15 +19,14 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 
-from ..config import DEFAULT_HOME
-from ..errors import ConfigError, HomeNotWritableError, InvalidInputError, NotFoundError
-from . import output
+from hexamem.cli import output
+from hexamem.config import DEFAULT_HOME
+from hexamem.errors import ConfigError, HomeNotWritableError, InvalidInputError, NotFoundError
 
 if TYPE_CHECKING:
-    from ..config import Settings
-    from ..intent.contract import Embed, Labeler
-    from ..memory import Memory
-    from ..user import UserMemory
+    from hexamem.config import Settings
+    from hexamem.memory import Memory
+    from hexamem.user import UserMemory
 
 __all__ = [
     "AsJson",
@@ -79,7 +78,7 @@ EmbedderName = Annotated[
     typer.Option(
         "--embedder",
         metavar="E",
-        help="bundled, minilm or openai:MODEL; the home's own by default.",
+        help="bundled, static, minilm or openai:MODEL; the home's own by default.",
         rich_help_panel=_PANEL,
     ),
 ]
@@ -98,7 +97,7 @@ LabelsBy = Annotated[
     typer.Option(
         "--label-by",
         metavar="HOW",
-        help="What labels steps: rules (the default), model, uncertain (the model, where the rules are not sure), or off.",
+        help="What labels steps: embedded (the default), model, uncertain (the model, where the classifiers are not sure), or off.",
         rich_help_panel=_PANEL,
     ),
 ]
@@ -107,8 +106,8 @@ LearnsBy = Annotated[
     typer.Option(
         "--mode",
         metavar="HOW",
-        help="What learns items from what is stored: rules (the default), single_call (a model, one call a batch), "
-        "agents (a model, a call for each manager), or off.",
+        help="What extracts items from stored messages: auto (the default: single_call with --model, else embedded), embedded "
+        "(no calls), single_call (a model, one call a batch), agents (a model, a call for each manager), or off.",
         rich_help_panel=_PANEL,
     ),
 ]
@@ -176,17 +175,17 @@ class Session:
         Raises:
             ConfigError: for a ``--label-by`` or ``--mode`` that there is not, or that needs a ``--model``.
         """
-        from ..config import IngestMode, LabelTier, Settings
+        from hexamem.config import IngestMode, LabelTier, Settings
 
         for option, how, known in (("--label-by", self.label_by, LabelTier), ("--mode", self.mode, IngestMode)):
             if how is not None and how not in get_args(known):
                 raise ConfigError(f"{option} {how!r}: use one of {', '.join(get_args(known))}")
             if how in _BY_MODEL and self.model is None:
-                raise ConfigError(f"{option} {how} needs a model: give --model, such as openai:gpt-5-mini, or rules")
+                raise ConfigError(f"{option} {how} needs a model: give --model, such as openai:gpt-5-mini, or embedded")
         return Settings(
             background=False,
-            labels=self.label_by or "rules",  # type: ignore[arg-type]
-            mode=self.mode or "rules",  # type: ignore[arg-type]
+            labels=self.label_by or "embedded",  # type: ignore[arg-type]
+            mode=self.mode or "auto",  # type: ignore[arg-type]
             weights=self.weights,
         )
 
@@ -206,7 +205,7 @@ class Session:
                 f"there is no memory at {self.folder}: store something there first (hexamem ingest FILE --user U), "
                 "or give another folder with --home"
             )
-        from ..memory import Memory
+        from hexamem.memory import Memory
 
         made = f"note: there was no memory at {self.folder} yet; this made one"
         with Memory.open(self.folder, embedder=self.embedder_spec, model=self.model, settings=self.settings) as memory:
@@ -233,16 +232,10 @@ class Session:
             yield memory
 
     @contextmanager
-    def thrown_away(self, labeler: Callable[[Embed], Callable[[str], Labeler]] | None = None) -> Iterator[Memory]:
-        """A memory in a folder that is thrown away.
+    def thrown_away(self) -> Iterator[Memory]:
+        """A memory in a folder that is thrown away."""
+        from hexamem.memory import Memory
 
-        Args:
-            labeler: makes, from the bundled embedder, what ``Memory.open(labeler=…)`` takes.
-        """
-        from ..memory import Memory
-        from ..stores.embedders import open_embedder
-
-        made = None if labeler is None else labeler(open_embedder("bundled").embed_documents)
         with (
             tempfile.TemporaryDirectory(prefix="hexamem-") as folder,
             Memory.open(
@@ -250,7 +243,6 @@ class Session:
                 embedder=self.embedder or "bundled",
                 model=self.model,
                 settings=self.settings,
-                labeler=made,
             ) as memory,
         ):
             yield memory
@@ -294,7 +286,7 @@ class Session:
 
 def zone_of(user: UserMemory) -> tzinfo:
     """The zone in which a user's times are shown."""
-    from ..memory_types.times import read_zone
+    from hexamem.memory_types.times import read_zone
 
     return read_zone(user.timezone)
 
@@ -360,4 +352,4 @@ def _embedder_of(home: Path) -> str | None:
     except sqlite3.Error:  # damaged or of another kind: opening it says so in full
         return None
     name = str(row[0]) if row else ""
-    return name if name.split(":", 1)[0] in ("bundled", "minilm", "openai") else None
+    return name if name.split(":", 1)[0] in ("bundled", "static", "minilm", "openai") else None

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from ..errors import InvalidInputError
-from . import output
-from .session import Session
+from hexamem.cli import output
+from hexamem.cli.session import Session
+from hexamem.errors import InvalidInputError
 
 __all__ = ["Conversations", "Experiment", "OutFolder", "Samples", "study"]
 
@@ -65,9 +65,9 @@ def study(
         InvalidInputError: an experiment or number cannot be.
         HomeNotWritableError: the folder cannot be written.
     """
-    from ..evals.study import EXPERIMENTS, made_up_sets, run_study, study_sets, write_study
-    from ..evals.study.plots import NO_PLOTS, plots_possible
-    from ..evals.study.writing import study_data, study_markdown
+    from hexamem.evals.study import EXPERIMENTS, made_up_sets, run_study, study_sets, write_study
+    from hexamem.evals.study.plots import NO_PLOTS, plots_possible
+    from hexamem.evals.study.writing import study_data, study_markdown
 
     if unknown := [name for name in experiments if name not in EXPERIMENTS]:
         raise InvalidInputError(f"--experiment {unknown[0]} is unknown; use {', '.join(EXPERIMENTS)}")
@@ -79,7 +79,7 @@ def study(
     sets += made_up_sets(_COUNT if count is None else count, seed=seed or 0)
     model = None
     if session.model is not None:
-        from ..models import open_chat_model
+        from hexamem.models import open_chat_model
 
         model = open_chat_model(session.model)
     with output.stages("loading") as advance:

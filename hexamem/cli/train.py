@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..errors import HomeNotWritableError, InvalidInputError
-from . import output
-from .session import Session
+from hexamem.cli import output
+from hexamem.cli.session import Session
+from hexamem.errors import HomeNotWritableError, InvalidInputError
 
 if TYPE_CHECKING:
-    from ..evals import Conversation
-    from ..retrieval.gate_learning import GateSettings
-    from ..retrieval.learning import LearningSettings
-    from ..retrieval.ranking_weights import RankingWeights
+    from hexamem.evals import Conversation
+    from hexamem.retrieval.gate_learning import GateSettings
+    from hexamem.retrieval.learning import LearningSettings
+    from hexamem.retrieval.ranking_weights import RankingWeights
 
 __all__ = ["check_weights", "train"]
 
@@ -78,9 +78,9 @@ def train(
         )
     if out is not None and not out.resolve().parent.is_dir():
         raise InvalidInputError(f"--out {out}: there is no such folder")
-    from ..retrieval.gate_learning import GateSettings
-    from ..retrieval.learning import LearningSettings
-    from ..retrieval.tree_learning import missing_trees
+    from hexamem.retrieval.gate_learning import GateSettings
+    from hexamem.retrieval.learning import LearningSettings
+    from hexamem.retrieval.tree_learning import missing_trees
 
     if trees and (missing := missing_trees()) is not None:
         output.note(f"{missing}; --trees 0 leaves them out without this line")
@@ -112,8 +112,8 @@ def train(
 
 def _conversations(paths: Sequence[Path], synthetic: int, medium: int, seed: int) -> list[Conversation]:
     """What to learn from: the files' conversations, and made-up ones, some short and some of medium length."""
-    from ..evals import load_conversations
-    from ..evals.synthetic import FAMILIES, Size, make_conversations
+    from hexamem.evals import load_conversations
+    from hexamem.evals.synthetic import FAMILIES, Size, make_conversations
 
     conversations = [one for path in paths for one in load_conversations(path)]
     sizes: tuple[tuple[Size, int], ...] = (("S", synthetic), ("M", medium))
@@ -137,8 +137,8 @@ def _trained(
     folds: bool,
 ) -> tuple[dict[str, Any], RankingWeights | None, list[dict[str, Any]] | None]:
     """What was learned from, the weights, and what each left-out conversation measured; the last two where asked for."""
-    from ..evals.small_memories import small_memories
-    from ..evals.training import ask_all, learned_card, train_and_validate
+    from hexamem.evals.small_memories import small_memories
+    from hexamem.evals.training import ask_all, learned_card, train_and_validate
 
     with output.stages("loading") as advance:
         with session.thrown_away() as memory:
@@ -161,7 +161,7 @@ def _trained(
 
 
 def _save(weights: RankingWeights, out: Path) -> None:
-    from ..retrieval.ranking_weights import save_weights
+    from hexamem.retrieval.ranking_weights import save_weights
 
     try:
         save_weights(weights, out)
@@ -186,8 +186,8 @@ def check_weights(path: Path, embedder: str | None) -> str:
     Raises:
         ConfigError, CorruptFileError: as :func:`~hexamem.retrieval.ranking_weights.load_weights`.
     """
-    from ..retrieval.ranking_weights import load_weights
-    from ..stores.embedders import open_embedder
+    from hexamem.retrieval.ranking_weights import load_weights
+    from hexamem.stores.embedders import open_embedder
 
     load_weights(path, open_embedder(embedder or "bundled").fingerprint)
     return str(path)

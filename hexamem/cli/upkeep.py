@@ -9,12 +9,12 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ..errors import HexamemError, InvalidInputError, NotFoundError
-from . import output
-from .session import Session
+from hexamem.cli import output
+from hexamem.cli.session import Session
+from hexamem.errors import HexamemError, InvalidInputError, NotFoundError
 
 if TYPE_CHECKING:
-    from ..doctor import Finding
+    from hexamem.doctor import Finding
 
 __all__ = ["doctor", "flush", "reembed", "reindex"]
 
@@ -24,7 +24,7 @@ _SHOWN_USERS = 20
 
 def doctor(session: Session) -> int:
     """Examine the home: files, versions, embedder, users, indexes, vault key, jobs. Exits 1 if something is wrong."""
-    from ..doctor import Finding, count_records, examine, examine_home
+    from hexamem.doctor import Finding, count_records, examine, examine_home
 
     findings = examine_home(session.folder)
     users: list[dict[str, Any]] = []
@@ -122,10 +122,10 @@ def reindex(session: Session, *, user: OneUser = None) -> None:
 
 def reembed(session: Session) -> None:
     """Give the home another embedder (--embedder): every vector is made anew. Broken off, it is simply run again."""
-    from ..memory import Memory
+    from hexamem.memory import Memory
 
     if session.embedder is None:
-        raise InvalidInputError("reembed with which embedder? give --embedder bundled, minilm or openai:MODEL")
+        raise InvalidInputError("reembed with which embedder? give --embedder bundled, static, minilm or openai:MODEL")
     if not (session.folder / "ledger.sqlite3").exists():
         raise NotFoundError(f"there is no memory at {session.folder} to embed anew; is --home right?")
     with output.progress_bar("embedding") as (progress, task):

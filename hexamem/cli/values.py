@@ -10,10 +10,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args, get_origin
 
-from ..errors import InvalidInputError
+from hexamem.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from ..memory_types import MemoryItem
+    from hexamem.memory_types import MemoryItem
 
 __all__ = ["ask_passphrase", "confirm", "item_fields", "metadata_filter", "read_stdin", "split_pairs"]
 
@@ -97,7 +97,7 @@ def _one(name: str, text: str, annotation: Any, timezone: str) -> Any:
     if type(None) in parts and not text:
         return None
     if datetime in parts or any(datetime in get_args(part) for part in parts):
-        from ..memory_types.times import parse_time
+        from hexamem.memory_types.times import parse_time
 
         return parse_time(text, timezone=timezone).utc
     if int in parts or dict in parts or any(get_origin(part) is dict for part in parts):

@@ -8,12 +8,12 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InvalidInputError
-from . import output
-from .session import Session
+from hexamem.cli import output
+from hexamem.cli.session import Session
+from hexamem.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from ..user import UserMemory
+    from hexamem.user import UserMemory
 
 __all__ = ["measure_write_path", "print_write_path"]
 
@@ -24,7 +24,7 @@ def measure_write_path(session: Session, paths: Sequence[Path]) -> list[dict[str
     Raises:
         InvalidInputError: a file holds no cases, or ``--home`` is given: each case needs an empty memory of its own.
     """
-    from ..evals.write_path import load_cases, score
+    from hexamem.evals.write_path import load_cases, score
 
     if session.home is not None:
         raise InvalidInputError("writepath opens an empty memory for each case; leave --home out")

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..errors import InvalidInputError, UndoRefusedError
-from . import output
-from .item_options import ItemOptions
-from .operations import operation_blocks
-from .session import Reason, Session, User, Zone, zone_of
-from .values import item_fields, read_stdin, split_pairs
+from hexamem.cli import output
+from hexamem.cli.item_options import ItemOptions
+from hexamem.cli.operations import operation_blocks
+from hexamem.cli.session import Reason, Session, User, Zone, zone_of
+from hexamem.cli.values import item_fields, read_stdin, split_pairs
+from hexamem.errors import InvalidInputError, UndoRefusedError
 
 if TYPE_CHECKING:
-    from ..memory_types import Operation
-    from ..memory_types.files import AddedFile
-    from ..user import UserMemory
+    from hexamem.memory_types import Operation
+    from hexamem.memory_types.files import AddedFile
+    from hexamem.user import UserMemory
 
 __all__ = ["add", "edit", "feedback", "forget", "remove", "undo"]
 
@@ -151,7 +151,7 @@ def _json_object(text: str, option: str) -> dict[str, Any]:
 
 
 def _class_of(kind: str) -> Any:
-    from ..memory_types import (
+    from hexamem.memory_types import (
         ITEM_KINDS,
         CoreItem,
         EpisodicItem,

@@ -1,1 +1,6 @@
-"""Dates as people say them: ``spans`` are what is meant, the word files read it, ``relative`` resolves it by a day."""
+"""Dates in words, resolved to days in the user's calendar."""
+
+from hexamem.intent.dates.relative import find_dates
+from hexamem.intent.dates.spans import DateSpan
+
+__all__ = ["DateSpan", "find_dates"]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 
 from dateutil.relativedelta import relativedelta
 
-from ... import lazy_re as re
-from .composing import LEAVE, SIGN, Composed, Composition, with_year
-from .spans import Anchor, DateSpan, one_day, shift, week_start
-from .words_chinese import NUM, WEEK, chinese_number, simplified
+from hexamem.intent.dates.composing import LEAVE, SIGN, Composed, Composition, with_year
+from hexamem.intent.dates.spans import Anchor, DateSpan, one_day, shift, week_start
+from hexamem.intent.dates.words_chinese import NUM, WEEK, chinese_number, simplified
 
 __all__ = ["COMPOSED_CHINESE"]
 

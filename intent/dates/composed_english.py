@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import date, timedelta
 
-from ... import lazy_re as re
-from .composing import LEAVE, SIGN, Composed, Composition, with_year
-from .holidays import ENGLISH_HOLIDAYS
-from .numbers_english import COUNT, number
-from .spans import Anchor, DateSpan, month_span, one_day, shift, week_start
-from .words_english import FULL_WEEKDAY, MONTH, month_number, weekday_number
+from hexamem.intent.dates.composing import LEAVE, SIGN, Composed, Composition, with_year
+from hexamem.intent.dates.holidays import ENGLISH_HOLIDAYS
+from hexamem.intent.dates.numbers_english import COUNT, number
+from hexamem.intent.dates.spans import Anchor, DateSpan, month_span, one_day, shift, week_start
+from hexamem.intent.dates.words_english import FULL_WEEKDAY, MONTH, month_number, weekday_number
 
 __all__ = ["COMPOSED_ENGLISH"]
 

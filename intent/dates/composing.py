@@ -6,11 +6,11 @@ out. What such a form names is one date, or none: "a few days after Easter" is n
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from ... import lazy_re as re
-from .spans import Anchor, DateSpan, Meant
+from hexamem.intent.dates.spans import Anchor, DateSpan, Meant
 
 __all__ = ["LEAVE", "SIGN", "Composed", "Composition", "compose", "with_year"]
 

@@ -5,14 +5,34 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date, timedelta
 
 from dateutil.relativedelta import relativedelta
 
-from ... import lazy_re as re
-from .holidays import CHINESE_HOLIDAYS, holiday_near
-from .spans import Anchor, Form, Read, Reader, chosen_day, day_in_month, month_span, no_date, one_day, shift, week_start
-from .words_chinese import NUM, WEEK, YEARS, chinese_number, chinese_weekday, chinese_year, steps_away
+from hexamem.intent.dates.holidays import CHINESE_HOLIDAYS, holiday_near
+from hexamem.intent.dates.spans import (
+    Anchor,
+    Form,
+    Read,
+    Reader,
+    chosen_day,
+    day_in_month,
+    month_span,
+    no_date,
+    one_day,
+    shift,
+    week_start,
+)
+from hexamem.intent.dates.words_chinese import (
+    NUM,
+    WEEK,
+    YEARS,
+    chinese_number,
+    chinese_weekday,
+    chinese_year,
+    steps_away,
+)
 
 __all__ = ["FURTHER_CHINESE"]
 

@@ -6,15 +6,14 @@ the other side "in a week or two", "Black Friday", "over the last month", "more 
 
 from __future__ import annotations
 
+import re
 from datetime import date, timedelta
 
 from dateutil.relativedelta import relativedelta
 
-from ... import lazy_re as re
-from ..references.cues import FUNCTION_WORDS, VERBS, words
-from .holidays import ENGLISH_HOLIDAYS, holiday_near, holiday_of
-from .numbers_english import COUNT, ORDINAL, number, ordinal
-from .spans import (
+from hexamem.intent.dates.holidays import ENGLISH_HOLIDAYS, holiday_near, holiday_of
+from hexamem.intent.dates.numbers_english import COUNT, ORDINAL, number, ordinal
+from hexamem.intent.dates.spans import (
     Anchor,
     Form,
     Read,
@@ -27,7 +26,8 @@ from .spans import (
     week_start,
     weekday_near,
 )
-from .words_english import FULL_WEEKDAY, MONTH, month_number, weekday_number
+from hexamem.intent.dates.words_english import FULL_WEEKDAY, MONTH, month_number, weekday_number
+from hexamem.intent.references.cues import FUNCTION_WORDS, VERBS, words
 
 __all__ = ["FURTHER_ENGLISH"]
 

@@ -6,7 +6,7 @@ from datetime import date, timedelta
 
 from dateutil.easter import easter
 
-from .spans import Anchor
+from hexamem.intent.dates.spans import Anchor
 
 __all__ = ["CHINESE_HOLIDAYS", "ENGLISH_HOLIDAYS", "holiday_near", "holiday_of"]
 

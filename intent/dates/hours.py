@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import time
-
-from ... import lazy_re as re
 
 __all__ = ["Hour", "HourWords", "half_by_words", "nearest_hour", "read_hour"]
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from ... import lazy_re as re
-from .hours import Hour, HourWords, half_by_words, read_hour
-from .words_chinese import NUM, chinese_number
+import re
+
+from hexamem.intent.dates.hours import Hour, HourWords, half_by_words, read_hour
+from hexamem.intent.dates.words_chinese import NUM, chinese_number
 
 __all__ = ["CLOCK_ZH", "chinese_hour"]
 

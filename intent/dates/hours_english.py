@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from datetime import time
 
-from ... import lazy_re as re
-from .hours import Hour, HourWords, half_by_words, read_hour
-from .numbers_english import ONES, number
+from hexamem.intent.dates.hours import Hour, HourWords, half_by_words, read_hour
+from hexamem.intent.dates.numbers_english import ONES, number
 
 __all__ = ["NO_HOUSE", "english_hour"]
 

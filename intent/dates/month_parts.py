@@ -5,14 +5,14 @@ The end of a month is its last day. Its beginning, middle and late days stay a m
 
 from __future__ import annotations
 
+import re
 from datetime import date, timedelta
 
 from dateutil.relativedelta import relativedelta
 
-from ... import lazy_re as re
-from .spans import Anchor, Form, Read, month_meant, month_span, one_day
-from .words_chinese import YEARS, chinese_number, chinese_year, steps_away
-from .words_english import MONTH, month_number
+from hexamem.intent.dates.spans import Anchor, Form, Read, month_meant, month_span, one_day
+from hexamem.intent.dates.words_chinese import YEARS, chinese_number, chinese_year, steps_away
+from hexamem.intent.dates.words_english import MONTH, month_number
 
 __all__ = ["PARTS_CHINESE", "PARTS_ENGLISH", "part_of_month"]
 

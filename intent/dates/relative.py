@@ -11,22 +11,22 @@ languages, and dateutil does the months and Easter. What may be read in two ways
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import date, datetime, tzinfo
 
-from ... import lazy_re as re
-from .composed_chinese import COMPOSED_CHINESE
-from .composed_english import COMPOSED_ENGLISH
-from .composing import compose
-from .further_chinese import FURTHER_CHINESE
-from .further_english import FURTHER_ENGLISH
-from .hours import Hour
-from .hours_chinese import chinese_hour
-from .hours_english import english_hour
-from .month_parts import PARTS_CHINESE, PARTS_ENGLISH
-from .spans import Anchor, DateSpan, Form, Prefer
-from .words_chinese import CHINESE_FORMS, simplified
-from .words_english import ENGLISH_FORMS
+from hexamem.intent.dates.composed_chinese import COMPOSED_CHINESE
+from hexamem.intent.dates.composed_english import COMPOSED_ENGLISH
+from hexamem.intent.dates.composing import compose
+from hexamem.intent.dates.further_chinese import FURTHER_CHINESE
+from hexamem.intent.dates.further_english import FURTHER_ENGLISH
+from hexamem.intent.dates.hours import Hour
+from hexamem.intent.dates.hours_chinese import chinese_hour
+from hexamem.intent.dates.hours_english import english_hour
+from hexamem.intent.dates.month_parts import PARTS_CHINESE, PARTS_ENGLISH
+from hexamem.intent.dates.spans import Anchor, DateSpan, Form, Prefer
+from hexamem.intent.dates.words_chinese import CHINESE_FORMS, simplified
+from hexamem.intent.dates.words_english import ENGLISH_FORMS
 
 __all__ = ["DateSpan", "Prefer", "find_dates", "resolve_date"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, tzinfo
@@ -9,8 +10,7 @@ from typing import Literal
 
 from dateutil.relativedelta import relativedelta
 
-from ... import lazy_re as re
-from .hours import Hour
+from hexamem.intent.dates.hours import Hour
 
 __all__ = [
     "Anchor",

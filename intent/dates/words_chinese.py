@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date, timedelta
 
 from dateutil.relativedelta import relativedelta
 
-from ... import lazy_re as re
-from .spans import (
+from hexamem.intent.dates.spans import (
     Anchor,
     Form,
     Read,

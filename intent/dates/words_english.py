@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date, timedelta
 
 from dateutil.relativedelta import relativedelta
 
-from ... import lazy_re as re
-from .numbers_english import COUNT, number
-from .spans import (
+from hexamem.intent.dates.numbers_english import COUNT, number
+from hexamem.intent.dates.spans import (
     Anchor,
     Form,
     Read,

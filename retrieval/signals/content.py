@@ -5,16 +5,16 @@ Each table has a column for every row around the pool, one more of zeros for "no
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ...stores.embedders.base import FloatArray
-from ...stores.embedders.late_interaction import unit_rows
-from ...stores.working_set import WorkingSet
-from .pool import Pool
-from .question import Asked
+from hexamem.retrieval.signals.pool import Pool
+from hexamem.retrieval.signals.question import Asked
+from hexamem.stores.embedders.base import FloatArray
+from hexamem.stores.embedders.late_interaction import unit_rows
+from hexamem.stores.working_set import WorkingSet
 
 __all__ = ["Content", "products", "read_content"]
 
@@ -39,6 +39,7 @@ class Content:
         weights: of the tokens by rarity, ``(q,)``, sums to 1; ``lengths`` by the lengths of their vectors.
         likeness: greatest cosine of each token with one that it holds, at least 0, ``(q, u)`` and ``(q, n)``.
         session_bm25: of every session.
+        hop: the embedder's second hop (``Embedder.hop``).
     """
 
     question: FloatArray
@@ -58,12 +59,17 @@ class Content:
     likeness: FloatArray
     own_likeness: FloatArray
     session_bm25: FloatArray
+    hop: Callable[[FloatArray, FloatArray], FloatArray | None] | None = None
+
+    def vectors_of(self, chosen: Sequence[int], pool: Pool, steps: WorkingSet) -> FloatArray:
+        """The vectors of some candidates, ``(len(chosen), dimension)``."""
+        return np.array(
+            [steps.vectors(pool.rows[[one]])[0] if one < pool.steps else self.items[one - pool.steps] for one in chosen]
+        )
 
     def likeness_to(self, chosen: Sequence[int], pool: Pool, steps: WorkingSet) -> tuple[FloatArray, FloatArray]:
         """The cosine of every candidate with some of them, ``(n, len(chosen))``, and the mean vector of these."""
-        theirs = np.array(
-            [steps.vectors(pool.rows[[one]])[0] if one < pool.steps else self.items[one - pool.steps] for one in chosen]
-        )
+        theirs = self.vectors_of(chosen, pool, steps)
         own = steps.products(pool.rows[: pool.steps], theirs)
         return np.concatenate([own, products(self.items, theirs.T)]), theirs.mean(axis=0)
 
@@ -80,7 +86,7 @@ def read_content(asked: Asked, pool: Pool, steps: WorkingSet) -> Content:
     return Content(
         asked.bare, items, dense, bare, own_dense, own_bare,
         words.idf, words.holds, words.own_holds, words.bm25, words.own_bm25, words.own_bm25_names,
-        weights, lengths, likeness, own_likeness, words.session_bm25,
+        weights, lengths, likeness, own_likeness, words.session_bm25, asked.hop,
     )  # fmt: skip
 
 

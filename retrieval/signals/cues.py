@@ -7,12 +7,12 @@ of their cues.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ... import lazy_re as re
-from ...stores.embedders.base import FloatArray
+from hexamem.stores.embedders.base import FloatArray
 
 __all__ = ["CUES", "LABEL_CUES", "OPERATIONS", "cues_of", "operations_of"]
 

@@ -11,22 +11,24 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
+import numpy.typing as npt
 
-from ...stores.embedders.base import FloatArray
-from ...stores.step_form import FORM_FLAGS
-from ...stores.working_set import LAGS, WorkingSet
-from .content import Content, products, read_content
-from .cues import CUES, LABEL_CUES
-from .labels import LABEL_FEATURES, QuestionLabels, label_features
-from .places import places
-from .pool import OFFSETS, Places, Pool
-from .question import Asked
+from hexamem.retrieval.signals.content import Content, products, read_content
+from hexamem.retrieval.signals.cues import CUES, LABEL_CUES
+from hexamem.retrieval.signals.labels import LABEL_FEATURES, QuestionLabels, label_features
+from hexamem.retrieval.signals.places import places
+from hexamem.retrieval.signals.pool import OFFSETS, Places, Pool
+from hexamem.retrieval.signals.question import Asked
+from hexamem.stores.embedders.base import FloatArray
+from hexamem.stores.step_form import FORM_FLAGS
+from hexamem.stores.working_set import LAGS, WorkingSet
 
 __all__ = ["FEATURES", "SIGNAL_OF", "Features", "compute_features"]
 
 _NEAR = 0.7
 """What a step beside counts in the mean vector of a window."""
 _PEERS = 5  # of the best, that the others are compared with
+_HOPS = 3  # of the best, from which a second hop is made
 _RANK = 5.0
 _TOP = 10
 _KNOWN = CUES.index("known")
@@ -38,6 +40,7 @@ _TINY = 1e-9
 
 _BY_SIGNAL: Mapping[str, tuple[str, ...]] = {
     "dense": ("dense", "dense_bare", "dense_rank", "dense_top"),
+    "hop": ("hop", "hop_rank", "hop_of_3"),
     "bm25": ("bm25", "bm25_names", "bm25_share", "bm25_rank"),
     "words": ("overlap", "rarest"),
     "late": ("late", "late_cubed", "late_weighed", "late_least", "late_rank", "late_top"),
@@ -314,9 +317,31 @@ def _relative(found: dict[str, FloatArray], content: Content, pool: Pool, steps:
     best = np.argsort(-(_standard(found["dense_bare"]) + _standard(found["late"])), kind="stable")[:_PEERS]
     likeness, middle = content.likeness_to(best.tolist(), pool, steps)
     found["like_best"], found["like_best_5"] = likeness[:, 0], likeness.max(axis=1)
+    _hops(found, content, best, pool, steps)
     # Rocchio's feedback: the question moved towards the mean of the best.
     moved = content.question + 0.7 * middle
     found["feedback"] = (found["dense_bare"] + 0.7 * likeness.mean(axis=1)) / max(float(np.linalg.norm(moved)), _TINY)
+
+
+def _hops(
+    found: dict[str, FloatArray], content: Content, best: npt.NDArray[np.int64], pool: Pool, steps: WorkingSet
+) -> None:
+    """Likeness to what a second hop looks for, from each of the best candidates (``Embedder.hop``)."""
+    for name in _BY_SIGNAL["hop"]:
+        found[name] = np.zeros(len(pool), np.float32)
+    if content.hop is None:
+        return
+    sources = best[:_HOPS]
+    wanted = content.hop(content.question, content.vectors_of(sources.tolist(), pool, steps))
+    if wanted is None:
+        return
+    likeness = np.concatenate([steps.products(pool.rows[: pool.steps], wanted), products(content.items, wanted.T)])
+    likeness[sources, np.arange(len(sources))] = 0.0  # a candidate is no evidence for itself
+    found["hop"] = likeness.max(axis=1)
+    found["hop_rank"] = 1.0 / (places(found["hop"]) + _RANK)
+    around = np.append(steps.products(pool.around, wanted).max(axis=1), 0.0)
+    beside = np.maximum(np.take(around, pool.at[-1]), np.take(around, pool.at[1]))
+    found["hop_of_3"] = np.asarray(np.maximum(found["hop"], _NEAR * beside), np.float32)
 
 
 def _fused(found: dict[str, FloatArray], asked: Asked, pool: Pool) -> FloatArray:

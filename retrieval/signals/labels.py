@@ -12,14 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ...intent.query import QueryFilter
-from ...stores.embedders.base import FloatArray
-from ...stores.label_set import LabelSet
-from ...stores.vocabulary import Vocabulary
-from ..label_density import canonical_weights, clearness_of, likely_scopes, scope_odds
-from ..strategies import LabelWeights
-from .places import descending, places
-from .pool import Places, Pool
+from hexamem.intent.query import QueryFilter
+from hexamem.retrieval.label_density import canonical_weights, clearness_of, likely_scopes, scope_odds
+from hexamem.retrieval.signals.places import descending, places
+from hexamem.retrieval.signals.pool import Places, Pool
+from hexamem.retrieval.strategies import LabelWeights
+from hexamem.stores.embedders.base import FloatArray
+from hexamem.stores.label_set import LabelSet
+from hexamem.stores.vocabulary import Vocabulary
 
 __all__ = ["LABEL_FEATURES", "QuestionLabels", "label_features"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ...stores.embedders.base import FloatArray
+from hexamem.stores.embedders.base import FloatArray
 
 __all__ = ["descending", "places"]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ...stores.item_set import ItemFacts
-from ...stores.working_set import WorkingSet
+from hexamem.stores.item_set import ItemFacts
+from hexamem.stores.working_set import WorkingSet
 
 __all__ = ["OFFSETS", "Places", "Pool", "make_pool"]
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
 
 import numpy as np
 import numpy.typing as npt
 
-from ... import lazy_re as re
-from ...intent.dates.relative import find_dates
-from ...stores.embedders import Embedder
-from ...stores.embedders.base import FloatArray
-from ...stores.working_set import WorkingSet
-from .cues import cues_of
+from hexamem.intent.dates.relative import find_dates
+from hexamem.retrieval.signals.cues import cues_of
+from hexamem.stores.embedders import Embedder
+from hexamem.stores.embedders.base import FloatArray
+from hexamem.stores.working_set import WorkingSet
 
 __all__ = ["Asked", "AskedDate", "read_question"]
 
@@ -54,6 +54,7 @@ class Asked:
         pieces: vectors of its telling tokens, float32 ``(tokens, dimension)``, with their numbers.
         named: numbers of the speakers it names.
         cues: see :mod:`.cues`.
+        hop: the embedder's second hop (``Embedder.hop``).
     """
 
     text: str
@@ -66,6 +67,7 @@ class Asked:
     named: frozenset[int]
     dates: tuple[AskedDate, ...]
     cues: FloatArray
+    hop: Callable[[FloatArray, FloatArray], FloatArray | None] | None = None
 
 
 def read_question(text: str, steps: WorkingSet, embedder: Embedder, zone: tzinfo, now: datetime | None = None) -> Asked:
@@ -79,13 +81,13 @@ def read_question(text: str, steps: WorkingSet, embedder: Embedder, zone: tzinfo
     named, names = _named(text, steps)
     bare = _without(text, names)
     vector = embedder.embed_query(text)
-    bare_vector = vector if bare == text or embedder.paid else embedder.embed_query(bare)
+    bare_vector = vector if bare == text or embedder.slow else embedder.embed_query(bare)
     all_stems = tuple(steps.stems_of(text))
     stems = all_stems if bare == text else tuple(steps.stems_of(bare))
     numbers, rows = _pieces(bare, steps, embedder)
     dates = _dates(text, steps, zone, now)
     cues = cues_of(text, words=len(stems), speakers=len(names), dated=bool(dates), known=embedder.known_share(text))
-    return Asked(text, vector, bare_vector, stems, all_stems, rows, numbers, named, dates, cues)
+    return Asked(text, vector, bare_vector, stems, all_stems, rows, numbers, named, dates, cues, embedder.hop)
 
 
 def _named(text: str, steps: WorkingSet) -> tuple[frozenset[int], list[str]]:
@@ -126,7 +128,10 @@ def _without(text: str, names: Sequence[str]) -> str:
 
 def _pieces(text: str, steps: WorkingSet, embedder: Embedder) -> tuple[npt.NDArray[np.int64], FloatArray]:
     """Numbers and vectors of the question's telling tokens; none where the embedder has no vectors of tokens."""
-    none = np.empty(0, np.int64), np.empty((0, embedder.dimension), np.float32)
+    none = (
+        np.empty(0, np.int64),
+        np.empty((0, 0 if embedder.token_model is None else embedder.token_model.width), np.float32),
+    )
     model = embedder.token_model
     if model is None or not steps.has_pieces:
         return none

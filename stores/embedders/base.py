@@ -16,7 +16,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .token_bags import TokenBag
+from hexamem.stores.embedders.token_bags import TokenBag
 
 __all__ = ["Coverage", "Embedder", "FloatArray", "TokenModel", "normalize_rows", "readable", "unknown_direction"]
 
@@ -50,6 +50,10 @@ class TokenModel(Protocol):
     @property
     def pieces(self) -> int:
         """How many word pieces there are: their numbers are below it."""
+
+    @property
+    def width(self) -> int:
+        """The length of a token's vector."""
 
     def tokenize(self, texts: Sequence[str]) -> Sequence[tuple[Sequence[int], Sequence[str]]]:
         """The known word pieces and the tokens of other scripts of each text, in reading order."""
@@ -86,8 +90,13 @@ class Embedder(ABC):
 
     @property
     def paid(self) -> bool:
-        """Whether a vector costs money or noticeable time, so that the ledger should keep it."""
+        """Whether a vector costs money, so that the ledger caches it."""
         return True
+
+    @property
+    def slow(self) -> bool:
+        """Whether a vector takes milliseconds, so that vectors are read back from the index rather than made again."""
+        return self.paid
 
     @property
     def token_model(self) -> TokenModel | None:
@@ -119,6 +128,18 @@ class Embedder(ABC):
             embedder has no vectors of single tokens, as most remote ones.
         """
         return None if self.token_model is None else self.compare_bags(question, self.token_bags(texts))
+
+    def hop(self, question: FloatArray, evidence: FloatArray) -> FloatArray | None:
+        """Vectors of what to look for next, given a question and pieces of evidence: the second hop of a search.
+
+        Args:
+            question: ``(dimension,)``.
+            evidence: ``(n, dimension)``.
+
+        Returns:
+            ``(n, dimension)``, rows of length 1; None where the embedder was not trained for it.
+        """
+        return None
 
     def token_bags(self, texts: Sequence[str]) -> list[TokenBag]:
         """What late interaction compares of each text: of a long one the tokens of its beginning.

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...errors import ConfigError
-from .base import Embedder, FloatArray, normalize_rows, readable, unknown_direction
+from hexamem.errors import ConfigError
+from hexamem.stores.embedders.base import Embedder, FloatArray, normalize_rows, readable, unknown_direction
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings

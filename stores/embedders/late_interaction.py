@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import FloatArray
+from hexamem.stores.embedders.base import FloatArray
 
 __all__ = ["Bags", "distinct_rows", "late_interaction", "unit_rows"]
 

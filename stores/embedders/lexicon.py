@@ -24,8 +24,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import FloatArray
-from .segmentation import BIGRAM, SPELLED, TRIGRAM, Segmenter
+from hexamem.stores.embedders.base import FloatArray
+from hexamem.stores.embedders.segmentation import BIGRAM, SPELLED, TRIGRAM, Segmenter
 
 __all__ = ["Lexicon", "LexiconSettings"]
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...errors import ConfigError
-from .base import Coverage, Embedder, FloatArray, normalize_rows, readable
+from hexamem.errors import ConfigError
+from hexamem.stores.embedders.base import Coverage, Embedder, FloatArray, normalize_rows, readable
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

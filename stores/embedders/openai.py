@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...errors import ConfigError
-from .base import Embedder
-from .langchain import LangChainEmbedder
+from hexamem.errors import ConfigError
+from hexamem.stores.embedders.base import Embedder
+from hexamem.stores.embedders.langchain import LangChainEmbedder
 
 __all__ = ["open_openai", "within_tokens"]
 

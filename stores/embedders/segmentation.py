@@ -13,11 +13,10 @@ which `lexicon.py` has vectors:
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Mapping
 from typing import NamedTuple
-
-from ... import lazy_re as re
 
 __all__ = ["BIGRAM", "SPELLED", "TRIGRAM", "Segmenter", "Segments", "has_foreign_run"]
 

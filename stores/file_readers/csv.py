@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import io
 
-from ...memory_types.files import Section
-from .text import decode
+from hexamem.memory_types.files import Section
+from hexamem.stores.file_readers.text import decode
 
 __all__ = ["read_csv"]
 

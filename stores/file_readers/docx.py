@@ -6,9 +6,9 @@ import io
 import zipfile
 from typing import Any
 
-from ...errors import InvalidInputError
-from ...memory_types.files import Section
-from .text import markdown_sections
+from hexamem.errors import InvalidInputError
+from hexamem.memory_types.files import Section
+from hexamem.stores.file_readers.text import markdown_sections
 
 __all__ = ["read_docx"]
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-from ... import lazy_re as re
-from ...errors import InvalidInputError
-from ...memory_types.files import Section
-from .text import markdown_sections
+from hexamem.errors import InvalidInputError
+from hexamem.memory_types.files import Section
+from hexamem.stores.file_readers.text import markdown_sections
 
 __all__ = ["read_html"]
 

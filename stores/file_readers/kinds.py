@@ -7,7 +7,7 @@ import zipfile
 from pathlib import PurePath
 from typing import NamedTuple
 
-from ...errors import InvalidInputError
+from hexamem.errors import InvalidInputError
 
 __all__ = ["OTHER", "READABLE", "FileKind", "holds_controls", "kind_of"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import io
 import logging
+import re
 
-from ... import lazy_re as re
-from ...errors import InvalidInputError
-from ...memory_types.files import Section
+from hexamem.errors import InvalidInputError
+from hexamem.memory_types.files import Section
 
 __all__ = ["read_pdf"]
 

@@ -6,14 +6,14 @@ import os
 import stat
 from pathlib import Path
 
-from ...errors import InvalidInputError
-from ...memory_types.files import ReadFile, Section
-from .csv import read_csv
-from .docx import read_docx
-from .html import read_html
-from .kinds import OTHER, READABLE, FileKind, kind_of
-from .pdf import read_pdf
-from .text import NotTextError, in_utf8, read_markdown, read_text
+from hexamem.errors import InvalidInputError
+from hexamem.memory_types.files import ReadFile, Section
+from hexamem.stores.file_readers.csv import read_csv
+from hexamem.stores.file_readers.docx import read_docx
+from hexamem.stores.file_readers.html import read_html
+from hexamem.stores.file_readers.kinds import OTHER, READABLE, FileKind, kind_of
+from hexamem.stores.file_readers.pdf import read_pdf
+from hexamem.stores.file_readers.text import NotTextError, in_utf8, read_markdown, read_text
 
 __all__ = ["LONGEST_TEXT", "load_file", "read_data", "read_file"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from ...errors import InvalidInputError
-from ...memory_types.files import Section
-from .kinds import holds_controls
+from hexamem.errors import InvalidInputError
+from hexamem.memory_types.files import Section
+from hexamem.stores.file_readers.kinds import holds_controls
 
 __all__ = ["NotTextError", "decode", "in_utf8", "markdown_sections", "read_markdown", "read_text"]
 
@@ -158,7 +158,7 @@ def read_markdown(data: bytes, name: str) -> tuple[str, tuple[Section, ...]]:
 
 def markdown_sections(text: str) -> tuple[Section, ...]:
     """What stands under each heading of a Markdown text; what stands before the first has none."""
-    from ..chunking import headings
+    from hexamem.stores.chunking import headings
 
     found = list(headings(text))
     first = text[: found[0][0]] if found else text

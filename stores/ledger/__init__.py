@@ -1,8 +1,8 @@
 """The ledger: what was said, what was made of it, and every change, in SQL."""
 
-from .erase import erase_rows, read_projections, set_projection
-from .history import get_operation, history_of, item_change, record_operation, undo
-from .items import (
+from hexamem.stores.ledger.erase import erase_rows, read_projections, set_projection
+from hexamem.stores.ledger.history import get_operation, history_of, item_change, record_operation, undo
+from hexamem.stores.ledger.items import (
     changed_items,
     count_items,
     event_time,
@@ -13,10 +13,10 @@ from .items import (
     select_item_ids,
     valid_at,
 )
-from .ledger import Ledger, Transaction, check_name, user_key
-from .recalls import log_recalls, read_recall, recall_row, write_feedback
-from .rewrite import Redaction, Rewritten, is_spaced_letter, rewrite_everywhere, whole_words
-from .steps import (
+from hexamem.stores.ledger.ledger import Ledger, Transaction, check_name, user_key
+from hexamem.stores.ledger.recalls import log_recalls, read_recall, recall_row, write_feedback
+from hexamem.stores.ledger.rewrite import Redaction, Rewritten, is_spaced_letter, rewrite_everywhere, whole_words
+from hexamem.stores.ledger.steps import (
     Arrival,
     IndexedStep,
     append_steps,
@@ -28,8 +28,8 @@ from .steps import (
     select_step_ids,
     thread_steps,
 )
-from .transfer import export_lines, import_lines, read_entries
-from .vault import Reveal, SecretRow, list_secrets, read_reveals, reveal_secret, store_secret
+from hexamem.stores.ledger.transfer import export_lines, import_lines, read_entries
+from hexamem.stores.ledger.vault import Reveal, SecretRow, list_secrets, read_reveals, reveal_secret, store_secret
 
 __all__ = [
     "Arrival",

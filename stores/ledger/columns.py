@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import datetime
 from typing import Any
 
@@ -10,8 +11,7 @@ from sqlalchemy import BigInteger, Text
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator
 
-from ... import lazy_re as re
-from ...memory_types.times import from_micros, to_micros
+from hexamem.memory_types.times import from_micros, to_micros
 
 __all__ = ["IdText", "JsonText", "LosslessText", "Micros", "decode_text", "encode_text"]
 

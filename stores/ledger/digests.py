@@ -9,9 +9,9 @@ from typing import Any
 
 from sqlalchemy import Row, delete, insert, select, update
 
-from ...memory_types.labels import Tier
-from .ledger import Transaction, chunks
-from .schema import digests
+from hexamem.memory_types.labels import Tier
+from hexamem.stores.ledger.ledger import Transaction, chunks
+from hexamem.stores.ledger.schema import digests
 
 __all__ = ["DigestRow", "add_digests", "drop_digests", "get_digests", "read_digests", "set_digest_text"]
 
@@ -28,7 +28,7 @@ class DigestRow:
     started_at: datetime
     ended_at: datetime
     created_at: datetime
-    tier: Tier = "rules"
+    tier: Tier = "embedded"
 
 
 def _digest(row: Row[Any]) -> DigestRow:

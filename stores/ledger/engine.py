@@ -15,7 +15,7 @@ from sqlalchemy.exc import DBAPIError, NoSuchModuleError
 from sqlalchemy.pool import ConnectionPoolEntry
 from sqlalchemy.util import LRUCache
 
-from ...errors import (
+from hexamem.errors import (
     ConfigError,
     CorruptFileError,
     HexamemError,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sqlalchemy import bindparam, delete, insert, select, update
 
-from .ledger import Transaction
-from .prepared import Prepared
-from .schema import USER_TABLES, projections, users
+from hexamem.stores.ledger.ledger import Transaction
+from hexamem.stores.ledger.prepared import Prepared
+from hexamem.stores.ledger.schema import USER_TABLES, projections, users
 
 __all__ = ["erase_rows", "read_projections", "set_projection"]
 

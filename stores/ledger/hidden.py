@@ -13,14 +13,14 @@ from collections.abc import Collection
 
 from sqlalchemy import select
 
-from ..vocabulary import Vocabulary
-from .hidden_gists import hide_gists, show_gists
-from .hidden_names import hide_names, show_names
-from .hidden_texts import hide_own_texts, hide_texts, show_texts
-from .labels import carried_labels, read_labels
-from .ledger import Transaction, chunks
-from .schema import changes, operations, steps
-from .wording import Said
+from hexamem.stores.ledger.hidden_gists import hide_gists, show_gists
+from hexamem.stores.ledger.hidden_names import hide_names, show_names
+from hexamem.stores.ledger.hidden_texts import hide_own_texts, hide_texts, show_texts
+from hexamem.stores.ledger.labels import carried_labels, read_labels
+from hexamem.stores.ledger.ledger import Transaction, chunks
+from hexamem.stores.ledger.schema import changes, operations, steps
+from hexamem.stores.ledger.wording import Said
+from hexamem.stores.vocabulary import Vocabulary
 
 __all__ = ["put_away", "put_away_all", "put_away_parts", "put_back"]
 

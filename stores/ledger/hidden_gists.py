@@ -10,11 +10,11 @@ from collections.abc import Collection
 
 from sqlalchemy import delete, insert, select
 
-from ..vocabulary import Vocabulary
-from .hidden_rows import Hidden, drop_hidden, read_hidden, write_hidden
-from .ledger import Transaction
-from .schema import scopes
-from .wording import Said, active_texts, unsaid
+from hexamem.stores.ledger.hidden_rows import Hidden, drop_hidden, read_hidden, write_hidden
+from hexamem.stores.ledger.ledger import Transaction
+from hexamem.stores.ledger.schema import scopes
+from hexamem.stores.ledger.wording import Said, active_texts, unsaid
+from hexamem.stores.vocabulary import Vocabulary
 
 __all__ = ["drop_gists", "hide_gists", "show_gists"]
 

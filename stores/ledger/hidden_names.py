@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 from sqlalchemy import and_, select, update
 
-from ...memory_types.labels import Label
-from ..vocabulary import Vocabulary
-from .hidden_rows import Hidden, drop_hidden, read_hidden, write_hidden
-from .labels import mark_corrected, read_labels
-from .ledger import Transaction, chunks
-from .pages import blank_pages_about
-from .schema import changes, labels, operations, steps
-from .wording import Said, Wording, active_texts, carrying_steps, texts_of, unsaid
+from hexamem.memory_types.labels import Label
+from hexamem.stores.ledger.hidden_rows import Hidden, drop_hidden, read_hidden, write_hidden
+from hexamem.stores.ledger.labels import mark_corrected, read_labels
+from hexamem.stores.ledger.ledger import Transaction, chunks
+from hexamem.stores.ledger.pages import blank_pages_about
+from hexamem.stores.ledger.schema import changes, labels, operations, steps
+from hexamem.stores.ledger.wording import Said, Wording, active_texts, carrying_steps, texts_of, unsaid
+from hexamem.stores.vocabulary import Vocabulary
 
 __all__ = ["free_name", "hide_names", "named_by_people", "settle_names", "show_names"]
 

@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 from sqlalchemy import bindparam, delete, insert, select
 
-from .labels import StepIntent
-from .ledger import Transaction, chunks
-from .prepared import Prepared
-from .schema import hidden
+from hexamem.stores.ledger.labels import StepIntent
+from hexamem.stores.ledger.ledger import Transaction, chunks
+from hexamem.stores.ledger.prepared import Prepared
+from hexamem.stores.ledger.schema import hidden
 
 __all__ = ["Hidden", "Target", "drop_hidden", "kept_name", "kept_names", "read_hidden", "with_kept", "write_hidden"]
 

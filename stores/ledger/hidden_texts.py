@@ -10,12 +10,12 @@ from typing import Any
 
 from sqlalchemy import Row, func, select, update
 
-from .hidden_rows import Hidden, drop_hidden, read_hidden, write_hidden
-from .label_changes import touch_steps
-from .ledger import Transaction, chunks
-from .schema import intents, steps
-from .step_rows import WITH_INTENT
-from .wording import SAID, Said, said_text
+from hexamem.stores.ledger.hidden_rows import Hidden, drop_hidden, read_hidden, write_hidden
+from hexamem.stores.ledger.label_changes import touch_steps
+from hexamem.stores.ledger.ledger import Transaction, chunks
+from hexamem.stores.ledger.schema import intents, steps
+from hexamem.stores.ledger.step_rows import WITH_INTENT
+from hexamem.stores.ledger.wording import SAID, Said, said_text
 
 __all__ = ["drop_texts", "hide_own_texts", "hide_texts", "settle_texts", "show_texts"]
 
@@ -57,7 +57,7 @@ def _told_by_models(tx: Transaction, said: Said, label_ids: Collection[str]) -> 
     base = (
         select(*SAID, intents.c.resolved_text, intents.c.summary)
         .join(intents, WITH_INTENT)
-        .where(steps.c.user_id == tx.user_id, intents.c.tier != "rules")
+        .where(steps.c.user_id == tx.user_id, intents.c.tier != "embedded")
         .order_by(steps.c.seq)
     )
     for part in chunks(label_ids):

@@ -11,21 +11,21 @@ from typing import Any
 
 from sqlalchemy import Row, bindparam, insert, select, update
 
-from ...errors import NotFoundError, UndoRefusedError
-from ...memory_types import Change, MemoryItem, Operation, OperationKind, item_from
-from .hidden import put_away_parts
-from .hidden_names import settle_names
-from .hidden_rows import with_kept
-from .hidden_texts import settle_texts
-from .items import get_items, write_items
-from .label_changes import apply_intents, apply_labels, label_conflict, label_state
-from .labels import get_intents, mark_corrected
-from .ledger import Transaction
-from .prepared import Prepared
-from .schema import changes, operations
-from .schema import steps as steps_table
-from .step_parts import apply_texts, text_state
-from .steps import set_step_status
+from hexamem.errors import NotFoundError, UndoRefusedError
+from hexamem.memory_types import Change, MemoryItem, Operation, OperationKind, item_from
+from hexamem.stores.ledger.hidden import put_away_parts
+from hexamem.stores.ledger.hidden_names import settle_names
+from hexamem.stores.ledger.hidden_rows import with_kept
+from hexamem.stores.ledger.hidden_texts import settle_texts
+from hexamem.stores.ledger.items import get_items, write_items
+from hexamem.stores.ledger.label_changes import apply_intents, apply_labels, label_conflict, label_state
+from hexamem.stores.ledger.labels import get_intents, mark_corrected
+from hexamem.stores.ledger.ledger import Transaction
+from hexamem.stores.ledger.prepared import Prepared
+from hexamem.stores.ledger.schema import changes, operations
+from hexamem.stores.ledger.schema import steps as steps_table
+from hexamem.stores.ledger.step_parts import apply_texts, text_state
+from hexamem.stores.ledger.steps import set_step_status
 
 __all__ = ["get_operation", "history_of", "item_change", "record_operation", "undo"]
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Row, and_, bindparam, delete, func, insert, or_, select, update
 
-from ...memory_types import MemoryItem, Source, Where, item_from
-from .ledger import Transaction
-from .prepared import Prepared
-from .schema import changes, items, operations, sources, steps
-from .steps import chunks, holds
+from hexamem.memory_types import MemoryItem, Source, Where, item_from
+from hexamem.stores.ledger.ledger import Transaction
+from hexamem.stores.ledger.prepared import Prepared
+from hexamem.stores.ledger.schema import changes, items, operations, sources, steps
+from hexamem.stores.ledger.steps import chunks, holds
 
 __all__ = [
     "SAID_AT",

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -36,13 +37,12 @@ from sqlalchemy import (
     update,
 )
 
-from ... import lazy_re as re
-from ...errors import InvalidInputError, NotFoundError
-from ...memory_types.base import Record, new_id, utc_now
-from ...memory_types.times import to_micros
-from .engine import plain_errors
-from .ledger import Ledger, Transaction, check_name, user_key
-from .schema import jobs, users
+from hexamem.errors import InvalidInputError, NotFoundError
+from hexamem.memory_types.base import Record, new_id, utc_now
+from hexamem.memory_types.times import to_micros
+from hexamem.stores.ledger.engine import plain_errors
+from hexamem.stores.ledger.ledger import Ledger, Transaction, check_name, user_key
+from hexamem.stores.ledger.schema import jobs, users
 
 __all__ = [
     "KEPT_KINDS",

@@ -7,13 +7,13 @@ from typing import Any
 
 from sqlalchemy import bindparam, delete, insert, select, update
 
-from ...memory_types import Change, utc_now
-from ...memory_types.labels import Label
-from .hidden_rows import kept_name
-from .labels import StepIntent, get_intents, mark_altered
-from .ledger import Transaction, chunks, insert_rows
-from .prepared import Prepared
-from .schema import intents, labelings, labels, scopes, steps
+from hexamem.memory_types import Change, utc_now
+from hexamem.memory_types.labels import Label
+from hexamem.stores.ledger.hidden_rows import kept_name
+from hexamem.stores.ledger.labels import StepIntent, get_intents, mark_altered
+from hexamem.stores.ledger.ledger import Transaction, chunks, insert_rows
+from hexamem.stores.ledger.prepared import Prepared
+from hexamem.stores.ledger.schema import intents, labelings, labels, scopes, steps
 
 __all__ = [
     "add_intents",

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Row, Select, and_, bindparam, func, select
 
-from ...memory_types.labels import Label, Tier
-from ..vocabulary import Vocabulary
-from .erase import read_projections, set_projection
-from .ledger import Transaction, chunks
-from .prepared import Prepared
-from .schema import intents, labelings, labels, projections, scopes, steps
-from .step_rows import WITH_INTENT, indexed_text
+from hexamem.memory_types.labels import Label, Tier
+from hexamem.stores.ledger.erase import read_projections, set_projection
+from hexamem.stores.ledger.ledger import Transaction, chunks
+from hexamem.stores.ledger.prepared import Prepared
+from hexamem.stores.ledger.schema import intents, labelings, labels, projections, scopes, steps
+from hexamem.stores.ledger.step_rows import WITH_INTENT, indexed_text
+from hexamem.stores.vocabulary import Vocabulary
 
 __all__ = [
     "LabelMarks",
@@ -114,7 +114,7 @@ class StepIntent:
     antecedents: tuple[str, ...] = ()
     confidence: float = 1.0
     provisional: bool = False
-    tier: Tier = "rules"
+    tier: Tier = "embedded"
 
     @property
     def label_ids(self) -> tuple[str, ...]:

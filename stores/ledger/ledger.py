@@ -18,16 +18,16 @@ from sqlalchemy import URL, Connection, Engine, Insert, Row, Select, Table, bind
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.pool import PoolProxiedConnection
 
-from ...errors import HomeInUseError, InvalidInputError, MissingUserError
-from ...memory_types.base import utc_now
-from ...memory_types.times import to_micros
-from .engine import open_engine, place_of, plain_errors, sqlite_url
-from .migrations import migrate
-from .prepared import Prepared, goes_lean
-from .schema import meta, users
+from hexamem.errors import HomeInUseError, InvalidInputError, MissingUserError
+from hexamem.memory_types.base import utc_now
+from hexamem.memory_types.times import to_micros
+from hexamem.stores.ledger.engine import open_engine, place_of, plain_errors, sqlite_url
+from hexamem.stores.ledger.migrations import migrate
+from hexamem.stores.ledger.prepared import Prepared, goes_lean
+from hexamem.stores.ledger.schema import meta, users
 
 if TYPE_CHECKING:
-    from .wording import Wording
+    from hexamem.stores.ledger.wording import Wording
 
 __all__ = ["IN_LIMIT", "MAX_NAME_BYTES", "Ledger", "Transaction", "check_name", "chunks", "user_key"]
 

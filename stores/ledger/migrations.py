@@ -10,9 +10,9 @@ from sqlalchemy.dialects import registry
 from sqlalchemy.engine import Engine
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from ...errors import ConfigError, CorruptFileError
-from .engine import place_of
-from .schema import hidden, meta, metadata
+from hexamem.errors import ConfigError, CorruptFileError
+from hexamem.stores.ledger.engine import place_of
+from hexamem.stores.ledger.schema import hidden, meta, metadata
 
 __all__ = ["MIGRATIONS", "VERSION", "migrate", "read_version"]
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from sqlalchemy import bindparam, delete, insert, select, update
 
-from ...memory_types import MemoryItem, Operation, OperationKind
-from .history import item_change
-from .items import item_row
-from .ledger import Transaction, insert_rows
-from .schema import changes, items, operations, sources
-from .steps import chunks
+from hexamem.memory_types import MemoryItem, Operation, OperationKind
+from hexamem.stores.ledger.history import item_change
+from hexamem.stores.ledger.items import item_row
+from hexamem.stores.ledger.ledger import Transaction, insert_rows
+from hexamem.stores.ledger.schema import changes, items, operations, sources
+from hexamem.stores.ledger.steps import chunks
 
 __all__ = ["plan_operation", "record_operations"]
 

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Row, and_, func, insert, select, update
 
-from ...memory_types.labels import Tier
-from .digests import drop_digests
-from .erase import read_projections, set_projection
-from .ledger import Transaction, chunks
-from .schema import intents, pages, steps
-from .step_rows import WITH_INTENT, indexed_text
+from hexamem.memory_types.labels import Tier
+from hexamem.stores.ledger.digests import drop_digests
+from hexamem.stores.ledger.erase import read_projections, set_projection
+from hexamem.stores.ledger.ledger import Transaction, chunks
+from hexamem.stores.ledger.schema import intents, pages, steps
+from hexamem.stores.ledger.step_rows import WITH_INTENT, indexed_text
 
 __all__ = [
     "PageRow",
@@ -66,7 +66,7 @@ class PageRow:
     created_at: datetime
     header: str = ""
     memo: str = ""
-    tier: Tier = "rules"
+    tier: Tier = "embedded"
     scope_id: str | None = None
     closed: bool = False
     stale: bool = False
@@ -351,7 +351,7 @@ def _blank(tx: Transaction, hit: Mapping[str, PageRow]) -> None:
             blanked.setdefault(page.id, page)
     start = next_page_change(tx)
     for at, page_id in enumerate(sorted(blanked)):
-        values = {"header": "", "memo": "", "tier": "rules", "stale": True, "change": start + at}
+        values = {"header": "", "memo": "", "tier": "embedded", "stale": True, "change": start + at}
         tx.connection.execute(
             update(pages).where(pages.c.user_id == tx.user_id, pages.c.id == page_id).values(**values)
         )

@@ -9,6 +9,7 @@ the usual way.
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
@@ -17,8 +18,7 @@ from sqlalchemy import Delete, Dialect, Engine, Insert, Row, Select, Update
 from sqlalchemy.engine import result_tuple
 from sqlalchemy.types import TypeEngine
 
-from ... import lazy_re as re
-from .engine import sqlite_dialect
+from hexamem.stores.ledger.engine import sqlite_dialect
 
 __all__ = ["Prepared", "goes_lean"]
 

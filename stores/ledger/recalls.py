@@ -9,11 +9,11 @@ from typing import Any, Literal
 
 from sqlalchemy import bindparam, delete, insert, select, update
 
-from ...errors import InvalidInputError, NotFoundError
-from ...memory_types.base import utc_now
-from .ledger import Transaction, insert_or_skip
-from .prepared import Prepared
-from .schema import feedback, recalls, users
+from hexamem.errors import InvalidInputError, NotFoundError
+from hexamem.memory_types.base import utc_now
+from hexamem.stores.ledger.ledger import Transaction, insert_or_skip
+from hexamem.stores.ledger.prepared import Prepared
+from hexamem.stores.ledger.schema import feedback, recalls, users
 
 __all__ = [
     "JudgedRecall", "RecallRow", "log_recalls", "read_adjustment", "read_judged", "read_recall", "write_adjustment",

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 
 from sqlalchemy import select, update
 
-from ... import lazy_re as re
-from ..vocabulary import Vocabulary
-from .hidden_names import free_name, named_by_people
-from .hidden_rows import drop_hidden, kept_names
-from .labels import read_labels
-from .ledger import Transaction
-from .schema import changes, labels
-from .wording import texts_of
+from hexamem.stores.ledger.hidden_names import free_name, named_by_people
+from hexamem.stores.ledger.hidden_rows import drop_hidden, kept_names
+from hexamem.stores.ledger.labels import read_labels
+from hexamem.stores.ledger.ledger import Transaction
+from hexamem.stores.ledger.schema import changes, labels
+from hexamem.stores.ledger.wording import texts_of
+from hexamem.stores.vocabulary import Vocabulary
 
 __all__ = ["RedactedNames"]
 

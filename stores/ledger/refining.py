@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, and_, func, or_, select, update
 
-from .erase import read_projections, set_projection
-from .labels import PendingStep, StepIntent, get_intents, pending_step
-from .ledger import Transaction, chunks
-from .schema import intents, jobs, labelings, steps
-from .step_rows import WITH_INTENT
+from hexamem.stores.ledger.erase import read_projections, set_projection
+from hexamem.stores.ledger.labels import PendingStep, StepIntent, get_intents, pending_step
+from hexamem.stores.ledger.ledger import Transaction, chunks
+from hexamem.stores.ledger.schema import intents, jobs, labelings, steps
+from hexamem.stores.ledger.step_rows import WITH_INTENT
 
 __all__ = [
     "OpenScope",
@@ -98,7 +98,7 @@ def steps_to_refine(tx: Transaction, since: int, limit: int, below: float | None
     Args:
         below: only those of which the rules are less sure than this.
     """
-    where: list[ColumnElement[bool]] = [intents.c.tier == "rules"]
+    where: list[ColumnElement[bool]] = [intents.c.tier == "embedded"]
     if below is not None:
         where.append(intents.c.confidence < below)
     statement = (
@@ -118,7 +118,7 @@ def mark_provisional(tx: Transaction, step_ids: Collection[str], value: bool, be
         below: only of steps of which the rules are less sure than this.
     """
     for part in chunks(step_ids):
-        own = and_(intents.c.user_id == tx.user_id, intents.c.step_id.in_(part), intents.c.tier == "rules")
+        own = and_(intents.c.user_id == tx.user_id, intents.c.step_id.in_(part), intents.c.tier == "embedded")
         if below is not None:
             own = and_(own, intents.c.confidence < below)
         tx.connection.execute(update(intents).where(own).values(provisional=value))

@@ -9,16 +9,15 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Table, select, update
 
-from ..secrets import clean_caption, find_references, reference
-from .columns import JsonText, LosslessText
-from .hidden_gists import drop_gists
-from .hidden_texts import drop_texts
-from .label_changes import clear_gists, touch_steps
-from .labels import carried_labels, mark_corrected
-from .ledger import Transaction
-from .pages import blank_pages, next_page_change
-from .redacted_names import RedactedNames
-from .schema import (
+from hexamem.stores.ledger.columns import JsonText, LosslessText
+from hexamem.stores.ledger.hidden_gists import drop_gists
+from hexamem.stores.ledger.hidden_texts import drop_texts
+from hexamem.stores.ledger.label_changes import clear_gists, touch_steps
+from hexamem.stores.ledger.labels import carried_labels, mark_corrected
+from hexamem.stores.ledger.ledger import Transaction
+from hexamem.stores.ledger.pages import blank_pages, next_page_change
+from hexamem.stores.ledger.redacted_names import RedactedNames
+from hexamem.stores.ledger.schema import (
     USER_TABLES,
     changes,
     digests,
@@ -34,7 +33,8 @@ from .schema import (
     sources,
     steps,
 )
-from .steps import chunks
+from hexamem.stores.ledger.steps import chunks
+from hexamem.stores.secrets import clean_caption, find_references, reference
 
 __all__ = ["Redaction", "Rewritten", "is_spaced_letter", "rewrite_everywhere", "whole_words"]
 

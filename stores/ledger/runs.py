@@ -7,12 +7,12 @@ from typing import Any
 
 from sqlalchemy import Row, delete, func, insert, select, update
 
-from ...errors import NotFoundError
-from ...memory_types.experience import Outcome, Run, RunStep
-from ...memory_types.items import ProceduralItem
-from .items import get_items
-from .ledger import Transaction, chunks
-from .schema import items, run_steps, runs
+from hexamem.errors import NotFoundError
+from hexamem.memory_types.experience import Outcome, Run, RunStep
+from hexamem.memory_types.items import ProceduralItem
+from hexamem.stores.ledger.items import get_items
+from hexamem.stores.ledger.ledger import Transaction, chunks
+from hexamem.stores.ledger.schema import items, run_steps, runs
 
 __all__ = [
     "add_run",

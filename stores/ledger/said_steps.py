@@ -8,22 +8,20 @@ from typing import NamedTuple
 
 from sqlalchemy import bindparam, func, select
 
-from ...memory_types import Source
-from .ledger import Transaction, chunks
-from .prepared import Prepared
-from .schema import steps
+from hexamem.memory_types import Source
+from hexamem.stores.ledger.ledger import Transaction, chunks
+from hexamem.stores.ledger.prepared import Prepared
+from hexamem.stores.ledger.schema import steps
 
 __all__ = [
     "SaidStep",
     "SaidWhen",
-    "ThreadLine",
     "index_texts",
     "last_said",
     "said_steps",
     "step_speakers",
     "step_texts",
     "step_times",
-    "thread_lines",
 ]
 
 
@@ -42,18 +40,6 @@ class SaidWhen(NamedTuple):
 
     at: datetime
     seq: int
-
-
-class ThreadLine(NamedTuple):
-    """A step as it stands in its thread; ``active`` unless it is forgotten."""
-
-    id: str
-    thread_id: str
-    turn: int
-    seq: int
-    role: str
-    content: str
-    active: bool
 
 
 _SPEAKER = func.coalesce(func.nullif(steps.c.name, ""), steps.c.role).label("speaker")
@@ -118,13 +104,3 @@ def step_times(tx: Transaction, step_ids: Collection[str]) -> dict[str, SaidWhen
         for part in chunks(step_ids)
         for row in tx.all(_WHEN, user=tx.user_id, ids=part)
     }
-
-
-def thread_lines(tx: Transaction) -> list[ThreadLine]:
-    """All of the user's steps in the order in which they were stored, forgotten ones too."""
-    wanted = (steps.c[name] for name in ("id", "thread_id", "turn", "seq", "role", "content", "status"))
-    rows = tx.all(select(*wanted).where(steps.c.user_id == tx.user_id).order_by(steps.c.seq))
-    return [
-        ThreadLine(row.id, row.thread_id, row.turn, row.seq, row.role, row.content, row.status == "active")
-        for row in rows
-    ]

@@ -24,7 +24,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from .columns import IdText, JsonText, LosslessText, Micros
+from hexamem.stores.ledger.columns import IdText, JsonText, LosslessText, Micros
 
 __all__ = ["USER_TABLES", "metadata"]
 
@@ -121,7 +121,7 @@ pages = Table(
     Column("session", Integer, nullable=False, default=1),
     Column("header", LosslessText, nullable=False, default=""),
     Column("memo", LosslessText, nullable=False, default=""),
-    Column("tier", String(16), nullable=False, default="rules"),  # who wrote header and memo
+    Column("tier", String(16), nullable=False, default="embedded"),  # who wrote header and memo
     Column("scope_id", IdText),
     Column("started_at", Micros, nullable=False),
     Column("ended_at", Micros, nullable=False),
@@ -142,7 +142,7 @@ digests = Table(
     Column("level", Integer, nullable=False),
     Column("covers", JsonText, nullable=False),  # ids of pages, or of digests one level below, in order
     Column("text", LosslessText, nullable=False),
-    Column("tier", String(16), nullable=False, default="rules"),
+    Column("tier", String(16), nullable=False, default="embedded"),
     Column("started_at", Micros, nullable=False),
     Column("ended_at", Micros, nullable=False),
     Column("created_at", Micros, nullable=False),

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 
 from sqlalchemy import bindparam, select
 
-from ..secrets import hidden_words
-from .ledger import Transaction
-from .prepared import Prepared
-from .schema import steps, users
-from .steps import chunks
+from hexamem.stores.ledger.ledger import Transaction
+from hexamem.stores.ledger.prepared import Prepared
+from hexamem.stores.ledger.schema import steps, users
+from hexamem.stores.ledger.steps import chunks
+from hexamem.stores.secrets import hidden_words
 
 __all__ = ["held_by_others"]
 

@@ -10,12 +10,12 @@ from typing import Any
 
 from sqlalchemy import select, update
 
-from ...memory_types import Change
-from .hidden import put_back
-from .labels import mark_corrected
-from .ledger import Transaction
-from .pages import blank_pages
-from .schema import steps
+from hexamem.memory_types import Change
+from hexamem.stores.ledger.hidden import put_back
+from hexamem.stores.ledger.labels import mark_corrected
+from hexamem.stores.ledger.ledger import Transaction
+from hexamem.stores.ledger.pages import blank_pages
+from hexamem.stores.ledger.schema import steps
 
 __all__ = ["apply_texts", "text_state"]
 

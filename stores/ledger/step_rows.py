@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Row, and_
 
-from .schema import intents, steps
+from hexamem.stores.ledger.schema import intents, steps
 
 __all__ = ["WITH_INTENT", "indexed_text"]
 

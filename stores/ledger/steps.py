@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Row, and_, bindparam, func, insert, or_, select, update
 
-from ...memory_types import Media, Step, ToolCall, Where
-from .hidden import put_away, put_back
-from .labels import mark_corrected, steps_carrying
-from .ledger import IN_LIMIT, Transaction, chunks
-from .pages import blank_pages
-from .prepared import Prepared
-from .schema import intents, steps
-from .step_rows import WITH_INTENT, indexed_text
+from hexamem.memory_types import Media, Step, ToolCall, Where
+from hexamem.stores.ledger.hidden import put_away, put_back
+from hexamem.stores.ledger.labels import mark_corrected, steps_carrying
+from hexamem.stores.ledger.ledger import IN_LIMIT, Transaction, chunks
+from hexamem.stores.ledger.pages import blank_pages
+from hexamem.stores.ledger.prepared import Prepared
+from hexamem.stores.ledger.schema import intents, steps
+from hexamem.stores.ledger.step_rows import WITH_INTENT, indexed_text
 
 __all__ = [
     "Arrival",

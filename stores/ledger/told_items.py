@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from sqlalchemy import bindparam, select
 
-from ...memory_types import Source
-from ...memory_types.items import ItemKind
-from .ledger import Transaction, chunks
-from .prepared import Prepared
-from .schema import items, sources
+from hexamem.memory_types import Source
+from hexamem.memory_types.items import ItemKind
+from hexamem.stores.ledger.ledger import Transaction, chunks
+from hexamem.stores.ledger.prepared import Prepared
+from hexamem.stores.ledger.schema import items, sources
 
 __all__ = ["ItemState", "ShownItem", "item_states", "item_texts", "items_before", "items_since", "shown_items"]
 

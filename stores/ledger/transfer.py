@@ -15,16 +15,15 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Column, LargeBinary, Table, insert, select, update
 
-from ...errors import CorruptFileError, InvalidInputError
-from ...memory_types import utc_now
-from ..secrets import Cipher, new_key, seal, unseal
-from .columns import Micros, decode_text, encode_text
-from .hidden_rows import kept_names
-from .label_changes import touch_steps
-from .labels import mark_corrected
-from .ledger import Transaction
-from .pages import next_page_change
-from .schema import (
+from hexamem.errors import CorruptFileError, InvalidInputError
+from hexamem.memory_types import utc_now
+from hexamem.stores.ledger.columns import Micros, decode_text, encode_text
+from hexamem.stores.ledger.hidden_rows import kept_names
+from hexamem.stores.ledger.label_changes import touch_steps
+from hexamem.stores.ledger.labels import mark_corrected
+from hexamem.stores.ledger.ledger import Transaction
+from hexamem.stores.ledger.pages import next_page_change
+from hexamem.stores.ledger.schema import (
     USER_TABLES,
     changes,
     digests,
@@ -44,7 +43,8 @@ from .schema import (
     usage,
     vectors,
 )
-from .vault import SecretRow, plain_secrets, restore_secret
+from hexamem.stores.ledger.vault import SecretRow, plain_secrets, restore_secret
+from hexamem.stores.secrets import Cipher, new_key, seal, unseal
 
 __all__ = [
     "FORMAT",

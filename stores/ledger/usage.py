@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Select, func, insert, select
 
-from ...errors import InvalidInputError, NotFoundError
-from ...memory_types.base import new_id, utc_now
-from .engine import plain_errors
-from .ledger import Ledger, Transaction
-from .schema import usage
+from hexamem.errors import InvalidInputError, NotFoundError
+from hexamem.memory_types.base import new_id, utc_now
+from hexamem.stores.ledger.engine import plain_errors
+from hexamem.stores.ledger.ledger import Ledger, Transaction
+from hexamem.stores.ledger.schema import usage
 
 if TYPE_CHECKING:
-    from ...models.usage import UsageRow
+    from hexamem.models.usage import UsageRow
 
 __all__ = ["add_usage", "all_usage", "keep_usage", "usage_totals"]
 

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Row, bindparam, func, insert, select
 
-from ...errors import InvalidInputError, NotFoundError
-from ...memory_types import Record, Sensitivity, new_id, utc_now
-from ..secrets import Cipher
-from .ledger import Transaction
-from .prepared import Prepared
-from .schema import reveals, secrets
-from .steps import chunks
+from hexamem.errors import InvalidInputError, NotFoundError
+from hexamem.memory_types import Record, Sensitivity, new_id, utc_now
+from hexamem.stores.ledger.ledger import Transaction
+from hexamem.stores.ledger.prepared import Prepared
+from hexamem.stores.ledger.schema import reveals, secrets
+from hexamem.stores.ledger.steps import chunks
+from hexamem.stores.secrets import Cipher
 
 __all__ = [
     "NewSecret",

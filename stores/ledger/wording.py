@@ -9,11 +9,11 @@ from typing import Any, Protocol
 
 from sqlalchemy import Row, Select, select
 
-from ...memory_types.labels import LabelKind
-from ..secrets import with_captions
-from .ledger import Transaction, chunks
-from .schema import labelings, steps
-from .step_rows import indexed_text
+from hexamem.memory_types.labels import LabelKind
+from hexamem.stores.ledger.ledger import Transaction, chunks
+from hexamem.stores.ledger.schema import labelings, steps
+from hexamem.stores.ledger.step_rows import indexed_text
+from hexamem.stores.secrets import with_captions
 
 __all__ = ["SAID", "Said", "Wording", "active_texts", "carrying_steps", "said_text", "texts_of", "unsaid"]
 

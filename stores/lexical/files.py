@@ -8,6 +8,7 @@ footer, the footer's length and a magic number). The tests of the store fail lou
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import zlib
 from collections.abc import Iterator
@@ -15,8 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ... import lazy_re as re
-from ...errors import CorruptFileError, HexamemError, HomeInUseError, HomeNotWritableError, StorageFullError
+from hexamem.errors import CorruptFileError, HexamemError, HomeInUseError, HomeNotWritableError, StorageFullError
 
 __all__ = [
     "Segment",

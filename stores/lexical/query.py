@@ -11,7 +11,7 @@ import numpy as np
 import tantivy
 from tantivy import Occur, Query
 
-from .records import (
+from hexamem.stores.lexical.records import (
     EXACT,
     ID,
     KIND,
@@ -28,7 +28,7 @@ from .records import (
     make_schema,
     make_stemmer,
 )
-from .tokens import tokenize_document, tokenize_query
+from hexamem.stores.lexical.tokens import tokenize_document, tokenize_query
 
 __all__ = ["Clauses", "LexicalQueries", "NoDocuments", "term_query"]
 

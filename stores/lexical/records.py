@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import tantivy
 
-from ...errors import ConfigError, InvalidInputError
-from .tokens import ANALYSIS_VERSION, tokenize_document
+from hexamem.errors import ConfigError, InvalidInputError
+from hexamem.stores.lexical.tokens import ANALYSIS_VERSION, tokenize_document
 
 __all__ = [
     "EXACT",

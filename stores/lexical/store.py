@@ -8,6 +8,7 @@ boolean query of constant scores over label ids.
 from __future__ import annotations
 
 import math
+import re
 import shutil
 import threading
 from collections import OrderedDict
@@ -20,12 +21,11 @@ from typing import Any
 import tantivy
 from tantivy import Query
 
-from ... import lazy_re as re
-from ...errors import CorruptFileError, InvalidInputError, MissingUserError, StoreClosedError
-from ..disk import sync_folder
-from .files import file_damage, is_initialized, leftover_files, read_segments, storage_errors
-from .query import LexicalQueries, NoDocuments, term_query
-from .records import (
+from hexamem.errors import CorruptFileError, InvalidInputError, MissingUserError, StoreClosedError
+from hexamem.stores.disk import sync_folder
+from hexamem.stores.lexical.files import file_damage, is_initialized, leftover_files, read_segments, storage_errors
+from hexamem.stores.lexical.query import LexicalQueries, NoDocuments, term_query
+from hexamem.stores.lexical.records import (
     ID,
     MIN_HEAP,
     LexicalDocument,

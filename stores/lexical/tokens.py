@@ -19,11 +19,10 @@ Chinese bigrams follow Nie, Gao, Zhang and Zhou, "On the use of words and n-gram
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable
 from typing import NamedTuple
-
-from ... import lazy_re as re
 
 __all__ = ["ANALYSIS_VERSION", "TokenStreams", "repair_surrogates", "tokenize_document", "tokenize_query"]
 

@@ -4,11 +4,11 @@
 holds ``{{vault:ID|caption}}`` where a secret was. The vault's tables and the audit of ``reveal`` are the ledger's.
 """
 
-from .captions import caption_is_safe
-from .cipher import Cipher, key_id_of, seal, unseal
-from .detection import find_secrets, replace_secrets
-from .keys import KEY_FILE_NAME, KEY_VARIABLE, VaultKey, load_key, new_key
-from .references import (
+from hexamem.stores.secrets.captions import caption_is_safe
+from hexamem.stores.secrets.cipher import Cipher, key_id_of, seal, unseal
+from hexamem.stores.secrets.detection import find_secrets, replace_secrets
+from hexamem.stores.secrets.keys import KEY_FILE_NAME, KEY_VARIABLE, VaultKey, load_key, new_key
+from hexamem.stores.secrets.references import (
     VaultReference,
     clean_caption,
     find_references,
@@ -18,7 +18,7 @@ from .references import (
     tell_references,
     with_captions,
 )
-from .spans import SecretSpan, Sensitivity
+from hexamem.stores.secrets.spans import SecretSpan, Sensitivity
 
 __all__ = [
     "KEY_FILE_NAME",

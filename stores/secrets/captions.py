@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
-
-from ... import lazy_re as re
 
 __all__ = ["NEUTRAL_CAPTIONS", "caption_is_safe", "describe", "safe_caption", "words_of"]
 

@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives.hmac import HMAC
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
-from ...errors import CorruptFileError, InvalidInputError, SecretKeyError
+from hexamem.errors import CorruptFileError, InvalidInputError, SecretKeyError
 
 __all__ = ["KEY_BYTES", "Cipher", "key_id_of", "seal", "unseal"]
 

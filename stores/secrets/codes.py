@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from ... import lazy_re as re
-from .captions import describe
-from .grammar import CJK, Link, ends_clause, find_link, followed_by_unit, left_words, occurrences
-from .spans import Candidate, Sensitivity, TextForms
+from hexamem.stores.secrets.captions import describe
+from hexamem.stores.secrets.grammar import CJK, Link, ends_clause, find_link, followed_by_unit, left_words, occurrences
+from hexamem.stores.secrets.spans import Candidate, Sensitivity, TextForms
 
 __all__ = ["find_codes"]
 

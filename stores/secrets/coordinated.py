@@ -5,13 +5,13 @@ Its name is left out, so it must look like the first one and stand where only su
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
-from ... import lazy_re as re
-from .captions import describe
-from .grammar import CJK, ends_clause, followed_by_unit, read_value
-from .spans import Candidate, TextForms
-from .values import Strength, strength
+from hexamem.stores.secrets.captions import describe
+from hexamem.stores.secrets.grammar import CJK, ends_clause, followed_by_unit, read_value
+from hexamem.stores.secrets.spans import Candidate, TextForms
+from hexamem.stores.secrets.values import Strength, strength
 
 __all__ = ["find_further"]
 

@@ -10,17 +10,17 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Sequence
 
-from ...errors import InvalidInputError
-from .captions import safe_caption, words_of
-from .codes import find_codes
-from .coordinated import find_further
-from .named_keys import find_named_keys
-from .numbers import find_numbers
-from .recovery import find_recovery_secrets
-from .references import clean_caption, find_references, reference
-from .sentences import find_said_secrets
-from .spans import Candidate, SecretSpan, TextForms
-from .tokens import find_tokens
+from hexamem.errors import InvalidInputError
+from hexamem.stores.secrets.captions import safe_caption, words_of
+from hexamem.stores.secrets.codes import find_codes
+from hexamem.stores.secrets.coordinated import find_further
+from hexamem.stores.secrets.named_keys import find_named_keys
+from hexamem.stores.secrets.numbers import find_numbers
+from hexamem.stores.secrets.recovery import find_recovery_secrets
+from hexamem.stores.secrets.references import clean_caption, find_references, reference
+from hexamem.stores.secrets.sentences import find_said_secrets
+from hexamem.stores.secrets.spans import Candidate, SecretSpan, TextForms
+from hexamem.stores.secrets.tokens import find_tokens
 
 __all__ = ["SecretSpan", "find_secrets", "replace_secrets"]
 

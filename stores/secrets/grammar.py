@@ -6,11 +6,11 @@ is a constant for each cue it meets.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
-from ... import lazy_re as re
-from .spans import TextForms
+from hexamem.stores.secrets.spans import TextForms
 
 __all__ = [
     "CJK",

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
-from ...errors import HomeNotWritableError, SecretKeyError
-from .cipher import KEY_BYTES, key_id_of
+from hexamem.errors import HomeNotWritableError, SecretKeyError
+from hexamem.stores.secrets.cipher import KEY_BYTES, key_id_of
 
 __all__ = ["KEY_FILE_NAME", "KEY_VARIABLE", "VaultKey", "load_key", "new_key"]
 

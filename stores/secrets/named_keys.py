@@ -6,14 +6,14 @@ how plainly the name ("API key", ``X_TOKEN``) and the link say what it is.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from ... import lazy_re as re
-from .captions import describe
-from .grammar import Link, ends_clause, find_link, left_words, occurrences, read_value
-from .names import identifier_bounds
-from .spans import Candidate, Sensitivity, TextForms
-from .values import Strength, is_placeholder, is_random, strength
+from hexamem.stores.secrets.captions import describe
+from hexamem.stores.secrets.grammar import Link, ends_clause, find_link, left_words, occurrences, read_value
+from hexamem.stores.secrets.names import identifier_bounds
+from hexamem.stores.secrets.spans import Candidate, Sensitivity, TextForms
+from hexamem.stores.secrets.values import Strength, is_placeholder, is_random, strength
 
 __all__ = ["find_named_keys"]
 

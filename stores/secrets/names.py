@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from ... import lazy_re as re
-from .grammar import CJK
-from .spans import TextForms
+import re
+
+from hexamem.stores.secrets.grammar import CJK
+from hexamem.stores.secrets.spans import TextForms
 
 __all__ = ["identifier_bounds", "identifier_suffix"]
 

@@ -7,12 +7,12 @@ little room for chance; numbers without a check digit only where their name stan
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from ... import lazy_re as re
-from .captions import describe
-from .checksums import (
+from hexamem.stores.secrets.captions import describe
+from hexamem.stores.secrets.checksums import (
     aba_is_valid,
     card_network,
     chinese_id_is_valid,
@@ -24,8 +24,8 @@ from .checksums import (
     ssn_is_valid,
     verhoeff_is_valid,
 )
-from .grammar import find_link, left_words, occurrences
-from .spans import Candidate, Sensitivity, TextForms
+from hexamem.stores.secrets.grammar import find_link, left_words, occurrences
+from hexamem.stores.secrets.spans import Candidate, Sensitivity, TextForms
 
 __all__ = ["find_numbers"]
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from ... import lazy_re as re
-from .captions import describe
-from .grammar import find_link, left_words, occurrences
-from .spans import Candidate, TextForms
+from hexamem.stores.secrets.captions import describe
+from hexamem.stores.secrets.grammar import find_link, left_words, occurrences
+from hexamem.stores.secrets.spans import Candidate, TextForms
 
 __all__ = ["find_recovery_secrets"]
 

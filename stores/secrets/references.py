@@ -6,11 +6,11 @@ it survives prompts, indexes and exports, and :func:`restore_references` puts th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ... import lazy_re as re
-from ...errors import InvalidInputError
+from hexamem.errors import InvalidInputError
 
 __all__ = [
     "MAX_CAPTION_LENGTH",

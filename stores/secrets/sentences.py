@@ -6,14 +6,24 @@ like a secret by itself: after "password:" a plain last word is enough, after "p
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from ... import lazy_re as re
-from .captions import describe
-from .grammar import CJK, Link, Value, ends_clause, find_link, followed_by_unit, left_words, occurrences, read_value
-from .names import identifier_bounds, identifier_suffix
-from .spans import Candidate, Sensitivity, TextForms
-from .values import FUNCTION_WORDS, NOT_VALUES, Strength, is_placeholder, is_plain_word, strength
+from hexamem.stores.secrets.captions import describe
+from hexamem.stores.secrets.grammar import (
+    CJK,
+    Link,
+    Value,
+    ends_clause,
+    find_link,
+    followed_by_unit,
+    left_words,
+    occurrences,
+    read_value,
+)
+from hexamem.stores.secrets.names import identifier_bounds, identifier_suffix
+from hexamem.stores.secrets.spans import Candidate, Sensitivity, TextForms
+from hexamem.stores.secrets.values import FUNCTION_WORDS, NOT_VALUES, Strength, is_placeholder, is_plain_word, strength
 
 __all__ = ["find_said_secrets"]
 

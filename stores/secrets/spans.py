@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
-
-from ... import lazy_re as re
 
 __all__ = ["Candidate", "SecretSpan", "Sensitivity", "TextForms"]
 

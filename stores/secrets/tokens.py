@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Iterator
+from functools import cached_property
 from importlib import import_module
 from typing import NamedTuple
 
-from ... import lazy_re as re
-from .checksums import base58check_is_valid
-from .grammar import occurrences
-from .spans import Candidate, Sensitivity, TextForms
-from .values import is_placeholder
+from hexamem.stores.secrets.checksums import base58check_is_valid
+from hexamem.stores.secrets.grammar import occurrences
+from hexamem.stores.secrets.spans import Candidate, Sensitivity, TextForms
+from hexamem.stores.secrets.values import is_placeholder
 
 __all__ = ["find_tokens"]
 
@@ -30,9 +31,31 @@ _FAKE = re.compile(
 )
 
 
+class _PluginPattern:
+    """The patterns of a plugin of detect-secrets as one; the plugin is imported at the first use, since an HTTP client
+    comes with it."""
+
+    def __init__(self, module: str, plugin: str, before: str = "", after: str = "", flags: int = 0) -> None:
+        self._module, self._plugin, self._before, self._after, self._flags = module, plugin, before, after, flags
+
+    @cached_property
+    def _compiled(self) -> re.Pattern[str]:
+        plugin = getattr(import_module(f"detect_secrets.plugins.{self._module}"), self._plugin)
+        union = "|".join(f"(?:{pattern.pattern})" for pattern in plugin.denylist)
+        return re.compile(f"{self._before}{union}{self._after}", self._flags)
+
+    def match(self, text: str, at: int) -> re.Match[str] | None:
+        """The match that begins at ``at``."""
+        return self._compiled.match(text, at)
+
+    def finditer(self, text: str) -> Iterator[re.Match[str]]:
+        """All matches in a text."""
+        return self._compiled.finditer(text)
+
+
 class _Format(NamedTuple):
     prefixes: tuple[str, ...]
-    pattern: re.Pattern[str]
+    pattern: re.Pattern[str] | _PluginPattern
     caption: str
     kind: str
     sensitivity: Sensitivity
@@ -45,17 +68,6 @@ def _format(
     # Longest prefix first, so that "sk-ant-" is not read as "sk-".
     heads = "|".join(re.escape(p) for p in sorted(names, key=len, reverse=True))
     return _Format(names, re.compile(rf"(?:{heads}){rest}"), caption, kind, sensitivity)
-
-
-def _of_plugin(module: str, plugin: str, before: str = "", after: str = "", flags: int = 0) -> re.Pattern[str]:
-    """The patterns of a plugin of detect-secrets as one. It is imported when a text first shows the sign of such a secret:
-    an HTTP client comes with it."""
-
-    def union() -> str:
-        found = getattr(import_module(f"detect_secrets.plugins.{module}"), plugin)
-        return before + "|".join(f"(?:{pattern.pattern})" for pattern in found.denylist) + after
-
-    return re.compile(union, flags)
 
 
 # In order: of two formats that match at one place the first wins.
@@ -84,12 +96,12 @@ _FORMATS: tuple[_Format, ...] = (
     _format("ghp_ gho_ ghu_ ghs_ ghr_", r"[A-Za-z0-9_]{36,255}", "GitHub token", "token"),
     _format("github_pat_", r"[A-Za-z0-9_]{36,255}", "GitHub fine-grained token", "token"),
     _format("glpat- gldt- glft- glsoat- glrt- GR1348941 glcbt- glimt- glptt- glagent- gloas-", r"", "GitLab token", "token")._replace(
-        pattern=_of_plugin("gitlab_token", "GitLabTokenDetector")
+        pattern=_PluginPattern("gitlab_token", "GitLabTokenDetector")
     ),
     _format("xoxa- xoxb- xoxp- xoxo- xoxs- xoxr- xoxe-", r"[A-Za-z0-9-]{20,250}", "Slack token", "token"),
     _format("xapp-", r"\d-[A-Za-z0-9-]{20,200}", "Slack app token", "token"),
     _format("https://hooks.slack.com/", r"", "Slack webhook", "webhook")._replace(
-        pattern=_of_plugin("slack", "SlackDetector", flags=re.IGNORECASE)
+        pattern=_PluginPattern("slack", "SlackDetector", flags=re.IGNORECASE)
     ),
     _format(
         "https://discord.com/api/webhooks/ https://discordapp.com/api/webhooks/",
@@ -98,13 +110,13 @@ _FORMATS: tuple[_Format, ...] = (
     _format("sk_test_ rk_test_", r"[A-Za-z0-9]{10,250}", "Stripe test key", "api_key", "medium"),
     _format("whsec_", r"[A-Za-z0-9+/]{24,80}={0,2}", "Stripe webhook secret"),
     _format("sq0atp- sq0idp-", r"[A-Za-z0-9_-]{22,60}", "Square access token", "token"),
-    _format("sq0csp-", r"", "Square OAuth secret")._replace(pattern=_of_plugin("square_oauth", "SquareOAuthDetector")),
+    _format("sq0csp-", r"", "Square OAuth secret")._replace(pattern=_PluginPattern("square_oauth", "SquareOAuthDetector")),
     _format("SK", r"[0-9a-f]{32}", "Twilio API key"),
-    _format("SG.", r"", "SendGrid API key")._replace(pattern=_of_plugin("sendgrid", "SendGridDetector")),
+    _format("SG.", r"", "SendGrid API key")._replace(pattern=_PluginPattern("sendgrid", "SendGridDetector")),
     _format("xkeysib-", r"[0-9a-f]{64}-[A-Za-z0-9]{16}", "Brevo API key"),
     _format("key-", r"[0-9a-f]{32}", "Mailgun API key"),
     _format("npm_", r"[A-Za-z0-9]{36,60}", "npm token", "token"),
-    _format("pypi-AgE", r"", "PyPI token", "token")._replace(pattern=_of_plugin("pypi_token", "PypiTokenDetector")),
+    _format("pypi-AgE", r"", "PyPI token", "token")._replace(pattern=_PluginPattern("pypi_token", "PypiTokenDetector")),
     _format("rubygems_", r"[0-9a-f]{48}", "RubyGems API key"),
     _format("dckr_pat_", r"[A-Za-z0-9_-]{20,60}", "Docker token", "token"),
     _format("dop_v1_ doo_v1_ dor_v1_", r"[0-9a-f]{64}", "DigitalOcean token", "token"),
@@ -138,9 +150,9 @@ _FORMATS: tuple[_Format, ...] = (
 )  # fmt: skip
 
 _JWT = re.compile(r"eyJ[A-Za-z0-9_-]{8,4000}\.[A-Za-z0-9_-]{8,16000}(?:\.[A-Za-z0-9_-]{0,4000})?")
-_DISCORD = _of_plugin("discord", "DiscordBotTokenDetector")
-_TELEGRAM = _of_plugin("telegram_token", "TelegramBotTokenDetector", r"(?<![\w-])(?:", r")(?![\w-])")
-_MAILCHIMP = _of_plugin("mailchimp", "MailchimpDetector", r"(?<![\w-])(?:", r")(?![\w-])")
+_DISCORD = _PluginPattern("discord", "DiscordBotTokenDetector")
+_TELEGRAM = _PluginPattern("telegram_token", "TelegramBotTokenDetector", r"(?<![\w-])(?:", r")(?![\w-])")
+_MAILCHIMP = _PluginPattern("mailchimp", "MailchimpDetector", r"(?<![\w-])(?:", r")(?![\w-])")
 _TERRAFORM = re.compile(r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_\-=]{60,70}")
 _AIRTABLE = re.compile(r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}")
 _WIF = re.compile(r"(?<![A-Za-z0-9])(?:5[HJK][1-9A-HJ-NP-Za-km-z]{49}|[KLc][1-9A-HJ-NP-Za-km-z]{51})(?![A-Za-z0-9])")

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections import Counter
 from enum import IntEnum
-
-from ... import lazy_re as re
 
 __all__ = [
     "FUNCTION_WORDS",

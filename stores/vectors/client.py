@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from ...errors import ConfigError, HomeNotWritableError, StorageFullError
-from ..memory_use import give_back
+from hexamem.errors import ConfigError, HomeNotWritableError, StorageFullError
+from hexamem.stores.memory_use import give_back
 
 if TYPE_CHECKING:
     from chromadb.api.client import Client

@@ -18,20 +18,27 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ...errors import (
+from hexamem.errors import (
     CorruptFileError,
     HomeInUseError,
     HomeNotWritableError,
     StorageFullError,
     StoreClosedError,
 )
-from ..disk import sync_file_system
-from . import segments
-from .client import close_client, disk_errors, handle_limit, internal_error, make_writable, open_client
-from .gate import Gate
-from .journal import Journal
-from .names import PREFIX
-from .unset import UnsetMemory
+from hexamem.stores.disk import sync_file_system
+from hexamem.stores.vectors import segments
+from hexamem.stores.vectors.client import (
+    close_client,
+    disk_errors,
+    handle_limit,
+    internal_error,
+    make_writable,
+    open_client,
+)
+from hexamem.stores.vectors.gate import Gate
+from hexamem.stores.vectors.journal import Journal
+from hexamem.stores.vectors.names import PREFIX
+from hexamem.stores.vectors.unset import UnsetMemory
 
 if TYPE_CHECKING:
     from chromadb.api.client import Client

@@ -24,8 +24,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from ..disk import sync_folder
-from .names import PREFIX
+from hexamem.stores.disk import sync_folder
+from hexamem.stores.vectors.names import PREFIX
 
 __all__ = ["FILE_NAME", "Journal"]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal, cast, get_args
 
-from ... import lazy_re as re
-from ...errors import InvalidInputError, MissingUserError
+from hexamem.errors import InvalidInputError, MissingUserError
 
 __all__ = ["PARTS", "PREFIX", "Part", "collection_name", "user_and_part"]
 

@@ -10,8 +10,8 @@ from chromadb.api import ClientAPI
 from chromadb.api.models.Collection import Collection
 from chromadb.errors import NotFoundError
 
-from ...errors import StoreClosedError
-from .names import PREFIX
+from hexamem.errors import StoreClosedError
+from hexamem.stores.vectors.names import PREFIX
 
 __all__ = ["RemoteChroma"]
 

@@ -9,6 +9,7 @@ other's file locks, so **everything here that opens the database must run with C
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sqlite3
 import struct
@@ -18,8 +19,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-
-from ... import lazy_re as re
 
 __all__ = [
     "DATABASE",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...errors import ConfigError
+from hexamem.errors import ConfigError
 
 __all__ = ["VectorSettings"]
 

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...errors import ConfigError, EmbedderMismatchError, InvalidInputError
-from .cache import VectorCache, unit_rows
-from .engine import EmbeddedChroma
-from .names import PARTS, Part, collection_name, user_and_part
-from .settings import VectorSettings
+from hexamem.errors import ConfigError, EmbedderMismatchError, InvalidInputError
+from hexamem.stores.vectors.cache import VectorCache, unit_rows
+from hexamem.stores.vectors.engine import EmbeddedChroma
+from hexamem.stores.vectors.names import PARTS, Part, collection_name, user_and_part
+from hexamem.stores.vectors.settings import VectorSettings
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
     from chromadb.api.models.Collection import Collection as ChromaCollection
 
-    from .remote import RemoteChroma
+    from hexamem.stores.vectors.remote import RemoteChroma
 
 __all__ = ["Metadata", "Part", "VectorSettings", "VectorStore"]
 
@@ -85,7 +85,7 @@ class VectorStore:
             engine = EmbeddedChroma(path, max_loaded=settings.max_loaded, min_free_bytes=settings.min_free_bytes)
             cache = VectorCache(dimension, settings.cache_bytes) if settings.cache_bytes else None
         else:
-            from .remote import RemoteChroma
+            from hexamem.stores.vectors.remote import RemoteChroma
 
             assert client is not None
             engine, cache = RemoteChroma(client), None

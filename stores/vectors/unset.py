@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from .client import disk_errors
-from .segments import segment_ids
+from hexamem.stores.vectors.client import disk_errors
+from hexamem.stores.vectors.segments import segment_ids
 
 __all__ = ["UnsetMemory"]
 

@@ -1,0 +1,76 @@
+"""A question as the searches of research need it: the speakers and the time that it names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, time, tzinfo
+
+from hexamem.intent.dates.relative import find_dates
+from hexamem.memory_types.local_time import in_utc
+
+__all__ = ["ROLES", "Question", "read_question"]
+
+_LONGEST = 2_000  # characters
+ROLES = ("user", "assistant", "system", "tool")
+"""Speakers without a name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A question as searches need it.
+
+    Attributes:
+        text: the question; of a long one the beginning.
+        undated: without dates in figures: what was said on a day seldom names the day.
+        bare: also without the names of the speakers whom it names: people seldom say their own names.
+        speakers: those speakers, casefolded.
+        since, until: the time that it names, if it does.
+    """
+
+    text: str
+    undated: str
+    bare: str
+    speakers: frozenset[str] = frozenset()
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+def read_question(text: str, speakers: Collection[str], now: datetime, zone: tzinfo) -> Question:
+    """Find the speakers and the time that a question names.
+
+    Args:
+        speakers: the names of all who speak in the memory, or their roles.
+        now: when it is asked, aware.
+        zone: the user's timezone.
+    """
+    text = " ".join(text[:_LONGEST].split())
+    dates = find_dates(text, now, zone, prefer="past")
+    undated = text
+    for date in reversed(dates):
+        if any(map(str.isdigit, date.text)):
+            undated = f"{undated[: date.start]} {undated[date.end :]}"
+    bare, named = undated, set()
+    for name in sorted(set(speakers).difference(ROLES), key=len, reverse=True):
+        for form in dict.fromkeys((name, name.split()[0] if name.split() else name)):
+            pattern = rf"\b{re.escape(form)}\b(?:['’]s)?" if form.isascii() else re.escape(form)
+            if form.strip() and re.search(pattern, text, re.IGNORECASE):
+                named.add(name.casefold())
+                bare = re.sub(pattern, " ", bare, flags=re.IGNORECASE)
+    since = until = None
+    if dates:
+        since = in_utc(datetime.combine(min(one.day for one in dates), time.min, tzinfo=zone))
+        until = in_utc(datetime.combine(max(one.last_day for one in dates), time.max, tzinfo=zone))
+    return Question(
+        text=text,
+        undated=_unless_empty(undated, text),
+        bare=_unless_empty(bare, text),
+        speakers=frozenset(named),
+        since=since,
+        until=until,
+    )
+
+
+def _unless_empty(text: str, whole: str) -> str:
+    return " ".join(text.split()) if any(map(str.isalnum, text)) else whole

@@ -1,0 +1,121 @@
+"""Trajectories with gold labels as labellers see them: for training the embedded tier and for measuring it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+
+from hexamem.evals.came_bench import load_came_bench
+from hexamem.intent.contract import StepView, Vectors
+from hexamem.models.encoder import open_encoder
+
+__all__ = ["CORPUS", "FOLDS", "AskedQuestion", "Trajectory", "fold", "load_trajectories", "read_trajectory"]
+
+FOLDS = 5
+CORPUS = Path(__file__).parent / "corpus"
+_FOLDERS = ("trajectories", "intent/dev", "intent/test")
+_MINUTE = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedQuestion:
+    """A question about a trajectory.
+
+    Attributes:
+        scopes: the gold scopes of its evidence.
+    """
+
+    text: str
+    vector: Vectors
+    scopes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectory:
+    """The steps of one trajectory and their gold labels, one each.
+
+    Attributes:
+        name: of its file.
+        scopes: the gold scope of each step.
+        actions: its action verb.
+        entities: its key entity types; empty where the file names none.
+    """
+
+    name: str
+    steps: tuple[StepView, ...]
+    scopes: tuple[str, ...]
+    actions: tuple[str, ...]
+    objects: tuple[str, ...]
+    entities: tuple[tuple[str, ...], ...]
+    questions: tuple[AskedQuestion, ...] = ()
+
+
+def fold(name: str) -> int:
+    """The part of the corpus that a trajectory belongs to when parts are left out in turn: by its name alone."""
+    return int(hashlib.sha256(name.encode()).hexdigest(), 16) % FOLDS
+
+
+def load_trajectories(folders: Iterable[str] = _FOLDERS) -> list[Trajectory]:
+    """All trajectories of the corpus, by name."""
+    files = [path for folder in folders for path in sorted((CORPUS / folder).glob("*_turns.jsonl"))]
+    return [read_trajectory(path) for path in files]
+
+
+def read_trajectory(path: Path) -> Trajectory:
+    """One trajectory in CAME-Bench's form (``*_turns.jsonl``)."""
+    conversation = load_came_bench(path)[0]
+    texts = [str(message.content) for message in conversation.messages]
+    vectors = _vectors(texts)
+    at = datetime(2025, 1, 1, tzinfo=UTC)
+    steps: list[StepView] = []
+    for turn, (message, vector) in enumerate(zip(conversation.messages, vectors, strict=True)):
+        given = datetime.fromisoformat(message.timestamp) if message.timestamp else None
+        at = at + _MINUTE if given is None else given.replace(tzinfo=UTC) if given.tzinfo is None else given
+        steps.append(
+            StepView(
+                id=str(message.id),
+                thread_id=conversation.id,
+                turn=turn,
+                role=message.role,
+                speaker=message.name or message.role,
+                text=str(message.content),
+                occurred_at=at,
+                vector=vector,
+            )
+        )
+    gold = [conversation.gold[step.id] for step in steps]
+    scopes = {step.id: "/".join(one["partition"]) for step, one in zip(steps, gold, strict=True)}
+    questions = [question.text for question in conversation.questions]
+    asked: Sequence[Vectors] = list(_vectors(questions)) if questions else []
+    return Trajectory(
+        name=re.sub(r"_turns$", "", path.stem),
+        steps=tuple(steps),
+        scopes=tuple(scopes.values()),
+        actions=tuple(str(one["action"]) for one in gold),
+        objects=tuple(str(one.get("action_object", "")) for one in gold),
+        entities=tuple(tuple(one.get("entity_types", ())) for one in gold),
+        questions=tuple(
+            AskedQuestion(question.text, vector, tuple(sorted({scopes[turn] for turn in question.evidence})))
+            for question, vector in zip(conversation.questions, asked, strict=True)
+        ),
+    )
+
+
+def _vectors(texts: Sequence[str]) -> Vectors:
+    """The encoder's vectors, kept in the system's folder for temporary files between runs."""
+    encoder = open_encoder()
+    digest = hashlib.sha256("\0".join([encoder.fingerprint, *texts]).encode()).hexdigest()[:32]
+    kept = Path(tempfile.gettempdir()) / "hexamem-trajectories" / f"{digest}.npy"
+    if kept.exists():
+        return np.asarray(np.load(kept), np.float32)
+    vectors = encoder.vectors(texts)
+    kept.parent.mkdir(exist_ok=True)
+    np.save(kept, vectors)
+    return vectors

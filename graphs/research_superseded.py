@@ -1,0 +1,71 @@
+"""The facts that superseded what an answer quotes: "My cat is called Mio" is shown with "Mio died"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from hexamem.agents.embedded_research import THRESHOLDS, Encode
+from hexamem.agents.research_question import Question
+from hexamem.agents.research_showing import in_time_order
+from hexamem.graphs.research_filter import EvidenceFilter
+from hexamem.graphs.research_reading import passages_of
+from hexamem.memory_types import MemoryItem
+from hexamem.memory_types.research import Claim, Passage
+from hexamem.retrieval.evidence import Ranked
+from hexamem.retrieval.packing import item_text
+from hexamem.stores.ledger import Transaction, get_items
+from hexamem.stores.ledger.items import believed_now, items_citing
+
+__all__ = ["superseding", "with_superseding"]
+
+_MOST = 2
+
+
+def superseding(
+    tx: Transaction, question: Question, claims: Sequence[Claim], encode: Encode, *, number: int
+) -> list[dict[str, Any]]:
+    """Passages of the current items that superseded items learned from the claims' steps, as JSON; at most two.
+
+    Only where the former item is near to the question, by the threshold of a follow-up query: of "I'm 34 and live in
+    Bristol with Marcus" a question about Marcus gets no later home.
+    """
+    if not claims or not tx.user_id:
+        return []
+    cited = {step_id for one in claims for step_id in one.step_ids}
+    quoted = {one.passage_id for one in claims}
+    former = [
+        one
+        for one in get_items(tx, items_citing(tx, sorted(cited))).values()
+        if one.status == "superseded" and one.kind in ("core", "semantic")
+    ]
+    if not former:
+        return []
+    asked, *texts = encode([question.undated, *(item_text(one.kind, one.text) for one in former)])
+    found: dict[str, MemoryItem] = {}
+    for item, text in zip(former, texts, strict=True):
+        now = believed_now(tx, item) if float(asked.vector @ text.vector) >= THRESHOLDS.follows else None
+        if now is None or now.kind == "vault" or now.id in quoted:
+            continue
+        if cited.isdisjoint(source.step_id for source in now.sources):
+            found[now.id] = now
+    ranked = [Ranked(one, 0.0) for one in list(found)[:_MOST]]
+    return passages_of(tx, ranked, number, items=found, filters=EvidenceFilter()) if ranked else []
+
+
+def with_superseding(claims: Iterable[Claim], passages: Iterable[Passage], number: int) -> tuple[Claim, ...]:
+    """Claims with those of the current items, in order of time."""
+    later = []
+    for one in passages:
+        quote = one.text.partition("\n")[2] or one.text
+        later.append(
+            Claim(
+                text=quote,
+                quote=quote,
+                passage_id=one.id,
+                step_ids=tuple(source.step_id for source in one.sources[:1]),
+                occurred_at=one.occurred_at,
+                round=number,
+            )
+        )
+    return in_time_order((*claims, *later))

@@ -1,0 +1,256 @@
+"""The labeler that needs no chat model: scopes by the tracker, event and entity types by classifiers (STITCH, section 3)."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from hexamem.intent.contract import RECENT, Embed, LabelBatch, LabeledStep, StepView, Vectors
+from hexamem.intent.label_classifiers import LabelClassifiers, event_features, load_classifiers
+from hexamem.intent.label_names import label_id, refusal
+from hexamem.intent.query import QueryFilter, clear_scopes
+from hexamem.intent.scope_text import first_key
+from hexamem.intent.scope_tracker import Decision, ScopeTracker, ScopeWeights, load_weights
+from hexamem.memory_types.labels import Label, LabelKind
+from hexamem.memory_types.step import Step
+from hexamem.models.sentences import split_sentences
+
+__all__ = ["EmbeddedLabeler", "views"]
+
+_ANSWERS = ("assistant", "tool")
+_NAME_WORDS, _NAME_CHARACTERS, _HAN_CHARACTERS = 6, 48, 12
+_GIST_CHARACTERS = 240
+
+
+class EmbeddedLabeler:
+    """Labels the steps of one user with classifiers over the encoder's vectors.
+
+    A step's text stays as it is and it gets no summary: coreference and canonical summaries are the model's.
+
+    Args:
+        user: whose steps these are.
+        embed: makes the vectors of questions; the encoder's, as those of the steps.
+        scope_weights: those that ship by default.
+        classifiers: those that ship by default.
+    """
+
+    def __init__(
+        self,
+        user: str,
+        embed: Embed,
+        *,
+        scope_weights: ScopeWeights | None = None,
+        classifiers: LabelClassifiers | None = None,
+    ) -> None:
+        self.user, self._embed = user, embed
+        self._weights = scope_weights or load_weights()
+        self._classifiers = classifiers or load_classifiers()
+        self._tracker = ScopeTracker(self._weights)
+        self._labels: dict[str, Label] = {}
+        self._names: set[str] = set()
+        self._changed: dict[str, None] = {}
+        self._opened: dict[str, str] = {}  # step → the scope that it opened
+        self._waiting: dict[str, LabeledStep] = {}  # provisional steps, by id
+        self._previous: dict[str, deque[LabeledStep]] = {}  # the last settled steps of each thread
+
+    # ------------------------------------------------------------------ labelling
+
+    def label(self, steps: Sequence[StepView]) -> LabelBatch:
+        """Label steps that follow those labelled before, in order; several threads may be mixed."""
+        asked = {step.id for step in steps}
+        labelled: dict[str, LabeledStep] = {}
+        revised: list[LabeledStep] = []
+        latest: dict[str, LabeledStep] = {}  # thread → the step before, provisional ones too
+        for decision in self._tracker.follow(steps, self._open_scope):
+            step = decision.step
+            settled = self._previous.get(step.thread_id)
+            before = latest.get(step.thread_id) or (settled[-1] if settled else None)
+            one = self._labelled(decision, before)
+            latest[step.thread_id] = one
+            known = self._waiting.get(step.id)
+            if decision.settled:
+                self._waiting.pop(step.id, None)
+                self._settle(one)
+            else:
+                self._waiting[step.id] = one
+            if step.id in asked:
+                labelled[step.id] = one
+            elif one != known:
+                revised.append(one)
+        labels = tuple(self._labels[label] for label in self._changed)
+        self._changed.clear()
+        return LabelBatch(steps=tuple(labelled[step.id] for step in steps), labels=labels, revised=tuple(revised))
+
+    def _labelled(self, decision: Decision, before: LabeledStep | None) -> LabeledStep:
+        step = decision.step
+        if before is not None and step.role in _ANSWERS:
+            events, sure = before.events, 1.0
+        else:
+            features = event_features(step, before.step if before else None, turned=decision.turned)
+            name, sure = self._classifiers.event_of(features)
+            events = (self._type("event", name),)
+        return LabeledStep(
+            step=step,
+            scope=self._resolved(decision.scope_id),
+            events=events,
+            entities=tuple(self._type("entity", name) for name in self._classifiers.entities_of(step.vector)),
+            resolved_text=step.text,
+            summary="",
+            confidence=min(decision.confidence, sure),
+            provisional=not decision.settled,
+        )
+
+    def _settle(self, one: LabeledStep) -> None:
+        step = one.step
+        self._previous.setdefault(step.thread_id, deque(maxlen=1)).append(one)
+        opened = self._opened.pop(step.id, None)
+        if opened is not None and opened != one.scope:  # a scope that no step is in: whatever carries it is in that one
+            self._put(self._labels[opened].model_copy(update={"alias_of": one.scope}))
+
+    def _type(self, kind: LabelKind, name: str) -> str:
+        own = label_id(self.user, kind, name)
+        if own not in self._labels:
+            self._put(Label(id=own, user=self.user, kind=kind, name=name))
+        return self._resolved(own)
+
+    def _open_scope(self, step: StepView) -> str:
+        own = self._opened.get(step.id)
+        if own is None:
+            name = scope_name(step.text)
+            if refusal(name, _NAME_CHARACTERS) is not None:
+                name = "Scope"
+            free = next(one for one in _numbered(name) if one.casefold() not in self._names)
+            own = self._opened[step.id] = label_id(self.user, "scope", free)
+            self._put(Label(id=own, user=self.user, kind="scope", name=free, gist=opening_sentence(step.text)))
+        return own
+
+    def _put(self, label: Label) -> None:
+        self._labels[label.id] = label
+        self._changed[label.id] = None
+        if label.kind == "scope":
+            self._names.add(label.name.casefold())
+
+    def _resolved(self, label: str) -> str:
+        """The label that an id stands for, aliases followed."""
+        seen: set[str] = set()
+        while label not in seen and label in self._labels:
+            seen.add(label)
+            label = self._labels[label].alias_of or label
+        return label
+
+    # ------------------------------------------------------------------ questions
+
+    def query(self, text: str, vector: Vectors | None = None) -> QueryFilter:
+        """The scopes and entity types that a question is about.
+
+        Event types are left to the votes of the nearest steps: what a question does is to ask, whatever it asks about.
+
+        Args:
+            vector: its embedding by the encoder, where it is at hand.
+        """
+        if vector is None:
+            vector = np.asarray(self._embed([text]), np.float32)[0]
+        scale = self._weights.question_scale
+        evidence: dict[str, float] = {}
+        for scope, likeness in self._tracker.similar(vector, text).items():
+            own = self._resolved(scope)
+            evidence[own] = max(evidence.get(own, -np.inf), scale * likeness)
+        scopes = clear_scopes(evidence)
+        entities = {
+            self._resolved(own): chance
+            for name, chance in self._classifiers.entities_of(vector).items()
+            if (own := label_id(self.user, "entity", name)) in self._labels
+        }
+        names = [self._labels[scope].name for scope in scopes]
+        notes = [f"names {', '.join(names)}"] if names else []
+        notes += [f"{len(entities)} entity types"] if entities else []
+        return QueryFilter(scopes=scopes, entities=entities, evidence=evidence, note="; ".join(notes))
+
+    # ------------------------------------------------------------------ restoring
+
+    def restore(self, labels: Sequence[Label], recent: Mapping[str, Sequence[LabeledStep]]) -> None:
+        """Continue where an earlier process stopped.
+
+        Args:
+            labels: all labels of the user, aliases too.
+            recent: scope id → its latest labelled steps, oldest first, at most :data:`RECENT` each.
+        """
+        self._labels = {label.id: label for label in labels}
+        self._names = {label.name.casefold() for label in labels if label.kind == "scope"}
+        for store in (self._changed, self._opened, self._waiting, self._previous):
+            store.clear()
+        steps = sorted(
+            (one for steps in recent.values() for one in steps[-RECENT:]),
+            key=lambda one: (one.step.occurred_at, one.step.thread_id, one.step.turn),
+        )
+        last = {one.step.thread_id: one.step.id for one in steps}
+        decisions: list[Decision] = []
+        for one in steps:
+            # What a model or a person labelled is settled; so is all but the last step of a thread.
+            waits = one.provisional and one.tier == "embedded" and last[one.step.thread_id] == one.step.id
+            decisions.append(Decision(one.step, self._resolved(one.scope), one.confidence, not waits, False))
+            if waits:
+                self._waiting[one.step.id] = one
+                if len(recent[one.scope]) == 1:
+                    self._opened[one.step.id] = one.scope
+            else:
+                self._settle(one)
+        self._tracker.restore(decisions)
+
+    def update(self, labels: Sequence[Label]) -> None:
+        """Take in labels that a person or a model changed since: renamed, pinned, merged by an alias."""
+        for label in labels:
+            self._labels[label.id] = label
+            if label.kind == "scope":
+                self._names.add(label.name.casefold())
+                if label.alias_of:
+                    self._tracker.rename(label.id, self._resolved(label.id))
+
+
+def scope_name(text: str) -> str:
+    """A short name for the scope that a text opens: its first explicit key, else its first words."""
+    key = first_key(text)
+    if key is not None:
+        return key[:1].upper() + key[1:]
+    words = opening_sentence(text).split()[:_NAME_WORDS]
+    name = " ".join(words)
+    most = _HAN_CHARACTERS if any("\u3400" <= character <= "\u9fff" for character in name) else _NAME_CHARACTERS - 8
+    return name[:most].strip(" .,;:!?…。，；：！？-–—*#>|\"'“”")
+
+
+def opening_sentence(text: str) -> str:
+    """The first sentence of a text on one line, cut where it is long."""
+    sample = text[: 4 * _GIST_CHARACTERS]
+    spans = split_sentences(sample)
+    sentence = " ".join(sample[slice(*spans[0])].split()) if spans else ""
+    return sentence if len(sentence) <= _GIST_CHARACTERS else sentence[: _GIST_CHARACTERS - 1].rstrip() + "…"
+
+
+def _numbered(name: str) -> Iterable[str]:
+    yield name
+    number = 2
+    while True:
+        yield f"{name} ({number})"
+        number += 1
+
+
+def views(steps: Sequence[Step], embed: Embed) -> tuple[StepView, ...]:
+    """What labelling may see of stored steps; one call of the embedder for all of them."""
+    if not steps:
+        return ()
+    vectors = np.asarray(embed([step.index_text for step in steps]), np.float32)
+    return tuple(
+        StepView(
+            id=step.id,
+            thread_id=step.thread_id,
+            turn=step.turn,
+            role=step.role,
+            speaker=step.speaker,
+            text=step.index_text,
+            occurred_at=step.occurred_at,
+            vector=vector,
+        )
+        for step, vector in zip(steps, vectors, strict=True)
+    )

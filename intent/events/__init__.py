@@ -1,1 +1,0 @@
-"""Event types by rules: ``cues`` say acts, ``reading`` reads a text with them, ``labeler`` chooses and keeps names."""

@@ -1,0 +1,460 @@
+"""Follow the thematic scopes of a conversation: stay, return to an open scope, or open a new one.
+
+Each step is compared with every open scope: a small network scores the candidates (one row of features each, and one
+for a new scope) and the best one wins. Whether "and the other one?" changes the scope is often clear only from the
+answer, so a step is settled when the :data:`AHEAD` steps after it are known; until then its scope is provisional.
+The weights are learned by ``scripts/train_scopes.py``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hexamem.intent.contract import StepView, Vectors
+from hexamem.intent.scope_text import explicit_keys, words_of
+
+__all__ = [
+    "AHEAD",
+    "COLUMNS",
+    "Candidates",
+    "Decision",
+    "Scope",
+    "ScopeTracker",
+    "ScopeWeights",
+    "load_weights",
+]
+
+AHEAD = 1
+"""Steps of the same thread that are read before a step's scope is settled."""
+
+FEATURES = (
+    "new", "current", "previous",
+    "centroid", "nearest", "nearest_three", "opening", "with_previous_step", "centered", "centered_nearest",
+    "words", "rarest_word", "key", "key_elsewhere", "opened_by_key", "since_active", "size",
+    "centroid_lead", "nearest_lead", "centered_lead", "words_lead",
+    "assistant", "tool", "same_speaker", "first_speaker", "length", "gap", "to_previous_step", "scopes",
+    "has_key", "has_new_key", "run", "position", "first_of_thread",
+)  # fmt: skip
+"""What is compared of a step and a candidate."""
+_OF_FOLLOWING = (
+    "centroid", "nearest", "nearest_three", "opening", "centered", "centered_nearest", "words", "rarest_word", "key",
+    "opened_by_key", "key_elsewhere", "centroid_lead", "nearest_lead", "centered_lead", "words_lead", "has_key",
+    "has_new_key", "to_previous_step", "assistant", "tool", "same_speaker", "first_speaker", "length",
+)  # fmt: skip
+"""What is compared of each of the steps that follow; two more columns say how like the step it is, and that it is known."""
+_PLACE = {name: place for place, name in enumerate(FEATURES)}
+_FOLLOWING = [_PLACE[name] for name in _OF_FOLLOWING]
+COLUMNS = len(FEATURES) + AHEAD * (len(_FOLLOWING) + 2)
+"""Columns of :attr:`Candidates.rows`."""
+_RECENT = 12
+_MOST_SCOPES = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What is known of an open scope.
+
+    Attributes:
+        total: sum of the vectors of its steps.
+        recent: vectors of its latest steps.
+        keys: how often each explicit key occurs in its steps.
+        opened_by: the explicit keys of its first step.
+        words: in how many of its steps each word occurs.
+        active: number of its latest step, counted over all steps of the user.
+    """
+
+    id: str
+    total: Vectors
+    opening: Vectors
+    count: int = 0
+    recent: tuple[Vectors, ...] = ()
+    keys: Counter[str] = field(default_factory=Counter)
+    opened_by: frozenset[str] = frozenset()
+    words: Counter[str] = field(default_factory=Counter)
+    active: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Thread:
+    current: str
+    previous: str
+    speaker: str
+    first_speaker: str
+    vector: Vectors
+    at: datetime
+    run: int = 1
+    steps: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Keyed:
+    scope_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Undo:
+    step: StepView
+    scope_id: str
+    scope: Scope | None
+    thread: _Thread | None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The scopes a step may belong to, and a row of features for each; the last row is a new scope.
+
+    Attributes:
+        rows: ``(len(ids) + 1, COLUMNS)``.
+    """
+
+    ids: tuple[str, ...]
+    rows: Vectors
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The scope of a step.
+
+    Attributes:
+        confidence: 0 to 1.
+        settled: False while it may change with the steps that follow.
+        turned: whether it is another scope than that of the step before in the thread.
+    """
+
+    step: StepView
+    scope_id: str
+    confidence: float
+    settled: bool
+    turned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeWeights:
+    """A network with one hidden layer over standardized features.
+
+    Attributes:
+        question_scale: what :meth:`ScopeTracker.similar` is multiplied by to be a log-likelihood.
+        encoder: fingerprint of the encoder whose vectors the weights are for.
+    """
+
+    mean: Vectors
+    scale: Vectors
+    hidden: Vectors
+    hidden_bias: Vectors
+    output: Vectors
+    question_scale: float = 10.0
+    encoder: str = ""
+
+    def scores(self, rows: Vectors) -> Vectors:
+        """One score for each row."""
+        hidden = np.tanh((rows - self.mean) / self.scale @ self.hidden + self.hidden_bias)
+        return np.asarray(hidden @ self.output, np.float32)
+
+
+@cache
+def load_weights(path: Path | None = None) -> ScopeWeights:
+    """The weights that ship with the package, or those of another file."""
+    with np.load(path or Path(__file__).parent / "scope_weights.npz") as stored:
+        parts = {name: stored[name] for name in ("mean", "scale", "hidden", "hidden_bias", "output")}
+        return ScopeWeights(**parts, question_scale=float(stored["question_scale"]), encoder=str(stored["encoder"]))
+
+
+class ScopeTracker:
+    """Follows the scopes of one user's threads.
+
+    Args:
+        weights: those that ship by default.
+    """
+
+    def __init__(self, weights: ScopeWeights | None = None) -> None:
+        self._weights = weights
+        self._start()
+
+    def _start(self) -> None:
+        self.scopes: dict[str, Scope] = {}
+        self._threads: dict[str, _Thread] = {}
+        self._waiting: dict[str, deque[StepView]] = {}
+        self._word_steps: Counter[str] = Counter()
+        self._total: Vectors | None = None
+        self._steps = 0
+
+    # ------------------------------------------------------------------ deciding
+
+    def follow(self, steps: Sequence[StepView], open_scope: Callable[[StepView], str]) -> list[Decision]:
+        """Decide on steps in the order in which they were stored; several threads may be mixed.
+
+        Args:
+            open_scope: gives the id of a new scope that a step opens; for the same step always the same.
+
+        Returns:
+            A decision for each step, and for each step of an earlier call that was provisional: those that are
+            settled now first, in order, then those that still are provisional.
+        """
+        settled: list[Decision] = []
+        for step in steps:
+            waiting = self._waiting.setdefault(step.thread_id, deque())
+            waiting.append(step)
+            if len(waiting) > AHEAD:
+                settled.append(self._take(waiting.popleft(), tuple(waiting), open_scope)[0])
+        provisional: list[Decision] = []
+        for thread_id in dict.fromkeys(step.thread_id for step in steps):
+            waiting = self._waiting[thread_id]
+            undo: list[_Undo] = []
+            for place, step in enumerate(waiting):
+                decision, before = self._take(step, tuple(waiting)[place + 1 :], open_scope)
+                provisional.append(replace(decision, settled=False))
+                undo.append(before)
+            for before in reversed(undo):
+                self._undo(before)
+        return [*settled, *provisional]
+
+    def _take(
+        self, step: StepView, following: Sequence[StepView], open_scope: Callable[[StepView], str]
+    ) -> tuple[Decision, _Undo]:
+        scope_id, confidence = self.decide(step, following)
+        scope_id = scope_id or open_scope(step)
+        thread = self._threads.get(step.thread_id)
+        turned = thread is not None and thread.current != scope_id
+        return Decision(step, scope_id, confidence, True, turned), self.place(step, scope_id)
+
+    def decide(self, step: StepView, following: Sequence[StepView] = ()) -> tuple[str | None, float]:
+        """The scope that a step belongs to, None for a new one; and how sure that is, 0 to 1."""
+        candidates = self.candidates(step, following)
+        if not candidates.ids:
+            return None, 1.0
+        keyed = self._by_key(step)
+        if keyed is not None:
+            return keyed.scope_id, 1.0
+        scores = (self._weights or load_weights()).scores(candidates.rows)
+        best = int(np.argmax(scores))
+        odds = np.exp(scores - scores[best])
+        return (candidates.ids[best] if best < len(candidates.ids) else None), float(1 / odds.sum())
+
+    def _by_key(self, step: StepView) -> _Keyed | None:
+        """Where the only explicit key of a user's step puts it: into the scope that the key opened, or into a new one if
+        the key is new and the current scope was opened by another."""
+        keys = explicit_keys(step.text)
+        thread = self._threads.get(step.thread_id)
+        if len(keys) != 1 or thread is None or step.role != "user":
+            return None
+        for scope in self.scopes.values():
+            if keys[0] in scope.opened_by:
+                return _Keyed(scope.id)
+        current = self.scopes.get(thread.current)
+        new = not any(scope.keys[keys[0]] for scope in self.scopes.values())
+        return _Keyed(None) if new and current is not None and current.opened_by else None
+
+    def candidates(self, step: StepView, following: Sequence[StepView] = ()) -> Candidates:
+        """The open scopes, latest first, with the features of the step for each of them and for a new scope.
+
+        Args:
+            following: the steps after it in its thread, as far as they are known, at most :data:`AHEAD`.
+        """
+        scopes = sorted(self.scopes.values(), key=lambda scope: -scope.active)[:_MOST_SCOPES]
+        parts = [self._rows(step, scopes)]
+        for place in range(AHEAD):
+            part = np.zeros((len(scopes) + 1, len(_FOLLOWING) + 2), np.float32)
+            if place < len(following):
+                part[:, :-2] = self._rows(following[place], scopes)[:, _FOLLOWING]
+                part[:, -2] = following[place].vector @ step.vector
+                part[:, -1] = 1.0
+            parts.append(part)
+        return Candidates(tuple(scope.id for scope in scopes), np.concatenate(parts, axis=1))
+
+    def _rows(self, step: StepView, scopes: Sequence[Scope]) -> Vectors:
+        thread = self._threads.get(step.thread_id)
+        rows = np.zeros((len(scopes) + 1, len(FEATURES)), np.float32)
+        vector = step.vector
+        mean = self._total / max(self._steps, 1) if self._total is not None else np.zeros_like(vector)
+        centered = _unit(vector - mean)
+        words, keys = words_of(step.text), explicit_keys(step.text)
+        before = thread.vector if thread is not None else np.zeros_like(vector)
+        pair = _unit(vector + before)
+        rarity = {word: math.log((self._steps + 1) / (self._word_steps[word] + 0.5)) for word in words}
+        mentions = {key: sum(scope.keys[key] for scope in scopes) for key in keys}
+        for row, scope in zip(rows, scopes, strict=False):
+            centroid, own = _unit(scope.total), _unit(scope.total / scope.count - mean)
+            recent = np.stack(scope.recent)
+            nearest = np.sort(recent @ vector)[::-1]
+            apart = recent - mean
+            values = {
+                "current": thread is not None and scope.id == thread.current,
+                "previous": thread is not None and scope.id == thread.previous and scope.id != thread.current,
+                "centroid": centroid @ vector,
+                "nearest": nearest[0],
+                "nearest_three": nearest[:3].mean(),
+                "opening": scope.opening @ vector,
+                "with_previous_step": centroid @ pair,
+                "centered": own @ centered,
+                "centered_nearest": np.max(apart @ centered / np.maximum(np.linalg.norm(apart, axis=1), 1e-9)),
+                "words": self._word_score(words, scope),
+                "rarest_word": max((rarity[word] for word in words & scope.words.keys()), default=0.0),
+                "key": max((scope.keys[key] / mentions[key] for key in keys if mentions[key]), default=0.0),
+                "key_elsewhere": bool(scope.opened_by) and bool(keys) and not scope.opened_by.intersection(keys),
+                "opened_by_key": bool(scope.opened_by.intersection(keys)),
+                "since_active": math.log1p(self._steps - scope.active),
+                "size": math.log1p(scope.count),
+            }
+            for name, value in values.items():
+                row[_PLACE[name]] = value
+        rows[-1, _PLACE["new"]] = 1.0
+        for name in ("centroid", "nearest", "centered", "words"):
+            rows[:, _PLACE[f"{name}_lead"]] = _leads(rows[:, _PLACE[name]])
+        context = {
+            "assistant": step.role == "assistant",
+            "tool": step.role == "tool",
+            "length": math.log1p(len(words)),
+            "scopes": math.log1p(len(scopes)),
+            "has_key": bool(keys),
+            "has_new_key": any(not mentions[key] for key in keys),
+            "first_of_thread": thread is None,
+        }
+        if thread is not None:
+            hours = abs((step.occurred_at - thread.at).total_seconds()) / 3600
+            context |= {
+                "same_speaker": step.speaker == thread.speaker,
+                "first_speaker": step.speaker == thread.first_speaker,
+                "gap": math.log1p(hours),
+                "to_previous_step": float(before @ vector),
+                "run": math.log1p(thread.run),
+                "position": math.log1p(thread.steps),
+            }
+        for name, value in context.items():
+            rows[:, _PLACE[name]] = value
+        return rows
+
+    def _word_score(self, words: frozenset[str], scope: Scope) -> float:
+        """Mean log-likelihood ratio of the words in the scope against all steps."""
+        if not words:
+            return 0.0
+        score = len(words) * math.log(4 / (scope.count + 4))
+        for word in words & scope.words.keys():
+            everywhere = (self._word_steps[word] + 0.5) / (self._steps + 1)
+            score += math.log1p(scope.words[word] / (4 * everywhere))
+        return score / math.sqrt(len(words))
+
+    # ------------------------------------------------------------------ keeping
+
+    def place(self, step: StepView, scope_id: str) -> _Undo:
+        """Take a step into a scope, which is opened where it is not known; returns what takes it out again."""
+        keys, words = explicit_keys(step.text), words_of(step.text)
+        scope, thread = self.scopes.get(scope_id), self._threads.get(step.thread_id)
+        undo = _Undo(step, scope_id, scope, thread)
+        self._steps += 1
+        if scope is None:
+            scope = Scope(scope_id, np.zeros_like(step.vector), step.vector, opened_by=frozenset(keys))
+        self.scopes[scope_id] = Scope(
+            id=scope_id,
+            total=scope.total + step.vector,
+            opening=scope.opening,
+            count=scope.count + 1,
+            recent=(*scope.recent, step.vector)[-_RECENT:],
+            keys=scope.keys + Counter(keys),
+            opened_by=scope.opened_by,
+            words=scope.words + Counter(words),
+            active=self._steps,
+        )
+        self._word_steps.update(words)
+        self._total = self._total + step.vector if self._total is not None else step.vector
+        same = thread is not None and thread.current == scope_id
+        self._threads[step.thread_id] = _Thread(
+            current=scope_id,
+            previous="" if thread is None else thread.previous if same else thread.current,
+            speaker=step.speaker,
+            first_speaker=step.speaker if thread is None else thread.first_speaker,
+            vector=step.vector,
+            at=step.occurred_at,
+            run=thread.run + 1 if thread is not None and same else 1,
+            steps=1 if thread is None else thread.steps + 1,
+        )
+        return undo
+
+    def _undo(self, undo: _Undo) -> None:
+        """Take the step out again that was placed last."""
+        step = undo.step
+        self._steps -= 1
+        self._word_steps.subtract(words_of(step.text))
+        self._total = self._total - step.vector if self._total is not None else None
+        if undo.scope is None:
+            del self.scopes[undo.scope_id]
+        else:
+            self.scopes[undo.scope_id] = undo.scope
+        if undo.thread is None:
+            del self._threads[step.thread_id]
+        else:
+            self._threads[step.thread_id] = undo.thread
+
+    def similar(self, vector: Vectors, text: str) -> dict[str, float]:
+        """How near a text is to each scope: cosine to the centroid with what all steps share removed, and its words."""
+        if not self._steps or self._total is None:
+            return {}
+        mean = self._total / self._steps
+        words, centered = words_of(text), _unit(vector - mean)
+        return {
+            scope.id: float(_unit(scope.total / scope.count - mean) @ centered)
+            + 0.1 * self._word_score(words, scope)
+            + 0.5 * bool(scope.opened_by.intersection(explicit_keys(text)))
+            for scope in self.scopes.values()
+        }
+
+    def restore(self, decisions: Iterable[Decision]) -> None:
+        """Start again from what was decided, in order; of each thread the last steps that are not settled wait."""
+        self._start()
+        for decision in decisions:
+            waiting = self._waiting.setdefault(decision.step.thread_id, deque())
+            if decision.settled and not waiting:
+                self.place(decision.step, decision.scope_id)
+            else:
+                waiting.append(decision.step)
+
+    def rename(self, old: str, new: str) -> None:
+        """Let a scope be another one from now on, as after a merge."""
+        source, target = self.scopes.pop(old, None), self.scopes.get(new)
+        if source is None:
+            return
+        if target is None:
+            self.scopes[new] = replace(source, id=new)
+        else:
+            self.scopes[new] = replace(
+                target,
+                total=target.total + source.total,
+                count=target.count + source.count,
+                recent=(*source.recent, *target.recent)[-_RECENT:],
+                keys=target.keys + source.keys,
+                words=target.words + source.words,
+                active=max(source.active, target.active),
+            )
+        for thread_id, thread in self._threads.items():
+            self._threads[thread_id] = replace(
+                thread,
+                current=new if thread.current == old else thread.current,
+                previous=new if thread.previous == old else thread.previous,
+            )
+
+
+def _unit(vector: npt.NDArray[np.floating[Any]]) -> Vectors:
+    return np.asarray(vector / max(float(np.linalg.norm(vector)), 1e-9), np.float32)
+
+
+def _leads(values: Sequence[float] | Vectors) -> Vectors:
+    """Each value minus the greatest of the others; the last, of a new scope, minus the greatest of all."""
+    values = np.asarray(values, np.float32)
+    known = values[:-1]
+    leads = np.zeros_like(values)
+    if len(known) == 0:
+        return leads
+    order = np.sort(known)
+    second = order[-2] if len(known) > 1 else 0.0
+    leads[:-1] = known - np.where(known == order[-1], second, order[-1])
+    leads[-1] = -order[-1]
+    return leads

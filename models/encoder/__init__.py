@@ -1,0 +1,8 @@
+"""The bundled encoder: one small transformer behind dense retrieval, the reader's heads and the labels."""
+
+from __future__ import annotations
+
+from hexamem.models.encoder.heads import Heads, SentenceReading, open_heads
+from hexamem.models.encoder.runtime import MAX_TOKENS, EncodedText, Encoder, open_encoder
+
+__all__ = ["MAX_TOKENS", "EncodedText", "Encoder", "Heads", "SentenceReading", "open_encoder", "open_heads"]

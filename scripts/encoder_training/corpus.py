@@ -1,0 +1,183 @@
+"""Read the corpus for training: conversations with questions, labelled sentences, pairs of statements.
+
+``evals/corpus/README.md`` lists the sealed files: nobody who trains or tunes reads them, and this module refuses them.
+A third of the other conversations and a fifth of the other files of sentences, by a hash of their names, and a fifth
+of the pairs are the validation part: choices are made there, and the ranking is trained there, on vectors of conversations that the encoder
+has not seen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+CORPUS = Path(__file__).resolve().parents[2] / "evals" / "corpus"
+_TURN = re.compile(r"D\d+:\d+")
+_SHARES = {"open": 3}
+"""Of so many files of a folder one is validation; 5 elsewhere."""
+
+
+@dataclass
+class Question:
+    """A question and the places of its evidence among the turns, in the order in which a searcher would find them."""
+
+    text: str
+    evidence: list[int]
+    type: str
+
+
+@dataclass
+class Conversation:
+    """Turns as ``speaker: text``, the session of each turn, and questions."""
+
+    name: str
+    turns: list[str]
+    sessions: list[int]
+    questions: list[Question]
+
+
+@dataclass
+class Sentence:
+    """A sentence of a user message: its characters in the message, and its labels."""
+
+    start: int
+    end: int
+    types: list[str]
+    dated: bool
+    subject: str = ""
+    attribute: str = ""
+
+
+@dataclass
+class Message:
+    """A user message with labelled sentences."""
+
+    text: str
+    sentences: list[Sentence]
+    language: str
+    source: str
+
+
+@dataclass
+class Pair:
+    """Two statements, and whether the later one supersedes the earlier one."""
+
+    earlier: str
+    later: str
+    supersedes: bool
+
+
+@dataclass
+class Part:
+    """One part of the corpus."""
+
+    conversations: list[Conversation] = field(default_factory=list)
+    messages: list[Message] = field(default_factory=list)
+    pairs: list[Pair] = field(default_factory=list)
+
+
+def sealed() -> set[str]:
+    """The sealed files, as paths below the corpus, from the list in its README."""
+    listed = (CORPUS / "README.md").read_text(encoding="utf-8").partition("## Sealed")[2].partition("\n## ")[0]
+    return set(re.findall(r"`([\w/]+\.jsonl?)`", listed))
+
+
+def files(folder: str, pattern: str = "*.json") -> list[Path]:
+    """The files of a set that may be read, by name."""
+    closed = sealed()
+    return [p for p in sorted((CORPUS / folder).glob(pattern)) if str(p.relative_to(CORPUS)) not in closed]
+
+
+def read_json(path: Path) -> Any:
+    """One file of the corpus.
+
+    Raises:
+        PermissionError: the file is sealed.
+    """
+    if str(path.resolve().relative_to(CORPUS)) in sealed():
+        raise PermissionError(f"{path} is sealed (see {CORPUS / 'README.md'}): training and tuning must not read it")
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def load(*, validation: bool) -> Part:
+    """The validation part, or all that is neither validation nor sealed."""
+    return Part(
+        conversations=[read_conversation(path) for path in _part("open", validation)],
+        messages=[message for path in _part("sentences", validation) for message in _messages(path)],
+        pairs=[
+            pair
+            for path in files("supersession")
+            for place, pair in enumerate(_pairs(path))
+            if (place % 5 == 0) == validation
+        ],
+    )
+
+
+def validation_files(folder: str) -> list[Path]:
+    """The files of a set that make up its validation part."""
+    return [path for path in files(folder) if _number(path) % _SHARES.get(folder, 5) == 0]
+
+
+def _part(folder: str, validation: bool) -> Sequence[Path]:
+    chosen = set(validation_files(folder))
+    return [path for path in files(folder) if (path in chosen) == validation]
+
+
+def _number(path: Path) -> int:
+    return int(hashlib.sha256(path.stem.encode()).hexdigest(), 16)
+
+
+def read_conversation(path: Path) -> Conversation:
+    """A conversation of the open corpus, or one of the same form."""
+    data = read_json(path) if path.resolve().is_relative_to(CORPUS) else json.loads(path.read_text(encoding="utf-8"))
+    turns: list[str] = []
+    sessions: list[int] = []
+    place: dict[str, int] = {}
+    session = 1
+    while f"session_{session}" in data:
+        for turn in data[f"session_{session}"]:
+            place[turn["dia_id"]] = len(turns)
+            caption = f" [image: {turn['blip_caption']}]" if turn.get("blip_caption") else ""
+            turns.append(f"{turn['speaker']}: {turn.get('text') or ''}{caption}")
+            sessions.append(session)
+        session += 1
+    questions = []
+    for asked in data["qa"]:
+        ids = [turn for text in asked.get("evidence") or [] for turn in _TURN.findall(text)]
+        evidence = list(dict.fromkeys(place[turn] for turn in ids if turn in place))
+        questions.append(Question(str(asked["question"]), evidence, str(asked.get("type") or asked.get("category"))))
+    return Conversation(path.stem, turns, sessions, questions)
+
+
+def _messages(path: Path) -> Iterator[Message]:
+    for conversation in read_json(path)["conversations"]:
+        language = conversation["language"]
+        for message in conversation["messages"]:
+            if message["role"] != "user":
+                continue
+            text, sentences = "", []
+            for sentence in message["sentences"]:
+                text += " " if text and language != "zh" else ""
+                start = len(text)
+                text += sentence["text"]
+                sentences.append(
+                    Sentence(
+                        start=start,
+                        end=len(text),
+                        types=sentence["types"],
+                        dated="date" in sentence,
+                        subject=sentence.get("subject", ""),
+                        attribute=sentence.get("attribute", ""),
+                    )
+                )
+            yield Message(text, sentences, language, f"{path.stem}/{conversation['id']}")
+
+
+def _pairs(path: Path) -> Iterator[Pair]:
+    for pair in read_json(path)["pairs"]:
+        yield Pair(pair["earlier"]["text"], pair["later"]["text"], bool(pair["supersedes"]))

@@ -1,0 +1,153 @@
+"""Train the classifiers of event and entity types on the corpus's trajectories, and measure them on those left out.
+
+    python scripts/train_labels.py            writes intent/label_weights.npz, in about a minute
+    python scripts/train_labels.py --folds    measures each trajectory by classifiers that have not seen it
+
+The verbs and nouns of each trajectory are its author's own: they are mapped to the types of ``intent/label_types.json``
+by the words listed there, else by the nearest in meaning. Prints AMI of the events (as they come, the agent's turns
+carrying the act that they answer), and precision and recall of the entity types.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import adjusted_mutual_info_score
+
+from hexamem.evals.trajectories import FOLDS, Trajectory, fold, load_trajectories
+from hexamem.intent.label_classifiers import LabelClassifiers, event_features
+from hexamem.intent.label_types import label_types, type_synonyms
+from hexamem.models.encoder import open_encoder
+
+TARGET = Path(__file__).parent.parent / "intent" / "label_weights.npz"
+EVENT_C, ENTITY_C, ENTITY_THRESHOLD, SEED = 1.0, 4.0, 0.25, 13
+LEAST_COSINE = 0.5
+
+
+@cache
+def nearest_type(kind: Literal["event", "entity"], word: str) -> str | None:
+    """The type that a word stands for; None where no type is near it in meaning."""
+    word = word.replace("_", " ").casefold()
+    words = type_synonyms(kind)
+    if word in words:
+        return words[word]
+    encoder = open_encoder()
+    cosines = encoder.vectors(list(words)) @ encoder.vectors([word])[0]
+    best = int(cosines.argmax())
+    return words[list(words)[best]] if cosines[best] >= LEAST_COSINE else None
+
+
+def answers(trajectory: Trajectory, place: int) -> bool:
+    """Whether a step carries the act of the one before it."""
+    return place > 0 and trajectory.steps[place].role in ("assistant", "tool")
+
+
+def event_rows(trajectories: Iterable[Trajectory]) -> tuple[np.ndarray, list[str]]:
+    rows, targets = [], []
+    for one in trajectories:
+        for place, action in enumerate(one.actions):
+            name = nearest_type("event", action)
+            if name is not None and not answers(one, place):
+                rows.append(features(one, place))
+                targets.append(name)
+    return np.stack(rows), targets
+
+
+def features(one: Trajectory, place: int) -> np.ndarray:
+    before = one.steps[place - 1] if place else None
+    turned = place > 0 and one.scopes[place] != one.scopes[place - 1]
+    return event_features(one.steps[place], before, turned=turned)
+
+
+def entity_rows(trajectories: Iterable[Trajectory]) -> tuple[np.ndarray, np.ndarray]:
+    names = list(label_types("entity"))
+    rows, targets = [], []
+    for one in trajectories:
+        for step, entities in zip(one.steps, one.entities, strict=True):
+            if entities:
+                named = {nearest_type("entity", word) for word in entities}
+                rows.append(step.vector)
+                targets.append([name in named for name in names])
+    return np.stack(rows), np.array(targets)
+
+
+def train(trajectories: Sequence[Trajectory], more: Sequence[Trajectory]) -> LabelClassifiers:
+    """Train on trajectories, and on others that have acts but no entity types."""
+    rows, targets = event_rows([*trajectories, *more])
+    counts = {name: targets.count(name) for name in set(targets)}
+    print(f"{len(targets):,} acts: {dict(sorted(counts.items(), key=lambda one: -one[1]))}")
+    events = LogisticRegression(C=EVENT_C, max_iter=1000, random_state=SEED).fit(rows, targets)
+    entity_vectors, carried = entity_rows(trajectories)
+    weights, bias, thresholds = [], [], []
+    names = [name for name, column in zip(label_types("entity"), carried.T, strict=True) if column.sum() >= 8]
+    for name, column in zip(label_types("entity"), carried.T, strict=True):
+        if name not in names:
+            continue
+        one = LogisticRegression(C=ENTITY_C, max_iter=1000, random_state=SEED).fit(entity_vectors, column)
+        weights.append(one.coef_[0])
+        bias.append(one.intercept_[0])
+        thresholds.append(ENTITY_THRESHOLD)
+    return LabelClassifiers(
+        events=tuple(str(name) for name in events.classes_),
+        event_weights=events.coef_.T.astype(np.float32),
+        event_bias=events.intercept_.astype(np.float32),
+        entities=tuple(names),
+        entity_weights=np.array(weights, np.float32).T,
+        entity_bias=np.array(bias, np.float32),
+        thresholds=np.array(thresholds, np.float32),
+        encoder=open_encoder().fingerprint,
+    )
+
+
+def events_of(one: Trajectory, classifiers: LabelClassifiers) -> list[str]:
+    """The event type of each step, by gold scopes."""
+    given: list[str] = []
+    for place in range(len(one.steps)):
+        given.append(given[-1] if answers(one, place) else classifiers.event_of(features(one, place))[0])
+    return given
+
+
+def measure(trajectories: Sequence[Trajectory], classifiers: LabelClassifiers) -> list[float]:
+    scores = []
+    for one in trajectories:
+        score = adjusted_mutual_info_score(one.actions, events_of(one, classifiers))
+        scores.append(score)
+        print(f"  {one.name:28} events AMI {score:.3f}")
+    rows, carried = entity_rows(trajectories)
+    names = list(label_types("entity"))
+    given = np.zeros_like(carried)
+    for place, row in enumerate(rows):
+        for name in classifiers.entities_of(row):
+            given[place, names.index(name)] = True
+    both = (given & carried).sum()
+    print(f"  entity types: precision {both / max(given.sum(), 1):.2f}, recall {both / carried.sum():.2f}")
+    return scores
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--folds", action="store_true", help="measure each fifth of the trajectories by the others' weights"
+    )
+    trajectories = load_trajectories(["trajectories"])
+    more = load_trajectories(["intent/dev"])
+    if parser.parse_args().folds:
+        scores: list[float] = []
+        for part in range(FOLDS):
+            unseen = [one for one in trajectories if fold(one.name) == part]
+            scores += measure(unseen, train([one for one in trajectories if fold(one.name) != part], more))
+        print(f"mean AMI of the events of {len(scores)} trajectories, each left out: {np.mean(scores):.3f}")
+        return
+    classifiers = train(trajectories, more)
+    np.savez(TARGET, **{name: np.array(getattr(classifiers, name)) for name in LabelClassifiers.__slots__})
+    print(f"wrote {TARGET.name}")
+
+
+if __name__ == "__main__":
+    main()

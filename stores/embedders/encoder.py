@@ -1,0 +1,81 @@
+"""The bundled embedder: the encoder's vectors for whole texts, the static model's rows for single tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hexamem.models.encoder import Encoder, Heads, open_encoder, open_heads
+from hexamem.stores.embedders.base import Coverage, Embedder, FloatArray, TokenModel
+from hexamem.stores.embedders.static import StaticEmbedder
+from hexamem.stores.embedders.token_bags import TokenBag
+
+__all__ = ["EncoderEmbedder"]
+
+
+class EncoderEmbedder(Embedder):
+    """Embeds texts with the encoder that ships with Hexamem (``models/encoder``).
+
+    Late interaction compares the rows of the static model: they cost a table look-up instead of a pass of the encoder.
+
+    Args:
+        encoder: the package's own by default.
+
+    Raises:
+        CorruptFileError: files of the encoder are missing or damaged.
+    """
+
+    def __init__(self, encoder: Encoder | None = None) -> None:
+        self._encoder = encoder or open_encoder()
+        self._static = StaticEmbedder()
+        self._heads = Heads(self._encoder) if encoder is not None else open_heads()
+
+    @property
+    def name(self) -> str:
+        return "bundled"
+
+    @property
+    def dimension(self) -> int:
+        return self._encoder.dimension
+
+    @property
+    def fingerprint(self) -> str:
+        return self._encoder.fingerprint
+
+    @property
+    def paid(self) -> bool:
+        return False
+
+    @property
+    def slow(self) -> bool:
+        return True
+
+    @property
+    def token_model(self) -> TokenModel:
+        return self._static.token_model
+
+    def embed_documents(self, texts: Sequence[str]) -> FloatArray:
+        return self._encoder.vectors(texts)
+
+    def embed_query(self, text: str) -> FloatArray:
+        return np.asarray(self._encoder.vectors([text])[0])
+
+    def token_bags(self, texts: Sequence[str]) -> list[TokenBag]:
+        return self._static.token_bags(texts)
+
+    def compare_bags(self, question: str, bags: Sequence[TokenBag]) -> FloatArray:
+        return self._static.compare_bags(question, bags)
+
+    def hop(self, question: FloatArray, evidence: FloatArray) -> FloatArray | None:
+        return self._heads.hop(question, evidence)
+
+    def coverage(self, text: str) -> Coverage:
+        return self._static.coverage(text)
+
+    def known_share(self, text: str) -> float:
+        return self._static.known_share(text)
+
+    def forget(self) -> None:
+        self._encoder.forget()
+        self._static.forget()

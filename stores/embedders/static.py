@@ -1,0 +1,331 @@
+"""The static embedder: word-piece vectors without context, tens of thousands of texts a second.
+
+Distilled from sentence-transformers/all-MiniLM-L6-v2 with model2vec (Tulkens and van Dongen 2024): the teacher embeds
+every word piece by itself, PCA reduces to 256 dimensions, smooth inverse frequency by Zipf rank weighs the rows, and a
+text is the mean of its rows. `scripts/distil_embedder.py` makes the data; `model2vec.StaticModel.from_pretrained` can
+open the same folder and gives the same vectors for Latin text. Other scripts have rows of their own: `lexicon.py`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, cached_property
+from importlib import resources
+from importlib.resources.abc import Traversable
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load
+from tokenizers import Tokenizer
+
+from hexamem.errors import ConfigError, CorruptFileError
+from hexamem.models.word_pieces import WordPieces
+from hexamem.stores.embedders.base import Coverage, Embedder, FloatArray, TokenModel, normalize_rows, readable
+from hexamem.stores.embedders.late_interaction import Bags, distinct_rows, late_interaction
+from hexamem.stores.embedders.lexicon import Lexicon, LexiconSettings
+from hexamem.stores.embedders.segmentation import SPELLED, has_foreign_run
+from hexamem.stores.embedders.token_bags import TokenBag, joined_bags, token_bag
+
+__all__ = ["MAX_CHARACTERS", "StaticEmbedder"]
+
+MAX_CHARACTERS = 65_536
+"""Text beyond this many characters is not read: the mean of some 15,000 word pieces hardly moves any more."""
+
+_ALGORITHM = "2"  # part of the fingerprint; raise it when the code gives other vectors for the same data
+_COMPARED_CHARACTERS = 4_000  # of each text in late interaction; a long text would hold some likeness of any word
+_CHUNK_TEXTS = 1024
+_CHUNK_CHARACTERS = 262_144
+_SPARSE_FROM = 4_096  # word pieces of a batch
+_MANY_PIECES = 2_048  # from here on it is cheaper to count the distinct pieces than to gather each one
+
+
+class StaticEmbedder(Embedder):
+    """The bundled static model.
+
+    Loading the word pieces takes some tens of milliseconds and happens in the constructor; the lexicon for other
+    scripts is read when a text first needs it.
+
+    Args:
+        folder: where the data lie; the package's own by default.
+        settings: weights of the rows for other scripts; part of the fingerprint.
+
+    Raises:
+        CorruptFileError: the data are missing or do not belong together.
+        ConfigError: `dimension` of the data is no multiple of 8 (hashed rows need whole bytes).
+    """
+
+    def __init__(self, folder: Traversable | None = None, *, settings: LexiconSettings | None = None) -> None:
+        self._data = _shipped() if folder is None else _Data(folder)
+        self._settings = settings or LexiconSettings()
+        self._matrix, self._scales = self._data.matrix, self._data.scales
+        self._tokenizer, self._unknown_id = self._data.tokenizer, self._data.unknown_id
+        self._rows: dict[str, FloatArray] = {}  # of what texts of other scripts hold
+        if self._matrix.shape[1] % 8:
+            raise ConfigError(
+                f"The embedder in {self._data.folder} has {self._matrix.shape[1]} dimensions; use a multiple of 8."
+            )
+        parts = (_ALGORITHM, self._data.fingerprint, repr(self._settings), str(MAX_CHARACTERS))
+        self._fingerprint = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
+
+    @property
+    def name(self) -> str:
+        return "static"
+
+    @property
+    def dimension(self) -> int:
+        return int(self._matrix.shape[1])
+
+    @property
+    def fingerprint(self) -> str:
+        return self._fingerprint
+
+    @property
+    def paid(self) -> bool:
+        return False
+
+    @property
+    def token_model(self) -> TokenModel:
+        return self
+
+    @property
+    def pieces(self) -> int:
+        """How many word pieces there are."""
+        return len(self._matrix)
+
+    @property
+    def width(self) -> int:
+        """The length of a token's vector."""
+        return self.dimension
+
+    def embed_documents(self, texts: Sequence[str]) -> FloatArray:
+        out = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        for start, chunk in _chunks(texts):
+            latin = list(chunk)
+            for i, text in enumerate(chunk):
+                if has_foreign_run(text):
+                    segments = self._lexicon.segmenter.split(text)
+                    latin[i] = segments.latin
+                    out[start + i] = self._lexicon.rows(segments.features, self._rows).sum(axis=0)
+            self._add_pieces(latin, out[start : start + len(chunk)])
+        return normalize_rows(out) if len(texts) else out
+
+    def embed_query(self, text: str) -> FloatArray:
+        return np.asarray(self.embed_documents([text])[0])
+
+    def coverage(self, text: str) -> Coverage:
+        latin, foreign, _ = self._split(text)
+        pieces = self._tokenizer.encode(latin, add_special_tokens=False)
+        known = total = 0
+        unknown: dict[str, None] = {}
+        for piece, token, (begin, end) in zip(pieces.ids, pieces.tokens, pieces.offsets, strict=True):
+            if piece == self._unknown_id:
+                unknown.setdefault(latin[begin:end])
+            elif token.removeprefix("##").isalnum():
+                known += 1
+            else:
+                continue  # punctuation says nothing about how well a text is understood
+            total += 1
+        for token in foreign:
+            if self._lexicon.knows(token):
+                known += 1
+            else:
+                unknown.setdefault(token.removeprefix(SPELLED))
+        total += len(foreign)
+        return Coverage(known=known, total=total, unknown=tuple(unknown)[: self.UNKNOWN_LIMIT])
+
+    def known_share(self, text: str) -> float:
+        latin = readable(text, MAX_CHARACTERS)
+        if has_foreign_run(latin):
+            return super().known_share(text)
+        # As `coverage` counts, without the tokens as text: every recall asks for this.
+        (pieces,) = self._data.pieces.of([latin])
+        known = sum(map(self._data.telling.__contains__, pieces))
+        total = known + pieces.count(self._unknown_id)
+        return known / total if total else 0.0
+
+    def token_vectors(self, text: str) -> tuple[list[str], FloatArray]:
+        """The tokens of `text` and their rows, for late interaction (ColBERT, Khattab and Zaharia 2020, section 3).
+
+        Returns:
+            The word pieces that have a row (in reading order, continuations marked `##`), then the words and
+            characters of other scripts (in reading order); and float32 rows of shape (tokens, dimension), not
+            normalised: a row's length is its weight. Both are empty when nothing is known. Bigrams and trigrams are
+            left out, so the rows sum to the direction of `embed_query(text)` for Latin text only.
+        """
+        latin, foreign, _ = self._split(text)
+        pieces = self._tokenizer.encode(latin, add_special_tokens=False)
+        kept = [i for i, piece in enumerate(pieces.ids) if piece != self._unknown_id]
+        tokens = [pieces.tokens[i] for i in kept]
+        rows = self._piece_rows(np.array([pieces.ids[i] for i in kept], dtype=np.int64))
+        if foreign:
+            rows = np.vstack([rows, self._lexicon.rows(foreign, self._rows)])
+            tokens += [token.removeprefix(SPELLED) for token in foreign]
+        return tokens, rows
+
+    def token_bags(self, texts: Sequence[str]) -> list[TokenBag]:
+        return [token_bag(*tokens) for tokens in self.tokenize([text[:_COMPARED_CHARACTERS] for text in texts])]
+
+    def compare_bags(self, question: str, bags: Sequence[TokenBag]) -> FloatArray:
+        used, others, places = joined_bags(bags, len(self._matrix))
+        compared = Bags(self.token_rows(used, others), places, np.array([len(bag) for bag in bags], np.int64))
+        return late_interaction(distinct_rows(*self.token_vectors(question)), compared)
+
+    def forget(self) -> None:
+        self._rows = {}
+
+    def tokenize(self, texts: Sequence[str]) -> list[tuple[list[int], list[str]]]:
+        """The known word pieces and the other tokens of each text."""
+        parts = [self._split(text) for text in texts]
+        pieces = self._data.pieces.of([part[0] for part in parts])
+        return [
+            ([piece for piece in own if piece != self._unknown_id] if self._unknown_id in own else own, part[1])
+            for own, part in zip(pieces, parts, strict=True)
+        ]
+
+    def token_rows(self, numbers: NDArray[np.integer], others: Sequence[str]) -> FloatArray:
+        """The rows of word pieces, then those of tokens of other scripts, as :meth:`tokenize` gives both."""
+        rows = self._piece_rows(np.asarray(numbers, np.int64))
+        return np.vstack([rows, self._lexicon.rows(others, self._rows)]) if len(others) else rows
+
+    @property
+    def _lexicon(self) -> Lexicon:
+        return self._data.lexicon(self._settings)
+
+    def _split(self, text: str) -> tuple[str, list[str], list[str]]:
+        text = readable(text, MAX_CHARACTERS)
+        if not has_foreign_run(text):
+            return text, [], []
+        return self._lexicon.segmenter.split(text)
+
+    def _add_pieces(self, texts: list[str], out: FloatArray) -> None:
+        """Add the sum of each text's word-piece rows to its row of `out`."""
+        pieces = self._data.pieces.of(texts)
+        lengths = np.fromiter(map(len, pieces), np.int64, len(pieces))
+        for i in np.flatnonzero(lengths > _MANY_PIECES):
+            ids, counts = np.unique(self._without_unknown(pieces[i]), return_counts=True)
+            out[i] += counts.astype(np.float32) @ self._piece_rows(ids)
+            pieces[i] = []
+            lengths[i] = 0
+        flat = np.fromiter(chain.from_iterable(pieces), np.int64, int(lengths.sum()))
+        if len(flat) >= _SPARSE_FROM:
+            out += self._summed_sparsely(flat, lengths)
+            return
+        rows = self._piece_rows(flat)
+        rows[flat == self._unknown_id] = 0.0
+        filled = np.flatnonzero(lengths)
+        if len(filled):
+            # Empty texts are left out: reduceat would give them their neighbour's first row.
+            out[filled] += np.add.reduceat(rows, (np.cumsum(lengths) - lengths)[filled], axis=0)
+
+    def _summed_sparsely(self, flat: NDArray[np.int64], lengths: NDArray[np.int64]) -> FloatArray:
+        """The sum of the rows of each text's pieces: a sparse product reads each distinct row once."""
+        from scipy.sparse import csr_array  # takes a tenth of a second, which a single query is spared
+
+        ids, places = np.unique(flat, return_inverse=True)
+        rows = self._piece_rows(ids)
+        rows[ids == self._unknown_id] = 0.0
+        starts = np.concatenate(([0], np.cumsum(lengths)))
+        counts = csr_array((np.ones(len(flat), np.float32), places, starts), shape=(len(lengths), len(ids)))
+        return np.asarray(counts @ rows, dtype=np.float32)
+
+    def _without_unknown(self, ids: Iterable[int]) -> NDArray[np.int64]:
+        return np.fromiter((i for i in ids if i != self._unknown_id), np.int64)
+
+    def _piece_rows(self, ids: NDArray[np.int64]) -> FloatArray:
+        rows = self._matrix[ids].astype(np.float32)
+        rows *= self._scales[ids][:, None]
+        return rows
+
+
+class _Data:
+    """The files of one model, read and never changed.
+
+    Raises:
+        CorruptFileError: as the embedder.
+    """
+
+    def __init__(self, folder: Traversable) -> None:
+        self.folder = folder
+        self.fingerprint: str = json.loads(self._read("metadata.json"))["fingerprint"]
+        tensors = self.tensors("model.safetensors")
+        self.matrix: NDArray[np.int8] = tensors["embeddings"]
+        self.scales: FloatArray = tensors["weights"].astype(np.float32)
+        self.tokenizer = Tokenizer.from_buffer(self._read("tokenizer.json"))
+        self.tokenizer.no_truncation()
+        self.tokenizer.no_padding()
+        self.pieces = WordPieces(self.tokenizer)
+        unknown_id = self.tokenizer.token_to_id("[UNK]")
+        if unknown_id is None or self.tokenizer.get_vocab_size() != len(self.matrix):
+            raise CorruptFileError(
+                f"{folder}: tokenizer.json has {self.tokenizer.get_vocab_size()} pieces, model.safetensors "
+                f"{len(self.matrix)} rows; they must be equal, and [UNK] one of them. "
+                "Reinstall hexamem or run scripts/distil_embedder.py."
+            )
+        self.unknown_id: int = unknown_id
+        self._lexicons: dict[LexiconSettings, Lexicon] = {}
+        self._lock = threading.Lock()
+
+    @cached_property
+    def telling(self) -> frozenset[int]:
+        """The word pieces that are more than punctuation."""
+        vocabulary = self.tokenizer.get_vocab()
+        return frozenset(
+            number
+            for token, number in vocabulary.items()
+            if number != self.unknown_id and token.removeprefix("##").isalnum()
+        )
+
+    def lexicon(self, settings: LexiconSettings) -> Lexicon:
+        """The rows for other scripts, read when a text first needs them."""
+        found = self._lexicons.get(settings)
+        if found is None:
+            with self._lock:
+                found = self._lexicons.get(settings)
+                if found is None:
+                    found = Lexicon(self.tensors("lexicon.safetensors"), self.matrix, self.scales, settings)
+                    self._lexicons[settings] = found
+        return found
+
+    def tensors(self, name: str) -> dict[str, NDArray[Any]]:
+        """The arrays of one file."""
+        try:
+            return load(self._read(name))
+        except SafetensorError as error:
+            raise CorruptFileError(
+                f"{name} in {self.folder} is damaged: {error}. Reinstall hexamem or run scripts/distil_embedder.py."
+            ) from error
+
+    def _read(self, name: str) -> bytes:
+        try:
+            return self.folder.joinpath(name).read_bytes()
+        except FileNotFoundError:
+            raise CorruptFileError(
+                f"The bundled embedder lacks {name} in {self.folder}. "
+                "Reinstall hexamem or run scripts/distil_embedder.py."
+            ) from None
+
+
+@cache
+def _shipped() -> _Data:
+    """The package's own files, read once a process: opening a second memory costs nothing for them."""
+    return _Data(resources.files(__package__).joinpath("static_model"))
+
+
+def _chunks(texts: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+    """Cut `texts` into (index of the first, readable texts), bounded in number and characters so memory is too."""
+    start, size = 0, 0
+    chunk: list[str] = []
+    for i, text in enumerate(texts):
+        chunk.append(readable(text, MAX_CHARACTERS))
+        size += len(chunk[-1])
+        if len(chunk) == _CHUNK_TEXTS or size >= _CHUNK_CHARACTERS:
+            yield start, chunk
+            start, size, chunk = i + 1, 0, []
+    if chunk:
+        yield start, chunk

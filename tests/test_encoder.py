@@ -1,0 +1,137 @@
+"""The bundled encoder: vectors of any text, spans, damaged files."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hexamem.errors import CorruptFileError
+from hexamem.models.encoder import MAX_TOKENS, Encoder, Heads, open_encoder, open_heads
+from hexamem.models.sentences import split_sentences
+
+DATA = Path(open_encoder().folder)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " ",
+        "\x00",
+        "\ud800 half",
+        "x" * 100_000,
+        "مرحبا بالعالم",
+        "我明天要去成都看医生",
+        "a " * 2_000_000,
+        "\n\n\t",
+    ],
+)
+def test_every_text_has_a_unit_vector(text: str) -> None:
+    (vector,) = open_encoder().vectors([text])
+    assert vector.shape == (open_encoder().dimension,)
+    assert np.linalg.norm(vector) == pytest.approx(1.0, abs=1e-3)
+
+
+def test_a_long_text_is_read_up_to_its_first_tokens() -> None:
+    (encoded,) = open_encoder().encode(["word " * 5_000])
+    assert len(encoded.states) <= MAX_TOKENS - 2
+
+
+def test_no_texts_give_no_vectors() -> None:
+    assert open_encoder().vectors([]).shape == (0, open_encoder().dimension)
+
+
+def test_vectors_come_in_the_order_of_the_texts_whatever_their_lengths() -> None:
+    texts = ["A cat.", "The heating engineer comes on Thursday to look at the boiler again. " * 3, "Tea?", "A cat."]
+    vectors = open_encoder().vectors(texts)
+    alone = np.stack([Encoder().vectors([text])[0] for text in texts])
+    assert np.abs((vectors * alone).sum(axis=1) - 1).max() < 0.02  # int8 activations vary a little with the batch
+
+
+def test_a_question_is_nearest_to_what_answers_it() -> None:
+    turns = ["We adopted a greyhound called Biscuit.", "The invoice is due on Friday.", "I sold my car to a neighbour."]
+    question = open_encoder().vectors(["Which pet does the family have?"])[0]
+    assert int((open_encoder().vectors(turns) @ question).argmax()) == 0
+
+
+def test_a_chinese_question_is_nearest_to_what_answers_it() -> None:
+    turns = ["我把车卖给邻居了", "我们领养了一只狗，叫小饼干", "发票周五到期"]
+    question = open_encoder().vectors(["他们家养了什么宠物？"])[0]
+    assert int((open_encoder().vectors(turns) @ question).argmax()) == 1
+
+
+def test_a_span_has_a_vector_of_its_own() -> None:
+    text = "I live in Porto. My brother repairs clocks."
+    (encoded,) = open_encoder().encode([text])
+    first, second = (encoded.span(*span) for span in split_sentences(text))
+    question = open_encoder().vectors(["What does her brother do for a living?"])[0]
+    assert float(second @ question) > float(first @ question)
+
+
+def test_a_span_beyond_what_was_read_has_the_vector_of_the_text() -> None:
+    (encoded,) = open_encoder().encode(["short"])
+    assert np.array_equal(encoded.span(900, 950), encoded.vector)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=300))
+def test_sentences_cover_all_but_space(text: str) -> None:
+    spans = split_sentences(text)
+    assert all(start < end and text[start:end].strip() == text[start:end] for start, end in spans)
+    assert all(before[1] <= after[0] for before, after in itertools.pairwise(spans))
+    assert "".join("".join(text[a:b] for a, b in spans).split()) == "".join(text.split())
+
+
+def test_sentences_end_at_marks_of_both_languages_and_at_line_breaks() -> None:
+    text = "I moved. We pay 3.50 for tea!\nNext line 他搬家了。我没有？"
+    assert [text[a:b] for a, b in split_sentences(text)] == [
+        "I moved.", "We pay 3.50 for tea!", "Next line 他搬家了。", "我没有？",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["encoder.onnx", "tokenizer.json", "metadata.json"])
+def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
+    folder = shutil.copytree(DATA, tmp_path / "data")
+    (folder / name).unlink()
+    with pytest.raises(CorruptFileError, match=name):
+        Encoder(folder)
+
+
+def test_a_damaged_model_is_refused(tmp_path: Path) -> None:
+    folder = shutil.copytree(DATA, tmp_path / "data")
+    with (folder / "encoder.onnx").open("r+b") as file:
+        file.seek(1_000_000)
+        file.write(b"damage")
+    with pytest.raises(CorruptFileError, match="digest"):
+        Encoder(folder)
+
+
+def test_heads_of_another_encoder_are_refused(tmp_path: Path) -> None:
+    folder = shutil.copytree(DATA, tmp_path / "data")
+    metadata = json.loads((folder / "metadata.json").read_text(encoding="utf-8"))
+    (folder / "metadata.json").write_text(json.dumps({**metadata, "heads_sha256": "0" * 64}), encoding="utf-8")
+    with pytest.raises(CorruptFileError, match="heads"):
+        Heads(Encoder(folder))
+
+
+def test_a_statement_of_the_same_attribute_supersedes_and_one_of_another_person_does_not() -> None:
+    same, other = open_heads().supersedes(
+        [
+            ("I work at Siemens.", "I started at Bosch on Monday."),
+            ("My brother works at Siemens.", "I had pasta today."),
+        ]
+    )
+    assert same > other
+
+
+def test_a_second_hop_gives_unit_vectors() -> None:
+    vectors = open_encoder().vectors(["Where does the baker live?", "Anna is a baker.", "Ben is a cook."])
+    hops = open_heads().hop(vectors[0], vectors[1:])
+    assert np.allclose(np.linalg.norm(hops, axis=1), 1.0, atol=1e-4)

@@ -1,0 +1,103 @@
+"""The reader: which sentences become items without a chat model, and what supersedes what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from hexamem import Memory, SemanticItem
+from hexamem.agents.contract import Batch, HeardStep
+from hexamem.agents.reader import EmbeddedMetaManager, Reader, ReaderSettings, embedded_managers
+from hexamem.memory_types.step import Step
+from hexamem.models.encoder import Heads, open_encoder
+
+
+def batch(*texts: str, role: str = "user", shown: tuple[str, ...] = ()) -> Batch:
+    steps = tuple(
+        HeardStep(
+            step=Step(
+                id=f"step_{number}", user="u", thread_id="t", turn=number, seq=number, role=role, content=text,
+                index_text=text, occurred_at=datetime(2025, 3, 4, 9, tzinfo=UTC),
+            ),
+            resolved_text=text,
+        )
+        for number, text in enumerate(texts)
+    )  # fmt: skip
+    return Batch(user="u", steps=steps, zone=ZoneInfo("Europe/London"), shown=shown)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("Morning!", "Can't complain, bit grey out there."),
+        ("在吗在吗", "没事，就是无聊，哈哈哈"),
+        ("Thanks, that's great!",),
+        ("Can you explain how photosynthesis works?",),
+    ],
+)
+def test_small_talk_gives_no_manager_anything_to_do(texts: tuple[str, ...]) -> None:
+    assert list(EmbeddedMetaManager(Reader()).route(batch(*texts))) == []
+
+
+def test_a_batch_is_routed_to_the_managers_of_what_it_states() -> None:
+    routed = EmbeddedMetaManager(Reader()).route(
+        batch("Hello there!", "I live in Cork and work as a nurse.", "What a day.")
+    )
+    assert [(order.kind, order.step_ids) for order in routed] == [("core", ("step_1",))]
+
+
+def test_the_text_of_an_item_is_the_sentence_of_the_user() -> None:
+    reader, given = Reader(), batch("Hi! I'm allergic to walnuts. Could you suggest a cake?")
+    (order,) = EmbeddedMetaManager(reader).route(given)
+    (proposal,) = embedded_managers(reader)["core"].propose(given, order, {}).proposals
+    assert proposal.values["value"] == "I'm allergic to walnuts."
+    assert proposal.evidence[0].quote == "I'm allergic to walnuts."
+
+
+@pytest.mark.parametrize("role", ["assistant", "tool", "system"])
+def test_nothing_is_extracted_from_words_that_are_no_persons(role: str) -> None:
+    assert Reader().findings(batch("I live in Cork and work as a nurse.", role=role)) == ()
+
+
+def test_what_recall_has_just_shown_is_not_extracted_again() -> None:
+    text = "I live in Cork and work as a nurse."
+    assert Reader().findings(batch(text, shown=(f"- {text}",))) == ()
+
+
+def test_a_sentence_with_a_secret_gives_no_item_beside_its_vault_item(memory: Memory) -> None:
+    user = memory.user("ana")
+    user.remember("The PIN of my bank card is 4821.")
+    user.flush()
+    assert [item.kind for item in user.items()] == ["vault"]
+
+
+class CertainHeads(Heads):
+    """Heads that are sure that every later statement supersedes the earlier one."""
+
+    def supersedes(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        return np.ones(len(pairs), np.float32)
+
+
+def test_a_statement_whose_pair_score_is_above_the_bound_supersedes_the_known_item() -> None:
+    known = SemanticItem(user="u", name="brother", summary="My brother works at Siemens.")
+    given = batch("My brother works at Bosch now, he likes the canteen.")
+    reader = Reader(heads=CertainHeads(open_encoder()), settings=ReaderSettings(bounds={"semantic": 0.1}))
+    (order,) = EmbeddedMetaManager(reader).route(given)
+    (proposal,) = embedded_managers(reader)["semantic"].propose(given, order, {known.id: known}).proposals
+    assert (proposal.operation, proposal.target) == ("supersede", known.id)
+
+
+def test_two_facts_that_may_both_hold_stay(memory: Memory) -> None:
+    user = memory.user("ana")
+    user.remember("I'm allergic to walnuts.")
+    user.flush()
+    user.remember("I'm also allergic to cats.")
+    user.flush()
+    texts = " ".join(item.text for item in user.items())
+    assert "walnuts" in texts
+    assert "cats" in texts
