@@ -1,26 +1,33 @@
 """The embedded extractor: which sentences of a batch state something worth storing, and of which memory type.
 
-It is the engine of the meta-manager and the managers when there is no chat model. Each sentence of a person is read by
-the encoder's heads, one per memory type (``models/encoder/heads.py``), in the forward pass that embeds its message.
-The text of an item is the user's own sentence. A day in words is resolved by ``intent/dates.py``; a later statement
-supersedes an earlier one where the pair score is above a bound, otherwise both stay.
+It is the engine of the meta-manager and the managers when there is no chat model. Each sentence of a person is embedded
+and read by classifiers, one per memory type (``agents/sentence_classifiers.py``). The text of an item is the user's own
+sentence. A day in words is resolved by ``intent/dates.py``; a later statement supersedes an earlier one where the pair
+score is above a bound, otherwise both stay.
 """
 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, time, tzinfo
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hexamem.agents.contract import Batch, HeardStep, Instruction, Proposals
+from hexamem.agents.sentence_classifiers import SentenceClassifiers, SentenceReading, load_sentence_classifiers
 from hexamem.intent.dates import DateSpan, find_dates
 from hexamem.memory_types import ITEM_KINDS, ItemKind, MemoryItem
 from hexamem.memory_types.proposals import Evidence, Proposal
-from hexamem.models.encoder.heads import Heads, SentenceReading, open_heads
-from hexamem.models.encoder.runtime import Encoder, open_encoder
+from hexamem.models.encoder import open_heads
 from hexamem.models.sentences import split_sentences
+from hexamem.stores.embedders import Embedder
 from hexamem.stores.secrets import find_references
+
+PairScorer = Callable[[Sequence[tuple[str, str]]], NDArray[np.float32]]
+"""n pairs of an earlier and a later statement → ``(n,)`` scores from 0 to 1."""
 
 __all__ = ["EmbeddedManager", "EmbeddedMetaManager", "Finding", "Reader", "ReaderSettings", "embedded_managers"]
 
@@ -33,24 +40,17 @@ _MOST_PAIRS = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReaderSettings:
-    """Bounds of the reader; on the validation part of ``evals/corpus`` 0.4 gives 0.73 right of 0.58 found, by exact type.
+    """Bounds of the reader beside those of the classifiers.
 
     Attributes:
-        bounds: per memory type, the least probability at which a sentence gives an item.
+        bounds: per memory type, the least probability at which a sentence gives an item; the classifiers' own, which were
+            chosen on the validation part of ``evals/corpus``, where a type is not named.
         dated: the least probability at which a sentence is searched for a day.
-        subject, attribute: the least probability at which an attribute names the label of a core item.
+        attribute: the least probability at which an attribute names the label of a core item.
         supersedes: the least pair score at which an earlier item is superseded.
     """
 
-    bounds: Mapping[str, float] = field(
-        default_factory=lambda: {
-            "core": 0.4,
-            "episodic": 0.4,
-            "semantic": 0.4,
-            "procedural": 0.4,
-            "resource": 0.4,
-        }
-    )
+    bounds: Mapping[ItemKind, float] = field(default_factory=dict)
     dated: float = 0.3
     attribute: float = 0.5
     supersedes: float = 0.8
@@ -84,20 +84,24 @@ class Reader:
     Findings are cached as long as the batch itself is in use, and no longer: they repeat what users wrote.
 
     Args:
-        encoder, heads: the package's own by default, loaded when a batch is first read.
+        embedder: whose vectors are read, ``bundled`` or ``static``.
+        classifiers: those that ship for it by default.
+        supersedes: gives pairs of an earlier and a later statement a score from 0 to 1; without it nothing is superseded.
     """
 
     def __init__(
-        self, encoder: Encoder | None = None, heads: Heads | None = None, settings: ReaderSettings | None = None
+        self,
+        embedder: Embedder,
+        classifiers: SentenceClassifiers | None = None,
+        supersedes: PairScorer | None = None,
+        settings: ReaderSettings | None = None,
     ) -> None:
-        self._encoder, self._heads = encoder, heads
+        self._embedder, self._supersedes = embedder, supersedes
+        self._classifiers = classifiers or load_sentence_classifiers(embedder.name)
         self.settings = settings or ReaderSettings()
+        own = dict(zip(self._classifiers.types, self._classifiers.bounds.tolist(), strict=True))
+        self._bounds = {kind: self.settings.bounds.get(kind, own[kind]) for kind in ITEM_KINDS if kind in own}
         self._cache: dict[int, tuple[Finding, ...]] = {}  # by identity: batches of equal words may be other users'
-
-    @property
-    def heads(self) -> Heads:
-        """The heads that read."""
-        return self._heads or open_heads()
 
     def findings(self, batch: Batch) -> tuple[Finding, ...]:
         """Everything worth an item in the new steps of a batch, in the order in which it was stated.
@@ -120,50 +124,52 @@ class Reader:
             and step.step.content.strip()
             and not any(step.step.content.strip() in text for text in shown)
         ]
-        encoder = self._encoder or open_encoder()
-        encoded = encoder.encode([step.step.content for step in steps])
         spans = [
-            (place, start, end)
-            for place, step in enumerate(steps)
+            (step, step.step.content[start:end])
+            for step in steps
             for start, end in split_sentences(step.step.content)
             if _SHORTEST <= end - start <= _LONGEST
         ]
-        alone = encoder.vectors([steps[place].step.content[start:end] for place, start, end in spans])
-        for (place, start, end), vector in zip(spans, alone, strict=True):
-            step = steps[place]
-            reading = self.heads.read(encoded[place], start, end, vector)
-            yield from self._of_sentence(step, step.step.content[start:end], reading, start, batch.zone)
-
-    def _of_sentence(
-        self, step: HeardStep, sentence: str, reading: SentenceReading, start: int, zone: tzinfo
-    ) -> Iterator[Finding]:
-        secret = bool(find_references(sentence))
-        kinds = [
-            kind
-            for kind in ITEM_KINDS
-            if kind in self.settings.bounds and reading.types.get(kind, 0.0) >= self.settings.bounds[kind]
+        vectors = self._embedder.embed_documents([sentence for _, sentence in spans])
+        readings = [self._classifiers.read(vector) for vector in vectors]
+        chosen = [
+            (step, sentence, reading, kinds)
+            for (step, sentence), reading in zip(spans, readings, strict=True)
+            if (kinds := self._kinds(reading)) and not find_references(sentence)  # a secret has its vault item already
         ]
-        if secret or not kinds:  # a secret has its vault item since it was recorded
-            return
-        date = self._date(step, sentence, reading, zone) if reading.dated >= self.settings.dated else None
-        name = ""
-        if reading.subject is not None:
-            name = sentence[max(0, reading.subject[0] - start) : max(0, reading.subject[1] - start)].strip()
-        for kind in kinds:
-            yield Finding(
-                kind=kind,
-                text=sentence,
-                step=step,
-                probability=reading.types[kind],
-                reading=reading,
-                date=date,
-                name=name,
-            )
+        named = [sentence for _, sentence, _, kinds in chosen if "semantic" in kinds]
+        names = self._subjects(named)
+        for step, sentence, reading, kinds in chosen:
+            date = None
+            if reading.dated >= self.settings.dated:
+                date = next(iter(find_dates(sentence, step.step.occurred_at, batch.zone)), None)
+            for kind in kinds:
+                yield Finding(
+                    kind=kind,
+                    text=sentence,
+                    step=step,
+                    probability=reading.types[kind],
+                    reading=reading,
+                    date=date,
+                    name=names.get(sentence, ""),
+                )
 
-    @staticmethod
-    def _date(step: HeardStep, sentence: str, reading: SentenceReading, zone: tzinfo) -> DateSpan | None:
-        dates = find_dates(sentence, step.step.occurred_at, zone)
-        return dates[0] if dates else None
+    def _kinds(self, reading: SentenceReading) -> list[ItemKind]:
+        return [kind for kind, bound in self._bounds.items() if reading.types[kind] >= bound]
+
+    def _subjects(self, sentences: Sequence[str]) -> Mapping[str, str]:
+        """What sentences are about; the static model has no head for that."""
+        if self._embedder.name != "bundled" or not sentences:
+            return {}
+        return dict(zip(sentences, open_heads().subjects(sentences), strict=True))
+
+    def superseded(self, statement: str, earlier: Sequence[str]) -> int | None:
+        """The place of the earlier statement that a new one supersedes: the best pair score above the bound."""
+        if self._supersedes is None or not earlier:
+            return None
+        scores = self._supersedes([(one, statement) for one in earlier])
+        best = int(scores.argmax())
+        return best if float(scores[best]) >= self.settings.supersedes else None
 
 
 class EmbeddedMetaManager:
@@ -227,10 +233,8 @@ class EmbeddedManager:
         if self.kind not in ("core", "semantic"):
             return None
         earlier = [item for item in active if item.id not in taken and _stated(item) != finding.text][:_MOST_PAIRS]
-        scores = self._reader.heads.supersedes([(_stated(item), finding.text) for item in earlier])
-        if not len(scores) or float(scores.max()) < self._reader.settings.supersedes:
-            return None
-        return earlier[int(scores.argmax())]
+        place = self._reader.superseded(finding.text, [_stated(item) for item in earlier])
+        return None if place is None else earlier[place]
 
     def _proposal(self, group: Sequence[Finding], target: MemoryItem | None, zone: tzinfo) -> Proposal:
         finding = group[0]

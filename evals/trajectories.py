@@ -14,7 +14,8 @@ import numpy as np
 
 from hexamem.evals.came_bench import load_came_bench
 from hexamem.intent.contract import StepView, Vectors
-from hexamem.models.encoder import open_encoder
+from hexamem.stores.documents import with_speaker
+from hexamem.stores.embedders import Embedder
 
 __all__ = ["CORPUS", "FOLDS", "AskedQuestion", "Trajectory", "fold", "load_trajectories", "read_trajectory"]
 
@@ -62,17 +63,21 @@ def fold(name: str) -> int:
     return int(hashlib.sha256(name.encode()).hexdigest(), 16) % FOLDS
 
 
-def load_trajectories(folders: Iterable[str] = _FOLDERS) -> list[Trajectory]:
-    """All trajectories of the corpus, by name."""
+def load_trajectories(embedder: Embedder, folders: Iterable[str] = _FOLDERS) -> list[Trajectory]:
+    """All trajectories of some folders of the corpus, by name.
+
+    Args:
+        embedder: makes the vectors of steps and questions, ``bundled`` or ``static``.
+    """
     files = [path for folder in folders for path in sorted((CORPUS / folder).glob("*_turns.jsonl"))]
-    return [read_trajectory(path) for path in files]
+    return [read_trajectory(path, embedder) for path in files]
 
 
-def read_trajectory(path: Path) -> Trajectory:
+def read_trajectory(path: Path, embedder: Embedder) -> Trajectory:
     """One trajectory in CAME-Bench's form (``*_turns.jsonl``)."""
     conversation = load_came_bench(path)[0]
-    texts = [str(message.content) for message in conversation.messages]
-    vectors = _vectors(texts)
+    texts = [with_speaker(message.name, str(message.content)) for message in conversation.messages]
+    vectors = _vectors(embedder, texts)
     at = datetime(2025, 1, 1, tzinfo=UTC)
     steps: list[StepView] = []
     for turn, (message, vector) in enumerate(zip(conversation.messages, vectors, strict=True)):
@@ -93,7 +98,7 @@ def read_trajectory(path: Path) -> Trajectory:
     gold = [conversation.gold[step.id] for step in steps]
     scopes = {step.id: "/".join(one["partition"]) for step, one in zip(steps, gold, strict=True)}
     questions = [question.text for question in conversation.questions]
-    asked: Sequence[Vectors] = list(_vectors(questions)) if questions else []
+    asked: Sequence[Vectors] = list(_vectors(embedder, questions)) if questions else []
     return Trajectory(
         name=re.sub(r"_turns$", "", path.stem),
         steps=tuple(steps),
@@ -108,14 +113,13 @@ def read_trajectory(path: Path) -> Trajectory:
     )
 
 
-def _vectors(texts: Sequence[str]) -> Vectors:
-    """The encoder's vectors, kept in the system's folder for temporary files between runs."""
-    encoder = open_encoder()
-    digest = hashlib.sha256("\0".join([encoder.fingerprint, *texts]).encode()).hexdigest()[:32]
-    kept = Path(tempfile.gettempdir()) / "hexamem-trajectories" / f"{digest}.npy"
-    if kept.exists():
-        return np.asarray(np.load(kept), np.float32)
-    vectors = encoder.vectors(texts)
-    kept.parent.mkdir(exist_ok=True)
-    np.save(kept, vectors)
+def _vectors(embedder: Embedder, texts: Sequence[str]) -> Vectors:
+    """The embedder's vectors, cached in the system's folder for temporary files between runs."""
+    digest = hashlib.sha256("\0".join([embedder.fingerprint, *texts]).encode()).hexdigest()[:32]
+    cached = Path(tempfile.gettempdir()) / "hexamem-trajectories" / f"{digest}.npy"
+    if cached.exists():
+        return np.asarray(np.load(cached), np.float32)
+    vectors = np.asarray(embedder.embed_documents(texts), np.float32)
+    cached.parent.mkdir(exist_ok=True)
+    np.save(cached, vectors)
     return vectors

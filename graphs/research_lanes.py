@@ -57,7 +57,7 @@ class ResearchLanes:
     lexical: LexicalStore
     embedder: Embedder
     search_pages: Callable[[str, str, int], Sequence[Hit]]
-    query_intent: Callable[[str, str, npt.NDArray[np.float32] | None], QueryFilter]
+    query_intent: Callable[[str, str], QueryFilter]
     extra: dict[str, LaneSearch] = field(default_factory=dict)
 
     def by_name(self) -> dict[str, LaneSearch]:

@@ -16,6 +16,7 @@ __all__ = [
     "HomeNotWritableError",
     "InvalidInputError",
     "MissingUserError",
+    "ModelFileError",
     "NotFoundError",
     "SecretKeyError",
     "StorageFullError",
@@ -82,6 +83,10 @@ class EmbedderMismatchError(HexamemError, RuntimeError):
 
 class SecretKeyError(HexamemError, RuntimeError):
     """The vault's key is missing, malformed, or not the one that encrypted the secret."""
+
+
+class ModelFileError(HexamemError, RuntimeError):
+    """A model that ships with the package is missing or damaged; the message names the file and what to do."""
 
 
 class CorruptFileError(HexamemError, ValueError):

@@ -346,14 +346,14 @@ class Ingesting:
         from hexamem.agents.applying.nearest_items import nearest_items
         from hexamem.agents.managers.tiers import agents_tier, embedded_tier, single_tier
         from hexamem.graphs.ingest_nodes import IngestParts
-        from hexamem.models.encoder import open_encoder
 
         memory, settings, models = self._memory, self._settings, self._memory.model_tier.models
-        meta, managers = embedded_tier()
+        reads = memory.reading_embedder
+        meta, managers = embedded_tier(reads)
         applier = Applier(
             memory.ledger,
             memory.cipher,
-            lambda texts: open_encoder().vectors(texts),  # loaded when first needed
+            reads.embed_documents,
             media=memory.media,
             projector=memory.projector,
         )
@@ -362,14 +362,14 @@ class Ingesting:
             by_model = agents_tier(models, settings.model_method, meta, managers)
             made["model_meta_manager"], made["model_managers"] = by_model
         elif settings.mode == "single_call":
-            made["embed"] = memory.label_embed if settings.labels != "off" else None
+            made["embed"] = reads.embed_documents if settings.labels != "off" else None
             made["single_call"] = single_tier(models, settings.model_method, managers, made["embed"])
         most, small = (_NEAR, _NEAR) if self.by_model else (_NEAR_EMBEDDED, _SMALL)
         return IngestParts(
             ledger=memory.ledger,
             record=lambda user, messages, thread: memory.user(user).remember(messages, thread_id=thread).step_ids,
             catch_up=self._catch_up,
-            nearest=partial(nearest_items, memory.ledger, memory.searcher, most=most, small=small, strategy="rrf"),
+            nearest=partial(nearest_items, memory.ledger, memory.vectors, memory.embedder, most=most, small=small),
             apply=partial(applier.apply, find_secrets=settings.find_secrets),
             meta_manager=meta,
             managers=managers,

@@ -24,7 +24,7 @@ from hexamem.distilling import Distilling
 from hexamem.errors import ConfigError, EmbedderMismatchError, HexamemError
 from hexamem.files import MediaReader, MediaReaders
 from hexamem.ingesting import Ingesting, check_mode, resolve_mode
-from hexamem.intent.contract import Labeler, Vectors
+from hexamem.intent.contract import Labeler
 from hexamem.intent.label_wording import LabelWording
 from hexamem.intent.query import QueryFilter
 from hexamem.memory_types.times import read_zone
@@ -33,10 +33,10 @@ from hexamem.models.chat_models import Models
 from hexamem.opening import (
     embedder_identity,
     hold_home,
-    label_embedder,
     labelling_of,
     other_embedder,
     other_key,
+    reading_embedder,
 )
 from hexamem.paging import Paging
 from hexamem.researching import Researching
@@ -86,7 +86,7 @@ class Memory(AsyncMemory):
         ingesting: what learns items from steps.
         paging: what makes pages of steps.
         researching: what answers questions in rounds.
-        label_embed: makes the vectors that labelling sees; None with labels "off".
+        reading_embedder: makes the vectors that labelling and extraction read.
     """
 
     def __init__(self, home: Path, settings: Settings, embedder: Embedder, lock: FileLock, **stores: Any) -> None:
@@ -103,10 +103,10 @@ class Memory(AsyncMemory):
         self._calls = Calls(f"the memory at {self.home} was closed; open it again with Memory.open({str(self.home)!r})")
         for notice in self.vectors.notices:
             self._notice(None, notice)
-        embed, same = label_embedder(self)
-        self.label_embed = embed
+        self.reading_embedder = reading_embedder(embedder)
+        embed = None if settings.labels == "off" else self.reading_embedder.embed_documents
         self.model_tier = ModelTier(self.ledger, settings, stores["models"], embed, self._notice, self._look)
-        self.labelling = labelling_of(self, stores["labeler"], embed, same)
+        self.labelling = labelling_of(self, stores["labeler"])
         self.projector = Projector(
             self.ledger, self.vectors, self.lexical, embedder, self._notice, home_id(home), self.labelling
         )
@@ -285,11 +285,11 @@ class Memory(AsyncMemory):
         """The names of all users who have stored something, in order of arrival. For the home's keeper."""
         return self.ledger.users()
 
-    def _query_intent(self, user: str, query: str, vector: Vectors | None) -> QueryFilter:
+    def _query_intent(self, user: str, query: str) -> QueryFilter:
         """The labels that a question names; a labeller is asked by one at a time, as it labels."""
         if self.labelling is None:
             return QueryFilter()
-        embedded = self.labelling.query(user, query, vector)
+        embedded = self.labelling.query(user, query)
         return self.model_tier.query(user, query, embedded, self._without_secrets)
 
     def _without_secrets(self, user: str, query: str) -> str:

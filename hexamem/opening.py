@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,8 +11,8 @@ from filelock import FileLock, Timeout
 
 from hexamem.agents.labelling.intent_labeler import IntentLabeling
 from hexamem.errors import HomeInUseError, HomeNotWritableError
-from hexamem.intent.contract import Embed, Labeler, Vectors
-from hexamem.stores.embedders import Embedder
+from hexamem.intent.contract import Labeler
+from hexamem.stores.embedders import Embedder, open_embedder
 from hexamem.stores.ledger import Ledger
 from hexamem.stores.secrets import Cipher
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 __all__ = [
     "embedder_identity",
     "hold_home",
-    "label_embedder",
     "labelling_of",
     "other_embedder",
     "other_key",
+    "reading_embedder",
 ]
 
 
@@ -63,38 +63,28 @@ def hold_home(folder: Path) -> FileLock:
     return lock
 
 
-def label_embedder(memory: Memory) -> tuple[Embed | None, bool]:
-    """What makes the vectors that labelling sees, and whether the home's are the same: the encoder, whatever embedder the
-    home has, since the classifiers are trained on it."""
+def reading_embedder(embedder: Embedder) -> Embedder:
+    """The embedder whose vectors labelling and extraction read: the home's own if it ships, since their classifiers are
+    trained for those; else the bundled one."""
+    return embedder if embedder.name in ("bundled", "static") else open_embedder("bundled")
+
+
+def labelling_of(memory: Memory, make: Callable[[str], Labeler] | None) -> IntentLabeling | None:
+    """What labels steps by the settings; None with labels "off"."""
     if memory.settings.labels == "off":
-        return None, False
-
-    def embed(texts: Sequence[str]) -> Vectors:
-        from hexamem.models.encoder import open_encoder
-
-        return open_encoder().vectors(texts)
-
-    return embed, memory.embedder.name == "bundled"
-
-
-def labelling_of(
-    memory: Memory, make: Callable[[str], Labeler] | None, embed: Embed | None, same_embedder: bool
-) -> IntentLabeling | None:
-    """What labels steps by the settings."""
-    if embed is None:
         return None
+    reads = memory.reading_embedder
 
     def embedded(user: str) -> Labeler:
         from hexamem.intent.embedded_labeler import EmbeddedLabeler
 
-        return EmbeddedLabeler(user, embed)
+        return EmbeddedLabeler(user, reads.embed_documents, reads.name)
 
     return IntentLabeling(
         memory.ledger,
         make or embedded,
-        embed,
+        reads.embed_documents,
         memory._notice,
-        same_embedder=same_embedder,
         queue=memory.model_tier.queue,
         queued=memory.model_tier.queued,
     )

@@ -11,8 +11,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from hexamem.arguments import check_count, check_text, kinds_in
-from hexamem.errors import CorruptFileError, HexamemError, InvalidInputError, NotFoundError
+from hexamem.errors import CorruptFileError, HexamemError, InvalidInputError, ModelFileError, NotFoundError
 from hexamem.labels import refuse_unknown
+from hexamem.models.reranker import open_reranker
 from hexamem.memory_types import Hit, RankingOperation, Recall, Signal, Where, new_id, utc_now
 from hexamem.retrieval.feedback_learning import FeedbackSettings, RankingAdjustment, learn_offsets
 from hexamem.retrieval.hits import LeaveOut
@@ -20,6 +21,7 @@ from hexamem.retrieval.operations import ABSTAIN, NAMES
 from hexamem.retrieval.packing import pack
 from hexamem.retrieval.permit import Request
 from hexamem.retrieval.ranker import Ranker
+from hexamem.retrieval.reranking import CANDIDATES, rerank
 from hexamem.retrieval.search import Found
 from hexamem.retrieval.strategies import Strategy, strategy_named
 from hexamem.stores.known_secrets import replace_known
@@ -90,7 +92,10 @@ class Recalling:
         user._finish_redactions()
         unindexed = self._bring_up(request, preset)
         find = partial(self._search, unindexed=unindexed, leave_out=leave_out)
-        found = self._full(request, preset, find) if preset.full else find(request, preset)
+        if preset.full:
+            found = self._full(request, preset, find)
+        else:
+            found = self._reranked(request, preset, find) if preset.rerank else find(request, preset)
         hits = found.hits
         if min_probability is not None and (found.answerable is None or found.answerable < min_probability):
             hits = []
@@ -148,12 +153,33 @@ class Recalling:
         leave_out: LeaveOut | None,
     ) -> Found:
         memory, name = self._user.memory, self._user.name
+        if memory.projector.embedder_error is not None:
+            return self._by_keywords(request, leave_out, memory.projector.embedder_error)
         try:
             return memory.searcher.find(name, request, strategy, parts, unindexed, leave_out)
+        except ModelFileError as error:
+            return self._by_keywords(request, leave_out, str(error))
         except CorruptFileError:  # an index that went bad since it was checked
             if not memory.projector.mend(name):
                 raise
             return memory.searcher.find(name, request, strategy, parts, unindexed, leave_out)
+
+    def _by_keywords(self, request: Request, leave_out: LeaveOut | None, reason: str) -> Found:
+        """A recall where the embedder's model cannot be loaded."""
+        found = self._user.memory.searcher.find(
+            self._user.name, request, strategy_named("bm25_neighbours"), leave_out=leave_out
+        )
+        return replace(found, degraded=(*found.degraded, f"found by keywords alone: {reason}"))
+
+    def _reranked(self, request: Request, strategy: Strategy, find: Callable[..., Found]) -> Found:
+        """A recall whose best hits the cross-encoder reorders."""
+        found = find(replace(request, k=max(request.k, CANDIDATES)), strategy)
+        try:
+            hits = rerank(request.query, found.hits, open_reranker())
+        except ModelFileError as error:
+            note = f"the order is that of the ranking: {error}"
+            return replace(found, hits=found.hits[: request.k], degraded=(*found.degraded, note))
+        return replace(found, hits=hits[: request.k])
 
     def _full(self, request: Request, strategy: Strategy, find: Callable[..., Found]) -> Found:
         """A recall that may ask models: for the parts of the question, and for the order of three times as many hits."""

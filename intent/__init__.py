@@ -1,7 +1,7 @@
 """Contextual intent: label vocabularies, scope tracking, event and entity classifiers, label density (STITCH)."""
 
 from hexamem.intent.contract import RECENT, Embed, LabelBatch, LabeledStep, Labeler, StepView
-from hexamem.intent.embedded_labeler import EmbeddedLabeler, views
+from hexamem.intent.embedded_labeler import EmbeddedLabeler
 from hexamem.intent.query import QueryFilter, vote
 
 __all__ = [
@@ -13,6 +13,5 @@ __all__ = [
     "Labeler",
     "QueryFilter",
     "StepView",
-    "views",
     "vote",
 ]

@@ -7,17 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from hexamem.intent.contract import RECENT, Embed, LabelBatch, LabeledStep, StepView, Vectors
+from hexamem.intent.contract import RECENT, Embed, LabelBatch, LabeledStep, StepView
 from hexamem.intent.label_classifiers import LabelClassifiers, event_features, load_classifiers
 from hexamem.intent.label_names import label_id, refusal
 from hexamem.intent.query import QueryFilter, clear_scopes
 from hexamem.intent.scope_text import first_key
-from hexamem.intent.scope_tracker import Decision, ScopeTracker, ScopeWeights, load_weights
+from hexamem.intent.scope_tracker import Decision, ScopeTracker, ScopeWeights, load_scope_weights
 from hexamem.memory_types.labels import Label, LabelKind
-from hexamem.memory_types.step import Step
 from hexamem.models.sentences import split_sentences
 
-__all__ = ["EmbeddedLabeler", "views"]
+__all__ = ["EmbeddedLabeler"]
 
 _ANSWERS = ("assistant", "tool")
 _NAME_WORDS, _NAME_CHARACTERS, _HAN_CHARACTERS = 6, 48, 12
@@ -31,22 +30,23 @@ class EmbeddedLabeler:
 
     Args:
         user: whose steps these are.
-        embed: makes the vectors of questions; the encoder's, as those of the steps.
-        scope_weights: those that ship by default.
-        classifiers: those that ship by default.
+        embed: makes the vectors of questions; the same as those of the steps.
+        weights: which of the weights that ship, by the name of the embedder whose vectors they are for.
+        scope_weights, classifiers: in place of those that ship.
     """
 
     def __init__(
         self,
         user: str,
         embed: Embed,
+        weights: str = "bundled",
         *,
         scope_weights: ScopeWeights | None = None,
         classifiers: LabelClassifiers | None = None,
     ) -> None:
         self.user, self._embed = user, embed
-        self._weights = scope_weights or load_weights()
-        self._classifiers = classifiers or load_classifiers()
+        self._weights = scope_weights or load_scope_weights(weights)
+        self._classifiers = classifiers or load_classifiers(weights)
         self._tracker = ScopeTracker(self._weights)
         self._labels: dict[str, Label] = {}
         self._names: set[str] = set()
@@ -142,16 +142,12 @@ class EmbeddedLabeler:
 
     # ------------------------------------------------------------------ questions
 
-    def query(self, text: str, vector: Vectors | None = None) -> QueryFilter:
+    def query(self, text: str) -> QueryFilter:
         """The scopes and entity types that a question is about.
 
         Event types are left to the votes of the nearest steps: what a question does is to ask, whatever it asks about.
-
-        Args:
-            vector: its embedding by the encoder, where it is at hand.
         """
-        if vector is None:
-            vector = np.asarray(self._embed([text]), np.float32)[0]
+        vector = np.asarray(self._embed([text]), np.float32)[0]
         scale = self._weights.question_scale
         evidence: dict[str, float] = {}
         for scope, likeness in self._tracker.similar(vector, text).items():
@@ -234,23 +230,3 @@ def _numbered(name: str) -> Iterable[str]:
     while True:
         yield f"{name} ({number})"
         number += 1
-
-
-def views(steps: Sequence[Step], embed: Embed) -> tuple[StepView, ...]:
-    """What labelling may see of stored steps; one call of the embedder for all of them."""
-    if not steps:
-        return ()
-    vectors = np.asarray(embed([step.index_text for step in steps]), np.float32)
-    return tuple(
-        StepView(
-            id=step.id,
-            thread_id=step.thread_id,
-            turn=step.turn,
-            role=step.role,
-            speaker=step.speaker,
-            text=step.index_text,
-            occurred_at=step.occurred_at,
-            vector=vector,
-        )
-        for step, vector in zip(steps, vectors, strict=True)
-    )

@@ -76,9 +76,9 @@ def event_features(step: StepView, before: StepView | None, *, turned: bool) -> 
 
 
 @cache
-def load_classifiers(path: Path | None = None) -> LabelClassifiers:
-    """The classifiers that ship with the package, or those of another file."""
-    with np.load(path or Path(__file__).parent / "label_weights.npz") as stored:
+def load_classifiers(name: str) -> LabelClassifiers:
+    """The classifiers that ship for the vectors of an embedder, ``bundled`` or ``static``."""
+    with np.load(Path(__file__).parent / "weights" / f"labels_{name}.npz") as stored:
         return LabelClassifiers(
             events=tuple(stored["events"].tolist()),
             event_weights=stored["event_weights"],

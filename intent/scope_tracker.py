@@ -31,7 +31,7 @@ __all__ = [
     "Scope",
     "ScopeTracker",
     "ScopeWeights",
-    "load_weights",
+    "load_scope_weights",
 ]
 
 AHEAD = 1
@@ -162,9 +162,9 @@ class ScopeWeights:
 
 
 @cache
-def load_weights(path: Path | None = None) -> ScopeWeights:
-    """The weights that ship with the package, or those of another file."""
-    with np.load(path or Path(__file__).parent / "scope_weights.npz") as stored:
+def load_scope_weights(name: str) -> ScopeWeights:
+    """The weights that ship for the vectors of an embedder, ``bundled`` or ``static``."""
+    with np.load(Path(__file__).parent / "weights" / f"scopes_{name}.npz") as stored:
         parts = {name: stored[name] for name in ("mean", "scale", "hidden", "hidden_bias", "output")}
         return ScopeWeights(**parts, question_scale=float(stored["question_scale"]), encoder=str(stored["encoder"]))
 
@@ -235,7 +235,7 @@ class ScopeTracker:
         keyed = self._by_key(step)
         if keyed is not None:
             return keyed.scope_id, 1.0
-        scores = (self._weights or load_weights()).scores(candidates.rows)
+        scores = (self._weights or load_scope_weights("bundled")).scores(candidates.rows)
         best = int(np.argmax(scores))
         odds = np.exp(scores - scores[best])
         return (candidates.ids[best] if best < len(candidates.ids) else None), float(1 / odds.sum())

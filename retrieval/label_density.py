@@ -13,9 +13,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
 from hexamem.intent.query import QueryFilter, vote
 from hexamem.retrieval.fusion import Candidate
 from hexamem.retrieval.strategies import LabelWeights
@@ -34,7 +31,7 @@ __all__ = [
     "scope_odds",
 ]
 
-QueryIntent = Callable[[str, str, npt.NDArray[np.float32] | None], QueryFilter]
+QueryIntent = Callable[[str, str], QueryFilter]
 """(user, question, its vector) → the labels that the question names."""
 
 _NAMED = 4  # labels of a kind told in the note

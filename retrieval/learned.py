@@ -114,7 +114,7 @@ class LearnedSearch:
             (steps, items), zone = self._kept.of(tx), read_zone(tx.timezone)
         self._kept.save(self._ledger, user)
         asked = read_question(request.query, steps, self._embedder, zone, request.as_of)
-        labels = QueryFilter() if self._intent is None else self._intent(user, request.query, asked.vector)
+        labels = QueryFilter() if self._intent is None else self._intent(user, request.query)
         return asked, steps, items, labels
 
     def measure(

@@ -328,7 +328,7 @@ class Searcher:
         known = self._embedder.known_share(request.query)
         asked = QueryFilter()
         if strategy.density is not None and self._intent is not None:
-            asked = self._intent(user, request.query, vector)
+            asked = self._intent(user, request.query)
         with self._ledger.read(user) as tx:
             if not tx.user_id:
                 return []

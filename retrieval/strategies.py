@@ -69,6 +69,7 @@ class Strategy:
             whatever the gate says.
         explore: how often a learned ranking tries another set of those operations that cost nothing, to learn from what
             is said of the hits.
+        rerank: whether the cross-encoder reorders the best hits.
         full: whether a learned ranking may ask a model for the parts of a question, and for the order of the best.
         k: how many hits when not told; None takes the memory's own.
         token_budget: tokens that the hits may take together when not told.
@@ -85,6 +86,7 @@ class Strategy:
     learned: bool = False
     operations: Mapping[str, bool] = field(default_factory=dict)
     explore: float = 0.0
+    rerank: bool = False
     full: bool = False
     k: int | None = None
     token_budget: int | None = None
@@ -116,6 +118,7 @@ STRATEGIES: Mapping[str, Strategy] = {
             for strategy in (plain, replace(plain, name=f"{plain.name}_neighbours", neighbours=_NEIGHBOURS))
         ),
         _LEARNED,
+        replace(_LEARNED, name="rerank", rerank=True),
         replace(_LEARNED, name="learned_full", full=True),
         _DENSITY,
         *(
@@ -124,8 +127,8 @@ STRATEGIES: Mapping[str, Strategy] = {
         ),
     )
 }
-"""Every strategy by name: ``rrf``, ``dense`` and ``bm25``, each also with neighbouring steps; ``learned``
-and ``learned_full``, which may ask a model; ``label_density`` (STITCH) and its ablations."""
+"""Every strategy by name: ``rrf``, ``dense`` and ``bm25``, each also with neighbouring steps; ``learned``,
+``rerank``, which adds a cross-encoder, and ``learned_full``, which may ask a model; ``label_density`` (STITCH) and its ablations."""
 FALLBACK = "rrf_neighbours"
 """What ``learned`` falls back to without weights that fit."""
 

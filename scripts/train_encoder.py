@@ -57,9 +57,7 @@ def main() -> None:
         with torch.no_grad():
             report["check"] = retrieval(network, others)
     if not arguments.no_export:
-        report["export"] = export(
-            network, train, validation, arguments.out, {"base": arguments.base, "seed": arguments.seed}
-        )
+        report["export"] = export(network, validation, arguments.out, {"base": arguments.base, "seed": arguments.seed})
     (work / "report.json").write_text(json.dumps(report, indent=1), encoding="utf-8")
     print(json.dumps(report, indent=1))
 
@@ -86,6 +84,7 @@ def _train(
     total = arguments.epochs * tasks.batches()
     for epoch in range(len(history), arguments.epochs):
         seed_everything(arguments.seed + epoch + 1)
+        network.mixed = True
         tasks.mine()
         started, losses, done = time.time(), Counter[str](), Counter[str]()
         for step, (task, loss) in enumerate(tasks.epoch()):
@@ -105,6 +104,7 @@ def _train(
                     f"epoch {epoch + 1} step {step + 1}/{tasks.batches()} {time.time() - started:.0f} s {means}",
                     flush=True,
                 )
+        network.mixed = False
         network.save(state)
         figures = {"seconds": round(time.time() - started), **evaluate(network, validation)}
         history.append(figures)

@@ -1,7 +1,10 @@
 """Train the classifiers of event and entity types on the corpus's trajectories, and measure them on those left out.
 
-    python scripts/train_labels.py            writes intent/label_weights.npz, in about a minute
+    python scripts/train_labels.py            writes intent/weights/labels_bundled.npz, in about a minute
     python scripts/train_labels.py --folds    measures each trajectory by classifiers that have not seen it
+    python scripts/train_labels.py --measure heldout_turns.jsonl …    measures the classifiers that ship
+
+With --embedder static the classifiers are those for the static model's vectors.
 
 The verbs and nouns of each trajectory are its author's own: they are mapped to the types of ``intent/label_types.json``
 by the words listed there, else by the nearest in meaning. Prints AMI of the events (as they come, the agent's turns
@@ -20,12 +23,13 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import adjusted_mutual_info_score
 
-from hexamem.evals.trajectories import FOLDS, Trajectory, fold, load_trajectories
-from hexamem.intent.label_classifiers import LabelClassifiers, event_features
+from hexamem.evals.trajectories import FOLDS, Trajectory, fold, load_trajectories, read_trajectory
+from hexamem.intent.label_classifiers import LabelClassifiers, event_features, load_classifiers
 from hexamem.intent.label_types import label_types, type_synonyms
 from hexamem.models.encoder import open_encoder
+from hexamem.stores.embedders import open_embedder
 
-TARGET = Path(__file__).parent.parent / "intent" / "label_weights.npz"
+TARGETS = Path(__file__).parent.parent / "intent" / "weights"
 EVENT_C, ENTITY_C, ENTITY_THRESHOLD, SEED = 1.0, 4.0, 0.25, 13
 LEAST_COSINE = 0.5
 
@@ -77,7 +81,7 @@ def entity_rows(trajectories: Iterable[Trajectory]) -> tuple[np.ndarray, np.ndar
     return np.stack(rows), np.array(targets)
 
 
-def train(trajectories: Sequence[Trajectory], more: Sequence[Trajectory]) -> LabelClassifiers:
+def train(trajectories: Sequence[Trajectory], more: Sequence[Trajectory], fingerprint: str) -> LabelClassifiers:
     """Train on trajectories, and on others that have acts but no entity types."""
     rows, targets = event_rows([*trajectories, *more])
     counts = {name: targets.count(name) for name in set(targets)}
@@ -101,7 +105,7 @@ def train(trajectories: Sequence[Trajectory], more: Sequence[Trajectory]) -> Lab
         entity_weights=np.array(weights, np.float32).T,
         entity_bias=np.array(bias, np.float32),
         thresholds=np.array(thresholds, np.float32),
-        encoder=open_encoder().fingerprint,
+        encoder=fingerprint,
     )
 
 
@@ -135,18 +139,31 @@ def main() -> None:
     parser.add_argument(
         "--folds", action="store_true", help="measure each fifth of the trajectories by the others' weights"
     )
-    trajectories = load_trajectories(["trajectories"])
-    more = load_trajectories(["intent/dev"])
-    if parser.parse_args().folds:
+    parser.add_argument("--embedder", choices=("bundled", "static"), default="bundled")
+    parser.add_argument(
+        "--measure", type=Path, nargs="+", metavar="TURNS", help="measure the shipped classifiers on these files"
+    )
+    arguments = parser.parse_args()
+    embedder = open_embedder(arguments.embedder)
+    if arguments.measure:
+        unseen = [read_trajectory(path, embedder) for path in arguments.measure]
+        print(f"mean AMI of the events {np.mean(measure(unseen, load_classifiers(embedder.name))):.3f}")
+        return
+    trajectories = load_trajectories(embedder, ["trajectories"])
+    more = load_trajectories(embedder, ["intent/dev"])
+    if arguments.folds:
         scores: list[float] = []
         for part in range(FOLDS):
             unseen = [one for one in trajectories if fold(one.name) == part]
-            scores += measure(unseen, train([one for one in trajectories if fold(one.name) != part], more))
+            scores += measure(
+                unseen, train([one for one in trajectories if fold(one.name) != part], more, embedder.fingerprint)
+            )
         print(f"mean AMI of the events of {len(scores)} trajectories, each left out: {np.mean(scores):.3f}")
         return
-    classifiers = train(trajectories, more)
-    np.savez(TARGET, **{name: np.array(getattr(classifiers, name)) for name in LabelClassifiers.__slots__})
-    print(f"wrote {TARGET.name}")
+    classifiers = train(trajectories, more, embedder.fingerprint)
+    target = TARGETS / f"labels_{embedder.name}.npz"
+    np.savez(target, **{name: np.array(getattr(classifiers, name)) for name in LabelClassifiers.__slots__})
+    print(f"wrote {target.name}")
 
 
 if __name__ == "__main__":

@@ -3,9 +3,9 @@
     python scripts/train_ranking.py                  # for the bundled encoder
     python scripts/train_ranking.py --embedder static
 
-For the encoder the conversations are those of the validation part, which it was not trained on: on others its vectors
-would seem better than they are. The static model has seen no conversation, so all that are not sealed are used. Both
-also learn from trajectories with questions and from made-up ones.
+For the encoder the conversations and trajectories are those of the validation part, which it was not trained on: on others
+its vectors would seem better than they are. The static model has seen none, so all that are not sealed are used. Both also
+learn from made-up trajectories.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--embedder", choices=("bundled", "static"), default="bundled")
     parser.add_argument("--out", type=Path, default=None)
-    parser.add_argument("--trees", type=int, default=200)
+    parser.add_argument("--more", nargs=argparse.REMAINDER, default=[], help="further options of `hexamem train`")
     arguments = parser.parse_args()
-    conversations = validation_files("open") if arguments.embedder == "bundled" else files("open")
+    unseen = validation_files if arguments.embedder == "bundled" else files
+    conversations = unseen("open", "*.json")
     trajectories = [
         path
-        for folder in ("intent/dev", "trajectories")
-        for path in files(folder, "*_turns.jsonl")
+        for path in (*files("intent/dev", "*_turns.jsonl"), *unseen("trajectories", "*_turns.jsonl"))
         if path.with_name(path.name.replace("_turns", "_questions")).exists()
     ]
     out = arguments.out or ROOT / "retrieval" / "weights" / f"{arguments.embedder}.safetensors"
     print(f"{len(conversations)} conversations and {len(trajectories)} trajectories of {CORPUS} → {out}", flush=True)
     command = [
         str(Path(sys.executable).with_name("hexamem")), "--embedder", arguments.embedder, "train", *map(str, conversations + trajectories),
-        "--synthetic", "4", "--medium", "2", "--license", "Apache-2.0", "--trees", str(arguments.trees), "--out", str(out),
+        "--synthetic", "4", "--medium", "1", "--license", "Apache-2.0", "--trees", "0", "--out", str(out), *arguments.more,
     ]  # fmt: skip
     return subprocess.run(command, check=False).returncode
 

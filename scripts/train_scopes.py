@@ -1,7 +1,10 @@
 """Train the scope tracker on the corpus's trajectories with gold scopes, or measure it on trajectories left out.
 
-    python scripts/train_scopes.py            writes intent/scope_weights.npz, in about a minute
+    python scripts/train_scopes.py            writes intent/weights/scopes_bundled.npz, in about a minute
     python scripts/train_scopes.py --folds    AMI of each trajectory by weights that have not seen it
+    python scripts/train_scopes.py --measure heldout_turns.jsonl …    AMI by the weights that ship
+
+With --embedder static the weights are those for the static model's vectors.
 
 Each decision is trained after a history of gold scopes; training on the tracker's own histories was tried and is worse
 (mean AMI 0.53 against 0.57). Decisions for another scope than the current one weigh more: a change that is missed
@@ -19,11 +22,19 @@ import numpy as np
 import torch
 from sklearn.metrics import adjusted_mutual_info_score
 
-from hexamem.evals.trajectories import FOLDS, Trajectory, fold, load_trajectories
-from hexamem.intent.scope_tracker import AHEAD, COLUMNS, FEATURES, Candidates, ScopeTracker, ScopeWeights
-from hexamem.models.encoder import open_encoder
+from hexamem.evals.trajectories import FOLDS, Trajectory, fold, load_trajectories, read_trajectory
+from hexamem.intent.scope_tracker import (
+    AHEAD,
+    COLUMNS,
+    FEATURES,
+    Candidates,
+    ScopeTracker,
+    ScopeWeights,
+    load_scope_weights,
+)
+from hexamem.stores.embedders import open_embedder
 
-TARGET = Path(__file__).parent.parent / "intent" / "scope_weights.npz"
+TARGETS = Path(__file__).parent.parent / "intent" / "weights"
 EPOCHS, NETWORKS, HIDDEN, SEED = 25, 4, 24, 13
 TURN_WEIGHT = 1.7
 SCALES = (1, 2, 3, 4, 6, 8, 12, 16)
@@ -119,11 +130,11 @@ def question_scale(trajectories: Sequence[Trajectory], weights: ScopeWeights) ->
     return min(SCALES, key=loss)
 
 
-def train(trajectories: Sequence[Trajectory]) -> ScopeWeights:
+def train(trajectories: Sequence[Trajectory], fingerprint: str) -> ScopeWeights:
     examples = [example for one in trajectories for example in decisions(one)]
     print(f"{len(trajectories)} trajectories, {len(examples):,} decisions")
     weights = fit(examples, SEED)
-    return replace(weights, question_scale=question_scale(trajectories, weights), encoder=open_encoder().fingerprint)
+    return replace(weights, question_scale=question_scale(trajectories, weights), encoder=fingerprint)
 
 
 def ami(trajectory: Trajectory, weights: ScopeWeights) -> float:
@@ -145,19 +156,32 @@ def main() -> None:
     parser.add_argument(
         "--folds", action="store_true", help="measure each fifth of the trajectories by the others' weights"
     )
+    parser.add_argument("--embedder", choices=("bundled", "static"), default="bundled")
+    parser.add_argument(
+        "--measure", type=Path, nargs="+", metavar="TURNS", help="measure the shipped weights on these files"
+    )
+    arguments = parser.parse_args()
     torch.set_num_threads(1)
-    trajectories = load_trajectories(["trajectories"])
-    if parser.parse_args().folds:
+    embedder = open_embedder(arguments.embedder)
+    if arguments.measure:
+        unseen = [read_trajectory(path, embedder) for path in arguments.measure]
+        print(f"mean AMI {np.mean(measure(unseen, load_scope_weights(embedder.name))):.3f}")
+        return
+    trajectories = load_trajectories(embedder, ["trajectories"])
+    if arguments.folds:
         scores: list[float] = []
         for part in range(FOLDS):
             unseen = [one for one in trajectories if fold(one.name) == part]
-            scores += measure(unseen, train([one for one in trajectories if fold(one.name) != part]))
+            scores += measure(
+                unseen, train([one for one in trajectories if fold(one.name) != part], embedder.fingerprint)
+            )
         print(f"mean AMI of {len(scores)} trajectories, each left out: {np.mean(scores):.3f}")
         return
-    weights = train(trajectories)
+    weights = train(trajectories, embedder.fingerprint)
     print(f"AMI in training: {np.mean([ami(one, weights) for one in trajectories]):.3f}")
-    np.savez(TARGET, **{name: getattr(weights, name) for name in ScopeWeights.__slots__})
-    print(f"wrote {TARGET.name}")
+    target = TARGETS / f"scopes_{embedder.name}.npz"
+    np.savez(target, **{name: getattr(weights, name) for name in ScopeWeights.__slots__})
+    print(f"wrote {target.name}")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from hexamem.stores.ledger import IndexedStep, event_time
 from hexamem.stores.lexical.tokens import repair_surrogates
 from hexamem.stores.secrets import with_captions
 
-__all__ = ["Document", "item_documents", "searchable", "step_document", "step_metadata"]
+__all__ = ["Document", "item_documents", "searchable", "step_document", "step_metadata", "with_speaker"]
 
 
 class Document(NamedTuple):
@@ -54,8 +54,18 @@ def searchable(text: str) -> str:
     return with_captions(text)
 
 
+def with_speaker(name: str | None, text: str) -> str:
+    """What is embedded of a step: the name of its speaker, where it has one, stands before the text, since questions name
+    people.
+
+    Args:
+        text: made searchable.
+    """
+    return f"{searchable(name)}: {text}" if name else text
+
+
 def step_document(step: Step | IndexedStep) -> Document:
-    """A step: who said it stands before what was said, since questions name people.
+    """A step with the name of its speaker before it.
 
     Where references were resolved, that text is indexed; by words the step is found in its original ones too.
     """
@@ -69,7 +79,7 @@ def step_document(step: Step | IndexedStep) -> Document:
             said = step.resolved_text
     return Document(
         id=step.id,
-        text=f"{searchable(step.name)}: {said}" if step.name else said,
+        text=with_speaker(step.name, said),
         also=also,
         kind="step",
         thread_id=step.thread_id,

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy import BigInteger, Table, bindparam, func, select
 
-from hexamem.errors import CorruptFileError, HomeInUseError
+from hexamem.errors import CorruptFileError, HomeInUseError, ModelFileError
 from hexamem.memory_types.times import to_micros
 from hexamem.stores.chunking import SHORT, chunk_spans, is_passage, item_of
 from hexamem.stores.documents import Document, item_documents, step_document, step_metadata
@@ -123,10 +123,6 @@ class LabelStage(Protocol):
         """Look again at every step that has no labels."""
         ...
 
-    def take_vectors(self, user: str) -> dict[str, npt.NDArray[np.float32]]:
-        """Vectors ``(d,)`` of the indexes' own embedder that labelling has just made, by text; each is given once."""
-        ...
-
 
 class _Level(NamedTuple):
     """When no index of a user was behind.
@@ -174,6 +170,8 @@ class Projector:
         self._guard = threading.Lock()
         self._checked: set[str] = set()
         self._level: dict[str, _Level] = {}
+        self.embedder_error: str | None = None
+        """Why the embedder's model cannot be loaded; the indexes of vectors stay behind then."""
         self._writes, self._given_back = 0, time.monotonic()  # since free memory was last given back, and when
 
     def lock(self, user: str) -> threading.RLock:
@@ -395,11 +393,17 @@ class Projector:
                     set_projection(tx, self._home, name, change)
 
     def _advance_all(self, user: str, progress: Progress | None = None) -> int:
-        return sum(self._advance(user, stream, progress) for stream in _STREAMS)
+        try:
+            if self.embedder_error is None:
+                return sum(self._advance(user, stream, progress) for stream in _STREAMS)
+        except ModelFileError as error:
+            self.embedder_error = str(error)
+            self._notices(user, f"{error}; meanwhile messages are stored, and found by keywords alone")
+        return sum(self._advance(user, stream, progress, index="lexical") for stream in _STREAMS)
 
-    def _advance(self, user: str, stream: Literal["steps", "items"], progress: Progress | None) -> int:
-        """Bring both indexes of a stream up; what both lack is read from the ledger once."""
-        targets = [target for target in _TARGETS if target.stream == stream]
+    def _advance(self, user: str, stream: Literal["steps", "items"], progress: Progress | None, index: str = "") -> int:
+        """Bring both indexes of a stream up, or one alone; what both lack is read from the ledger once."""
+        targets = [target for target in _TARGETS if target.stream == stream and target.index.startswith(index)]
         written = 0
         while True:
             state = self.ledger.state(user)
@@ -476,13 +480,7 @@ class Projector:
         return [one for one in held - written if is_passage(one) and item_of(one) in anew]
 
     def _embed(self, user: str, texts: list[str]) -> npt.NDArray[np.float32]:
-        known = self.labelling.take_vectors(user) if self.labelling is not None else {}
-        missing = [text for text in texts if text not in known] if known else texts
-        made = embed_texts(self.ledger, user, self.embedder, missing)
-        if not known:
-            return made
-        fresh = iter(made)
-        return np.stack([known[text] if text in known else next(fresh) for text in texts])
+        return embed_texts(self.ledger, user, self.embedder, texts)
 
 
 def _slowest(done: Mapping[str, int]) -> int:

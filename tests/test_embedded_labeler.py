@@ -16,7 +16,7 @@ from hexamem.intent.label_classifiers import load_classifiers
 from hexamem.intent.label_types import label_types
 from hexamem.intent.label_wording import LabelWording
 from hexamem.intent.scope_text import explicit_keys
-from hexamem.intent.scope_tracker import COLUMNS, load_weights
+from hexamem.intent.scope_tracker import COLUMNS, load_scope_weights
 from hexamem.models.encoder import open_encoder
 
 START = datetime(2025, 6, 2, 9, tzinfo=UTC)
@@ -169,7 +169,7 @@ def test_names_of_forgotten_words_become_neutral() -> None:
 
 
 def test_the_weights_that_ship_are_for_the_encoder_that_ships() -> None:
-    classifiers, weights = load_classifiers(), load_weights()
+    classifiers, weights = load_classifiers("bundled"), load_scope_weights("bundled")
     assert classifiers.encoder == weights.encoder == open_encoder().fingerprint, (
         "run scripts/train_scopes.py, train_labels.py"
     )

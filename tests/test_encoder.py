@@ -12,9 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexamem.errors import CorruptFileError
+from hexamem import Memory
+from hexamem.errors import ModelFileError
 from hexamem.models.encoder import MAX_TOKENS, Encoder, Heads, open_encoder, open_heads
 from hexamem.models.sentences import split_sentences
+from hexamem.stores.embedders.encoder import EncoderEmbedder
 
 DATA = Path(open_encoder().folder)
 
@@ -100,7 +102,7 @@ def test_sentences_end_at_marks_of_both_languages_and_at_line_breaks() -> None:
 def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
     folder = shutil.copytree(DATA, tmp_path / "data")
     (folder / name).unlink()
-    with pytest.raises(CorruptFileError, match=name):
+    with pytest.raises(ModelFileError, match=name):
         Encoder(folder)
 
 
@@ -109,7 +111,7 @@ def test_a_damaged_model_is_refused(tmp_path: Path) -> None:
     with (folder / "encoder.onnx").open("r+b") as file:
         file.seek(1_000_000)
         file.write(b"damage")
-    with pytest.raises(CorruptFileError, match="digest"):
+    with pytest.raises(ModelFileError, match="SHA-256"):
         Encoder(folder)
 
 
@@ -117,21 +119,30 @@ def test_heads_of_another_encoder_are_refused(tmp_path: Path) -> None:
     folder = shutil.copytree(DATA, tmp_path / "data")
     metadata = json.loads((folder / "metadata.json").read_text(encoding="utf-8"))
     (folder / "metadata.json").write_text(json.dumps({**metadata, "heads_sha256": "0" * 64}), encoding="utf-8")
-    with pytest.raises(CorruptFileError, match="heads"):
+    with pytest.raises(ModelFileError, match="heads"):
         Heads(Encoder(folder))
-
-
-def test_a_statement_of_the_same_attribute_supersedes_and_one_of_another_person_does_not() -> None:
-    same, other = open_heads().supersedes(
-        [
-            ("I work at Siemens.", "I started at Bosch on Monday."),
-            ("My brother works at Siemens.", "I had pasta today."),
-        ]
-    )
-    assert same > other
 
 
 def test_a_second_hop_gives_unit_vectors() -> None:
     vectors = open_encoder().vectors(["Where does the baker live?", "Anna is a baker.", "Ben is a cook."])
     hops = open_heads().hop(vectors[0], vectors[1:])
     assert np.allclose(np.linalg.norm(hops, axis=1), 1.0, atol=1e-4)
+
+
+class Unreadable(EncoderEmbedder):
+    """The bundled embedder of an installation whose model file is damaged."""
+
+    @property
+    def _encoder(self) -> Encoder:
+        raise ModelFileError("the model encoder.onnx cannot be read: install hexamem again")
+
+
+def test_without_the_model_messages_are_stored_and_found_by_their_words(tmp_path: Path) -> None:
+    with Memory.open(tmp_path / "home", embedder=Unreadable()) as memory:
+        user = memory.user("ana")
+        user.remember(["The boiler was repaired on Tuesday.", "We adopted a greyhound called Biscuit."])
+        found = user.recall("Who repaired the boiler?")
+        assert found.hits[0].text == "The boiler was repaired on Tuesday."
+        assert any("keywords alone" in line and "install hexamem again" in line for line in found.degraded)
+    with Memory.open(tmp_path / "home") as memory:
+        assert memory.user("ana").recall("Which dog do we have?").degraded == ()

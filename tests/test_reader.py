@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -14,7 +15,11 @@ from hexamem import Memory, SemanticItem
 from hexamem.agents.contract import Batch, HeardStep
 from hexamem.agents.reader import EmbeddedMetaManager, Reader, ReaderSettings, embedded_managers
 from hexamem.memory_types.step import Step
-from hexamem.models.encoder import Heads, open_encoder
+from hexamem.stores.embedders import open_embedder
+
+
+def reader(**given: Any) -> Reader:
+    return Reader(open_embedder("bundled"), **given)
 
 
 def batch(*texts: str, role: str = "user", shown: tuple[str, ...] = ()) -> Batch:
@@ -41,32 +46,32 @@ def batch(*texts: str, role: str = "user", shown: tuple[str, ...] = ()) -> Batch
     ],
 )
 def test_small_talk_gives_no_manager_anything_to_do(texts: tuple[str, ...]) -> None:
-    assert list(EmbeddedMetaManager(Reader()).route(batch(*texts))) == []
+    assert list(EmbeddedMetaManager(reader()).route(batch(*texts))) == []
 
 
 def test_a_batch_is_routed_to_the_managers_of_what_it_states() -> None:
-    routed = EmbeddedMetaManager(Reader()).route(
+    routed = EmbeddedMetaManager(reader()).route(
         batch("Hello there!", "I live in Cork and work as a nurse.", "What a day.")
     )
     assert [(order.kind, order.step_ids) for order in routed] == [("core", ("step_1",))]
 
 
 def test_the_text_of_an_item_is_the_sentence_of_the_user() -> None:
-    reader, given = Reader(), batch("Hi! I'm allergic to walnuts. Could you suggest a cake?")
-    (order,) = EmbeddedMetaManager(reader).route(given)
-    (proposal,) = embedded_managers(reader)["core"].propose(given, order, {}).proposals
+    read, given = reader(), batch("Hi! I'm allergic to walnuts. Could you suggest a cake?")
+    (order,) = EmbeddedMetaManager(read).route(given)
+    (proposal,) = embedded_managers(read)["core"].propose(given, order, {}).proposals
     assert proposal.values["value"] == "I'm allergic to walnuts."
     assert proposal.evidence[0].quote == "I'm allergic to walnuts."
 
 
 @pytest.mark.parametrize("role", ["assistant", "tool", "system"])
 def test_nothing_is_extracted_from_words_that_are_no_persons(role: str) -> None:
-    assert Reader().findings(batch("I live in Cork and work as a nurse.", role=role)) == ()
+    assert reader().findings(batch("I live in Cork and work as a nurse.", role=role)) == ()
 
 
 def test_what_recall_has_just_shown_is_not_extracted_again() -> None:
     text = "I live in Cork and work as a nurse."
-    assert Reader().findings(batch(text, shown=(f"- {text}",))) == ()
+    assert reader().findings(batch(text, shown=(f"- {text}",))) == ()
 
 
 def test_a_sentence_with_a_secret_gives_no_item_beside_its_vault_item(memory: Memory) -> None:
@@ -76,19 +81,17 @@ def test_a_sentence_with_a_secret_gives_no_item_beside_its_vault_item(memory: Me
     assert [item.kind for item in user.items()] == ["vault"]
 
 
-class CertainHeads(Heads):
-    """Heads that are sure that every later statement supersedes the earlier one."""
-
-    def supersedes(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
-        return np.ones(len(pairs), np.float32)
+def certain(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+    """A pair score that is sure that every later statement supersedes the earlier one."""
+    return np.ones(len(pairs), np.float32)
 
 
 def test_a_statement_whose_pair_score_is_above_the_bound_supersedes_the_known_item() -> None:
     known = SemanticItem(user="u", name="brother", summary="My brother works at Siemens.")
     given = batch("My brother works at Bosch now, he likes the canteen.")
-    reader = Reader(heads=CertainHeads(open_encoder()), settings=ReaderSettings(bounds={"semantic": 0.1}))
-    (order,) = EmbeddedMetaManager(reader).route(given)
-    (proposal,) = embedded_managers(reader)["semantic"].propose(given, order, {known.id: known}).proposals
+    read = reader(supersedes=certain, settings=ReaderSettings(bounds={"semantic": 0.1}))
+    order = next(one for one in EmbeddedMetaManager(read).route(given) if one.kind == "semantic")
+    (proposal,) = embedded_managers(read)["semantic"].propose(given, order, {known.id: known}).proposals
     assert (proposal.operation, proposal.target) == ("supersede", known.id)
 
 

@@ -87,6 +87,7 @@ class FactComparer:
     def __init__(self, embed: Embed) -> None:
         self._embed = embed
         self._vectors: dict[str, Vectors] = {}
+        self._exact: dict[str, tuple[str, ...]] = {}
 
     def same_text(self, known: str, new: str) -> bool:
         """Whether two texts state the same: equal words, or the same numbers and names and a cosine of at least
@@ -94,7 +95,10 @@ class FactComparer:
         """
         if fold(known) == fold(new):
             return True
-        if _exact_words(known) != _exact_words(new):
+        for text in (known, new):
+            if text not in self._exact:
+                self._exact[text] = _exact_words(text)
+        if self._exact[known] != self._exact[new]:
             return False
         missing = [text for text in (known, new) if text not in self._vectors]
         if missing:

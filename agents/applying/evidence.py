@@ -18,7 +18,7 @@ from hexamem.agents.applying.slots import slot_of
 from hexamem.agents.contract import Batch, HeardStep
 from hexamem.memory_types import Source, Step
 from hexamem.memory_types.proposals import Proposal
-from hexamem.stores.ledger import whole_words
+from hexamem.stores.ledger import is_spaced_letter
 from hexamem.stores.lexical.tokens import tokenize_document
 from hexamem.stores.secrets import find_references
 
@@ -121,6 +121,8 @@ def find_quote(quote: str, text: str) -> tuple[int, int] | None:
     Whitespace, quotation marks, dashes, letter case and width do not matter. It must begin and end with whole words,
     so that "Ann" is no quote of "planned", unless it is so long that it cannot be there by chance.
     """
+    if (exact := quote.strip()) and _HAS_WORD.search(exact) and (start := _find_whole(exact, text)) >= 0:
+        return start, start + len(exact)
     wanted, _ = _folded(quote)
     wanted = _CUT_OFF.sub("", wanted.strip()).rstrip(". ")
     if not _HAS_WORD.search(wanted):
@@ -130,9 +132,22 @@ def find_quote(quote: str, text: str) -> tuple[int, int] | None:
         start = folded.find(wanted)
         end = start + len(wanted) if start >= 0 else 0
     else:
-        match = whole_words(wanted).search(folded)
-        start, end = match.span() if match else (-1, 0)
+        start = _find_whole(wanted, folded)
+        end = start + len(wanted)
     return (places[start][0], places[end - 1][1]) if start >= 0 else None
+
+
+def _find_whole(words: str, text: str) -> int:
+    """Where words are in a text as whole words, -1 where they are not; scripts without spaces have no whole words."""
+    start = text.find(words)
+    while start >= 0:
+        end = start + len(words)
+        joined_before = start > 0 and is_spaced_letter(words[0]) and is_spaced_letter(text[start - 1])
+        joined_after = end < len(text) and is_spaced_letter(words[-1]) and is_spaced_letter(text[end])
+        if not joined_before and not joined_after:
+            return start
+        start = text.find(words, start + 1)
+    return -1
 
 
 def _folded(text: str) -> tuple[str, list[tuple[int, int]]]:

@@ -210,13 +210,13 @@ class ItemChanges(ItemEdits):
     def _known(self, new: MemoryItem) -> MemoryItem | None:
         """The active item that states the same as a new one."""
         items = [item for item in self.known.of_kind(new.kind) if item.status == "active"]
+        longest = max(tokenize_document(statement_of(new)[:2_000]).stemmed, key=len, default="")
+        items = [item for item in items if longest in item.folded]
         if new.kind in ("core", "semantic"):  # compared within a label or name, which is the first line
             head = new.text.partition("\n")[0].casefold()
             near = [item.id for item in items if item.folded.partition("\n")[0] == head]
         else:
-            words = sorted(set(tokenize_document(new.text[:2_000]).stemmed), key=len, reverse=True)[:40]
-            shared = [(sum(word in item.folded for word in words), item.id) for item in items]
-            near = [item_id for _, item_id in sorted(shared, key=lambda pair: -pair[0])[:_NEAR]]
+            near = [item.id for item in items[-_NEAR:]]
         return self.facts.find(self.known.whole(near), new, self.zone)
 
 

@@ -1,62 +1,54 @@
-"""Which known items a manager is shown: of a few all, of many those that a search for each step finds."""
+"""Which known items a manager is shown: of a few all, of many those nearest to the steps by their vectors."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from hexamem.memory_types import ItemKind
-from hexamem.retrieval import STRATEGIES, Searcher
-from hexamem.retrieval.permit import Request
+from hexamem.stores.embedders import Embedder
 from hexamem.stores.ledger import Ledger
 from hexamem.stores.ledger.items import count_items, select_item_ids
+from hexamem.stores.ledger.ledger import user_key
+from hexamem.stores.vectors import VectorStore
 
 __all__ = ["nearest_items"]
 
-_QUERY = 1_000  # characters
-_FIRST = 10  # reciprocal rank fusion: how much the first ranks count
+_MOST_TEXTS = 200
 
 
 def nearest_items(
     ledger: Ledger,
-    searcher: Searcher,
+    vectors: VectorStore,
+    embedder: Embedder,
     user: str,
     texts: Sequence[str],
     kinds: Collection[ItemKind],
     *,
     most: int,
     small: int,
-    strategy: str = "rrf",
 ) -> Mapping[ItemKind, Sequence[str]]:
-    """The ids of active items near to texts by kind, those found foremost first; the indexes must be up to the ledger.
+    """The ids of active items near to texts by kind, the nearest first; the indexes must be up to the ledger.
 
     Args:
         most: how many of a kind at most.
         small: of a kind with no more items than this all are given, the latest first.
-        strategy: the ranking that finds them: by words alone costs a fifth of all signals.
     """
     with ledger.read(user) as tx:
         counts = count_items(tx) if tx.user_id else {}
-        few = [kind for kind in kinds if 0 < counts.get(kind, 0) <= small]
-        found: dict[ItemKind, list[str]] = {
-            kind: sorted(select_item_ids(tx, kinds=[kind], superseded=False), reverse=True) for kind in few
+        active = {
+            kind: select_item_ids(tx, kinds=[kind], superseded=False) for kind in kinds if counts.get(kind, 0) > 0
         }
-    many = frozenset(kind for kind in kinds if counts.get(kind, 0) > small)
-    if not many:
+    found: dict[ItemKind, list[str]] = {
+        kind: sorted(ids, reverse=True) for kind, ids in active.items() if len(ids) <= small
+    }
+    many = {kind: ids for kind, ids in active.items() if len(ids) > small}
+    written = list(dict.fromkeys(text for text in texts if text.strip()))[:_MOST_TEXTS]
+    if not many or not written:
         return found
-    scores: dict[tuple[ItemKind, str], float] = {}
-    for text in dict.fromkeys(text[:_QUERY] for text in texts if text.strip()):
-        for kind, item_id, rank in _search(searcher, user, text, many, most, strategy):
-            scores[kind, item_id] = scores.get((kind, item_id), 0.0) + 1 / (_FIRST + rank)
-    for kind, item_id in sorted(scores, key=lambda one: (-scores[one], one)):
-        if len(found.setdefault(kind, [])) < most:
-            found[kind].append(item_id)
+    likeness: dict[str, float] = {}
+    for vector in embedder.embed_documents(written):
+        for item_id, score in vectors.query(user_key(user), "items", vector, most * len(many)):
+            likeness[item_id] = max(score, likeness.get(item_id, -1.0))
+    ranked = sorted(likeness, key=lambda item_id: (-likeness[item_id], item_id))
+    found |= {kind: [item_id for item_id in ranked if item_id in ids][:most] for kind, ids in many.items()}
     return found
-
-
-def _search(
-    searcher: Searcher, user: str, text: str, kinds: frozenset[ItemKind], most: int, strategy: str
-) -> Iterator[tuple[ItemKind, str, int]]:
-    request = Request(query=text, k=most * len(kinds), kinds=frozenset(kinds))
-    for rank, hit in enumerate(searcher.search(user, request, STRATEGIES[strategy]), 1):
-        if hit.kind in kinds and not hit.superseded:
-            yield hit.kind, hit.id, rank

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from hexamem.errors import HexamemError
-from hexamem.intent.contract import RECENT, Embed, LabelBatch, LabeledStep, Labeler, StepView, Vectors
+from hexamem.intent.contract import RECENT, Embed, LabelBatch, LabeledStep, Labeler, StepView
 from hexamem.intent.query import QueryFilter
 from hexamem.memory_types.labels import Label
-from hexamem.stores.documents import searchable
+from hexamem.stores.documents import searchable, with_speaker
 from hexamem.stores.labelling import write_labels
 from hexamem.stores.ledger import Ledger, Transaction
 from hexamem.stores.ledger.labels import (
@@ -36,7 +36,6 @@ __all__ = ["IntentLabeling"]
 
 _BATCH = 1_000
 _KEPT_USERS = 64
-_KEPT_VECTORS = 5_000
 _ATTEMPTS = 3
 _TOLD = 1_000
 
@@ -61,7 +60,6 @@ class IntentLabeling:
         make: a new labeller for a user of this name.
         embed: makes the vectors that labellers see.
         notices: receives the user and one clear line for each failure, and for what fell back.
-        same_embedder: whether the indexes hold vectors of the same making, so that they need not be made twice.
         batch: steps given to a labeller at once, at most.
         queue: queues what follows from a batch, given its step ids, in the transaction that writes its labels.
         queued: called after that was committed.
@@ -74,15 +72,12 @@ class IntentLabeling:
         embed: Embed,
         notices: Callable[[str, str], None],
         *,
-        same_embedder: bool = False,
         batch: int = _BATCH,
         kept_users: int = _KEPT_USERS,
         queue: Callable[[Transaction, Sequence[str]], None] | None = None,
         queued: Callable[[], None] | None = None,
     ) -> None:
         self._queue, self._queued = queue, queued
-        self._same_embedder = same_embedder
-        self._vectors: dict[str, dict[str, Vectors]] = {}
         self._ledger, self._make, self._embed, self._notices = ledger, make, embed, notices
         self._batch, self._kept_users = batch, kept_users
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
@@ -100,16 +95,12 @@ class IntentLabeling:
         """Whether a batch of the user failed and is to be tried again."""
         return user in self._failures
 
-    def query(self, user: str, text: str, vector: Vectors | None) -> QueryFilter:
-        """The labels that a question names (STITCH's ``F_q``); none with a labeller that does not read questions.
-
-        Args:
-            vector: the question's embedding by the indexes' embedder; used where that is the labeller's own.
-        """
+    def query(self, user: str, text: str) -> QueryFilter:
+        """The labels that a question names (STITCH's ``F_q``); none with a labeller that does not read questions."""
         with self._turn(user):
-            return self._query(user, text, vector)
+            return self._query(user, text)
 
-    def _query(self, user: str, text: str, vector: Vectors | None) -> QueryFilter:
+    def _query(self, user: str, text: str) -> QueryFilter:
         with self._ledger.read(user) as tx:
             if not tx.user_id:
                 return QueryFilter()
@@ -121,7 +112,7 @@ class IntentLabeling:
                 kept = self._restored(user, known, marks)
                 self._keep(user, kept)
             ask = getattr(kept.labeler, "query", None)
-            found = QueryFilter() if ask is None else ask(text, vector if self._same_embedder else None)
+            found = QueryFilter() if ask is None else ask(text)
             if not isinstance(found, QueryFilter):
                 raise TypeError(f"the labeller's query() gave {type(found).__name__}, not a QueryFilter")
         except Exception as error:  # noqa: BLE001 - a labeller of whatever making: the question is answered without it
@@ -136,17 +127,11 @@ class IntentLabeling:
             while len(self._kept) > self._kept_users:
                 self._kept.popitem(last=False)
 
-    def take_vectors(self, user: str) -> dict[str, Vectors]:
-        """The vectors ``(d,)`` made since the last call, by text, if they are of the indexes' embedder; a few batches."""
-        with self._guard:
-            return self._vectors.pop(user, {})
-
     def drop(self, user: str) -> None:
         """Forget what is kept in memory of a user; a question that is being read is waited for, and keeps nothing."""
         with self._turn(user), self._guard:
             self._kept.pop(user, None)
             self._failures.pop(user, None)
-            self._vectors.pop(user, None)
             self._told = {one for one in self._told if one[0] != user}
 
     def start_over(self, user: str) -> None:
@@ -181,7 +166,6 @@ class IntentLabeling:
                 if kept is None:
                     kept = self._restored(user, known, marks)
                 views = self._views(pending)
-                self._keep_vectors(user, views)
                 batch = kept.labeler.label(views)
                 _check(batch, pending, user, kept.names)
             except Exception as error:  # noqa: BLE001 - a labeller of whatever making: the steps are stored and indexed
@@ -204,16 +188,9 @@ class IntentLabeling:
 
     def _views(self, pending: Sequence[PendingStep]) -> list[StepView]:
         texts = [searchable(step.index_text) for step in pending]
-        vectors = np.asarray(self._embed(texts), dtype=np.float32)
+        indexed = [with_speaker(step.name, text) for step, text in zip(pending, texts, strict=True)]
+        vectors = np.asarray(self._embed(indexed), dtype=np.float32)
         return [_view(step, text, vector) for step, text, vector in zip(pending, texts, vectors, strict=True)]
-
-    def _keep_vectors(self, user: str, views: Sequence[StepView]) -> None:
-        if not self._same_embedder:
-            return
-        with self._guard:
-            held = self._vectors.setdefault(user, {})
-            if len(held) < _KEPT_VECTORS:
-                held.update((view.text, view.vector) for view in views)
 
     def _up_to_date(self, user: str, marks: LabelMarks) -> _Kept | None:
         with self._guard:

@@ -14,15 +14,20 @@ if TYPE_CHECKING:
     from hexamem.agents.single_call import SingleCall
     from hexamem.intent.contract import Embed
     from hexamem.models import Method, Models
+    from hexamem.stores.embedders import Embedder
 
 __all__ = ["agents_tier", "embedded_tier", "single_tier"]
 
 
-def embedded_tier() -> tuple[MetaManager, Mapping[ItemKind, Manager]]:
-    """The meta-manager and the six managers over the reader, which need no chat model."""
+def embedded_tier(embedder: Embedder) -> tuple[MetaManager, Mapping[ItemKind, Manager]]:
+    """The meta-manager and the six managers over the reader, which need no chat model.
+
+    Args:
+        embedder: whose vectors the reader reads, ``bundled`` or ``static``.
+    """
     from hexamem.agents.reader import EmbeddedMetaManager, Reader, embedded_managers
 
-    reader = Reader()  # shared, so that a batch is read once
+    reader = Reader(embedder)  # shared, so that a batch is read once
     return EmbeddedMetaManager(reader), embedded_managers(reader)
 
 

@@ -1,40 +1,37 @@
 """Run the bundled encoder: texts to unit vectors and to token states, in one forward pass of an int8 ONNX model.
 
 The model is made by ``scripts/train_encoder.py``; its report lies in ``docs/encoder.md``. A text's vector is the mean
-of its token states, scaled to length 1 (Reimers and Gurevych 2019, section 3). A span's vector is the mean over the
-tokens of the span, so that all sentences of a message are read in the one pass that the message needs anyway.
+of its token states, scaled to length 1 (Reimers and Gurevych 2019, section 3), a span's vector the mean over the tokens of
+the span. Vectors of recent texts are cached by the digest of the text, since indexing, labelling and extraction ask for
+the same ones one after the other.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
-import os
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from tokenizers import Tokenizer
 
-from hexamem.errors import CorruptFileError
+from hexamem.models.onnx_model import OnnxTextModel, read_metadata, readable
 
-__all__ = ["MAX_TOKENS", "EncodedText", "Encoder", "open_encoder"]
+__all__ = ["FOLDER", "MAX_TOKENS", "EncodedText", "Encoder", "open_encoder", "read_encoder_metadata"]
 
 FloatArray = NDArray[np.float32]
-Text = str | tuple[str, str]
+T = TypeVar("T")
 
+FOLDER = Path(__file__).parent / "data"
 MAX_TOKENS = 128
 """Tokens of a text that are read, the two special ones included; the model was trained on texts of at most 112."""
-_MAX_CHARACTERS = 1_024  # no text needs more for MAX_TOKENS tokens, but for long runs without a space
-_BATCH_TOKENS = 1_024  # padded tokens of one run: larger batches take more memory and are no faster
-_CACHED_TEXTS = 512
-_FILES = ("encoder.onnx", "tokenizer.json", "metadata.json")
+_CACHED_VECTORS = 8_192  # 12 MB
+_CACHED_STATES = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +41,7 @@ class EncodedText:
     Attributes:
         vector: float32 ``(dimension,)``, length 1.
         states: float16 ``(tokens, dimension)``, the last layer, without the first and the last special token.
-        offsets: int32 ``(tokens, 2)``, the characters of the text that each token covers; of a pair they mean nothing.
+        offsets: int32 ``(tokens, 2)``, the characters of the text that each token covers.
     """
 
     vector: FloatArray
@@ -67,125 +64,101 @@ class Encoder:
 
     Args:
         folder: holds ``encoder.onnx``, ``tokenizer.json`` and ``metadata.json``; the package's own by default.
-        threads: threads of one forward pass; by default as many as there are cores, at most 4.
-        check: whether the model is compared with its digest; training opens one that has none yet.
+        threads: batches that run side by side; by default as many as there are cores, at most 4.
 
     Raises:
-        CorruptFileError: a file is missing, cannot be read, or does not belong to the others.
+        ModelFileError: a file is missing, cannot be read, or does not belong to the others.
     """
 
-    def __init__(self, folder: Path | None = None, *, threads: int | None = None, check: bool = True) -> None:
-        self.folder = folder or Path(__file__).parent / "data"
-        missing = [name for name in _FILES if not (self.folder / name).is_file()]
-        if missing:
-            raise CorruptFileError(
-                f"the encoder in {self.folder} lacks {', '.join(missing)}: install hexamem again, or open the memory "
-                "with embedder='static'"
-            )
-        import onnxruntime
-
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads or min(os.cpu_count() or 1, 4)
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        # Threads that spin while they wait for work would take the processor from the rest of the application.
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        try:
-            self.metadata: dict[str, Any] = json.loads((self.folder / "metadata.json").read_text(encoding="utf-8"))
-            model = (self.folder / "encoder.onnx").read_bytes()
-            if check:
-                self._check(model)
-            self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-            self._tokenizer: Tokenizer = Tokenizer.from_file(str(self.folder / "tokenizer.json"))
-        except CorruptFileError:
-            raise
-        except Exception as error:  # noqa: BLE001 - onnxruntime and tokenizers raise types of their own
-            raise CorruptFileError(
-                f"the encoder in {self.folder} cannot be read ({error}): install hexamem again, or open the memory with "
-                "embedder='static'"
-            ) from None
-        self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(MAX_TOKENS)
-        self._cache: OrderedDict[Text, EncodedText] = OrderedDict()
+    def __init__(self, folder: Path = FOLDER, *, threads: int | None = None) -> None:
+        self.folder = folder
+        self.metadata = read_encoder_metadata(folder)
+        self._model = OnnxTextModel(
+            folder / "encoder.onnx",
+            folder / "tokenizer.json",
+            digest=self.metadata["sha256"],
+            tokens=MAX_TOKENS,
+            threads=threads,
+        )
+        self._vectors: OrderedDict[bytes, FloatArray] = OrderedDict()
+        self._states: OrderedDict[bytes, EncodedText] = OrderedDict()
         self._lock = threading.Lock()
-
-    def _check(self, model: bytes) -> None:
-        digest = hashlib.sha256(model).hexdigest()
-        if digest != self.metadata["sha256"]:
-            raise CorruptFileError(
-                f"{self.folder / 'encoder.onnx'} has the digest {digest[:16]}, metadata.json names "
-                f"{self.metadata['sha256'][:16]}: install hexamem again, or open the memory with embedder='static'"
-            )
 
     @property
     def dimension(self) -> int:
         """Length of every vector."""
-        return int(self.metadata["dimension"])
+        size: int = self.metadata["dimension"]
+        return size
 
     @property
     def fingerprint(self) -> str:
         """Digest of model and tokenizer; vectors of encoders with different fingerprints do not mix."""
         return str(self.metadata["fingerprint"])
 
-    def vectors(self, texts: Sequence[Text]) -> FloatArray:
+    def vectors(self, texts: Sequence[str]) -> FloatArray:
         """Embed texts.
 
         Args:
-            texts: any strings, or pairs of strings that are read together; of a long one the first
-                :data:`MAX_TOKENS` tokens are read.
+            texts: any strings; of a long one the first :data:`MAX_TOKENS` tokens are read.
 
         Returns:
             float32 ``(len(texts), dimension)``, rows of length 1, in the order of ``texts``.
         """
         if not texts:
             return np.zeros((0, self.dimension), np.float32)
-        return np.stack([text.vector for text in self.encode(texts)])
+        return np.stack(self._cached(texts, self._vectors, _CACHED_VECTORS, self._run_vectors))
 
-    def encode(self, texts: Sequence[Text]) -> list[EncodedText]:
-        """Vectors and token states of texts; recent texts come from a cache."""
-        with self._lock:
-            found = {text: self._cache[text] for text in texts if text in self._cache}
-        new = [text for text in dict.fromkeys(texts) if text not in found]
-        if new:
-            found.update(zip(new, self._run(new), strict=True))
-            with self._lock:
-                for text in new[-_CACHED_TEXTS:]:
-                    self._cache[text] = found[text]
-                while len(self._cache) > _CACHED_TEXTS:
-                    self._cache.popitem(last=False)
-        return [found[text] for text in texts]
+    def encode(self, texts: Sequence[str]) -> list[EncodedText]:
+        """Vectors and token states of texts."""
+        return self._cached(texts, self._states, _CACHED_STATES, self._run_states)
 
     def forget(self) -> None:
         """Empty the cache; called when words of a user were erased."""
         with self._lock:
-            self._cache.clear()
+            self._vectors.clear()
+            self._states.clear()
 
-    def _run(self, texts: Sequence[Text]) -> list[EncodedText]:
-        encodings = self._tokenizer.encode_batch([_readable(text) for text in texts])
-        order = sorted(range(len(texts)), key=lambda place: len(encodings[place].ids))
+    def _cached(
+        self, texts: Sequence[str], cache: OrderedDict[bytes, T], size: int, run: Callable[[list[str]], list[T]]
+    ) -> list[T]:
+        digests = [hashlib.blake2b(readable(text).encode(), digest_size=16).digest() for text in texts]
+        with self._lock:
+            known = {digest: cache[digest] for digest in digests if digest in cache}
+            for digest in known:
+                cache.move_to_end(digest)
+        new = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
+        if new:
+            made = dict(zip(new, run([readable(text) for text in new.values()]), strict=True))
+            known |= made
+            with self._lock:
+                for digest in list(made)[-size:]:
+                    cache[digest] = made[digest]
+                while len(cache) > size:
+                    cache.popitem(last=False)
+        return [known[digest] for digest in digests]
+
+    def _run_vectors(self, texts: list[str]) -> list[FloatArray]:
+        results: dict[int, FloatArray] = {}
+        for batch, (vectors,) in self._model.run(["vector"], texts):
+            results.update((place, _unit(vectors[row])) for row, place in enumerate(batch.places))
+        return [results[place] for place in range(len(texts))]
+
+    def _run_states(self, texts: list[str]) -> list[EncodedText]:
         results: dict[int, EncodedText] = {}
-        start = 0
-        while start < len(order):
-            end = start + 1
-            while end < len(order) and (end + 1 - start) * len(encodings[order[end]].ids) <= _BATCH_TOKENS:
-                end += 1
-            part = order[start:end]
-            width = len(encodings[part[-1]].ids)
-            ids = np.zeros((len(part), width), np.int64)
-            mask = np.zeros((len(part), width), np.int64)
-            for row, place in enumerate(part):
-                length = len(encodings[place].ids)
-                ids[row, :length], mask[row, :length] = encodings[place].ids, 1
-            vectors, states = self._session.run(["vector", "states"], {"ids": ids, "mask": mask})
-            for row, place in enumerate(part):
-                inner = slice(1, len(encodings[place].ids) - 1)
+        for batch, (vectors, states) in self._model.run(["vector", "states"], texts):
+            for row, (place, encoding) in enumerate(zip(batch.places, batch.encodings, strict=True)):
+                inner = slice(1, len(encoding.ids) - 1)
                 results[place] = EncodedText(
                     vector=_unit(vectors[row]),
                     states=states[row, inner].astype(np.float16),
-                    offsets=np.array(encodings[place].offsets[inner], np.int32).reshape(-1, 2),
+                    offsets=np.array(encoding.offsets[inner], np.int32).reshape(-1, 2),
                 )
-            start = end
         return [results[place] for place in range(len(texts))]
+
+
+def read_encoder_metadata(folder: Path = FOLDER) -> dict[str, Any]:
+    """What is known of an encoder before it is loaded: its dimension, its fingerprint, the digests of its files."""
+    return read_metadata(folder, "dimension", "fingerprint", "sha256", "heads_sha256")
 
 
 @cache
@@ -193,16 +166,9 @@ def open_encoder() -> Encoder:
     """The encoder that ships with the package, loaded once per process.
 
     Raises:
-        CorruptFileError: its files are missing or damaged.
+        ModelFileError: its files are missing or damaged.
     """
     return Encoder()
-
-
-def _readable(text: Text) -> Text:
-    """The first characters of a text, with lone surrogates replaced: they have no UTF-8 form."""
-    if isinstance(text, tuple):
-        return str(_readable(text[0])), str(_readable(text[1]))
-    return text[:_MAX_CHARACTERS].encode("utf-8", "replace").decode("utf-8")
 
 
 def _unit(vector: FloatArray) -> FloatArray:

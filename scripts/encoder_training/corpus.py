@@ -1,9 +1,9 @@
 """Read the corpus for training: conversations with questions, labelled sentences, pairs of statements.
 
 ``evals/corpus/README.md`` lists the sealed files: nobody who trains or tunes reads them, and this module refuses them.
-A third of the other conversations and a fifth of the other files of sentences, by a hash of their names, and a fifth
-of the pairs are the validation part: choices are made there, and the ranking is trained there, on vectors of conversations that the encoder
-has not seen.
+A third of the other conversations and a fifth of the other files of sentences and trajectories, by a hash of their names,
+and a fifth of the pairs are the validation part: choices are made there, and the ranking is trained there, on vectors of
+conversations that the encoder has not seen.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from hexamem.evals.came_bench import load_came_bench
 
 CORPUS = Path(__file__).resolve().parents[2] / "evals" / "corpus"
 _TURN = re.compile(r"D\d+:\d+")
@@ -58,6 +60,7 @@ class Message:
     """A user message with labelled sentences."""
 
     text: str
+    """Begins with the name of its speaker where there is one, as messages are encoded."""
     sentences: list[Sentence]
     language: str
     source: str
@@ -79,6 +82,10 @@ class Part:
     conversations: list[Conversation] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
     pairs: list[Pair] = field(default_factory=list)
+
+
+SPEAKERS = ("", "", "", "", "Maren", "Tom", "小李", "Priya")
+"""Who wrote the labelled messages, by a hash: an encoded text begins with the name of its speaker, where there is one."""
 
 
 def sealed() -> set[str]:
@@ -107,7 +114,10 @@ def read_json(path: Path) -> Any:
 def load(*, validation: bool) -> Part:
     """The validation part, or all that is neither validation nor sealed."""
     return Part(
-        conversations=[read_conversation(path) for path in _part("open", validation)],
+        conversations=[
+            *(read_conversation(path) for path in _part("open", validation)),
+            *(read_trajectory(path) for path in _part("trajectories", validation, "*_turns.jsonl")),
+        ],
         messages=[message for path in _part("sentences", validation) for message in _messages(path)],
         pairs=[
             pair
@@ -118,14 +128,14 @@ def load(*, validation: bool) -> Part:
     )
 
 
-def validation_files(folder: str) -> list[Path]:
+def validation_files(folder: str, pattern: str = "*.json") -> list[Path]:
     """The files of a set that make up its validation part."""
-    return [path for path in files(folder) if _number(path) % _SHARES.get(folder, 5) == 0]
+    return [path for path in files(folder, pattern) if _number(path) % _SHARES.get(folder, 5) == 0]
 
 
-def _part(folder: str, validation: bool) -> Sequence[Path]:
-    chosen = set(validation_files(folder))
-    return [path for path in files(folder) if (path in chosen) == validation]
+def _part(folder: str, validation: bool, pattern: str = "*.json") -> Sequence[Path]:
+    chosen = set(validation_files(folder, pattern))
+    return [path for path in files(folder, pattern) if (path in chosen) == validation]
 
 
 def _number(path: Path) -> int:
@@ -154,15 +164,28 @@ def read_conversation(path: Path) -> Conversation:
     return Conversation(path.stem, turns, sessions, questions)
 
 
+def read_trajectory(path: Path) -> Conversation:
+    """A trajectory with its questions, in CAME-Bench's form."""
+    (loaded,) = load_came_bench(path)
+    place = {message.id: number for number, message in enumerate(loaded.messages)}
+    return Conversation(
+        f"trajectory {path.stem}",
+        [f"{m.name}: {m.content}" if m.name else str(m.content) for m in loaded.messages],
+        [0] * len(loaded.messages),
+        [Question(q.text, [place[turn] for turn in q.evidence], "trajectory") for q in loaded.questions],
+    )
+
+
 def _messages(path: Path) -> Iterator[Message]:
     for conversation in read_json(path)["conversations"]:
         language = conversation["language"]
         for message in conversation["messages"]:
             if message["role"] != "user":
                 continue
-            text, sentences = "", []
+            speaker = SPEAKERS[int(hashlib.sha256(str(message["sentences"]).encode()).hexdigest(), 16) % len(SPEAKERS)]
+            text, sentences = f"{speaker}: " if speaker else "", []
             for sentence in message["sentences"]:
-                text += " " if text and language != "zh" else ""
+                text += " " if sentences and language != "zh" else ""
                 start = len(text)
                 text += sentence["text"]
                 sentences.append(

@@ -1,4 +1,4 @@
-"""Figures of a network on conversations, sentences and pairs that it was not trained on."""
+"""Figures of a network on conversations and sentences that it was not trained on."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ def evaluate(network: Network, part: Part) -> dict[str, Any]:
         return {
             "retrieval": retrieval(network, part.conversations),
             "sentences": _sentences(network, part),
-            "pairs": _pairs(network, part),
         }
 
 
@@ -87,20 +86,4 @@ def _sentences(network: Network, part: Part) -> dict[str, float]:
         right = (kept & (labels[:, :6] > 0)).sum()
         figures[f"precision at {bound}"] = round(float(right / max(1, kept.sum())), 3)
         figures[f"recall at {bound}"] = round(float(right / labels[:, :6].sum()), 3)
-    return figures
-
-
-def _pairs(network: Network, part: Part) -> dict[str, float]:
-    from sklearn.metrics import average_precision_score
-
-    if not part.pairs:
-        return {}
-    texts = [(pair.earlier, pair.later) for pair in part.pairs]
-    logits = network.supersedes(SCALE * network.vectors(network.ids(texts))).squeeze(-1)
-    scores, labels = torch.sigmoid(logits).numpy(), np.array([pair.supersedes for pair in part.pairs])
-    figures = {"ap": round(float(average_precision_score(labels, scores)), 3)}
-    for bound in (0.5, 0.7, 0.8, 0.9):
-        chosen = scores > bound
-        figures[f"precision at {bound}"] = round(float((chosen & labels).sum() / max(1, chosen.sum())), 3)
-        figures[f"recall at {bound}"] = round(float((chosen & labels).sum() / labels.sum()), 3)
     return figures

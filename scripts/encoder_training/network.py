@@ -23,12 +23,14 @@ class Network(nn.Module):
 
     Of the embeddings only the rows from ``trained_rows`` on are trained: those of words that were added.
 
+    Attributes:
+        mixed: whether the transformer runs in bfloat16, as it does in training.
+
     Heads:
         types: of a sentence's span vector, one logit per memory type, then one for "states when".
         subject: of a token state, whether the token belongs to the name of what the sentence is about.
         attribute: of a span vector, one logit per frequent attribute.
         hop: of a question's vector and that of a piece of evidence, the vector of what to look for next.
-        supersedes: of the vector of ``earlier </s> later``, whether the later statement replaces the earlier one.
     """
 
     def __init__(
@@ -41,13 +43,13 @@ class Network(nn.Module):
             tuple(attributes),
             tokens,
         )
+        self.mixed = False
         self.types = nn.Linear(DIMENSION, len(TYPES) + 1)
         self.subject = nn.Linear(DIMENSION, 1)
         self.attribute = nn.Linear(DIMENSION, len(self.attributes))
         self.hop_question = nn.Linear(DIMENSION, DIMENSION, bias=False)
         self.hop_evidence = nn.Linear(DIMENSION, DIMENSION, bias=False)
         self.hop_both = nn.Linear(DIMENSION, DIMENSION, bias=False)
-        self.supersedes = nn.Linear(DIMENSION, 1)
         nn.init.eye_(self.hop_question.weight)
         nn.init.zeros_(self.hop_evidence.weight)
         nn.init.zeros_(self.hop_both.weight)
@@ -74,7 +76,9 @@ class Network(nn.Module):
             mask[row, : len(one)] = 1
         device = self.types.weight.device
         batch, mask = batch.to(device), mask.to(device)
-        return self.transformer(input_ids=batch, attention_mask=mask).last_hidden_state, mask
+        with torch.autocast(device.type, torch.bfloat16, enabled=self.mixed):
+            states = self.transformer(input_ids=batch, attention_mask=mask).last_hidden_state
+        return states.float(), mask
 
     def vectors(self, ids: Sequence[Sequence[int]], *, size: int = 32) -> Tensor:
         """Unit vectors ``(n, d)`` of token id lists, run in batches of similar length."""

@@ -4,7 +4,6 @@ retrieval    a conversation's questions against its turns: each piece of evidenc
              (multi-positive softmax, temperature 0.05), negatives hard by the current model and others by chance
 hop          the same with the question's vector moved by the evidence that is known: the rest is to be found
 sentences    memory types, dates, subject and attribute of each sentence of a message, from its span
-pairs        whether a later statement supersedes an earlier one, read together
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, normalize
 
-from encoder_training.corpus import Conversation, Message, Pair, Part, Question
+from encoder_training.corpus import Conversation, Message, Part, Question
 from encoder_training.network import SCALE, TYPES, Network
 
 TEMPERATURE = 0.05
 _QUESTIONS, _CANDIDATES, _FIRST, _HARD, _LUCKY = 24, 96, 40, 3, 1
-_MESSAGES, _PAIRS, _EASY_PAIRS = 12, 24, 8
-_SPAN_WEIGHT, _PAIR_WEIGHT, _HOP_WEIGHT = 1.0, 0.5, 0.5
+_MESSAGES = 12
+_SPAN_WEIGHT, _HOP_WEIGHT = 1.0, 0.5
 
 
 class Tasks:
@@ -43,19 +42,17 @@ class Tasks:
         self.network.train()
 
     def epoch(self) -> Iterator[tuple[str, Tensor]]:
-        """One pass over all questions, with a batch of sentences and of pairs beside each: task and loss."""
+        """One pass over all questions, with a batch of sentences beside each: task and loss."""
         batches = []
         for conversation in self.part.conversations:
             places = [place for place, question in enumerate(conversation.questions) if question.evidence]
             random.shuffle(places)
             batches += [(conversation, places[i : i + _QUESTIONS]) for i in range(0, len(places), _QUESTIONS)]
         random.shuffle(batches)
-        messages, pairs = self._endless(self.part.messages, _MESSAGES), self._endless(self.part.pairs, _PAIRS)
-        for number, (conversation, places) in enumerate(batches):
+        messages = self._endless(self.part.messages, _MESSAGES)
+        for conversation, places in batches:
             yield "retrieval", self._retrieval(conversation, places)
             yield "sentences", self._sentences(next(messages))
-            if number % 2 == 0:
-                yield "pairs", self._pairs(next(pairs))
 
     @staticmethod
     def _endless(values: Sequence[Any], size: int) -> Iterator[list[Any]]:
@@ -68,7 +65,7 @@ class Tasks:
         """How many steps an epoch takes, all tasks together."""
         sizes = [sum(bool(q.evidence) for q in c.questions) for c in self.part.conversations]
         retrieval = sum(-(-size // _QUESTIONS) for size in sizes)
-        return retrieval * 2 + (retrieval + 1) // 2
+        return retrieval * 2
 
     # ------------------------------------------------------------------ retrieval and second hop
 
@@ -82,7 +79,7 @@ class Tasks:
         vectors = network.vectors(asked)
         scores = vectors @ rows.T / TEMPERATURE
         loss = torch.stack(
-            [_listwise(scores[i], [at[turn] for turn in q.evidence]) for i, q in enumerate(questions)]
+            [listwise(scores[i], [at[turn] for turn in q.evidence]) for i, q in enumerate(questions)]
         ).mean()
         several = [(i, q) for i, q in enumerate(questions) if len(q.evidence) > 1]
         if not several:
@@ -93,7 +90,7 @@ class Tasks:
         losses = []
         for row, ((_, question), seen) in enumerate(zip(several, known, strict=True)):
             rest = [at[turn] for turn in question.evidence if turn != seen]
-            losses.append(_listwise(hops[row], rest, without=at[seen]))
+            losses.append(listwise(hops[row], rest, without=at[seen]))
         return loss + _HOP_WEIGHT * torch.stack(losses).mean()
 
     def _candidates(self, name: str, questions: Sequence[Question], asked: Sequence[list[int]]) -> list[int]:
@@ -107,9 +104,10 @@ class Tasks:
         evidence = {turn for question in questions for turn in question.evidence}
         rest = [turn for turn in chosen if turn not in evidence]
         random.shuffle(rest)
-        kept = [*evidence, *rest][: max(_CANDIDATES, len(evidence))]
+        wanted = max(_CANDIDATES * len(questions) // _QUESTIONS, len(evidence))
+        kept = [*evidence, *rest][:wanted]
         others = list(set(range(len(self._turns[name]))) - set(kept))
-        return kept + random.sample(others, min(len(others), max(0, _CANDIDATES - len(kept))))
+        return kept + random.sample(others, min(len(others), wanted - len(kept)))
 
     # ------------------------------------------------------------------ sentences
 
@@ -119,9 +117,7 @@ class Tasks:
         has_name = [row for row, marks in enumerate(subjects) if marks is not None]
         loss = len(TYPES) * types
         if has_name:
-            pointed = [
-                _listwise(self.network.subject(tokens[row]).squeeze(-1), subjects[row] or []) for row in has_name
-            ]
+            pointed = [listwise(self.network.subject(tokens[row]).squeeze(-1), subjects[row] or []) for row in has_name]
             loss = loss + 0.2 * torch.stack(pointed).mean()
         named = [row for row, attribute in enumerate(attributes) if attribute >= 0]
         if named:
@@ -165,19 +161,8 @@ class Tasks:
         device = states.device
         return torch.stack(spans), tokens, torch.tensor(labels, device=device), subjects, attributes
 
-    # ------------------------------------------------------------------ pairs
 
-    def _pairs(self, pairs: Sequence[Pair]) -> Tensor:
-        texts = [(pair.earlier, pair.later) for pair in pairs]
-        easy = random.sample(range(len(pairs)), _EASY_PAIRS)
-        texts += [(pairs[i].earlier, pairs[i - 1].later) for i in easy]
-        wanted = [float(pair.supersedes) for pair in pairs] + [0.0] * _EASY_PAIRS
-        vectors = self.network.vectors(self.network.ids(texts))
-        logits = self.network.supersedes(SCALE * vectors).squeeze(-1)
-        return _PAIR_WEIGHT * binary_cross_entropy_with_logits(logits, torch.tensor(wanted, device=logits.device))
-
-
-def _listwise(scores: Tensor, wanted: Sequence[int], without: int | None = None) -> Tensor:
+def listwise(scores: Tensor, wanted: Sequence[int], without: int | None = None) -> Tensor:
     """Mean over the wanted places of their cross-entropy against all that are not wanted."""
     other = torch.ones(len(scores), dtype=torch.bool, device=scores.device)
     other[list(wanted)] = False

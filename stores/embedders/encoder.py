@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hexamem.models.encoder import Encoder, Heads, open_encoder, open_heads
+from hexamem.models.encoder import Encoder, Heads, open_encoder, open_heads, read_encoder_metadata
 from hexamem.stores.embedders.base import Coverage, Embedder, FloatArray, TokenModel
 from hexamem.stores.embedders.static import StaticEmbedder
 from hexamem.stores.embedders.token_bags import TokenBag
@@ -19,17 +19,25 @@ class EncoderEmbedder(Embedder):
 
     Late interaction compares the rows of the static model: they cost a table look-up instead of a pass of the encoder.
 
+    The model is loaded when a text is first embedded. Where its files are missing or damaged, each call raises: messages
+    are stored all the same, and recall answers by keywords and says so in ``degraded``.
+
     Args:
         encoder: the package's own by default.
-
-    Raises:
-        CorruptFileError: files of the encoder are missing or damaged.
     """
 
     def __init__(self, encoder: Encoder | None = None) -> None:
-        self._encoder = encoder or open_encoder()
+        self._given = encoder
+        self._metadata = read_encoder_metadata() if encoder is None else encoder.metadata
         self._static = StaticEmbedder()
-        self._heads = Heads(self._encoder) if encoder is not None else open_heads()
+
+    @property
+    def _encoder(self) -> Encoder:
+        return self._given or open_encoder()
+
+    @property
+    def _heads(self) -> Heads:
+        return open_heads() if self._given is None else Heads(self._given)
 
     @property
     def name(self) -> str:
@@ -37,11 +45,11 @@ class EncoderEmbedder(Embedder):
 
     @property
     def dimension(self) -> int:
-        return self._encoder.dimension
+        return int(self._metadata["dimension"])
 
     @property
     def fingerprint(self) -> str:
-        return self._encoder.fingerprint
+        return str(self._metadata["fingerprint"])
 
     @property
     def paid(self) -> bool:
@@ -77,5 +85,6 @@ class EncoderEmbedder(Embedder):
         return self._static.known_share(text)
 
     def forget(self) -> None:
-        self._encoder.forget()
+        if self._given is not None or open_encoder.cache_info().currsize:
+            self._encoder.forget()
         self._static.forget()

@@ -1,0 +1,86 @@
+"""What a sentence states, by linear classifiers over its vector: memory types, whether it says when, and an attribute.
+
+Trained by ``scripts/train_reader.py`` on ``evals/corpus/sentences``, once for each embedder that ships.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["SentenceClassifiers", "SentenceReading", "load_sentence_classifiers"]
+
+_FOLDER = Path(__file__).parent / "weights"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentenceReading:
+    """What the classifiers say of one sentence, each a probability from 0 to 1.
+
+    Attributes:
+        types: of each memory type, that the sentence states something of it worth storing.
+        dated: that it says when.
+        attribute: the likeliest attribute of its subject, such as ``home_city``, with ``attribute_probability``.
+    """
+
+    types: Mapping[str, float]
+    dated: float
+    attribute: str
+    attribute_probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceClassifiers:
+    """Weights of all classifiers.
+
+    Attributes:
+        types: memory types, one for each row of ``type_weights`` ``(types + 1, d)`` but the last, which is "says when".
+        attributes: names of attributes, one for each row of ``attribute_weights``.
+        bounds: of each memory type, the probability from which a sentence gives an item, ``(types,)``.
+        embedder: fingerprint of the embedder whose vectors the weights are for.
+    """
+
+    types: tuple[str, ...]
+    type_weights: NDArray[np.float32]
+    type_bias: NDArray[np.float32]
+    attributes: tuple[str, ...]
+    attribute_weights: NDArray[np.float32]
+    attribute_bias: NDArray[np.float32]
+    bounds: NDArray[np.float32]
+    embedder: str
+
+    def read(self, vector: NDArray[np.float32]) -> SentenceReading:
+        """Read a sentence from its vector, ``(d,)``."""
+        scores = self.type_weights @ vector + self.type_bias
+        *types, dated = (1 / (1 + np.exp(-scores))).tolist()
+        logits = self.attribute_weights @ vector + self.attribute_bias
+        powers = np.exp(logits - logits.max())
+        likeliest = int(powers.argmax())
+        return SentenceReading(
+            types=dict(zip(self.types, types, strict=True)),
+            dated=dated,
+            attribute=self.attributes[likeliest],
+            attribute_probability=float(powers[likeliest] / powers.sum()),
+        )
+
+    def save(self, name: str) -> Path:
+        """Write the weights as those of an embedder, ``bundled`` or ``static``."""
+        path = _FOLDER / f"sentences_{name}.npz"
+        np.savez(path, **{field: np.array(getattr(self, field)) for field in SentenceClassifiers.__slots__})
+        return path
+
+
+@cache
+def load_sentence_classifiers(name: str) -> SentenceClassifiers:
+    """The classifiers that ship for an embedder, ``bundled`` or ``static``."""
+    with np.load(_FOLDER / f"sentences_{name}.npz") as stored:
+        arrays: dict[str, Any] = {field: stored[field] for field in SentenceClassifiers.__slots__}
+    for field in ("types", "attributes"):
+        arrays[field] = tuple(arrays[field].tolist())
+    return SentenceClassifiers(**{**arrays, "embedder": str(arrays["embedder"])})
