@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from hexamem.arguments import check_count, check_text, kinds_in
 from hexamem.errors import CorruptFileError, HexamemError, InvalidInputError, ModelFileError, NotFoundError
 from hexamem.labels import refuse_unknown
-from hexamem.models.reranker import open_reranker
 from hexamem.memory_types import Hit, RankingOperation, Recall, Signal, Where, new_id, utc_now
+from hexamem.models.reranker import open_reranker
 from hexamem.retrieval.feedback_learning import FeedbackSettings, RankingAdjustment, learn_offsets
 from hexamem.retrieval.hits import LeaveOut
 from hexamem.retrieval.operations import ABSTAIN, NAMES
