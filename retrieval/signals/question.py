@@ -86,7 +86,14 @@ def read_question(text: str, steps: WorkingSet, embedder: Embedder, zone: tzinfo
     stems = all_stems if bare == text else tuple(steps.stems_of(bare))
     numbers, rows = _pieces(bare, steps, embedder)
     dates = _dates(text, steps, zone, now)
-    cues = cues_of(text, words=len(stems), speakers=len(names), dated=bool(dates), known=embedder.known_share(text))
+    cues = cues_of(
+        vector,
+        embedder.name,
+        words=len(stems),
+        speakers=len(names),
+        dated=bool(dates),
+        known=embedder.known_share(text),
+    )
     return Asked(text, vector, bare_vector, stems, all_stems, rows, numbers, named, dates, cues, embedder.hop)
 
 
