@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from datetime import tzinfo
 
 from hexamem.agents.page_reading import LabelNames, said
-from hexamem.intent.dates.relative import find_dates
+from hexamem.intent.dates import find_dates
 from hexamem.intent.page_memos import page_memo
 from hexamem.memory_types.times import read_zone
+from hexamem.models.sentences import split_sentences
 from hexamem.stores.ledger import Transaction
 from hexamem.stores.ledger.pages import PageRow, PageStep, get_pages, page_steps, pages_holding
 
@@ -69,7 +70,12 @@ def _slot(
         header=page.header if page.tier == "model" else "",
         memo=memo,
         ends=page.closed and bool(steps) and bool(own) and steps[-1].id == own[-1].id,
-        dates=tuple(span.iso for step in own for span in find_dates(step.text[:4_000], step.occurred_at, zone)),
+        dates=tuple(
+            span.iso
+            for step in own
+            for start, end in split_sentences(step.text[:4_000])
+            for span in find_dates(step.text[start:end], step.occurred_at, zone)
+        ),
     )
 
 

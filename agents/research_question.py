@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, time, tzinfo
 
-from hexamem.intent.dates.relative import find_dates
+from hexamem.intent.dates import find_dates
 from hexamem.memory_types.local_time import in_utc
 
 __all__ = ["ROLES", "Question", "read_question"]

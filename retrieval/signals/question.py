@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, tzinfo
 import numpy as np
 import numpy.typing as npt
 
-from hexamem.intent.dates.relative import find_dates
+from hexamem.intent.dates import find_dates
 from hexamem.retrieval.signals.cues import cues_of
 from hexamem.stores.embedders import Embedder
 from hexamem.stores.embedders.base import FloatArray
