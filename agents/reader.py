@@ -34,8 +34,8 @@ __all__ = ["EmbeddedManager", "EmbeddedMetaManager", "Finding", "Reader", "Reade
 _LONGEST = 600
 """Characters of a sentence; longer ones are pasted text, which is no statement of the user."""
 _SHORTEST = 4
-_MOST_PAIRS = 5
-"""Known items that a new statement is compared with, the nearest first."""
+_MOST_PAIRS, _LEAST_LIKENESS = 2, 0.3
+"""Known items that a new statement is read together with, and their least cosine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,12 +164,20 @@ class Reader:
         return dict(zip(sentences, open_heads().subjects(sentences), strict=True))
 
     def superseded(self, statement: str, earlier: Sequence[str]) -> int | None:
-        """The place of the earlier statement that a new one supersedes: the best pair score above the bound."""
+        """The place of the earlier statement that a new one supersedes: the best pair score above the bound.
+
+        Only the earlier statements nearest to the new one are read together with it.
+        """
         if self._supersedes is None or not earlier:
             return None
-        scores = self._supersedes([(one, statement) for one in earlier])
+        vectors = self._embedder.embed_documents([statement, *earlier])
+        likeness = vectors[1:] @ vectors[0]
+        near = [int(place) for place in np.argsort(-likeness)[:_MOST_PAIRS] if likeness[place] >= _LEAST_LIKENESS]
+        if not near:
+            return None
+        scores = self._supersedes([(earlier[place], statement) for place in near])
         best = int(scores.argmax())
-        return best if float(scores[best]) >= self.settings.supersedes else None
+        return near[best] if float(scores[best]) >= self.settings.supersedes else None
 
 
 class EmbeddedMetaManager:
@@ -232,7 +240,7 @@ class EmbeddedManager:
         """The active item that the finding supersedes: the one with the best pair score above the bound."""
         if self.kind not in ("core", "semantic"):
             return None
-        earlier = [item for item in active if item.id not in taken and _stated(item) != finding.text][:_MOST_PAIRS]
+        earlier = [item for item in active if item.id not in taken and _stated(item) != finding.text]
         place = self._reader.superseded(finding.text, [_stated(item) for item in earlier])
         return None if place is None else earlier[place]
 
