@@ -12,6 +12,7 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, time, tzinfo
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -142,7 +143,8 @@ class Reader:
         for step, sentence, reading, kinds in chosen:
             date = None
             if reading.dated >= self.settings.dated:
-                date = next(iter(find_dates(sentence, step.step.occurred_at, batch.zone)), None)
+                prefer: Literal["past", "future"] = "past" if reading.past >= 0.5 else "future"
+                date = next(iter(find_dates(sentence, step.step.occurred_at, batch.zone, prefer=prefer)), None)
             for kind in kinds:
                 yield Finding(
                     kind=kind,
