@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from hexamem.agents.contract import Batch, HeardStep, Instruction, Proposals
 from hexamem.agents.sentence_classifiers import SentenceClassifiers, SentenceReading, load_sentence_classifiers
+from hexamem.errors import ModelFileError
 from hexamem.intent.dates import DateSpan, find_dates
 from hexamem.memory_types import ITEM_KINDS, ItemKind, MemoryItem
 from hexamem.memory_types.proposals import Evidence, Proposal
@@ -231,12 +232,17 @@ class EmbeddedManager:
         ]
         proposals: list[Proposal] = []
         taken: set[str] = set()
+        degraded: tuple[str, ...] = ()
         for group in _groups(findings, self.kind):
-            target = self._superseded(group[0], active, taken)
+            target = None
+            try:
+                target = None if degraded else self._superseded(group[0], active, taken)
+            except ModelFileError as error:
+                degraded = (f"nothing is superseded: {error}",)
             if target is not None:
                 taken.add(target.id)
             proposals.append(self._proposal(group, target, batch.zone))
-        return Proposals(proposals=tuple(proposals))
+        return Proposals(proposals=tuple(proposals), degraded=degraded)
 
     def _superseded(self, finding: Finding, active: Sequence[MemoryItem], taken: set[str]) -> MemoryItem | None:
         """The active item that the finding supersedes: the one with the best pair score above the bound."""

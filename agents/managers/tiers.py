@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hexamem.agents.contract import Manager, MetaManager
 from hexamem.memory_types import ITEM_KINDS, ItemKind
@@ -26,8 +29,13 @@ def embedded_tier(embedder: Embedder) -> tuple[MetaManager, Mapping[ItemKind, Ma
         embedder: whose vectors the reader reads, ``bundled`` or ``static``.
     """
     from hexamem.agents.reader import EmbeddedMetaManager, Reader, embedded_managers
+    from hexamem.models.reranker import open_reranker
 
-    reader = Reader(embedder)  # shared, so that a batch is read once
+    def supersedes(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        return open_reranker().supersedes(pairs)  # loaded when first needed
+
+    # The static model is for very high rates, at which no transformer can read along.
+    reader = Reader(embedder, supersedes=supersedes if embedder.name == "bundled" else None)
     return EmbeddedMetaManager(reader), embedded_managers(reader)
 
 
