@@ -26,7 +26,7 @@ from hexamem.retrieval.signals.cues import CUES, OPERATIONS
 from hexamem.retrieval.signals.features import FEATURES
 from hexamem.stores.embedders.base import FloatArray
 
-__all__ = ["RankingWeights", "load_weights", "read_metadata", "save_weights", "shipped_weights"]
+__all__ = ["RankingWeights", "load_weights", "save_weights", "shipped_weights"]
 
 _FORM = "3"
 _FORMER = "2"  # without what :data:`_LATER` names
@@ -134,7 +134,7 @@ def load_weights(source: str | os.PathLike[str] | Traversable, fingerprint: str 
     place = Path(source) if isinstance(source, str | os.PathLike) else source
     try:
         data = place.read_bytes()
-        arrays, metadata = load(data), read_metadata(data)
+        arrays, metadata = load(data), _read_metadata(data)
     except FileNotFoundError:
         raise ConfigError(f"weights {source}: there is no such file; train one with `hexamem train`") from None
     except (SafetensorError, ValueError, struct.error) as error:
@@ -161,7 +161,7 @@ def shipped_weights(name: str) -> Traversable | None:
     return found if name.isidentifier() and found.is_file() else None
 
 
-def read_metadata(data: bytes) -> dict[str, str]:
+def _read_metadata(data: bytes) -> dict[str, str]:
     """What the head of a safetensors file tells beside its arrays.
 
     Raises:
