@@ -54,8 +54,8 @@ class LabelReading:
     def __init__(self, user: str, task: LabelTask, embed: Embed, prompt: Prompt) -> None:
         self.task, self.prompt = task, prompt
         self.board = ScopeBoard(task)
-        self.events = Vocabulary(user, "event", embed, seeds=label_types("event"), synonyms=type_synonyms("event"))
-        self.entities = Vocabulary(user, "entity", embed, seeds=label_types("entity"), synonyms=type_synonyms("entity"))
+        self.events = Vocabulary(user, "event", embed, types=label_types("event"), synonyms=type_synonyms("event"))
+        self.entities = Vocabulary(user, "entity", embed, types=label_types("entity"), synonyms=type_synonyms("entity"))
         for vocabulary in (self.events, self.entities):
             vocabulary.restore(task.labels)
         self.known = Wording(
