@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import tzinfo
 from typing import NamedTuple
 
-from hexamem.agents.page_reading import LabelNames, meant_by, said
+from hexamem.agents.page_texts import PageTexts, said, scope_path
 from hexamem.intent.page_bounds import BoundStep, PageCut, PageLimits, cut_pages, estimated_tokens
 from hexamem.intent.page_memos import digest_text, page_header, page_memo
 from hexamem.memory_types.base import new_id, utc_now
@@ -47,13 +47,6 @@ _STALE = 500
 _MARKERS = ("session", "session_id")
 _FOLD = 8
 _FOLD_EARLY = 4  # a memo of memos may end here, where a thread or session does
-
-
-class PageTexts(NamedTuple):
-    """Header and memo of a page."""
-
-    header: str
-    memo: str
 
 
 class _Thread(NamedTuple):
@@ -225,7 +218,6 @@ class Memorizer:
         self, tx: Transaction, work: _Work, made: Mapping[str, list[tuple[PageCut, PageRow, list[PageStep]]]]
     ) -> int:
         """Write pages with the texts of those that are closed now."""
-        names = LabelNames(work.vocabulary, tx)
         new: list[PageRow] = []
         changed: list[PageRow] = []
         done = 0
@@ -239,7 +231,7 @@ class Memorizer:
             for at, (cut, found, steps) in enumerate(rows):
                 row = page = replace(found, session=found.session + past)
                 if cut.closed:
-                    page = self._texted(row, steps, before, names, work.zone)
+                    page = self._texted(tx, row, steps, before, work.zone)
                     if at == 0 and opened is not None and opened.tier == "model" and not opened.stale:
                         page = replace(page, header=opened.header, memo=opened.memo or page.memo, tier="model")
                     done += 1
@@ -253,50 +245,45 @@ class Memorizer:
         for page in work.idle:
             closed = replace(page, closed=True, stale=False)
             if page.tier == "embedded":
-                closed = self._anew(tx, closed, names, work.zone)
+                closed = self._anew(tx, closed, work.zone)
             changed.append(closed)
             done += 1
         for page in work.stale:
-            changed.append(self._anew(tx, replace(page, stale=False), names, work.zone))
+            changed.append(self._anew(tx, replace(page, stale=False), work.zone))
             done += 1
         add_pages(tx, new)
         change_pages(tx, changed)
         set_paged(tx, work.reached)
         return done
 
-    def _anew(self, tx: Transaction, page: PageRow, names: LabelNames, zone: tzinfo) -> PageRow:
+    def _anew(self, tx: Transaction, page: PageRow, zone: tzinfo) -> PageRow:
         before = next(iter(pages_before(tx, page)), None)
-        return self._texted(page, page_steps(tx, [page])[page.id], before, names, zone)
+        return self._texted(tx, page, page_steps(tx, [page])[page.id], before, zone)
 
+    @staticmethod
     def _texted(
-        self, page: PageRow, steps: Sequence[PageStep], before: PageRow | None, names: LabelNames, zone: tzinfo
+        tx: Transaction, page: PageRow, steps: Sequence[PageStep], before: PageRow | None, zone: tzinfo
     ) -> PageRow:
-        texts = self.texts(page, steps, before, names, zone)
-        return replace(page, header=texts.header, memo=texts.memo, tier="embedded")
-
-    def texts(
-        self, page: PageRow, steps: Sequence[PageStep], before: PageRow | None, names: LabelNames, zone: tzinfo
-    ) -> PageTexts:
-        """Header and memo of a page without a model; empty where all its steps are forgotten."""
+        """The page with header and memo made without a model; empty where all its steps are forgotten."""
         heard = [said(step) for step in steps if step.active]
-        if not heard:
-            return PageTexts("", "")
-        header = page_header(
-            heard,
-            zone,
-            session=page.session,
-            scope=names.path(page.scope_id),
-            before=before.memo if before is not None else "",
-            before_at=before.ended_at if before is not None else None,
-            meant=meant_by(steps),
-        )
-        return PageTexts(header, page_memo(heard))
+        texts = PageTexts("", "")
+        if heard:
+            header = page_header(
+                heard,
+                zone,
+                session=page.session,
+                scope=scope_path(tx, page.scope_id),
+                before=before.memo if before is not None else "",
+                before_at=before.ended_at if before is not None else None,
+            )
+            texts = PageTexts(header, page_memo(heard))
+        return replace(page, header=texts.header, memo=texts.memo, tier="embedded")
 
     def shown(self, tx: Transaction, page: PageRow) -> PageRow:
         """An open page with its texts as of now; a closed one as it is."""
         if page.closed or page.tier == "model":
             return page
-        return self._anew(tx, page, LabelNames(None, tx), read_zone(tx.timezone))
+        return self._anew(tx, page, read_zone(tx.timezone))
 
     # ------------------------------------------------------------------ memos of memos
 

@@ -35,7 +35,7 @@ from hexamem.agents.managers.semantic import SemanticOperation
 from hexamem.agents.managers.shared import ItemOperation, Reading, salvaged_operations
 from hexamem.agents.managers.showing import shown_before, shown_items, shown_steps
 from hexamem.agents.managers.vault import VaultOperation
-from hexamem.agents.page_notes import PageTexts
+from hexamem.agents.page_texts import PageTexts
 from hexamem.intent.contract import Embed, LabelBatch
 from hexamem.memory_types import ItemKind, MemoryItem
 from hexamem.memory_types.proposals import Proposal

@@ -15,9 +15,9 @@ from langgraph.runtime import get_runtime
 from langgraph.types import Send
 
 from hexamem.agents.contract import Batch, Instruction, Manager, MetaManager, Proposals
+from hexamem.agents.labelling.batches import ReadTask, read_label_task, write_label_batch
 from hexamem.errors import MissingUserError
 from hexamem.graphs.ingest_batches import BatchTakenError, advance, read_batch, waiting_steps
-from hexamem.graphs.ingest_labels import TaskOfBatch, read_label_task, write_label_batch
 from hexamem.graphs.ingest_state import (
     IngestContext,
     IngestState,
@@ -289,7 +289,7 @@ class IngestNodes:
     def single_finish(self, result: StructuredResult[Any]) -> dict[str, Any]:
         context, parts = _context(), self._parts
         assert parts.single_call is not None
-        carried, read = cast("tuple[Any, TaskOfBatch | None]", result.carry)
+        carried, read = cast("tuple[Any, ReadTask | None]", result.carry)
         outcome = parts.single_call.finish(replace(result, carry=carried))
         degraded = list(outcome.degraded)
         if outcome.labels is not None and read is not None:

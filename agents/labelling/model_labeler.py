@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from hexamem.agents.labelling.reading import AGENT, LabelReading
 from hexamem.agents.labelling.schemas import BatchLabels, salvaged_labels
 from hexamem.agents.labelling.task import LabelTask
-from hexamem.agents.page_notes import PageTexts
+from hexamem.agents.page_texts import PageTexts
 from hexamem.intent.contract import Embed, LabelBatch
 from hexamem.models import Budget, BudgetRefusal, CallInput, Reservation, StructuredCall, Usage, UsageMeter
 from hexamem.prompts import Prompt, load_prompt

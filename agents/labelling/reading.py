@@ -20,8 +20,7 @@ from hexamem.agents.labelling.checks import (
 from hexamem.agents.labelling.new_scopes import NewScopes
 from hexamem.agents.labelling.schemas import MOST_ENTITIES, MOST_EVENTS, BatchLabels, StepLabels
 from hexamem.agents.labelling.task import CUT, LabelTask, ScopeBoard, shown_earlier, shown_scopes, shown_steps
-from hexamem.agents.page_notes import PageTexts, kept_notes
-from hexamem.agents.page_slots import shown_pages
+from hexamem.agents.page_texts import PageTexts, kept_notes, shown_pages
 from hexamem.intent.contract import Embed, LabelBatch, LabeledStep
 from hexamem.intent.label_types import label_types, type_synonyms
 from hexamem.intent.vocabulary import Vocabulary

@@ -15,40 +15,27 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal, Protocol
 
-import numpy as np
-
-from hexamem.agents.labelling.intent_labeler import _by_own_name, _by_path, _intent, _labeled, _view
-from hexamem.agents.labelling.task import LabelTask
-from hexamem.agents.page_notes import write_page_notes
-from hexamem.agents.page_slots import read_page_slots
-from hexamem.intent.contract import Embed, LabeledStep
+from hexamem.agents.labelling.batches import ReadTask, read_task, write_task
+from hexamem.intent.contract import Embed
 from hexamem.memory_types import utc_now
-from hexamem.memory_types.times import read_zone
-from hexamem.stores.documents import searchable
-from hexamem.stores.labelling import write_labels
 from hexamem.stores.ledger import Ledger, Transaction
 from hexamem.stores.ledger.jobs import enqueue
-from hexamem.stores.ledger.labels import LabelMarks, mark_corrected, read_label_marks, read_labels
+from hexamem.stores.ledger.labels import read_label_marks
 from hexamem.stores.ledger.refining import (
-    WindowStep,
     first_seq,
     has_job,
-    labels_before,
     latest_seq,
     mark_provisional,
-    open_scopes,
     read_refined,
     set_refined,
-    steps_around,
     steps_to_refine,
 )
 from hexamem.stores.ledger.usage import add_usage
-from hexamem.stores.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from hexamem.agents.labelling.model_labeler import ModelLabeler, Refined
+    from hexamem.agents.labelling.model_labeler import Refined
     from hexamem.models import Budget, RetryPolicy, UsageMeter
     from hexamem.models.reply_form import Method
 
@@ -56,10 +43,7 @@ __all__ = ["KIND", "LabelRefining", "RefineOutcome", "RefiningSettings"]
 
 KIND = "label"
 _FULL, _REST = "full", "rest"  # keys: a batch is full; what is left is to be labelled though it is not
-_BEFORE = 6  # steps shown before the batch, and before each step that stands apart
-_SCOPES = 24
 _CALLS = 2  # of a batch: one, and its repair
-_KEPT_USERS = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,37 +80,12 @@ class _Write(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Read:
-    """A batch as it was read.
-
-    Attributes:
-        marks: by which it is seen whether it is still right.
-        names: of all labels, scopes by path.
-        reached: ``seq`` of its last step.
-    """
-
-    task: LabelTask
-    marks: LabelMarks
-    names: dict[str, str]
-    reached: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Job:
     """How a run writes: in the job's own transaction, which ends the job."""
 
     write: _Write
     complete: Callable[[Transaction], None]
     rest: bool
-
-
-@dataclass(slots=True)
-class _Gists:
-    """Gists by scope as the model last wrote them, and the marks of the labels as it left them."""
-
-    marks: LabelMarks
-    refined: int
-    by_scope: dict[str, str]
 
 
 class LabelRefining:
@@ -156,7 +115,6 @@ class LabelRefining:
         self._ledger, self._model, self._embed, self._notices = ledger, model, embed, notices
         self.settings = settings or RefiningSettings()
         self.budget, self._retries = budget, retries
-        self._gists: dict[str, _Gists] = {}
         self._told: set[tuple[str, str]] = set()
         self._guard = threading.Lock()
 
@@ -219,11 +177,13 @@ class LabelRefining:
             attempt: from the third on, the batch is halved each time: it may be too long for the model.
             last: whether no further attempt follows; then one step that brought no answer is passed over.
         """
-        from hexamem.agents.labelling.model_labeler import LabelBudget
+        from hexamem.agents.labelling.model_labeler import LabelBudget, ModelLabeler
         from hexamem.models import UsageMeter
 
         usage = UsageMeter(KIND)
-        labeler = self._labeler(user, usage)
+        labeler = ModelLabeler(
+            user, self._model, self._embed, method=self.settings.method, usage=usage, retries=self._retries
+        )
         job = _Job(write=write, complete=complete, rest=rest)
         size = 1 if last and attempt > 1 else max(1, self.settings.batch >> max(0, attempt - 2))
         while True:
@@ -235,7 +195,7 @@ class LabelRefining:
             budget = LabelBudget(calls=_CALLS, tokens=self.settings.tokens, parent=self.budget)
             refined = labeler.refine(read.task, budget)
             if refined.answered:
-                if not self._write(user, read, refined, usage, job):
+                if not self._write(read, refined, usage, job):
                     continue  # labels were corrected, or text was redacted, while the model read it
                 for line in refined.batch.degraded:
                     self._tell(user, line)
@@ -258,111 +218,32 @@ class LabelRefining:
                 self._keep_usage(usage, job)
             return RefineOutcome(status="failed", reason=_for_the_queue(refined.reason))
 
-    def _labeler(self, user: str, usage: UsageMeter) -> ModelLabeler:
-        from hexamem.agents.labelling.model_labeler import ModelLabeler
+    def _read(self, user: str, size: int, rest: bool) -> ReadTask | None:
+        """The next batch; None where there is none, or it is not full."""
+        wanted = size if rest else self.settings.batch
 
-        return ModelLabeler(
-            user,
-            self._model,
-            self._embed,
-            method=self.settings.method,
-            usage=usage,
-            retries=self._retries,
-        )
+        def chosen(tx: Transaction) -> list[int]:
+            since = read_refined(tx)
+            found = [] if since is None else steps_to_refine(tx, since, wanted, self.settings.below)[:size]
+            return found if rest or len(found) >= min(wanted, size) else []
 
-    def _read(self, user: str, size: int, rest: bool) -> _Read | None:
-        """The next batch, with what was known before its first step; None where there is none, or it is not full."""
-        with self._ledger.read(user) as tx:
-            since = read_refined(tx) if tx.user_id else None
-            if since is None:
-                return None
-            wanted = size if rest else self.settings.batch
-            chosen = steps_to_refine(tx, since, wanted, self.settings.below)[:size]
-            if not chosen or (len(chosen) < min(wanted, size) and not rest):
-                return None
-            marks = read_label_marks(tx)
-            window = steps_around(tx, chosen, _BEFORE)
-            stored = read_labels(tx)
-            used = labels_before(tx, chosen[0])
-            scopes = open_scopes(tx, chosen[0], _SCOPES)
-            ids = {one.step.id for one in window if one.seq in set(chosen)}
-            # Of single steps here and there no memo can be made.
-            pages = read_page_slots(tx, ids) if self.settings.below is None else ()
-            zone = read_zone(tx.timezone)
-        labels = _by_path(stored)
-        vocabulary = Vocabulary(stored)
-        carried = {one for label_id in used for one in (vocabulary.canonical(label_id), *vocabulary.above(label_id))}
-        held = self._known_gists(user, marks, since)
-        gists: dict[str, str] = {}
-        for scope in scopes:
-            own = vocabulary.canonical(scope.label_id)
-            label = vocabulary.by_id.get(own)
-            if label is None:
-                continue
-            # The ledger's gist may tell of steps to come; what the model wrote last, and the summaries, do not.
-            gist = held.get(own) or (label.gist if not scope.ahead else "")
-            gists[own] = gist or " · ".join(dict.fromkeys(filter(None, scope.summaries)))
-        task = LabelTask(
-            window=tuple(self._views(window)),
-            chosen=frozenset(ids),
-            labels=tuple(labels),
-            scopes=gists,
-            used=frozenset(carried),
-            pages=pages,
-            zone=zone,
-        )
-        return _Read(task=task, marks=marks, names={one.id: one.name for one in labels}, reached=chosen[-1])
+        # Of single steps here and there no memo can be made.
+        return read_task(self._ledger, self._embed, user, chosen, pages=self.settings.below is None)
 
-    def _known_gists(self, user: str, marks: LabelMarks, since: int) -> dict[str, str]:
-        """What the model wrote of scopes, unless anything was corrected, redacted or erased since."""
-        with self._guard:
-            held = self._gists.get(user)
-            if held is None or (held.marks.corrected, held.refined) != (marks.corrected, since):
-                self._gists.pop(user, None)
-                return {}
-            return held.by_scope
-
-    def _views(self, window: Sequence[WindowStep]) -> list[LabeledStep]:
-        texts = [searchable(one.step.index_text) for one in window]
-        vectors = np.asarray(self._embed(texts), dtype=np.float32)
-        return [
-            _labeled(_view(one.step, text, vector), one.intent)
-            for one, text, vector in zip(window, texts, vectors, strict=True)
-        ]
-
-    def _write(self, user: str, read: _Read, refined: Refined, usage: UsageMeter, job: _Job) -> bool:
-        """Write a batch, unless labels or texts were changed meanwhile by a person: it is then labelled anew."""
+    def _write(self, read: ReadTask, refined: Refined, usage: UsageMeter, job: _Job) -> bool:
+        """Write a batch, unless labels or texts were changed meanwhile: it is then labelled anew."""
         batch = refined.batch
         with job.write() as tx:
             add_usage(tx, usage.drain())
-            if read_label_marks(tx).corrected != read.marks.corrected:
+            if not write_task(tx, read, batch, refined.pages, indexed_elsewhere=not self._ledger.embedded):
                 return False
-            write_page_notes(tx, refined.pages)
-            write_labels(
-                tx,
-                _by_own_name(batch.labels, read.names),
-                (),
-                {},
-                [_intent(one) for one in batch.steps if one.tier == "model"],
-                indexed_elsewhere=not self._ledger.embedded,
-                by="model",
-            )
             mark_provisional(tx, [one.step.id for one in batch.steps if one.tier == "embedded"], False)
-            mark_corrected(tx)  # the embedded labeler continues from what the model made of it
             set_refined(tx, read.reached)
             job.complete(tx)
             self._queue_next(tx, job.rest)
-            after = read_label_marks(tx)
-        gists = {one.id: one.gist for one in batch.labels if one.kind == "scope" and one.gist}
-        with self._guard:
-            held = self._gists.pop(user, None)
-            kept = held.by_scope if held is not None else {}
-            self._gists[user] = _Gists(after, read.reached, {**kept, **gists})
-            while len(self._gists) > _KEPT_USERS:
-                self._gists.pop(next(iter(self._gists)))
         return True
 
-    def _pass_over(self, read: _Read, usage: UsageMeter, job: _Job, *, done: bool) -> None:
+    def _pass_over(self, read: ReadTask, usage: UsageMeter, job: _Job, *, done: bool) -> None:
         """Leave what no answer came for with its labels for good, so that it does not hold up what follows."""
         with job.write() as tx:
             add_usage(tx, usage.drain())
@@ -399,7 +280,6 @@ class LabelRefining:
     def drop(self, user: str) -> None:
         """Forget what is kept in memory of a user."""
         with self._guard:
-            self._gists.pop(user, None)
             self._told = {one for one in self._told if one[0] != user}
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
+from typing import TYPE_CHECKING
 
-from hexamem.agents.page_slots import PageSlot
 from hexamem.intent.contract import LabeledStep
 from hexamem.memory_types.cutting import trimmed
 from hexamem.memory_types.labels import Label
 from hexamem.memory_types.local_time import in_zone
 from hexamem.stores.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from hexamem.agents.page_texts import PageSlot
 
 __all__ = ["LabelTask", "ScopeBoard", "abridged", "shown_earlier", "shown_scopes", "shown_steps"]
 
