@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from datetime import tzinfo
 from typing import Protocol
 
-from hexamem.intent.contract import LabeledStep
 from hexamem.memory_types import ItemKind, MemoryItem
 from hexamem.memory_types.proposals import Proposal
 from hexamem.memory_types.step import Step
@@ -35,7 +34,6 @@ class HeardStep:
     scope: str = ""
     events: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
-    labels: LabeledStep | None = None
 
     @property
     def said_by_user(self) -> bool:

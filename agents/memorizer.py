@@ -2,7 +2,7 @@
 
 It follows the ledger by ``seq``, as labelling does: what it did not come to is done at the next call, and nothing is
 done twice. All of it is by rules and costs no call. Where a model labels, it writes headers and memos in the same reply
-(see :mod:`.page_notes`); only memos of memos have a call of their own, made in the background.
+(see :mod:`.page_texts`); only memos of memos have a call of their own, made in the background.
 """
 
 from __future__ import annotations

@@ -25,16 +25,17 @@ from hexamem.agents.labelling.schemas import (
     salvaged_notes,
 )
 from hexamem.agents.labelling.task import LabelTask, shown_earlier, shown_scopes
-from hexamem.agents.managers.core import CoreOperation
-from hexamem.agents.managers.episodic import EpisodicOperation
-from hexamem.agents.managers.kinds import FORMS
-from hexamem.agents.managers.model import proposals_from
-from hexamem.agents.managers.procedural import ProceduralOperation
-from hexamem.agents.managers.resource import ResourceOperation
-from hexamem.agents.managers.semantic import SemanticOperation
+from hexamem.agents.managers.forms import (
+    FORMS,
+    CoreOperation,
+    EpisodicOperation,
+    ProceduralOperation,
+    ResourceOperation,
+    SemanticOperation,
+    VaultOperation,
+)
 from hexamem.agents.managers.shared import ItemOperation, Reading, salvaged_operations
 from hexamem.agents.managers.showing import shown_before, shown_items, shown_steps
-from hexamem.agents.managers.vault import VaultOperation
 from hexamem.agents.page_texts import PageTexts
 from hexamem.intent.contract import Embed, LabelBatch
 from hexamem.memory_types import ItemKind, MemoryItem
@@ -194,7 +195,7 @@ class SingleCall:
         by_rules: list[str] = []
         for kind, reading in asked.readings.items():
             given = _operations(reply, kind) if reply is not None else ()
-            kept, lost = proposals_from(reading, given, kind)
+            kept, lost = reading.proposals(given, kind)
             proposals += kept
             if lost:
                 told.append(f"{AGENT}: {lost} of {len(given)} {kind} operations could not be used and were left out")

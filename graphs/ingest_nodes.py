@@ -245,17 +245,13 @@ class IngestNodes:
         return self._managed(context, kind, batch, found)
 
     def manage_prepare(self, model: ModelManager, state: ManageInput) -> Any:
-        from hexamem.agents.managers.model import ManagerTask
-
         context = _context()
         return model.prepare(
-            ManagerTask(
-                batch=self._batch(context, state["batch"]),
-                instruction=as_instruction(state["instruction"]),
-                nearest=self._items(context, state["nearest"]),
-                budget=context.budget,
-                usage=context.usage,
-            )
+            self._batch(context, state["batch"]),
+            as_instruction(state["instruction"]),
+            self._items(context, state["nearest"]),
+            context.budget,
+            context.usage,
         )
 
     def manage_finish(self, model: ModelManager, result: StructuredResult[Any]) -> dict[str, Any]:

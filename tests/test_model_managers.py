@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from hexamem import CoreItem, EpisodicItem, SemanticItem
 from hexamem.agents.contract import Batch, HeardStep, Instruction, Proposals
-from hexamem.agents.managers.kinds import FORMS
+from hexamem.agents.managers.forms import FORMS
 from hexamem.agents.managers.model import ModelManager, manager_prompt
 from hexamem.agents.managers.shared import Reading
 from hexamem.agents.meta_manager import ModelMetaManager, is_small_talk
@@ -321,8 +321,7 @@ def test_whatever_a_model_writes_every_proposal_holds(data: st.DataObject) -> No
     values.update({"sensitivity": "high"} if "sensitivity" in values else {})
     one = form.operation.model_validate(values)
     reading = Reading(form=form, batch=batch, instruction=Instruction(kind=form.kind), nearest=KNOWN)
-    if not reading.problems(one):
-        made = reading.proposal(one, "x")
+    for made in reading.proposals([one], "x")[0]:
         assert made.evidence[0].step_id in {"step_1", "step_2", "step_3"}
         assert (made.target is None) == (made.operation == "add")
         assert made.target is None or made.target in KNOWN

@@ -39,7 +39,7 @@ def agents_tier(
     Args:
         meta, managers: the embedded ones, which do what a model cannot.
     """
-    from hexamem.agents.managers.kinds import FORMS
+    from hexamem.agents.managers.forms import FORMS
     from hexamem.agents.managers.model import ModelManager
     from hexamem.agents.meta_manager import ModelMetaManager
 
