@@ -163,11 +163,11 @@ class SingleCall:
             labelling = LabelReading(batch.user, task.labelling, self._embed, self._prompt)
         notes: dict[str, str] = {}
         if labelling is not None:
-            notes = {one: f"like: {'; '.join(near)}" for one, near in labelling._candidates().items() if near}
+            notes = {one: f"like: {'; '.join(near)}" for one, near in labelling.candidates().items() if near}
         messages = self._prompt.render(
             scopes=shown_scopes(labelling.board) if labelling else "none: leave steps and gists empty",
             event_types=event_inventory(labelling.events, labelling.task.used) if labelling else "none",
-            entity_types=labelling._entity_inventory() if labelling else "none",
+            entity_types=labelling.entity_inventory() if labelling else "none",
             items="\n".join(
                 f"{kind}:\n{shown_items(one.form, one.handles, one.nearest, batch.zone)}"
                 for kind, one in readings.items()

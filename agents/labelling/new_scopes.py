@@ -8,7 +8,6 @@ from collections.abc import Collection
 from hexamem.agents.labelling.checks import one_line, scripts_of
 from hexamem.agents.labelling.task import ScopeBoard
 from hexamem.intent.label_names import fold_name, refusal
-from hexamem.intent.scope_text import explicit_keys
 from hexamem.memory_types.labels import Label
 from hexamem.stores.vocabulary import SEPARATOR
 
@@ -74,13 +73,12 @@ class NewScopes:
         ]
         return named[0] if len(set(named)) == 1 else None
 
-    def scope_of(self, scope: str, parent: str | None, *, after: str | None = None) -> str | None:
+    def scope_of(self, scope: str, parent: str | None) -> str | None:
         """The id of the scope that is meant, made if it is new; None where it cannot be kept.
 
         Args:
             scope: handle, name or path.
             parent: of a new name: handle, name or path of the wider scope.
-            after: the scope of the step before, under whose goal a numbered part without a parent lies.
         """
         if self.refusal(scope, None) is not None:
             return None
@@ -88,7 +86,7 @@ class NewScopes:
         handle = self._handle(text)
         if handle is not None:
             return self._board.by_handle[handle]
-        above = self._above(parent, text, after)
+        above = self._above(parent, text)
         if above is None:
             found = self.known(text)
             if found is not None:
@@ -105,15 +103,11 @@ class NewScopes:
             place = made
         return place
 
-    def _above(self, parent: str | None, text: str, after: str | None) -> str | None:
+    def _above(self, parent: str | None, text: str) -> str | None:
         given = one_line(parent or "")
         if given and fold_name(given) != fold_name(text) and self.refusal(given, None) is None:
             return self.scope_of(given, None)
-        if not explicit_keys(text) or after is None:
-            return None
-        own = self._board.canonical(after) if after not in self._made else after
-        name = self._name(own).rpartition(SEPARATOR)[2]
-        return self._parent(own) if explicit_keys(name) else own
+        return None
 
     def _child(self, parent: str | None, own: str) -> str | None:
         place = (parent, fold_name(own))

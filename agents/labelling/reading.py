@@ -78,17 +78,17 @@ class LabelReading:
         return self.prompt.render(
             scopes=shown_scopes(self.board),
             event_types=event_inventory(self.events, self.task.used),
-            entity_types=self._entity_inventory(),
+            entity_types=self.entity_inventory(),
             earlier=shown_earlier(self.task, self.board),
             pages=self.pages(),
-            steps=shown_steps(self.task, self.board, self._candidates()),
+            steps=shown_steps(self.task, self.board, self.candidates()),
         )
 
     def pages(self) -> str:
         """The pages of the batch, as the prompt shows them."""
         return shown_pages(self.task.pages, {one.step.id: number for number, one in enumerate(self.task.batch, 1)})
 
-    def _candidates(self) -> dict[str, list[str]]:
+    def candidates(self) -> dict[str, list[str]]:
         """The event types nearest to each step: those it has, then by meaning. Fine ones only if in use."""
         found: dict[str, list[str]] = {}
         for one in self.task.batch:
@@ -103,7 +103,7 @@ class LabelReading:
             found[one.step.id] = list(dict.fromkeys(names))[:_CANDIDATES]
         return found
 
-    def _entity_inventory(self) -> str:
+    def entity_inventory(self) -> str:
         own = [label.name for label in self.entities.live() if label.id in self.task.used]
         return ", ".join(list(dict.fromkeys([*own, *label_types("entity")]))[:_ENTITIES_SHOWN])
 
@@ -168,7 +168,7 @@ class LabelReading:
         number: int,
         lost: dict[str, list[int]],
     ) -> LabeledStep:
-        scope = self.scopes.scope_of(given.scope, given.parent, after=self._previous(one, before))
+        scope = self.scopes.scope_of(given.scope, given.parent)
         events = self._events(given.events, one)
         if scope is None and not events:
             lost.setdefault("labels", []).append(number)
@@ -206,17 +206,6 @@ class LabelReading:
         """What the window shows before the batch, and between its steps up to this one."""
         place = next(place for place, other in enumerate(self.task.window) if other.step.id == one.step.id)
         return [other for other in self.task.window[:place] if other.step.id not in self.task.chosen]
-
-    def _previous(self, one: LabeledStep, before: Sequence[LabeledStep]) -> str | None:
-        """The scope of the step before this one in its thread."""
-        labelled = {other.step.id: other for other in before}
-        found: str | None = None
-        for other in self.task.window:
-            if other.step.id == one.step.id:
-                break
-            if other.step.thread_id == one.step.thread_id:
-                found = labelled.get(other.step.id, other).scope
-        return found
 
     def _events(self, names: Sequence[str], one: LabeledStep) -> tuple[str, ...]:
         """The ids of event types; a new one comes below a coarse type, the step's own where its name says none."""

@@ -1,4 +1,7 @@
-"""The model tier as durable work: batches of labelled steps go to the model, and come back as revisions.
+"""The model tier of labelling as durable work: a call gives a batch of steps their contextual intent (STITCH, section 3).
+
+The paper asks a model once a cue and step: scope, event, entities, coreference. Here one call of 8 to 20 steps gives
+all of them. Where a part of a reply cannot be kept, the label that the step had stays.
 
 The embedded labeler labels in the write path, so that recall works at once. Its steps wait in the ledger under a job of
 kind ``label``; each run of the job makes one batch: read, call, write. Labels, the mark of how far the model has come,
@@ -9,15 +12,20 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING
 
+from hexamem.agents.contract import Job, WorkOutcome
 from hexamem.agents.labelling.batches import ReadTask, read_task, write_task
-from hexamem.intent.contract import Embed
+from hexamem.agents.labelling.reading import AGENT, LabelReading
+from hexamem.agents.labelling.schemas import BatchLabels, salvaged_labels
+from hexamem.agents.page_texts import PageTexts
+from hexamem.intent.contract import Embed, LabelBatch
 from hexamem.memory_types import utc_now
+from hexamem.models import Budget, BudgetRefusal, CallInput, Reservation, StructuredCall, UsageMeter
+from hexamem.prompts import load_prompt
 from hexamem.stores.ledger import Ledger, Transaction
 from hexamem.stores.ledger.jobs import enqueue
 from hexamem.stores.ledger.labels import read_label_marks
@@ -35,11 +43,9 @@ from hexamem.stores.ledger.usage import add_usage
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from hexamem.agents.labelling.model_labeler import Refined
-    from hexamem.models import Budget, RetryPolicy, UsageMeter
-    from hexamem.models.reply_form import Method
+    from hexamem.models import Method, RetryPolicy
 
-__all__ = ["KIND", "LabelRefining", "RefineOutcome", "RefiningSettings"]
+__all__ = ["KIND", "LabelRefining", "RefiningSettings"]
 
 KIND = "label"
 _FULL, _REST = "full", "rest"  # keys: a batch is full; what is left is to be labelled though it is not
@@ -65,27 +71,27 @@ class RefiningSettings:
     method: Method = "json_schema"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RefineOutcome:
-    """What became of a run; ``failed`` may succeed later, ``waits`` when there is budget again."""
+class LabelBudget(Budget):
+    """What one batch may spend; it remembers what was refused.
 
-    status: Literal["done", "failed", "waits"]
-    reason: str = ""
+    Attributes:
+        refused: the latest refusal.
+        own: whether it was this budget that refused, and not the one that pays for it.
+    """
 
+    refused: BudgetRefusal | None = None
+    own = False
 
-class _Write(Protocol):
-    """Opens the transaction of a job, which is committed only while the job is ours."""
-
-    def __call__(self) -> AbstractContextManager[Transaction]: ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Job:
-    """How a run writes: in the job's own transaction, which ends the job."""
-
-    write: _Write
-    complete: Callable[[Transaction], None]
-    rest: bool
+    def reserve(self, tokens: int, *, up_to: int | None = None) -> Reservation | BudgetRefusal:
+        """As :meth:`Budget.reserve`."""
+        granted = super().reserve(tokens, up_to=up_to)
+        if isinstance(granted, BudgetRefusal):
+            self.refused = granted
+            above = self.parent.reserve(tokens) if self.parent is not None else None
+            self.own = not isinstance(above, BudgetRefusal)
+            if isinstance(above, Reservation):
+                above.release()
+        return granted
 
 
 class LabelRefining:
@@ -112,9 +118,12 @@ class LabelRefining:
         budget: Budget | None = None,
         retries: RetryPolicy | None = None,
     ) -> None:
-        self._ledger, self._model, self._embed, self._notices = ledger, model, embed, notices
+        self._ledger, self._embed, self._notices = ledger, embed, notices
         self.settings = settings or RefiningSettings()
-        self.budget, self._retries = budget, retries
+        self.budget, self._prompt = budget, load_prompt(AGENT)
+        self._call = StructuredCall(
+            model, BatchLabels, agent=AGENT, method=self.settings.method, retries=retries, salvage=salvaged_labels
+        )
         self._told: set[tuple[str, str]] = set()
         self._guard = threading.Lock()
 
@@ -158,65 +167,60 @@ class LabelRefining:
 
     # ------------------------------------------------------------------ one batch
 
-    def run(
-        self,
-        user: str,
-        write: _Write,
-        complete: Callable[[Transaction], None],
-        *,
-        rest: bool,
-        attempt: int = 1,
-        last: bool = False,
-    ) -> RefineOutcome:
-        """Label one batch and queue the next.
+    def run(self, user: str, job: Job, *, rest: bool, last: bool = False) -> WorkOutcome:
+        """Label one batch with one call, and one more where the reply does not fit, and queue the next.
+
+        From the third attempt on the batch is halved each time: it may be too long for the model.
 
         Args:
-            write: opens the job's transaction.
-            complete: takes the job off the queue in it.
             rest: whether a batch may be smaller than the settings say.
-            attempt: from the third on, the batch is halved each time: it may be too long for the model.
             last: whether no further attempt follows; then one step that brought no answer is passed over.
         """
-        from hexamem.agents.labelling.model_labeler import LabelBudget, ModelLabeler
-        from hexamem.models import UsageMeter
-
         usage = UsageMeter(KIND)
-        labeler = ModelLabeler(
-            user, self._model, self._embed, method=self.settings.method, usage=usage, retries=self._retries
-        )
-        job = _Job(write=write, complete=complete, rest=rest)
-        size = 1 if last and attempt > 1 else max(1, self.settings.batch >> max(0, attempt - 2))
+        size = 1 if last and job.attempt > 1 else max(1, self.settings.batch >> max(0, job.attempt - 2))
         while True:
-            read = self._read(user, size, rest or attempt > 1)
+            read = self._read(user, size, rest or job.attempt > 1)
             if read is None:
-                with write() as tx:
-                    complete(tx)
-                return RefineOutcome(status="done")
+                with job.write() as tx:
+                    job.complete(tx)
+                return WorkOutcome()
             budget = LabelBudget(calls=_CALLS, tokens=self.settings.tokens, parent=self.budget)
-            refined = labeler.refine(read.task, budget)
-            if refined.answered:
-                if not self._write(read, refined, usage, job):
+            reading = LabelReading(user, read.task, self._embed, self._prompt)
+            result = self._call.invoke(
+                CallInput(
+                    messages=reading.messages(),
+                    budget=budget,
+                    usage=usage,
+                    operation=KIND,
+                    validate=reading.problems,
+                )
+            )
+            if result.value is not None or result.usage.output_tokens:  # a reply that is no use is an answer too
+                batch = reading.labelled(result.value, result.degraded)
+                if not self._write(read, batch, reading.notes(result.value), usage, job, rest):
                     continue  # labels were corrected, or text was redacted, while the model read it
-                for line in refined.batch.degraded:
+                for line in batch.degraded:
                     self._tell(user, line)
-                return RefineOutcome(status="done")
-            refusal = budget.refused
+                return WorkOutcome()
+            refusal, reason = budget.refused, next(iter(result.degraded), f"{AGENT}: no reply came")
             if refusal is not None and not budget.own:
                 self._tell(user, f"{refusal.reason}; the embedded labels stay until there is more")
                 self._keep_usage(usage, job)
-                return RefineOutcome(status="waits", reason=refusal.reason)
+                return WorkOutcome(status="waits", reason=refusal.reason)
             if refusal is not None and len(read.task.chosen) > 1:
                 size = len(read.task.chosen) // 2
                 continue
-            self._tell(user, f"{refined.reason}; the embedded labels stay")
-            if refusal is not None:  # one step that costs more than a batch may
-                self._pass_over(read, usage, job, done=True)
-                return RefineOutcome(status="done", reason=refined.reason)
-            if last:
-                self._pass_over(read, usage, job, done=False)
-            else:
+            self._tell(user, f"{reason}; the embedded labels stay")
+            if refusal is None and not last:
                 self._keep_usage(usage, job)
-            return RefineOutcome(status="failed", reason=_for_the_queue(refined.reason))
+            else:
+                self._pass_over(read, usage, job)
+            if refusal is not None:  # one step that costs more than a batch may
+                with job.write() as tx:
+                    job.complete(tx)
+                    self._queue_next(tx, rest)
+                return WorkOutcome(reason=reason)
+            return WorkOutcome(status="failed", reason=_for_the_queue(reason))
 
     def _read(self, user: str, size: int, rest: bool) -> ReadTask | None:
         """The next batch; None where there is none, or it is not full."""
@@ -230,29 +234,33 @@ class LabelRefining:
         # Of single steps here and there no memo can be made.
         return read_task(self._ledger, self._embed, user, chosen, pages=self.settings.below is None)
 
-    def _write(self, read: ReadTask, refined: Refined, usage: UsageMeter, job: _Job) -> bool:
+    def _write(
+        self,
+        read: ReadTask,
+        batch: LabelBatch,
+        pages: Mapping[str, PageTexts],
+        usage: UsageMeter,
+        job: Job,
+        rest: bool,
+    ) -> bool:
         """Write a batch, unless labels or texts were changed meanwhile: it is then labelled anew."""
-        batch = refined.batch
         with job.write() as tx:
             add_usage(tx, usage.drain())
-            if not write_task(tx, read, batch, refined.pages, indexed_elsewhere=not self._ledger.embedded):
+            if not write_task(tx, read, batch, pages, indexed_elsewhere=not self._ledger.embedded):
                 return False
             mark_provisional(tx, [one.step.id for one in batch.steps if one.tier == "embedded"], False)
             set_refined(tx, read.reached)
             job.complete(tx)
-            self._queue_next(tx, job.rest)
+            self._queue_next(tx, rest)
         return True
 
-    def _pass_over(self, read: ReadTask, usage: UsageMeter, job: _Job, *, done: bool) -> None:
+    def _pass_over(self, read: ReadTask, usage: UsageMeter, job: Job) -> None:
         """Leave what no answer came for with its labels for good, so that it does not hold up what follows."""
         with job.write() as tx:
             add_usage(tx, usage.drain())
             if read_label_marks(tx).corrected == read.marks.corrected:
                 set_refined(tx, read.reached)
                 mark_provisional(tx, read.task.chosen, False)
-            if done:
-                job.complete(tx)
-                self._queue_next(tx, job.rest)
 
     def _queue_next(self, tx: Transaction, rest: bool) -> None:
         since = read_refined(tx) or 0
@@ -261,7 +269,7 @@ class LabelRefining:
         elif not rest:
             self.queue(tx)
 
-    def _keep_usage(self, usage: UsageMeter, job: _Job) -> None:
+    def _keep_usage(self, usage: UsageMeter, job: Job) -> None:
         rows = usage.drain()
         if rows:
             with job.write() as tx:

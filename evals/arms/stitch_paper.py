@@ -2,7 +2,7 @@
 
 Four calls a step: the thematic scope with its running gist, the event types, the entity types, and coreference with the
 canonical summary. Vocabularies are flat and induced from what is said; labels that mean the same are merged every 50
-steps. It is the expensive form against which the batched one (``agents/labelling/model_labeler.py``) and the embedded
+steps. It is the expensive form against which the batched one (``agents/labelling/refining.py``) and the embedded
 labeler are compared; its prompts are our own words. A call that brings nothing leaves the simplest label and says so.
 """
 
