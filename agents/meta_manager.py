@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from hexamem.agents.contract import Batch, Instruction, MetaManager
+from hexamem.agents.labelling.schemas import salvaged
 from hexamem.agents.managers.showing import shown_before, shown_steps
 from hexamem.memory_types import ItemKind
 from hexamem.models import Budget, CallInput, Method, ModelReply, StructuredCall, StructuredResult, UsageMeter
@@ -152,12 +153,5 @@ def is_small_talk(batch: Batch) -> bool:
 
 def _salvaged(data: object) -> RoutingReply | None:
     listed = data.get("managers") if isinstance(data, Mapping) else data
-    found = []
-    for one in listed[: 2 * _MOST] if isinstance(listed, list) else ():
-        try:
-            found.append(
-                ManagerTasks.model_validate({"steps": [], "task": "", **one} if isinstance(one, Mapping) else one)
-            )
-        except ValidationError:
-            continue
+    found = salvaged(listed, ManagerTasks, steps=[], task="")
     return RoutingReply(managers=found) if found else None

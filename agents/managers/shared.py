@@ -12,10 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from hexamem.agents.applying.evidence import find_quote
 from hexamem.agents.contract import Batch, HeardStep, Instruction
+from hexamem.agents.labelling.schemas import salvaged
 from hexamem.errors import InvalidInputError
 from hexamem.memory_types import ItemKind, MemoryItem
 from hexamem.memory_types.proposals import Evidence, Proposal
@@ -25,7 +26,6 @@ __all__ = ["ItemOperation", "ManagerForm", "Reading", "salvaged_operations", "st
 
 _MOST_A_STEP, _MOST_SPARE = 2, 4
 _LONGEST_QUOTE = 600
-_LONGEST_LIST = 200
 _COARSE_DATE = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2]))?")
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?(?:[T ].*)?")
 _REFERENCE = re.compile(r"\{\{vault:[^{}]*\}\}")
@@ -241,19 +241,8 @@ def stands_in(quote: str, heard: HeardStep) -> bool:
 
 def salvaged_operations(data: object, operation: type[ItemOperation]) -> list[ItemOperation]:
     """The operations that can be read of a list in a reply, one by one; what is missing counts as null."""
-    found = []
-    blank: dict[str, object] = {
-        name: [] if name in ("merged", "ends") else None
-        for name in (*operation.own_fields(), "target", "merged", "ends")
-    }
-    for one in data[:_LONGEST_LIST] if isinstance(data, list) else ():
-        if not isinstance(one, Mapping):
-            continue
-        try:
-            found.append(operation.model_validate({**blank, **one}))
-        except ValidationError:
-            continue
-    return found
+    blank = dict.fromkeys((*operation.own_fields(), "target"))
+    return salvaged(data, operation, **blank, merged=[], ends=[])
 
 
 def _filled(value: object) -> bool:
