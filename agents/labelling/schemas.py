@@ -104,7 +104,14 @@ def salvaged_labels(data: object) -> BatchLabels | None:
     """The steps, gists and pages of a reply that can be read; None where there is no step."""
     if not isinstance(data, Mapping):
         return None
-    blank = {"scope": "", "parent": None, "events": [], "entities": [], "resolved": None, "summary": ""}
+    blank: dict[str, object] = {
+        "scope": "",
+        "parent": None,
+        "events": [],
+        "entities": [],
+        "resolved": None,
+        "summary": "",
+    }
     steps = salvaged(data.get("steps"), StepLabels, **blank)
     gists = salvaged(data.get("gists"), ScopeGist)
     return BatchLabels(steps=steps, gists=gists, pages=salvaged_notes(data.get("pages"))) if steps else None
