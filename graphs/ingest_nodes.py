@@ -259,8 +259,6 @@ class IngestNodes:
         return self._managed(context, model.kind, result.carry.batch, model.finish(result))  # type: ignore[attr-defined]
 
     def single_prepare(self, state: ManageInput) -> Any:
-        from hexamem.agents.single_call import SingleTask
-
         context, parts = _context(), self._parts
         assert parts.single_call is not None
         step_ids = state["batch"]
@@ -268,17 +266,15 @@ class IngestNodes:
         known = state.get("nearest_by_kind") or {}
         items = self._items(context, [item_id for ids in known.values() for item_id in ids])
         call = parts.single_call.prepare(
-            SingleTask(
-                batch=self._batch(context, step_ids),
-                labelling=read.task if read is not None else None,
-                instructions=tuple(as_instruction(one) for one in state.get("instructions") or ()),
-                nearest={
-                    kind: {item_id: items[item_id] for item_id in known.get(kind, ()) if item_id in items}
-                    for kind in ITEM_KINDS
-                },
-                budget=context.budget,
-                usage=context.usage,
-            )
+            self._batch(context, step_ids),
+            tuple(as_instruction(one) for one in state.get("instructions") or ()),
+            {
+                kind: {item_id: items[item_id] for item_id in known.get(kind, ()) if item_id in items}
+                for kind in ITEM_KINDS
+            },
+            read.task if read is not None else None,
+            context.budget,
+            context.usage,
         )
         return replace(call, carry=(call.carry, read))
 
@@ -291,8 +287,9 @@ class IngestNodes:
         if outcome.labels is not None and read is not None:
             why = write_label_batch(parts.ledger, context.user, read, outcome.labels, outcome.pages)
             degraded += [f"{SINGLE}: {why}"] if why else []
-        batch = carried.task.batch
-        return self._managed(context, SINGLE, batch, Proposals(proposals=outcome.proposals, degraded=tuple(degraded)))
+        return self._managed(
+            context, SINGLE, carried.batch, Proposals(proposals=outcome.proposals, degraded=tuple(degraded))
+        )
 
     def _items(self, context: IngestContext, item_ids: Sequence[str]) -> dict[str, MemoryItem]:
         with self._parts.ledger.read(context.user) as tx:

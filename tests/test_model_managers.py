@@ -19,7 +19,7 @@ from hexamem.agents.managers.forms import FORMS
 from hexamem.agents.managers.model import ModelManager, manager_prompt
 from hexamem.agents.managers.shared import Reading
 from hexamem.agents.meta_manager import ModelMetaManager, is_small_talk
-from hexamem.agents.single_call import SingleCall, SingleReply, SingleTask
+from hexamem.agents.single_call import SingleCall, SingleReply
 from hexamem.graphs.ingest_state import read_back, written
 from hexamem.memory_types import MemoryItem, Step
 from hexamem.memory_types.cutting import without_parts
@@ -404,16 +404,16 @@ def test_one_call_proposes_for_all_kinds_and_the_rules_do_what_cannot_be_used(sc
     lines = [FACT, "LIKES tea", "EVENT 2025-03-09: dentist"]
     server = scripted_server(answer)
     single = SingleCall(server.chat_model(), {kind: ByRules(kind) for kind in FORMS}, None, retries=QUICK)
-    task = SingleTask(batch=batch_of(*lines), instructions=(Instruction(kind="core"), Instruction(kind="semantic")))
-    outcome = single.finish(single.call.invoke(single.prepare(task)))
+    orders = (Instruction(kind="core"), Instruction(kind="semantic"))
+    outcome = single.finish(single.call.invoke(single.prepare(batch_of(*lines), orders, {})))
     assert [one.kind for one in outcome.proposals] == ["core", "episodic", "semantic"]
     assert (outcome.pages, outcome.degraded) == ({}, ())
     good = answer(server.requests[0]).content
     server.follow([Reply(content={**good, "semantic": [{**GOOD, "quote": "never said"}]})])  # type: ignore[dict-item]
-    outcome = single.finish(single.call.invoke(single.prepare(task)))
+    outcome = single.finish(single.call.invoke(single.prepare(batch_of(*lines), orders, {})))
     assert [one.proposed_by for one in outcome.proposals] == ["core", "episodic", "rules.semantic"]
     server.follow([Reply(status=500)])
-    outcome = single.finish(single.call.invoke(single.prepare(task)))
+    outcome = single.finish(single.call.invoke(single.prepare(batch_of(*lines), orders, {})))
     assert [one.proposed_by for one in outcome.proposals] == ["rules.core", "rules.semantic"]
     assert outcome.degraded[-1] == "single_call: the embedded engine did the work of core, semantic"
 

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING
 
-from hexamem.intent.contract import LabeledStep
+from hexamem.intent.contract import LabeledStep, StepView
 from hexamem.memory_types.cutting import trimmed
 from hexamem.memory_types.labels import Label
 from hexamem.memory_types.local_time import in_zone
+from hexamem.memory_types.step import Step
 from hexamem.stores.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from hexamem.agents.page_texts import PageSlot
 
-__all__ = ["LabelTask", "ScopeBoard", "abridged", "shown_earlier", "shown_scopes", "shown_steps"]
+__all__ = ["LabelTask", "ScopeBoard", "abridged", "shown_earlier", "shown_scopes", "shown_steps", "thread", "who"]
 
 LONGEST_TEXT = 1_500
 """Characters of a step that are shown; of a longer one the beginning and the end."""
@@ -51,6 +52,11 @@ class LabelTask:
     def batch(self) -> tuple[LabeledStep, ...]:
         """The steps to be labelled, in order."""
         return tuple(one for one in self.window if one.step.id in self.chosen)
+
+    @property
+    def threads(self) -> tuple[str, ...]:
+        """The threads of the steps that are shown."""
+        return tuple(dict.fromkeys(one.step.thread_id for one in self.window))
 
 
 class ScopeBoard:
@@ -126,7 +132,7 @@ def shown_steps(task: LabelTask, board: ScopeBoard, candidates: Mapping[str, Seq
         number += 1
         step = one.step
         when = in_zone(step.occurred_at, task.zone).strftime("%a %Y-%m-%d %H:%M")
-        lines.append(f"[{number}] {when} {_thread(one, task)}{abridged(_who(one), 80)}")
+        lines.append(f"[{number}] {when} {thread(step.thread_id, task.threads)}{who(step)}")
         lines += [f"| {line}" for line in _cut(trimmed(step.text)).splitlines() if line.strip()]
         if near := candidates.get(step.id):
             lines.append(f"like: {'; '.join(near)}")
@@ -135,17 +141,20 @@ def shown_steps(task: LabelTask, board: ScopeBoard, candidates: Mapping[str, Seq
 
 def _context(one: LabeledStep, task: LabelTask, board: ScopeBoard) -> str:
     text = abridged(one.resolved_text, _EARLIER_TEXT)
-    return f"({abridged(board.shown(one.scope), 120)}) {_thread(one, task)}{abridged(_who(one), 80)}: {text}"
+    return (
+        f"({abridged(board.shown(one.scope), 120)}) {thread(one.step.thread_id, task.threads)}{who(one.step)}: {text}"
+    )
 
 
-def _who(one: LabeledStep) -> str:
-    step = one.step
-    return step.role if step.speaker == step.role else f"{step.speaker} ({step.role})"
+def who(step: StepView | Step) -> str:
+    """The speaker of a step, with the role where that is another."""
+    return abridged(step.role if step.speaker == step.role else f"{step.speaker} ({step.role})", 80)
 
 
-def _thread(one: LabeledStep, task: LabelTask) -> str:
-    threads = list(dict.fromkeys(step.step.thread_id for step in task.window))
-    return f"thread {threads.index(one.step.thread_id) + 1}, " if len(threads) > 1 else ""
+def thread(thread_id: str, shown: Iterable[str]) -> str:
+    """The number of a thread among those that are shown, where there are several."""
+    threads = list(dict.fromkeys(shown))
+    return f"thread {threads.index(thread_id) + 1}, " if len(threads) > 1 else ""
 
 
 def _cut(text: str) -> str:
