@@ -344,12 +344,13 @@ class Ingesting:
     def _parts(self) -> IngestParts:
         from hexamem.agents.applying.applier import Applier
         from hexamem.agents.applying.nearest_items import nearest_items
-        from hexamem.agents.managers.tiers import agents_tier, embedded_tier, single_tier
+        from hexamem.agents.reader import EmbeddedMetaManager, Reader, embedded_managers
         from hexamem.graphs.ingest_nodes import IngestParts
 
         memory, settings, models = self._memory, self._settings, self._memory.model_tier.models
         reads = memory.reading_embedder
-        meta, managers = embedded_tier(reads)
+        reader = Reader(reads)  # shared, so that a batch is read once
+        meta, managers = EmbeddedMetaManager(reader), embedded_managers(reader)
         applier = Applier(
             memory.ledger,
             memory.cipher,
@@ -358,12 +359,25 @@ class Ingesting:
             projector=memory.projector,
         )
         made: dict[str, Any] = {}
+        method = settings.model_method
         if settings.mode == "agents":
-            by_model = agents_tier(models, settings.model_method, meta, managers)
-            made["model_meta_manager"], made["model_managers"] = by_model
-        elif settings.mode == "single_call":
+            from hexamem.agents.managers.forms import FORMS
+            from hexamem.agents.managers.model import ModelManager
+            from hexamem.agents.meta_manager import ModelMetaManager
+
+            found = {kind: models.of(form.agent) for kind, form in FORMS.items()}
+            made["model_managers"] = {
+                kind: ModelManager(FORMS[kind], model, managers[kind], method=method)
+                for kind, model in found.items()
+                if model is not None
+            }
+            if (model := models.of("meta_manager")) is not None:
+                made["model_meta_manager"] = ModelMetaManager(model, meta, method=method)
+        elif settings.mode == "single_call" and (model := models.of("managers")) is not None:
+            from hexamem.agents.single_call import SingleCall
+
             made["embed"] = reads.embed_documents if settings.labels != "off" else None
-            made["single_call"] = single_tier(models, settings.model_method, managers, made["embed"])
+            made["single_call"] = SingleCall(model, managers, made["embed"], method=method)
         most, small = (_NEAR, _NEAR) if self.by_model else (_NEAR_EMBEDDED, _SMALL)
         return IngestParts(
             ledger=memory.ledger,
