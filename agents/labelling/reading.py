@@ -17,9 +17,9 @@ from hexamem.agents.labelling.checks import (
     scripts_of,
     summary_fits,
 )
-from hexamem.agents.labelling.new_scopes import NewScopes
 from hexamem.agents.labelling.schemas import MOST_ENTITIES, MOST_EVENTS, BatchLabels, StepLabels
-from hexamem.agents.labelling.task import CUT, LabelTask, ScopeBoard, shown_earlier, shown_scopes, shown_steps
+from hexamem.agents.labelling.scopes import ScopeBoard
+from hexamem.agents.labelling.task import CUT, LabelTask, shown_earlier, shown_scopes, shown_steps
 from hexamem.agents.page_texts import PageTexts, kept_notes, shown_pages
 from hexamem.intent.contract import Embed, LabelBatch, LabeledStep
 from hexamem.intent.label_types import label_types, type_synonyms
@@ -52,7 +52,7 @@ class LabelReading:
 
     def __init__(self, user: str, task: LabelTask, embed: Embed, prompt: Prompt) -> None:
         self.task, self.prompt = task, prompt
-        self.board = ScopeBoard(task)
+        self.board = ScopeBoard(user, task)
         self.events = Vocabulary(user, "event", embed, types=label_types("event"), synonyms=type_synonyms("event"))
         self.entities = Vocabulary(user, "entity", embed, types=label_types("entity"), synonyms=type_synonyms("entity"))
         for vocabulary in (self.events, self.entities):
@@ -69,7 +69,7 @@ class LabelReading:
         for part in ("words", "numbers", "scripts"):
             getattr(self.loose, part).update(getattr(self.known, part))
         self.loose.counts = self.known.counts
-        self.scopes = NewScopes(user, self.board, self.known.scripts, limit=len(task.chosen) + 2)
+        self.board.scripts = self.known.scripts
 
     # ------------------------------------------------------------------ asking
 
@@ -121,7 +121,7 @@ class LabelReading:
         if any(not 0 < number <= count for number in numbers):
             told.append(f"there are steps that were not asked for; the steps are 1 to {count}")
         for one in reply.steps[:count]:
-            if why := self.scopes.refusal(one.scope, one.parent):
+            if why := self.board.refusal(one.scope, one.parent):
                 told.append(f"step {one.step}: {why}")
             if not any(name.strip() for name in one.events):
                 told.append(f"step {one.step} has no event type; give one to {MOST_EVENTS}")
@@ -148,7 +148,7 @@ class LabelReading:
             else:
                 steps.append(self._step(one, own, steps, number, lost))
         gists = self._gists(reply)
-        labels = {one.id: one for one in (*self.events.changed(), *self.entities.changed(), *self.scopes.made())}
+        labels = {one.id: one for one in (*self.events.changed(), *self.entities.changed(), *self.board.made())}
         by_id = {one.id: one for one in self.task.labels} | labels
         for label_id, gist in gists.items():
             labels[label_id] = by_id[label_id].model_copy(update={"gist": gist})
@@ -168,7 +168,7 @@ class LabelReading:
         number: int,
         lost: dict[str, list[int]],
     ) -> LabeledStep:
-        scope = self.scopes.scope_of(given.scope, given.parent)
+        scope = self.board.scope_of(given.scope, given.parent)
         events = self._events(given.events, one)
         if scope is None and not events:
             lost.setdefault("labels", []).append(number)
@@ -226,7 +226,7 @@ class LabelReading:
     def _gists(self, reply: BatchLabels | None) -> Mapping[str, str]:
         found = {}
         for one in reply.gists if reply is not None else ():
-            label_id = self.scopes.known(one.scope)
+            label_id = self.board.known(one.scope)
             gist = one_line(self.prompt.restore(one.gist)).replace("|", "¦")
             if label_id is not None and gist_fits(gist, self.loose):
                 found[label_id] = gist

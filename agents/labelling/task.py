@@ -12,12 +12,12 @@ from hexamem.memory_types.cutting import trimmed
 from hexamem.memory_types.labels import Label
 from hexamem.memory_types.local_time import in_zone
 from hexamem.memory_types.step import Step
-from hexamem.stores.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
+    from hexamem.agents.labelling.scopes import ScopeBoard
     from hexamem.agents.page_texts import PageSlot
 
-__all__ = ["LabelTask", "ScopeBoard", "abridged", "shown_earlier", "shown_scopes", "shown_steps", "thread", "who"]
+__all__ = ["LabelTask", "abridged", "shown_earlier", "shown_scopes", "shown_steps", "thread", "who"]
 
 LONGEST_TEXT = 1_500
 """Characters of a step that are shown; of a longer one the beginning and the end."""
@@ -57,41 +57,6 @@ class LabelTask:
     def threads(self) -> tuple[str, ...]:
         """The threads of the steps that are shown."""
         return tuple(dict.fromkeys(one.step.thread_id for one in self.window))
-
-
-class ScopeBoard:
-    """The scopes that a prompt lists, by short handle, and all scopes by name.
-
-    Args:
-        task: what is shown.
-    """
-
-    def __init__(self, task: LabelTask) -> None:
-        self.names = {one.id: one.name for one in task.labels if one.kind == "scope"}
-        self._vocabulary = Vocabulary([one for one in task.labels if one.kind == "scope"])
-        self.gists: dict[str, str] = {}
-        for label_id, gist in task.scopes.items():
-            own = self._vocabulary.canonical(label_id)
-            for one in reversed(self._vocabulary.above(own)):
-                self.gists.setdefault(one, task.scopes.get(one, ""))
-            self.gists[own] = gist or self.gists.get(own, "")
-        # Wide before narrow, in order of name, so that a tree can be read off the list.
-        ordered = sorted((one for one in self.gists if one in self.names), key=lambda one: self.names[one].casefold())
-        self.handles = {label_id: f"S{number}" for number, label_id in enumerate(ordered, 1)}
-        self.by_handle = {handle: label_id for label_id, handle in self.handles.items()}
-
-    def canonical(self, label_id: str) -> str:
-        """The scope that an id stands for."""
-        return self._vocabulary.canonical(label_id)
-
-    def parent(self, label_id: str) -> str | None:
-        """The scope above one."""
-        return self._vocabulary.parent(label_id)
-
-    def shown(self, label_id: str) -> str:
-        """How a step's scope is told: its handle, else its path."""
-        own = self.canonical(label_id)
-        return self.handles.get(own) or self.names.get(own, "none")
 
 
 def abridged(text: str, most: int) -> str:
