@@ -8,9 +8,8 @@ from typing import Any
 
 from hexamem.agents.applying.contradictions import Placement, closed, history, place
 from hexamem.agents.applying.duplicates import fold, join_sources, statement_of
-from hexamem.agents.applying.item_edits import ItemEdits
+from hexamem.agents.applying.item_edits import Changes, Checked, ItemEdits
 from hexamem.agents.applying.slots import slot_of
-from hexamem.agents.applying.state import Changes, Checked
 from hexamem.errors import NotFoundError
 from hexamem.memory_types import CoreItem, MemoryItem, OperationKind, Sensitivity, VaultItem, item_from
 from hexamem.memory_types.base import utc_now
