@@ -6,6 +6,7 @@ What cannot be kept of a step keeps the labels it had, step by step and part by 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import replace
 
 from hexamem.agents.labelling.checks import (
@@ -65,10 +66,8 @@ class LabelReading:
             + [name for label_id, name in self.board.names.items() if label_id in self.board.handles]
             + list(self.board.gists.values())
         )
-        self.loose = Wording([" ".join(map(str, range(13)))])  # "two nights" may become "2 nights"
-        for part in ("words", "numbers", "scripts"):
-            getattr(self.loose, part).update(getattr(self.known, part))
-        self.loose.counts = self.known.counts
+        self.loose = deepcopy(self.known)
+        self.loose.numbers.update(map(str, range(13)))  # "two nights" may become "2 nights"
         self.board.scripts = self.known.scripts
 
     # ------------------------------------------------------------------ asking
