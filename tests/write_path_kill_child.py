@@ -46,9 +46,12 @@ import hexamem.stores.recording
 import hexamem.user  # noqa: F401
 from hexamem import Memory, Settings
 from hexamem.agents.labelling.intent_labeler import IntentLabeling
-from hexamem.agents.managers.tiers import agents_tier, embedded_tier, single_tier
+from hexamem.agents.managers.forms import FORMS
+from hexamem.agents.managers.model import ModelManager
+from hexamem.agents.meta_manager import ModelMetaManager
+from hexamem.agents.reader import EmbeddedMetaManager, Reader, embedded_managers
+from hexamem.agents.single_call import SingleCall
 from hexamem.graphs.ingest_nodes import IngestNodes
-from hexamem.models.chat_models import Models
 from hexamem.models.tokens import count_tokens
 from hexamem.stores.embedders import static
 from hexamem.stores.projections import Projector
@@ -239,9 +242,13 @@ def _warm_model(base_url: str) -> ChatOpenAI:
     static.StaticEmbedder().coverage("锁")
     static.StaticEmbedder().embed_documents(["words"])
     count_tokens("words")
-    models, embedded = Models(default=model), embedded_tier(static.StaticEmbedder())
-    agents_tier(models, "json_schema", *embedded)
-    single_tier(models, "json_schema", embedded[1], static.StaticEmbedder().embed_documents)
+    embedder = static.StaticEmbedder()
+    reader = Reader(embedder)
+    managers = embedded_managers(reader)
+    ModelMetaManager(model, EmbeddedMetaManager(reader))
+    for kind, form in FORMS.items():
+        ModelManager(form, model, managers[kind])
+    SingleCall(model, managers, embedder.embed_documents)
     return model
 
 
