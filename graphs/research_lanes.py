@@ -49,7 +49,7 @@ class ResearchLanes:
 
     Attributes:
         search_pages: (user, question, how many) → pages, best first.
-        query_intent: (user, question, vector) → the labels that a question names.
+        query_intent: (user, question) → the labels that a question names.
     """
 
     ledger: Ledger
@@ -96,10 +96,9 @@ class ResearchLanes:
 
     def intent(self, user: str, request: SearchRequest, pool: int) -> SearchFound:
         """The steps whose labels a question names, or that carry the label named, the densest first."""
-        vector = self.embedder.embed_query(request.query)
         weights = self._label(user, request.query)
         if not weights:
-            asked = self.query_intent(user, request.query, vector)
+            asked = self.query_intent(user, request.query)
             weights = {**asked.scopes, **asked.events, **asked.entities}
         if not weights:
             return SearchFound(amiss="a search by labels names no label that there is")

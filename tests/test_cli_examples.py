@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from hexamem import Memory, UserMemory
 from hexamem.cli import main
 from hexamem.cli.app import _COMMAND, COMMANDS
 from hexamem.cli.examples import EXAMPLES
@@ -30,11 +31,18 @@ CHAT = [
 ]
 
 
+def name_scopes(user: UserMemory) -> None:
+    """Give the user the scopes that the examples name: the first step is in "School", the second in "Family"."""
+    user.flush()
+    first, second = (step.id for step in user.steps("family"))
+    user.labels.split(user.labels.of(second).intent.scope, [second], "Family")
+    user.labels.rename(user.labels.of(first).intent.scope, "School")
+    user.labels.pin("School", pinned=False)
+
+
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
     """A folder with a home of alice's at its default place, the files that examples name, and the ids in the home."""
-    from hexamem import Memory
-
     folder = tmp_path_factory.mktemp("examples")
     (folder / "chat.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in CHAT), encoding="utf-8")
     (folder / "notes").mkdir()
@@ -44,6 +52,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str
         alice = memory.user("alice")
         for line in CHAT:
             alice.remember([{key: line[key] for key in ("role", "content", "id")}], "family")
+        name_scopes(alice)
         item = alice.add({"kind": "semantic", "name": "Mia", "summary": "daughter"})
         secret = alice.add({"kind": "vault", "caption": "wifi password"}, secret="marmalade-otter-7719")
         memory.flush()

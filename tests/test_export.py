@@ -134,7 +134,7 @@ def same(one: list[list[tuple[str, float]]], other: list[list[tuple[str, float]]
 def exported(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A filled home with its user's export, with secrets and without; nothing of it is changed by the tests."""
     folder = tmp_path_factory.mktemp("exported")
-    with Memory.open(folder / "home", settings=Settings(background=False)) as memory:
+    with Memory.open(folder / "home", embedder="static", settings=Settings(background=False)) as memory:
         alice = memory.user("alice", timezone="Asia/Shanghai")
         ids = fill(alice)
         alice.export(folder / "plain.jsonl")

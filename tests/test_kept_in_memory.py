@@ -1,4 +1,5 @@
 """What is kept in memory to work faster goes when the words it was made of are taken away."""
+# ruff: noqa: F811 - fixtures come by import
 
 from __future__ import annotations
 
@@ -14,6 +15,8 @@ from sqlalchemy import select
 from hexamem import Memory, Settings, UserMemory
 from hexamem.stores.ledger.schema import recalls
 
+from .manager_script import answer
+from .scripted_server import ServerFactory, loopback_only, scripted_server  # noqa: F401
 from .taking_away import WORD, erases, forgets, redacts
 
 STRATEGIES = ("rrf_neighbours", "label_density", "learned")
@@ -96,15 +99,17 @@ def test_what_an_undone_addition_said_leaves_memory(memory: Memory) -> None:
     assert held(memory.searcher, item.id) == []
 
 
-def test_words_that_the_vault_manager_takes_away_leave_memory(memory: Memory) -> None:
-    user = memory.user("ann")
-    address = f"{WORD}.quill@example.com"
-    told(user, f"My e-mail address is {address}, write to me there.")
-    assert held(memory, address)
-    user.flush()
-    assert [item.kind for item in user.items("vault")] == ["vault"]
-    assert WORD not in user.steps()[0].content
-    assert held(memory, address) == []
+def test_words_that_the_vault_manager_takes_away_leave_memory(tmp_path: Path, scripted_server: ServerFactory) -> None:
+    code = f"{WORD}#77"
+    model = scripted_server(answer).chat_model()
+    with Memory.open(tmp_path / "home", model=model, settings=Settings(background=False, mode="agents")) as memory:
+        user = memory.user("ann")
+        told(user, f"CODE garage: {code}")
+        assert held(memory.searcher, code)
+        user.flush()
+        assert [item.kind for item in user.items("vault")] == ["vault"]
+        assert WORD not in user.steps()[0].content
+        assert held(memory.searcher, code) == []
 
 
 def test_another_user_keeps_what_is_known_of_him(memory: Memory) -> None:

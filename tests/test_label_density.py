@@ -30,12 +30,25 @@ TRIP = [
 ]
 
 
+DAYS = [1, 1, 1, 1, 2, 2, 2, 2, 1, 1]
+
+
+def plan_trip(user: UserMemory) -> tuple[str, ...]:
+    """Store the conversation and put each step into the scope of its day by hand."""
+    ids = user.remember([{"role": role, "content": text} for role, text in TRIP]).step_ids
+    user.flush()
+    for day in (1, 2):
+        steps = [one for one, own in zip(ids, DAYS, strict=True) if own == day]
+        user.labels.move(steps, f"scope:Day {day}")
+    return ids
+
+
 @pytest.fixture(scope="module")
 def trip(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UserMemory]:
     home = tmp_path_factory.mktemp("trip")
     with Memory.open(home / "home", settings=Settings(background=False)) as memory:
         user = memory.user("ann")
-        user.remember([{"role": role, "content": text} for role, text in TRIP])
+        plan_trip(user)
         yield user
 
 
@@ -81,14 +94,15 @@ def test_a_filter_holds_for_the_densest_too(trip: UserMemory) -> None:
 def test_a_merged_scope_is_found_under_the_name_that_it_went_into(tmp_path: Path) -> None:
     with Memory.open(tmp_path / "home", settings=Settings(background=False)) as memory:
         user = memory.user("ann")
-        user.remember([{"role": role, "content": text} for role, text in TRIP])
-        days = [one for one in user.labels.list("scope") if "Day" in one.name]
-        first, second = (next(one for one in days if f"Day {n}" in one.name) for n in (1, 2))
-        user.labels.merge(second.id, first.id)
+        plan_trip(user)
+        (other,) = user.remember("The dentist has no appointment before March.", thread_id="teeth").step_ids
+        user.flush()
+        user.labels.split(user.labels.of(other).intent.scope, [other], "Dentist")
+        user.labels.merge("scope:Day 2", "scope:Day 1")
         found = user.recall("Which restaurant on day 1?", k=10, strategy="label_density")
-        assert {hit.scope for hit in found.hits} == {found.hits[0].scope}
-        other = next(hit for hit in found.hits if "Casa Velha" in hit.text)
-        assert "labels" in {reason.name for reason in other.why}
+        assert {hit.scope for hit in found.hits} == {"Day 1"}
+        moved = next(hit for hit in found.hits if "Casa Velha" in hit.text)
+        assert "labels" in {reason.name for reason in moved.why}
 
 
 def test_without_labels_it_is_the_fused_ranking(tmp_path: Path) -> None:

@@ -15,9 +15,7 @@ from hexamem.retrieval.signals.features import FEATURES, Features
 from hexamem.retrieval.signals.labels import LABEL_FEATURES
 from hexamem.retrieval.strategies import strategy_named
 
-from .test_label_density import TRIP
-
-DAYS = [1, 1, 1, 1, 2, 2, 2, 2, 1, 1]
+from .test_label_density import DAYS, TRIP, plan_trip
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +23,7 @@ def trip(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[UserMemory,
     home = tmp_path_factory.mktemp("trip")
     with Memory.open(home / "home", settings=Settings(background=False, mode="off")) as memory:
         user = memory.user("ann")
-        yield user, user.remember([{"role": role, "content": text} for role, text in TRIP]).step_ids
+        yield user, plan_trip(user)
 
 
 def measured(user: UserMemory, question: str) -> Features:
@@ -80,7 +78,7 @@ def test_a_corrected_label_counts_at_once(tmp_path_factory: pytest.TempPathFacto
     home = tmp_path_factory.mktemp("moved")
     with Memory.open(home / "home", settings=Settings(background=False, mode="off")) as memory:
         user = memory.user("ann")
-        ids = user.remember([{"role": role, "content": text} for role, text in TRIP]).step_ids
+        ids = plan_trip(user)
         question = "Where do I eat on day 2?"
         before = by_day(measured(user, question), ids, "scope_asked_surely")
         scopes = {hit.id: hit.scope for hit in user.recall(question, k=10, kinds="step").hits}

@@ -46,7 +46,7 @@ def alice(labelled_newcomer: UserMemory) -> UserMemory:
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UserMemory]:
     """1,200 steps and 120 items whose few words recur, so that a filter cuts through any ranking."""
     home = tmp_path_factory.mktemp("recall") / "home"
-    with Memory.open(home, settings=Settings(background=False)) as memory:
+    with Memory.open(home, settings=Settings(background=False, mode="off")) as memory:
         user = memory.user("alice")
         draw = np.random.default_rng(5)
         step_ids: list[str] = []

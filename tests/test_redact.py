@@ -24,6 +24,8 @@ from hexamem.stores.lexical import store as lexical_store
 from hexamem.stores.lexical.records import EXACT, LABEL, SPEAKER, STEMMED, open_index
 from hexamem.stores.secrets import find_references, restore_references
 
+from .word_labeler import WordLabeler
+
 Traces = Callable[..., list[str]]
 WORD = "zanzibarquokka"
 
@@ -511,12 +513,16 @@ def test_the_receipt_says_what_was_rewritten(labelled_newcomer: UserMemory) -> N
     )
 
 
-def test_what_labelling_cut_out_of_the_words_goes_with_them(labelled_newcomer: UserMemory) -> None:
+def test_what_labelling_cut_out_of_the_words_goes_with_them(tmp_path: Path) -> None:
     phrase = "crimson walrus tango umbrella velvet sundial"
-    said = f"We plan the renovation of the kitchen, the phrase is {phrase}, and the budget of it is 300 euros."
-    (step_id,) = labelled_newcomer.remember(said).step_ids
-    assert "crimson" in labelled_newcomer.labels.of(step_id).summary
-    labelled_newcomer.redact(phrase)
-    labelled_newcomer.flush()
-    left = f"{labelled_newcomer.labels.of(step_id)} {labelled_newcomer.labels.list()} {labelled_newcomer.history()}"
-    assert not [word for word in phrase.split() if word in left.casefold()]
+    with Memory.open(tmp_path / "home", settings=Settings(background=False), labeler=WordLabeler) as memory:
+        alice = memory.user("alice")
+        (step_id,) = alice.remember(f"The phrase is {phrase}, and the budget is 300 euros.").step_ids
+        alice.flush()
+        summary = alice.labels.of(step_id).summary
+        assert "crimson" in summary
+        assert phrase not in summary
+        alice.redact(phrase)
+        alice.flush()
+        left = f"{alice.labels.of(step_id)} {alice.labels.list()} {alice.history()}"
+        assert not [word for word in phrase.split() if word in left.casefold()]

@@ -57,7 +57,7 @@ def test_a_reranked_recall_says_what_the_cross_encoder_adds(tmp_path: Path) -> N
         user = memory.user("ana")
         user.remember(list(TURNS))
         found = user.recall("What kind of pet does the family have?", k=2, strategy="rerank")
-        assert [hit.text for hit in found.hits][0] == TURNS[0]
+        assert found.hits[0].text == TURNS[0]
         assert len(found.hits) == 2
         assert any(signal.name == "reranker" for signal in found.hits[0].why)
         assert [hit.score for hit in found.hits] == sorted((hit.score for hit in found.hits), reverse=True)

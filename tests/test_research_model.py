@@ -229,9 +229,10 @@ def test_the_tool_gives_the_reason_with_a_bare_answer(opened: Any) -> None:
 def test_no_round_costs_more_than_three_calls_though_every_reply_needs_repair(opened: Any) -> None:
     user, server = opened(plan={"nonsense": 1}, integrate={"nonsense": 1}, reflect={"nonsense": 1})
     found = user.research("What did Theo and Nora do and where?", 3, passages=2)
-    assert len(found.rounds) == 3
-    assert found.usage.calls == server.calls <= CALLS_A_ROUND * 3
-    assert found.answerable  # the embedded engine did the work
+    assert len(found.rounds) > 1
+    assert found.usage.calls == server.calls <= CALLS_A_ROUND * len(found.rounds)
+    assert found.passages
+    assert any("the embedded engine did the work" in one for one in found.degraded)
     assert any("planner" in one for one in found.degraded)
     assert any("reflector" in one for one in found.degraded)
 
@@ -242,6 +243,17 @@ def test_the_question_is_searched_whatever_the_plan_says(opened: Any) -> None:
     queries = [(one.lane, one.query) for one in found.rounds[0].plan.requests]
     assert queries == [("vector", QUESTION), ("keyword", QUESTION), ("keyword", "glaciers")]
     assert any("glaciers" in one.text for one in found.passages)
+
+
+def test_a_search_by_labels_finds_the_steps_whose_labels_its_question_names(opened: Any) -> None:
+    user, _ = opened(plan={"needs": [], "searches": [search("intent", "What happened on day 7?")]})
+    (step_id,) = user.remember("On day 7 we saw a heron.", thread_id="birds").step_ids
+    user.flush()
+    user.labels.split(user.labels.of(step_id).intent.scope, [step_id], "Day 7")
+    found = user.research(QUESTION, 1)
+    [lane] = [one for one in found.rounds[0].lanes if one.lane == "intent"]
+    assert lane.found >= 1
+    assert found.degraded == ()
 
 
 def test_reflection_leads_to_a_second_plan_for_what_is_missing(opened: Any) -> None:
@@ -418,17 +430,19 @@ def test_the_judge_is_told_the_reason_what_was_searched_and_how_many_rounds_are_
 
 def test_a_planner_is_shown_the_scopes_of_several_steps_those_of_most_first(opened: Any) -> None:
     user, server = opened()
-    user.remember("My sourdough needs more rye flour.", thread_id="bread")
+    (bread,) = user.remember("My sourdough needs more rye flour.", thread_id="bread").step_ids
     user.flush()
+    user.labels.split(user.labels.of(bread).intent.scope, [bread], "Bread")
+    user.labels.pin("Bread", pinned=False)
     scopes = user.labels.list("scope")
     user.research(QUESTION, 1)
     shown = re.search(r"<labels>\n(.*)\n</labels>", server.requests[0].text, re.DOTALL)
     assert shown
     counts = {f"- {one.path}": one.steps for one in scopes}
     lines = shown[1].split("\n")
-    assert set(lines) == {one for one, count in counts.items() if count > 1 and "Talk: " not in one}
+    assert set(lines) == {one for one, count in counts.items() if count > 1}
     assert [counts[one] for one in lines] == sorted((counts[one] for one in lines), reverse=True)
-    assert any(count == 1 for count in counts.values())
+    assert counts["- Bread"] == 1
 
 
 def test_what_is_still_open_stands_in_a_later_plan_as_open_and_not_as_searched(opened: Any) -> None:
