@@ -55,7 +55,7 @@ class ReaderSettings:
     bounds: Mapping[ItemKind, float] = field(default_factory=dict)
     dated: float = 0.3
     attribute: float = 0.5
-    supersedes: float = 0.8
+    supersedes: float = 0.97
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +133,9 @@ class Reader:
             if _SHORTEST <= end - start <= _LONGEST
         ]
         vectors = self._embedder.embed_documents([sentence for _, sentence in spans])
-        readings = [self._classifiers.read(vector) for vector in vectors]
+        readings = [
+            self._classifiers.read(sentence, vector) for (_, sentence), vector in zip(spans, vectors, strict=True)
+        ]
         chosen = [
             (step, sentence, reading, kinds)
             for (step, sentence), reading in zip(spans, readings, strict=True)

@@ -5,6 +5,7 @@ Trained by ``scripts/train_reader.py`` on ``evals/corpus``, once for each embedd
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SentenceClassifiers", "SentenceReading", "load_sentence_classifiers"]
+__all__ = ["SentenceClassifiers", "SentenceReading", "load_sentence_classifiers", "sentence_features"]
 
 _FOLDER = Path(__file__).parent / "weights"
 
@@ -42,7 +43,7 @@ class SentenceClassifiers:
     """Weights of all classifiers.
 
     Attributes:
-        types: memory types, one for each row of ``type_weights`` ``(types + 2, d)`` but the last two: "says when" and
+        types: memory types, one for each row of ``type_weights`` ``(types + 2, d + 2)`` but the last two: "says when" and
             "in the past".
         attributes: names of attributes, one for each row of ``attribute_weights``.
         bounds: of each memory type, the probability from which a sentence gives an item, ``(types,)``.
@@ -58,11 +59,16 @@ class SentenceClassifiers:
     bounds: NDArray[np.float32]
     embedder: str
 
-    def read(self, vector: NDArray[np.float32]) -> SentenceReading:
-        """Read a sentence from its vector, ``(d,)``."""
-        scores = self.type_weights @ vector + self.type_bias
+    def read(self, sentence: str, vector: NDArray[np.float32]) -> SentenceReading:
+        """Read a sentence.
+
+        Args:
+            vector: its embedding, ``(d,)``.
+        """
+        features = sentence_features(sentence, vector)
+        scores = self.type_weights @ features + self.type_bias
         *types, dated, past = (1 / (1 + np.exp(-scores))).tolist()
-        logits = self.attribute_weights @ vector + self.attribute_bias
+        logits = self.attribute_weights @ features + self.attribute_bias
         powers = np.exp(logits - logits.max())
         likeliest = int(powers.argmax())
         return SentenceReading(
@@ -78,6 +84,15 @@ class SentenceClassifiers:
         path = _FOLDER / f"sentences_{name}.npz"
         np.savez(path, **{field: np.array(getattr(self, field)) for field in SentenceClassifiers.__slots__})
         return path
+
+
+def sentence_features(sentence: str, vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    """What the classifiers see of a sentence, ``(d + 2,)``: its vector, whether it ends as a question, and its length.
+
+    Training for retrieval moves questions towards their answers, so that the vector alone does not separate them.
+    """
+    asks = float(sentence.rstrip().endswith(("?", "？")))
+    return np.concatenate([vector, np.array([asks, math.log1p(len(sentence)) / 5], np.float32)])
 
 
 @cache

@@ -12,7 +12,7 @@ __all__ = ["CANDIDATES", "rerank"]
 
 CANDIDATES = 40
 """Hits that are read with the question; a perfect order of so many reaches recall@10 0.90 on LoCoMo."""
-_WEIGHT = 0.5
+_WEIGHT = 0.3
 """Of the cross-encoder's logit beside the ranking's score; chosen on the validation part of ``evals/corpus``."""
 _CHARACTERS = 600
 _ROLES = ("user", "assistant", "system", "tool", "other")

@@ -24,7 +24,7 @@ from encoder_training.corpus import files, load, read_json
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
 
-from hexamem.agents.sentence_classifiers import SentenceClassifiers
+from hexamem.agents.sentence_classifiers import SentenceClassifiers, sentence_features
 from hexamem.models.sentences import split_sentences
 from hexamem.stores.embedders import Embedder, open_embedder
 
@@ -99,10 +99,10 @@ def _is_day(value: str) -> bool:
 
 
 def read(embedder: Embedder, sentences: Sequence[Labelled]) -> tuple[np.ndarray, np.ndarray]:
-    """Vectors ``(n, d)`` and labels ``(n, len(NAMES))``."""
-    return SPREAD * embedder.embed_documents([one.text for one in sentences]), np.array(
-        [one.labels for one in sentences]
-    )
+    """Features ``(n, d + 2)`` and labels ``(n, len(NAMES))``."""
+    vectors = embedder.embed_documents([one.text for one in sentences])
+    features = [sentence_features(one.text, vector) for one, vector in zip(sentences, vectors, strict=True)]
+    return SPREAD * np.array(features), np.array([one.labels for one in sentences])
 
 
 def fit(vectors: np.ndarray, labels: np.ndarray, penalty: float) -> list[LogisticRegression]:

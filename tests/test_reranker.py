@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hexamem import Memory
+from hexamem import Memory, Settings
 from hexamem.errors import ModelFileError
 from hexamem.models.reranker import Reranker, open_reranker
 
@@ -53,7 +53,7 @@ def test_a_damaged_model_is_refused_in_one_line(tmp_path: Path) -> None:
 
 
 def test_a_reranked_recall_says_what_the_cross_encoder_adds(tmp_path: Path) -> None:
-    with Memory.open(tmp_path / "home", mode="off") as memory:
+    with Memory.open(tmp_path / "home", settings=Settings(mode="off")) as memory:
         user = memory.user("ana")
         user.remember(list(TURNS))
         found = user.recall("What kind of pet does the family have?", k=2, strategy="rerank")
@@ -70,7 +70,7 @@ def test_without_the_cross_encoder_the_order_is_that_of_the_ranking(
         raise ModelFileError("the model reranker.onnx cannot be read: install hexamem again")
 
     monkeypatch.setattr("hexamem.recalling.open_reranker", missing)
-    with Memory.open(tmp_path / "home", mode="off") as memory:
+    with Memory.open(tmp_path / "home", settings=Settings(mode="off")) as memory:
         user = memory.user("ana")
         user.remember(list(TURNS))
         reranked = user.recall("Which pet is there?", k=3, strategy="rerank")
