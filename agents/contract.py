@@ -7,16 +7,17 @@ the steps, its instruction and the nearest items of its kind, and proposes opera
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import tzinfo
-from typing import Protocol
+from typing import Literal, Protocol
 
-from hexamem.intent.contract import LabeledStep
 from hexamem.memory_types import ItemKind, MemoryItem
 from hexamem.memory_types.proposals import Proposal
 from hexamem.memory_types.step import Step
+from hexamem.stores.ledger import Transaction
 
-__all__ = ["Batch", "HeardStep", "Instruction", "Manager", "MetaManager", "Proposals"]
+__all__ = ["Batch", "HeardStep", "Instruction", "Job", "Manager", "MetaManager", "Proposals", "WorkOutcome"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +36,6 @@ class HeardStep:
     scope: str = ""
     events: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
-    labels: LabeledStep | None = None
 
     @property
     def said_by_user(self) -> bool:
@@ -97,3 +97,21 @@ class Manager(Protocol):
                 merge and remove.
         """
         ...
+
+
+class Job(Protocol):
+    """A durable job: ``write`` opens its transaction, committed only while the job is ours; ``complete`` ends it there."""
+
+    attempt: int
+
+    def write(self) -> AbstractContextManager[Transaction]: ...
+
+    def complete(self, tx: Transaction) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkOutcome:
+    """What became of a job's run; ``failed`` may succeed later, ``waits`` when there is budget again."""
+
+    status: Literal["done", "failed", "waits"] = "done"
+    reason: str = ""

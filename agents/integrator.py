@@ -7,25 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import datetime
 from typing import NamedTuple, cast
 
 from pydantic import Field
 
 from hexamem.agents.applying.evidence import find_quote
 from hexamem.agents.embedded_research import NOT_HELD, Encode, ScoredSentence, extract, score_sentences
-from hexamem.agents.research_agent import ResearchAgent
-from hexamem.agents.research_question import Question
+from hexamem.agents.research_agent import ResearchAgent, ResearchTask
 from hexamem.agents.research_showing import shown_claims, shown_passages
 from hexamem.memory_types.labels import Tier
 from hexamem.memory_types.local_time import in_zone
 from hexamem.memory_types.research import Claim, Passage
-from hexamem.models import Budget, CallInput, ModelReply, StructuredResult, UsageMeter
+from hexamem.models import CallInput, ModelReply, StructuredResult
 
 __all__ = ["ClaimReply", "IntegrateTask", "IntegrationReply", "ModelIntegrator", "Outcome", "embedded_outcome"]
 
 AGENT = "integrator"
-_MOST, _QUESTION, _CLAIMS, _TEXT, _ANSWER, _REASON = 16, 2_000, 40, 600, 4_000, 400
+_MOST, _CLAIMS, _TEXT, _ANSWER, _REASON = 16, 40, 600, 4_000, 400
 
 
 class ClaimReply(ModelReply):
@@ -47,38 +46,29 @@ class IntegrationReply(ModelReply):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IntegrateTask:
+class IntegrateTask(ResearchTask):
     """What is to be integrated.
 
     Attributes:
         fresh: passages of this round, the best first. passages: all that were read, in the order of reading.
         parts: page id → (step id, text) of its steps, for quotes of whole pages.
         needs: the parts of the question: what must be known to answer it.
-        claims: found in earlier rounds. answer, reason: as they stood.
-        number: of the round.
-        asked: needs of all rounds so far; without a model they are follow-up queries.
+        answer, reason: as they stood after earlier rounds.
         tokens: what the passages may take in the prompt.
         encode: the encoder, for the work without a model.
     """
 
-    question: Question
     fresh: tuple[Passage, ...]
     passages: tuple[Passage, ...]
-    claims: tuple[Claim, ...]
     answer: str
     answerable: bool
     reason: str
-    number: int
     now: datetime
-    zone: tzinfo
     tokens: int
     count: Callable[[str], int]
     parts: dict[str, tuple[tuple[str, str], ...]]
     encode: Encode
     needs: tuple[str, ...] = ()
-    asked: tuple[str, ...] = ()
-    budget: Budget | None = None
-    usage: UsageMeter | None = None
 
     def sentences(self) -> list[ScoredSentence]:
         """The sentences of all passages, scored by the encoder, best first."""
@@ -115,7 +105,6 @@ class ModelIntegrator(ResearchAgent[IntegrationReply]):
         return self._ask(
             task,
             (task, handles, short),
-            question=task.question.text[:_QUESTION],
             found=shown_claims(task.claims[-_CLAIMS:], task.zone),
             passages=text,
             parts="\n".join(f"N{number} {need}" for number, need in enumerate(task.needs, 1)) or "the question itself",

@@ -61,40 +61,22 @@ def light_memory(
         scopes: paths by scope id.
     """
     leaves = {page.id: _leaf(page, scopes) for page in pages}
-    made: dict[str, _Node] = {}
-    covers: dict[str, list[str]] = {}
-    for one in digests:  # lower levels first
-        below = [leaves.get(part) or made.get(part) for part in one.covers]
-        if below and all(below):
-            ids = tuple(page_id for node in below if node is not None for page_id in node.page_ids)
-            made[one.id] = _Node(one.level, one.text, ids, one.started_at, one.ended_at, one.seq, one.tier)
-            covers[one.id] = list(one.covers)
+    place = {page_id: number for number, page_id in enumerate(leaves)}
     shown: dict[str, _Node] = dict(leaves)
     costs = {node_id: _cost(node, zone, count) for node_id, node in shown.items()}
-    total = sum(costs.values())
-    order = {page_id: at for at, page_id in enumerate(leaves)}
     for spared in _SPARED:
         last = len(leaves) * (1 - spared)
-        for node_id, kept in made.items():
-            if total <= budget:
+        for one in digests:  # lower levels first
+            if sum(costs.values()) <= budget:
                 break
-            node = kept
-            if not all(part in shown for part in covers[node_id]) or max(map(order.__getitem__, node.page_ids)) > last:
+            below = [shown[part] for part in one.covers if part in shown]
+            ids = tuple(page_id for node in below for page_id in node.page_ids)
+            if not below or len(below) < len(one.covers) or max(map(place.__getitem__, ids)) > last:
                 continue
-            parts = covers[node_id]
-            cost = _cost(node, zone, count)
-            if total - sum(costs[part] for part in parts) + cost <= budget:  # folding all of them may be too much
-                fewer = _fewest(
-                    [shown[part] for part in parts], [costs[part] for part in parts], total - budget, zone, count
-                )
-                if fewer is not None:
-                    held, node, cost = fewer
-                    parts = parts[:held]
-            total += cost - sum(costs.pop(part) for part in parts)
-            for part in parts:
-                del shown[part]
-            name = node_id if parts == covers[node_id] else f"{node_id}+{len(parts)}"
-            shown[name], costs[name] = node, cost
+            for part in one.covers:
+                del shown[part], costs[part]
+            shown[one.id] = _Node(one.level, one.text, ids, one.started_at, one.ended_at, one.seq, one.tier)
+            costs[one.id] = _cost(shown[one.id], zone, count)
     nodes = sorted(shown.values(), key=lambda node: (node.started_at, node.seq))
     nodes = _squeezed(nodes, budget, zone, count)
     memos = tuple(
@@ -113,19 +95,6 @@ def light_memory(
     )
     text = "\n".join(_line(node, f"M{number}", zone) for number, node in enumerate(nodes, 1))
     return LightMemory(memos=memos, text=text, tokens=count(text) if text else 0, pages=len(leaves))
-
-
-def _fewest(
-    nodes: Sequence[_Node], costs: Sequence[int], excess: int, zone: tzinfo, count: Callable[[str], int]
-) -> tuple[int, _Node, int] | None:
-    """The fewest of the oldest nodes that must be folded to save so many tokens: how many, their memo and its cost."""
-    for held in range(2, len(nodes)):
-        if sum(costs[:held]) > excess:
-            node = _folded(nodes[:held], DIGEST_WORDS, zone)
-            cost = _cost(node, zone, count)
-            if sum(costs[:held]) - cost >= excess:
-                return held, node, cost
-    return None
 
 
 def _squeezed(nodes: list[_Node], budget: int, zone: tzinfo, count: Callable[[str], int]) -> list[_Node]:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
+from hexamem.agents.contract import Job, WorkOutcome
 from hexamem.agents.labelling.checks import Wording, gist_fits, one_line
 from hexamem.intent.page_memos import DIGEST_WORDS
 from hexamem.memory_types.local_time import in_zone
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
     from hexamem.models import RetryPolicy
 
-__all__ = ["AGENT", "KIND", "FoldOutcome", "MemoFolding", "MemoReply"]
+__all__ = ["AGENT", "KIND", "MemoFolding", "MemoReply"]
 
 AGENT = "memorizer"
 KIND = "memos"
@@ -44,18 +43,6 @@ class MemoReply(ModelReply):
     """One memo that stands for several."""
 
     memo: str = Field(description="The memo, on one line.")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoldOutcome:
-    """What became of a run; ``failed`` may succeed later, ``waits`` when there is budget again."""
-
-    status: Literal["done", "failed", "waits"]
-    reason: str = ""
-
-
-class _Write(Protocol):
-    def __call__(self) -> AbstractContextManager[Transaction]: ...
 
 
 class MemoFolding:
@@ -91,13 +78,10 @@ class MemoFolding:
         if digest_ids:
             enqueue(tx, KIND, {}, key=_KEY)
 
-    def run(
-        self, user: str, write: _Write, complete: Callable[[Transaction], None], *, last: bool = False
-    ) -> FoldOutcome:
+    def run(self, user: str, job: Job, *, last: bool = False) -> WorkOutcome:
         """Write one memo of memos anew and queue the next.
 
         Args:
-            write: opens the job's transaction. complete: takes the job off the queue in it.
             last: whether no further attempt follows; then the embedded text of this one stays.
         """
         with self._ledger.read(user) as tx:
@@ -105,12 +89,12 @@ class MemoFolding:
             marks = read_label_marks(tx)
             memos = _memos(tx, one) if one is not None else []
         if one is None:
-            with write() as tx:
-                complete(tx)
-            return FoldOutcome(status="done")
+            with job.write() as tx:
+                job.complete(tx)
+            return WorkOutcome()
         granted = self._budget.reserve(_LEAST) if self._budget is not None else None
         if isinstance(granted, BudgetRefusal):
-            return FoldOutcome(status="waits", reason=granted.reason)
+            return WorkOutcome(status="waits", reason=granted.reason)
         if granted is not None:
             granted.release()
         usage = UsageMeter(KIND)
@@ -132,20 +116,20 @@ class MemoFolding:
             self._notices(user, f"memos of user {user!r}: {why}; the embedded memo stays")
         answered = result.value is not None or result.usage.output_tokens > 0
         if not answered and not last:
-            with write() as tx:
+            with job.write() as tx:
                 add_usage(tx, usage.drain())
-            return FoldOutcome(status="failed", reason="the model gave no memo; the memory's notices tell more")
-        with write() as tx:
+            return WorkOutcome(status="failed", reason="the model gave no memo; the memory's notices tell more")
+        with job.write() as tx:
             add_usage(tx, usage.drain())
             # Text that was redacted or forgotten meanwhile must not come back.
             if fits and read_label_marks(tx).corrected == marks.corrected:
                 set_digest_text(tx, one.id, text, "model")
             else:
                 self._leave(user, one.id)
-            complete(tx)
+            job.complete(tx)
             if self._next(tx, user) is not None:
                 enqueue(tx, KIND, {}, key=_KEY)
-        return FoldOutcome(status="done")
+        return WorkOutcome()
 
     def drop(self, user: str) -> None:
         """Forget what is kept in memory of a user."""

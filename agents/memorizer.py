@@ -2,24 +2,24 @@
 
 It follows the ledger by ``seq``, as labelling does: what it did not come to is done at the next call, and nothing is
 done twice. All of it is by rules and costs no call. Where a model labels, it writes headers and memos in the same reply
-(see :mod:`.page_notes`); only memos of memos have a call of their own, made in the background.
+(see :mod:`.page_texts`); only memos of memos have a call of their own, made in the background.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 from typing import NamedTuple
 
-from hexamem.agents.page_reading import LabelNames, meant_by, said
+from hexamem.agents.page_texts import PageTexts, said, scope_path
 from hexamem.intent.page_bounds import BoundStep, PageCut, PageLimits, cut_pages, estimated_tokens
 from hexamem.intent.page_memos import digest_text, page_header, page_memo
 from hexamem.memory_types.base import new_id, utc_now
 from hexamem.memory_types.times import read_zone
 from hexamem.stores.ledger import Ledger, Transaction
 from hexamem.stores.ledger.digests import DigestRow, add_digests, read_digests
-from hexamem.stores.ledger.labels import read_label_marks, read_labels
+from hexamem.stores.ledger.labels import read_labels
 from hexamem.stores.ledger.pages import (
     PageRow,
     PageStep,
@@ -49,31 +49,11 @@ _FOLD = 8
 _FOLD_EARLY = 4  # a memo of memos may end here, where a thread or session does
 
 
-class PageTexts(NamedTuple):
-    """Header and memo of a page."""
-
-    header: str
-    memo: str
-
-
 class _Thread(NamedTuple):
     """What is cut of a thread: its open page, if it has one, and the steps from its start on."""
 
     open: PageRow | None
     steps: list[PageStep]
-
-
-class _Work(NamedTuple):
-    """What one pass read."""
-
-    since: int
-    corrected: int
-    reached: int
-    threads: dict[str, _Thread]
-    idle: list[PageRow]
-    stale: list[PageRow]
-    vocabulary: Vocabulary
-    zone: tzinfo
 
 
 class Memorizer:
@@ -108,29 +88,62 @@ class Memorizer:
         done = 0
         while True:
             with self._ledger.read(user) as tx:
-                if not tx.user_id:
-                    return done
-                work = self._read(tx)
-            if work is None:
-                break
-            made = self._cut(work)
+                if not tx.user_id or not self._due(tx):
+                    break
             with self._ledger.write(user, create=False) as tx:
-                # Erased, or another home was here, or steps were forgotten or redacted since they were read.
-                if not tx.user_id or (read_paged(tx), read_label_marks(tx).corrected) != (work.since, work.corrected):
-                    continue
-                done += self._write(tx, work, made)
+                if tx.user_id:
+                    done += self._pass(tx)
         if done:
             self.fold(user)
         return done
 
     # ------------------------------------------------------------------ one pass
 
-    def _read(self, tx: Transaction) -> _Work | None:
-        since = read_paged(tx)
+    def _due(self, tx: Transaction) -> bool:
         newest = newest_step(tx)
+        fresh = newest is not None and newest[0] > read_paged(tx)
+        return fresh or bool(stale_pages(tx, 1) or self._idle(tx, newest, ()))
+
+    def _pass(self, tx: Transaction) -> int:
+        """Cut the next steps into pages, and write the texts of those that are closed now or stale."""
+        since, newest, zone = read_paged(tx), newest_step(tx), read_zone(tx.timezone)
         fresh = new_steps(tx, since, _BATCH) if newest is not None and newest[0] > since else []
-        held = {page.thread_id: page for page in open_pages(tx)}
+        reached = fresh[-1].seq if fresh else since
+        threads = self._threads(tx, fresh)
+        used = {step.scope_id for one in threads.values() for step in one.steps if step.scope_id}
+        vocabulary = Vocabulary(read_labels(tx, used))
+        new: list[PageRow] = []
+        changed: list[PageRow] = []
+        for one in threads.values():
+            rows = self._cut(tx, one, vocabulary, zone)
+            if one.open is not None:
+                changed.append(replace(rows.pop(0), created_at=one.open.created_at))
+            new += rows
+        done = sum(page.closed for page in (*new, *changed))
+        idle = self._idle(tx, newest, threads) if newest is None or reached >= newest[0] else []
+        for page in idle:
+            closed = replace(page, closed=True, stale=False)
+            changed.append(self._anew(tx, closed, zone) if page.tier == "embedded" else closed)
         stale = stale_pages(tx, _STALE)
+        changed += [self._anew(tx, replace(page, stale=False), zone) for page in stale]
+        add_pages(tx, new)
+        change_pages(tx, changed)
+        set_paged(tx, reached)
+        return done + len(idle) + len(stale)
+
+    def _idle(self, tx: Transaction, newest: tuple[int, datetime] | None, active: Collection[str]) -> list[PageRow]:
+        """The open pages of threads that have rested, those of active threads apart."""
+        if newest is None:
+            return []
+        now, gap = utc_now(), self.limits.gap
+        rest = {
+            page: max(newest[1] - page.ended_at, now - max(page.ended_at, page.created_at)) for page in open_pages(tx)
+        }
+        return [page for page, quiet in rest.items() if page.thread_id not in active and quiet > gap]
+
+    def _threads(self, tx: Transaction, fresh: Sequence[PageStep]) -> dict[str, _Thread]:
+        """The new steps by thread, behind those of its open page."""
+        held = {page.thread_id: page for page in open_pages(tx)} if fresh else {}
         threads: dict[str, _Thread] = {}
         for step in fresh:
             if step.thread_id not in threads:
@@ -138,30 +151,8 @@ class Memorizer:
                 before = steps_from(tx, step.thread_id, page.first_turn, page.last_turn) if page else []
                 threads[step.thread_id] = _Thread(page, before)
             threads[step.thread_id].steps.append(step)
-        if fresh:
-            self._drop_paged(tx, threads)
-        reached = fresh[-1].seq if fresh else since
-        whole = newest is None or reached >= newest[0]
-        idle = []
-        if newest is not None and whole:
-            now = utc_now()
-            for page in held.values():
-                quiet = max(newest[1] - page.ended_at, now - max(page.ended_at, page.created_at))
-                if page.thread_id not in threads and quiet > self.limits.gap:
-                    idle.append(page)
-        if not fresh and not stale and not idle:
-            return None
-        used = {step.scope_id for one in threads.values() for step in one.steps if step.scope_id}
-        return _Work(
-            since,
-            read_label_marks(tx).corrected,
-            reached,
-            threads,
-            idle,
-            stale,
-            Vocabulary(read_labels(tx, used)),
-            read_zone(tx.timezone),
-        )
+        self._drop_paged(tx, threads)
+        return threads
 
     @staticmethod
     def _drop_paged(tx: Transaction, threads: dict[str, _Thread]) -> None:
@@ -176,19 +167,30 @@ class Memorizer:
             else:
                 threads[thread_id] = one._replace(steps=kept)
 
-    def _cut(self, work: _Work) -> dict[str, list[tuple[PageCut, PageRow, list[PageStep]]]]:
-        """The pages of each thread, the last one open."""
-        made: dict[str, list[tuple[PageCut, PageRow, list[PageStep]]]] = {}
-        for thread_id, one in work.threads.items():
-            bounds = [self._bound(step, work.vocabulary) for step in one.steps]
-            session = one.open.session if one.open is not None else 0
-            cuts = cut_pages(bounds, self.limits, max(1, session))
-            rows = []
-            for cut in cuts:
-                steps = one.steps[cut.start : cut.end]
-                rows.append((cut, self._row(steps, bounds[cut.start : cut.end], cut, work.vocabulary), steps))
-            made[thread_id] = rows
-        return made
+    def _cut(self, tx: Transaction, thread: _Thread, vocabulary: Vocabulary, zone: tzinfo) -> list[PageRow]:
+        """The pages of a thread, the last one open, with the texts of those that are closed now."""
+        opened = thread.open if thread.open is not None and not thread.open.stale else None
+        bounds = [self._bound(step, vocabulary) for step in thread.steps]
+        cuts = cut_pages(bounds, self.limits, max(1, thread.open.session if thread.open is not None else 0))
+        rows: list[PageRow] = []
+        before: PageRow | None = None
+        past = 0  # sessions before the first page here
+        for cut in cuts:
+            steps = thread.steps[cut.start : cut.end]
+            page = self._row(steps, bounds[cut.start : cut.end], cut, vocabulary)
+            if not rows:
+                before = next(iter(pages_before(tx, page)), None)
+                if thread.open is None and before is not None:
+                    new_session = abs(steps[0].occurred_at - before.ended_at) > self.limits.gap
+                    past = before.session - (0 if new_session else 1)
+            page = replace(page, session=page.session + past)
+            if cut.closed:
+                page = self._texted(tx, page, steps, before, zone)
+            if not rows and opened is not None and (not cut.closed or opened.tier == "model"):
+                page = replace(page, header=opened.header, memo=opened.memo or page.memo, tier=opened.tier)
+            rows.append(page)
+            before = page
+        return rows
 
     def _bound(self, step: PageStep, vocabulary: Vocabulary) -> BoundStep:
         root = None
@@ -221,82 +223,34 @@ class Memorizer:
             closed=cut.closed,
         )
 
-    def _write(
-        self, tx: Transaction, work: _Work, made: Mapping[str, list[tuple[PageCut, PageRow, list[PageStep]]]]
-    ) -> int:
-        """Write pages with the texts of those that are closed now."""
-        names = LabelNames(work.vocabulary, tx)
-        new: list[PageRow] = []
-        changed: list[PageRow] = []
-        done = 0
-        for thread_id, rows in made.items():
-            opened = work.threads[thread_id].open
-            before = next(iter(pages_before(tx, rows[0][1])), None)
-            past = 0  # sessions before the first page here
-            if opened is None and before is not None:
-                new_session = abs(rows[0][2][0].occurred_at - before.ended_at) > self.limits.gap
-                past = before.session - (0 if new_session else 1)
-            for at, (cut, found, steps) in enumerate(rows):
-                row = page = replace(found, session=found.session + past)
-                if cut.closed:
-                    page = self._texted(row, steps, before, names, work.zone)
-                    if at == 0 and opened is not None and opened.tier == "model" and not opened.stale:
-                        page = replace(page, header=opened.header, memo=opened.memo or page.memo, tier="model")
-                    done += 1
-                elif at == 0 and opened is not None and not opened.stale:
-                    page = replace(row, header=opened.header, memo=opened.memo, tier=opened.tier)
-                if at == 0 and opened is not None:
-                    changed.append(replace(page, created_at=opened.created_at))
-                else:
-                    new.append(page)
-                before = page
-        for page in work.idle:
-            closed = replace(page, closed=True, stale=False)
-            if page.tier == "embedded":
-                closed = self._anew(tx, closed, names, work.zone)
-            changed.append(closed)
-            done += 1
-        for page in work.stale:
-            changed.append(self._anew(tx, replace(page, stale=False), names, work.zone))
-            done += 1
-        add_pages(tx, new)
-        change_pages(tx, changed)
-        set_paged(tx, work.reached)
-        return done
-
-    def _anew(self, tx: Transaction, page: PageRow, names: LabelNames, zone: tzinfo) -> PageRow:
+    def _anew(self, tx: Transaction, page: PageRow, zone: tzinfo) -> PageRow:
         before = next(iter(pages_before(tx, page)), None)
-        return self._texted(page, page_steps(tx, [page])[page.id], before, names, zone)
+        return self._texted(tx, page, page_steps(tx, [page])[page.id], before, zone)
 
+    @staticmethod
     def _texted(
-        self, page: PageRow, steps: Sequence[PageStep], before: PageRow | None, names: LabelNames, zone: tzinfo
+        tx: Transaction, page: PageRow, steps: Sequence[PageStep], before: PageRow | None, zone: tzinfo
     ) -> PageRow:
-        texts = self.texts(page, steps, before, names, zone)
-        return replace(page, header=texts.header, memo=texts.memo, tier="embedded")
-
-    def texts(
-        self, page: PageRow, steps: Sequence[PageStep], before: PageRow | None, names: LabelNames, zone: tzinfo
-    ) -> PageTexts:
-        """Header and memo of a page without a model; empty where all its steps are forgotten."""
+        """The page with header and memo made without a model; empty where all its steps are forgotten."""
         heard = [said(step) for step in steps if step.active]
-        if not heard:
-            return PageTexts("", "")
-        header = page_header(
-            heard,
-            zone,
-            session=page.session,
-            scope=names.path(page.scope_id),
-            before=before.memo if before is not None else "",
-            before_at=before.ended_at if before is not None else None,
-            meant=meant_by(steps),
-        )
-        return PageTexts(header, page_memo(heard))
+        texts = PageTexts("", "")
+        if heard:
+            header = page_header(
+                heard,
+                zone,
+                session=page.session,
+                scope=scope_path(tx, page.scope_id),
+                before=before.memo if before is not None else "",
+                before_at=before.ended_at if before is not None else None,
+            )
+            texts = PageTexts(header, page_memo(heard))
+        return replace(page, header=texts.header, memo=texts.memo, tier="embedded")
 
     def shown(self, tx: Transaction, page: PageRow) -> PageRow:
         """An open page with its texts as of now; a closed one as it is."""
         if page.closed or page.tier == "model":
             return page
-        return self._anew(tx, page, LabelNames(None, tx), read_zone(tx.timezone))
+        return self._anew(tx, page, read_zone(tx.timezone))
 
     # ------------------------------------------------------------------ memos of memos
 

@@ -1,7 +1,6 @@
 """The meta-manager by model: which of the six managers have something to do (MIRIX, arXiv 2507.07957, section 3.2).
 
-The rules look first: a batch of small talk, in which they find nothing and nobody could, goes to nobody and costs no
-call.
+The reader looks first: a batch of small talk, in which it finds nothing, goes to nobody and costs no call.
 """
 
 from __future__ import annotations
@@ -10,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from hexamem.agents.contract import Batch, Instruction, MetaManager
+from hexamem.agents.labelling.schemas import salvaged
 from hexamem.agents.managers.showing import shown_before, shown_steps
 from hexamem.memory_types import ItemKind
 from hexamem.models import Budget, CallInput, Method, ModelReply, StructuredCall, StructuredResult, UsageMeter
@@ -57,18 +57,12 @@ class Routed:
     degraded: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    batch: Batch
-    by_rules: tuple[Instruction, ...]
-
-
 class ModelMetaManager:
     """Routes batches with a chat model; see :class:`~hexamem.agents.contract.MetaManager`.
 
     Args:
         model: the chat model.
-        rules: looks first, and does the work where the model brings nothing that can be used.
+        embedded: looks first, and does the work where the model brings nothing that can be used.
         method: how the reply's form is asked for.
         retries: what to do about failures on the way.
     """
@@ -76,12 +70,12 @@ class ModelMetaManager:
     def __init__(
         self,
         model: BaseChatModel,
-        rules: MetaManager,
+        embedded: MetaManager,
         *,
         method: Method = "json_schema",
         retries: RetryPolicy | None = None,
     ) -> None:
-        self._rules = rules
+        self._embedded = embedded
         self._prompt: Prompt = load_prompt(AGENT)
         self.call: StructuredCall[RoutingReply] = StructuredCall(
             model, RoutingReply, agent=AGENT, method=method, retries=retries, salvage=_salvaged
@@ -95,9 +89,9 @@ class ModelMetaManager:
         self, batch: Batch, budget: Budget | None = None, usage: UsageMeter | None = None
     ) -> CallInput | StructuredResult[RoutingReply]:
         """The call that a batch needs, or the empty result where the reader finds nothing in it."""
-        asked = _Asked(batch, tuple(self._rules.route(batch)))
-        if not asked.by_rules and is_small_talk(batch):
-            return StructuredResult(value=RoutingReply(managers=[]), carry=asked)
+        embedded = tuple(self._embedded.route(batch))
+        if not embedded and is_small_talk(batch):
+            return StructuredResult(value=RoutingReply(managers=[]), carry=(batch, embedded))
         count = len(batch.steps)
 
         def problems(reply: RoutingReply) -> list[str]:
@@ -113,16 +107,16 @@ class ModelMetaManager:
             usage=usage,
             operation="manage",
             validate=problems,
-            carry=asked,
+            carry=(batch, embedded),
         )
 
     def finish(self, result: StructuredResult[RoutingReply]) -> Routed:
         """The instructions of the model, else those of the reader."""
-        asked = cast("_Asked", result.carry)
+        batch, embedded = cast("tuple[Batch, tuple[Instruction, ...]]", result.carry)
         if result.value is None:
             told = (*result.degraded, f"{AGENT}: the embedded engine did the work")
-            return Routed(batch=asked.batch, instructions=asked.by_rules, degraded=told)
-        ids = [heard.step.id for heard in asked.batch.steps]
+            return Routed(batch=batch, instructions=embedded, degraded=told)
+        ids = [heard.step.id for heard in batch.steps]
         steps: dict[ItemKind, dict[str, None]] = {}
         tasks: dict[ItemKind, list[str]] = {}
         for one in result.value.managers[:_MOST]:
@@ -135,7 +129,7 @@ class ModelMetaManager:
             Instruction(kind=kind, step_ids=tuple(named), task="; ".join(filter(None, tasks[kind]))[:_LONGEST_TASK])
             for kind, named in steps.items()
         )
-        return Routed(batch=asked.batch, instructions=instructions, degraded=result.degraded)
+        return Routed(batch=batch, instructions=instructions, degraded=result.degraded)
 
 
 def is_small_talk(batch: Batch) -> bool:
@@ -152,12 +146,5 @@ def is_small_talk(batch: Batch) -> bool:
 
 def _salvaged(data: object) -> RoutingReply | None:
     listed = data.get("managers") if isinstance(data, Mapping) else data
-    found = []
-    for one in listed[: 2 * _MOST] if isinstance(listed, list) else ():
-        try:
-            found.append(
-                ManagerTasks.model_validate({"steps": [], "task": "", **one} if isinstance(one, Mapping) else one)
-            )
-        except ValidationError:
-            continue
+    found = salvaged(listed, ManagerTasks, steps=[], task="")
     return RoutingReply(managers=found) if found else None

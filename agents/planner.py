@@ -8,24 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, time, tzinfo
+from datetime import date, datetime, time
 from typing import cast
 
 from pydantic import Field
 
 from hexamem.agents.embedded_research import plan
-from hexamem.agents.research_agent import ResearchAgent
-from hexamem.agents.research_question import Question
+from hexamem.agents.research_agent import ResearchAgent, ResearchTask
 from hexamem.agents.research_showing import ITSELF, listed, shown_claims
 from hexamem.memory_types import ITEM_KINDS, LightMemory
 from hexamem.memory_types.local_time import in_utc, in_zone
-from hexamem.memory_types.research import LANES, Claim, Lane, ResearchPlan, SearchRequest
-from hexamem.models import Budget, CallInput, ModelReply, StructuredResult, UsageMeter
+from hexamem.memory_types.research import LANES, Lane, ResearchPlan, SearchRequest
+from hexamem.models import CallInput, ModelReply, StructuredResult
 
 __all__ = ["ModelPlanner", "PlanReply", "PlanTask", "PlannedSearch"]
 
 AGENT = "planner"
-_QUERY, _QUESTION, _LABELS, _CLAIMS, _ASKED = 300, 2_000, 80, 24, 40
+_QUERY, _LABELS, _CLAIMS, _ASKED = 300, 80, 24, 40
 _NEEDS = 12
 
 
@@ -48,36 +47,28 @@ class PlanReply(ModelReply):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlanTask:
+class PlanTask(ResearchTask):
     """What is to be planned.
 
     Attributes:
         needs: what reflection found missing; empty in the first round.
-        number, rounds: of the round, and how many there may be.
-        asked: what was searched in earlier rounds, beside the question.
-        memory: the light memory. page_ids: all pages that there are, as far as they are known.
+        rounds: how many there may be.
+        memory: the light memory.
         labels: names of scopes that may be searched.
         lanes: those that may be used.
         most: searches of the model, at most.
         seen_pages: pages that were read already.
     """
 
-    question: Question
     needs: tuple[str, ...]
-    number: int
     rounds: int
-    asked: tuple[str, ...]
-    claims: tuple[Claim, ...]
     memory: LightMemory
     labels: tuple[str, ...]
     lanes: tuple[Lane, ...]
     kinds: tuple[str, ...]
     most: int
     now: datetime
-    zone: tzinfo
     seen_pages: frozenset[str] = frozenset()
-    budget: Budget | None = None
-    usage: UsageMeter | None = None
 
     def embedded(self) -> tuple[SearchRequest, ...]:
         """The searches that are made without a model."""
@@ -95,7 +86,6 @@ class ModelPlanner(ResearchAgent[PlanReply]):
         return self._ask(
             task,
             task,
-            question=task.question.text[:_QUESTION],
             needs=listed(task.needs),
             asked=listed((ITSELF, *task.asked[-_ASKED:])) if task.number > 1 else "nothing",
             found=shown_claims(task.claims[-_CLAIMS:], task.zone),

@@ -12,12 +12,14 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, time, tzinfo
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hexamem.agents.contract import Batch, HeardStep, Instruction, Proposals
 from hexamem.agents.sentence_classifiers import SentenceClassifiers, SentenceReading, load_sentence_classifiers
+from hexamem.errors import ModelFileError
 from hexamem.intent.dates import DateSpan, find_dates
 from hexamem.memory_types import ITEM_KINDS, ItemKind, MemoryItem
 from hexamem.memory_types.proposals import Evidence, Proposal
@@ -34,8 +36,8 @@ __all__ = ["EmbeddedManager", "EmbeddedMetaManager", "Finding", "Reader", "Reade
 _LONGEST = 600
 """Characters of a sentence; longer ones are pasted text, which is no statement of the user."""
 _SHORTEST = 4
-_MOST_PAIRS = 5
-"""Known items that a new statement is compared with, the nearest first."""
+_MOST_PAIRS, _LEAST_LIKENESS = 2, 0.3
+"""Known items that a new statement is read together with, and their least cosine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +144,8 @@ class Reader:
         for step, sentence, reading, kinds in chosen:
             date = None
             if reading.dated >= self.settings.dated:
-                date = next(iter(find_dates(sentence, step.step.occurred_at, batch.zone)), None)
+                prefer: Literal["past", "future"] = "past" if reading.past >= 0.5 else "future"
+                date = next(iter(find_dates(sentence, step.step.occurred_at, batch.zone, prefer=prefer)), None)
             for kind in kinds:
                 yield Finding(
                     kind=kind,
@@ -164,12 +167,20 @@ class Reader:
         return dict(zip(sentences, open_heads().subjects(sentences), strict=True))
 
     def superseded(self, statement: str, earlier: Sequence[str]) -> int | None:
-        """The place of the earlier statement that a new one supersedes: the best pair score above the bound."""
+        """The place of the earlier statement that a new one supersedes: the best pair score above the bound.
+
+        Only the earlier statements nearest to the new one are read together with it.
+        """
         if self._supersedes is None or not earlier:
             return None
-        scores = self._supersedes([(one, statement) for one in earlier])
+        vectors = self._embedder.embed_documents([statement, *earlier])
+        likeness = vectors[1:] @ vectors[0]
+        near = [int(place) for place in np.argsort(-likeness)[:_MOST_PAIRS] if likeness[place] >= _LEAST_LIKENESS]
+        if not near:
+            return None
+        scores = self._supersedes([(earlier[place], statement) for place in near])
         best = int(scores.argmax())
-        return best if float(scores[best]) >= self.settings.supersedes else None
+        return near[best] if float(scores[best]) >= self.settings.supersedes else None
 
 
 class EmbeddedMetaManager:
@@ -221,18 +232,23 @@ class EmbeddedManager:
         ]
         proposals: list[Proposal] = []
         taken: set[str] = set()
+        degraded: tuple[str, ...] = ()
         for group in _groups(findings, self.kind):
-            target = self._superseded(group[0], active, taken)
+            target = None
+            try:
+                target = None if degraded else self._superseded(group[0], active, taken)
+            except ModelFileError as error:
+                degraded = (f"nothing is superseded: {error}",)
             if target is not None:
                 taken.add(target.id)
             proposals.append(self._proposal(group, target, batch.zone))
-        return Proposals(proposals=tuple(proposals))
+        return Proposals(proposals=tuple(proposals), degraded=degraded)
 
     def _superseded(self, finding: Finding, active: Sequence[MemoryItem], taken: set[str]) -> MemoryItem | None:
         """The active item that the finding supersedes: the one with the best pair score above the bound."""
         if self.kind not in ("core", "semantic"):
             return None
-        earlier = [item for item in active if item.id not in taken and _stated(item) != finding.text][:_MOST_PAIRS]
+        earlier = [item for item in active if item.id not in taken and _stated(item) != finding.text]
         place = self._reader.superseded(finding.text, [_stated(item) for item in earlier])
         return None if place is None else earlier[place]
 

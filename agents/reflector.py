@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import tzinfo
 from typing import cast
 
 from pydantic import Field
 
-from hexamem.agents.research_agent import ResearchAgent
-from hexamem.agents.research_question import Question
+from hexamem.agents.research_agent import ResearchAgent, ResearchTask
 from hexamem.agents.research_showing import ITSELF, listed, shown_claims
-from hexamem.memory_types.research import Claim, Reflection
-from hexamem.models import Budget, CallInput, ModelReply, StructuredResult, UsageMeter
+from hexamem.memory_types.research import Reflection
+from hexamem.models import CallInput, ModelReply, StructuredResult
 
 __all__ = ["ModelReflector", "ReflectTask", "ReflectionReply"]
 
 AGENT = "reflector"
-_MOST, _QUESTION, _CLAIMS, _NEED, _ASKED = 6, 2_000, 60, 300, 40
+_MOST, _CLAIMS, _NEED, _ASKED = 6, 60, 300, 40
 
 
 class ReflectionReply(ModelReply):
@@ -29,30 +27,22 @@ class ReflectionReply(ModelReply):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReflectTask:
+class ReflectTask(ResearchTask):
     """What is to be judged.
 
     Attributes:
         reason: what the reader says of the answer.
-        asked: what was looked for so far, beside the question.
-        number, rounds: of the round, and how many there may be.
+        rounds: how many there may be.
         last: whether no round follows.
         embedded: the reflection without a model.
     """
 
-    question: Question
     embedded: Callable[[], Reflection]
-    claims: tuple[Claim, ...]
     answer: str
     answerable: bool
     reason: str
-    number: int
     rounds: int
-    asked: tuple[str, ...]
     last: bool
-    zone: tzinfo
-    budget: Budget | None = None
-    usage: UsageMeter | None = None
 
 
 class ModelReflector(ResearchAgent[ReflectionReply]):
@@ -66,7 +56,6 @@ class ModelReflector(ResearchAgent[ReflectionReply]):
         return self._ask(
             task,
             task,
-            question=task.question.text[:_QUESTION],
             found=shown_claims(task.claims[-_CLAIMS:], task.zone, task.answer if task.answerable else ""),
             reason=task.reason or "nothing",
             asked=listed((ITSELF, *task.asked[-_ASKED:])),

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from dataclasses import dataclass
+from datetime import tzinfo
+from typing import TYPE_CHECKING, Generic, TypeVar
 
+from hexamem.agents.research_question import Question
+from hexamem.memory_types.research import Claim
 from hexamem.models import Budget, CallInput, Method, ModelReply, StructuredCall, UsageMeter
 from hexamem.prompts import load_prompt
 
@@ -12,16 +16,30 @@ if TYPE_CHECKING:
 
     from hexamem.models import RetryPolicy
 
-__all__ = ["ResearchAgent"]
+__all__ = ["ResearchAgent", "ResearchTask"]
 
+_QUESTION = 2_000  # characters
 R = TypeVar("R", bound=ModelReply)
 
 
-class _Task(Protocol):
-    @property
-    def budget(self) -> Budget | None: ...
-    @property
-    def usage(self) -> UsageMeter | None: ...
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResearchTask:
+    """What every task of research states.
+
+    Attributes:
+        claims: found in earlier rounds.
+        number: of the round.
+        asked: what was searched in earlier rounds, beside the question.
+        zone: the user's.
+    """
+
+    question: Question
+    claims: tuple[Claim, ...]
+    number: int
+    asked: tuple[str, ...] = ()
+    zone: tzinfo
+    budget: Budget | None = None
+    usage: UsageMeter | None = None
 
 
 class ResearchAgent(Generic[R]):
@@ -49,7 +67,8 @@ class ResearchAgent(Generic[R]):
             model, self.reply, agent=self.name, method=method, retries=retries
         )
 
-    def _ask(self, task: _Task, carry: object, **given: object) -> CallInput:
+    def _ask(self, task: ResearchTask, carry: object, **given: object) -> CallInput:
         """The call for a task, with what the prompt takes."""
+        given["question"] = task.question.text[:_QUESTION]
         messages = self._prompt.render(**given)
         return CallInput(messages=messages, budget=task.budget, usage=task.usage, operation="research", carry=carry)

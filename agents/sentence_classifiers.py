@@ -1,6 +1,6 @@
 """What a sentence states, by linear classifiers over its vector: memory types, whether it says when, and an attribute.
 
-Trained by ``scripts/train_reader.py`` on ``evals/corpus/sentences``, once for each embedder that ships.
+Trained by ``scripts/train_reader.py`` on ``evals/corpus``, once for each embedder that ships.
 """
 
 from __future__ import annotations
@@ -26,11 +26,13 @@ class SentenceReading:
     Attributes:
         types: of each memory type, that the sentence states something of it worth storing.
         dated: that it says when.
+        past: that what it says of a day was before the message.
         attribute: the likeliest attribute of its subject, such as ``home_city``, with ``attribute_probability``.
     """
 
     types: Mapping[str, float]
     dated: float
+    past: float
     attribute: str
     attribute_probability: float
 
@@ -40,7 +42,8 @@ class SentenceClassifiers:
     """Weights of all classifiers.
 
     Attributes:
-        types: memory types, one for each row of ``type_weights`` ``(types + 1, d)`` but the last, which is "says when".
+        types: memory types, one for each row of ``type_weights`` ``(types + 2, d)`` but the last two: "says when" and
+            "in the past".
         attributes: names of attributes, one for each row of ``attribute_weights``.
         bounds: of each memory type, the probability from which a sentence gives an item, ``(types,)``.
         embedder: fingerprint of the embedder whose vectors the weights are for.
@@ -58,13 +61,14 @@ class SentenceClassifiers:
     def read(self, vector: NDArray[np.float32]) -> SentenceReading:
         """Read a sentence from its vector, ``(d,)``."""
         scores = self.type_weights @ vector + self.type_bias
-        *types, dated = (1 / (1 + np.exp(-scores))).tolist()
+        *types, dated, past = (1 / (1 + np.exp(-scores))).tolist()
         logits = self.attribute_weights @ vector + self.attribute_bias
         powers = np.exp(logits - logits.max())
         likeliest = int(powers.argmax())
         return SentenceReading(
             types=dict(zip(self.types, types, strict=True)),
             dated=dated,
+            past=past,
             attribute=self.attributes[likeliest],
             attribute_probability=float(powers[likeliest] / powers.sum()),
         )

@@ -25,17 +25,18 @@ from hexamem.agents.labelling.schemas import (
     salvaged_notes,
 )
 from hexamem.agents.labelling.task import LabelTask, shown_earlier, shown_scopes
-from hexamem.agents.managers.core import CoreOperation
-from hexamem.agents.managers.episodic import EpisodicOperation
-from hexamem.agents.managers.kinds import FORMS
-from hexamem.agents.managers.model import proposals_from
-from hexamem.agents.managers.procedural import ProceduralOperation
-from hexamem.agents.managers.resource import ResourceOperation
-from hexamem.agents.managers.semantic import SemanticOperation
+from hexamem.agents.managers.forms import (
+    FORMS,
+    CoreOperation,
+    EpisodicOperation,
+    ProceduralOperation,
+    ResourceOperation,
+    SemanticOperation,
+    VaultOperation,
+)
 from hexamem.agents.managers.shared import ItemOperation, Reading, salvaged_operations
 from hexamem.agents.managers.showing import shown_before, shown_items, shown_steps
-from hexamem.agents.managers.vault import VaultOperation
-from hexamem.agents.page_notes import PageTexts
+from hexamem.agents.page_texts import PageTexts
 from hexamem.intent.contract import Embed, LabelBatch
 from hexamem.memory_types import ItemKind, MemoryItem
 from hexamem.memory_types.proposals import Proposal
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 
     from hexamem.models import RetryPolicy
 
-__all__ = ["AGENT", "SingleCall", "SingleOutcome", "SingleReply", "SingleTask", "single_prompt"]
+__all__ = ["AGENT", "SingleCall", "SingleOutcome", "SingleReply", "single_prompt"]
 
 AGENT = "single_call"
 
@@ -67,24 +68,6 @@ class SingleReply(WithPages):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SingleTask:
-    """What one call is about.
-
-    Attributes:
-        labelling: the same steps as the labeller sees them; None to leave the embedded labels.
-        instructions: of the meta-manager by rules: used where a part of the reply cannot be.
-        nearest: known items of each kind by id, the nearest first.
-    """
-
-    batch: Batch
-    labelling: LabelTask | None = None
-    instructions: tuple[Instruction, ...] = ()
-    nearest: Mapping[ItemKind, Mapping[str, MemoryItem]] = field(default_factory=dict)
-    budget: Budget | None = None
-    usage: UsageMeter | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SingleOutcome:
     """What came of the call; ``labels`` is None where the embedded labels stay, ``pages`` is by page id."""
 
@@ -96,9 +79,10 @@ class SingleOutcome:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    task: SingleTask
+    batch: Batch
     readings: Mapping[ItemKind, Reading]
     labelling: LabelReading | None
+    orders: frozenset[ItemKind]
 
 
 @cache
@@ -143,30 +127,44 @@ class SingleCall:
             model, SingleReply, agent=AGENT, method=method, retries=retries, salvage=_salvaged
         )
 
-    def prepare(self, task: SingleTask) -> CallInput:
-        """The call that a batch needs."""
-        batch, restore = task.batch, self._prompt.restore
-        orders = {one.kind: one for one in task.instructions}
+    def prepare(
+        self,
+        batch: Batch,
+        instructions: Sequence[Instruction],
+        nearest: Mapping[ItemKind, Mapping[str, MemoryItem]],
+        labels: LabelTask | None = None,
+        budget: Budget | None = None,
+        usage: UsageMeter | None = None,
+    ) -> CallInput:
+        """The call that a batch needs.
+
+        Args:
+            instructions: of the embedded meta-manager: used where a part of the reply cannot be.
+            nearest: known items of each kind by id, the nearest first.
+            labels: the same steps as the labeller sees them; None to leave the embedded labels.
+            budget, usage: what may be spent, and who is told of it.
+        """
+        orders = {one.kind: one for one in instructions}
         readings: dict[ItemKind, Reading] = {
             kind: Reading(
                 form=form,
                 batch=batch,
                 instruction=orders.get(kind, Instruction(kind=kind)),
-                nearest=task.nearest.get(kind, {}),
-                restore=restore,
+                nearest=nearest.get(kind, {}),
+                restore=self._prompt.restore,
             )
             for kind, form in FORMS.items()
         }
         labelling = None
-        if task.labelling is not None and self._embed is not None:
-            labelling = LabelReading(batch.user, task.labelling, self._embed, self._prompt)
+        if labels is not None and self._embed is not None:
+            labelling = LabelReading(batch.user, labels, self._embed, self._prompt)
         notes: dict[str, str] = {}
         if labelling is not None:
-            notes = {one: f"like: {'; '.join(near)}" for one, near in labelling._candidates().items() if near}
+            notes = {one: f"like: {'; '.join(near)}" for one, near in labelling.candidates().items() if near}
         messages = self._prompt.render(
             scopes=shown_scopes(labelling.board) if labelling else "none: leave steps and gists empty",
             event_types=event_inventory(labelling.events, labelling.task.used) if labelling else "none",
-            entity_types=labelling._entity_inventory() if labelling else "none",
+            entity_types=labelling.entity_inventory() if labelling else "none",
             items="\n".join(
                 f"{kind}:\n{shown_items(one.form, one.handles, one.nearest, batch.zone)}"
                 for kind, one in readings.items()
@@ -176,11 +174,11 @@ class SingleCall:
             steps=shown_steps(batch, notes),
             most=next(iter(readings.values())).most,
         )
-        asked = _Asked(task, readings, labelling)
+        asked = _Asked(batch, readings, labelling, frozenset(orders))
         return CallInput(
             messages=messages,
-            budget=task.budget,
-            usage=task.usage,
+            budget=budget,
+            usage=usage,
             operation="manage",
             validate=lambda reply: _problems(asked, reply),
             carry=asked,
@@ -194,12 +192,12 @@ class SingleCall:
         by_rules: list[str] = []
         for kind, reading in asked.readings.items():
             given = _operations(reply, kind) if reply is not None else ()
-            kept, lost = proposals_from(reading, given, kind)
+            kept, lost = reading.proposals(given, kind)
             proposals += kept
             if lost:
                 told.append(f"{AGENT}: {lost} of {len(given)} {kind} operations could not be used and were left out")
-            if (reply is None or (lost and not kept)) and any(one.kind == kind for one in asked.task.instructions):
-                found = self._managers[kind].propose(asked.task.batch, reading.instruction, reading.nearest)
+            if (reply is None or (lost and not kept)) and kind in asked.orders:
+                found = self._managers[kind].propose(asked.batch, reading.instruction, reading.nearest)
                 proposals += found.proposals
                 told += found.degraded
                 by_rules.append(kind)

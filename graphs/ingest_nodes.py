@@ -15,9 +15,9 @@ from langgraph.runtime import get_runtime
 from langgraph.types import Send
 
 from hexamem.agents.contract import Batch, Instruction, Manager, MetaManager, Proposals
+from hexamem.agents.labelling.batches import ReadTask, read_label_task, write_label_batch
 from hexamem.errors import MissingUserError
 from hexamem.graphs.ingest_batches import BatchTakenError, advance, read_batch, waiting_steps
-from hexamem.graphs.ingest_labels import TaskOfBatch, read_label_task, write_label_batch
 from hexamem.graphs.ingest_state import (
     IngestContext,
     IngestState,
@@ -245,17 +245,13 @@ class IngestNodes:
         return self._managed(context, kind, batch, found)
 
     def manage_prepare(self, model: ModelManager, state: ManageInput) -> Any:
-        from hexamem.agents.managers.model import ManagerTask
-
         context = _context()
         return model.prepare(
-            ManagerTask(
-                batch=self._batch(context, state["batch"]),
-                instruction=as_instruction(state["instruction"]),
-                nearest=self._items(context, state["nearest"]),
-                budget=context.budget,
-                usage=context.usage,
-            )
+            self._batch(context, state["batch"]),
+            as_instruction(state["instruction"]),
+            self._items(context, state["nearest"]),
+            context.budget,
+            context.usage,
         )
 
     def manage_finish(self, model: ModelManager, result: StructuredResult[Any]) -> dict[str, Any]:
@@ -263,8 +259,6 @@ class IngestNodes:
         return self._managed(context, model.kind, result.carry.batch, model.finish(result))  # type: ignore[attr-defined]
 
     def single_prepare(self, state: ManageInput) -> Any:
-        from hexamem.agents.single_call import SingleTask
-
         context, parts = _context(), self._parts
         assert parts.single_call is not None
         step_ids = state["batch"]
@@ -272,31 +266,30 @@ class IngestNodes:
         known = state.get("nearest_by_kind") or {}
         items = self._items(context, [item_id for ids in known.values() for item_id in ids])
         call = parts.single_call.prepare(
-            SingleTask(
-                batch=self._batch(context, step_ids),
-                labelling=read.task if read is not None else None,
-                instructions=tuple(as_instruction(one) for one in state.get("instructions") or ()),
-                nearest={
-                    kind: {item_id: items[item_id] for item_id in known.get(kind, ()) if item_id in items}
-                    for kind in ITEM_KINDS
-                },
-                budget=context.budget,
-                usage=context.usage,
-            )
+            self._batch(context, step_ids),
+            tuple(as_instruction(one) for one in state.get("instructions") or ()),
+            {
+                kind: {item_id: items[item_id] for item_id in known.get(kind, ()) if item_id in items}
+                for kind in ITEM_KINDS
+            },
+            read.task if read is not None else None,
+            context.budget,
+            context.usage,
         )
         return replace(call, carry=(call.carry, read))
 
     def single_finish(self, result: StructuredResult[Any]) -> dict[str, Any]:
         context, parts = _context(), self._parts
         assert parts.single_call is not None
-        carried, read = cast("tuple[Any, TaskOfBatch | None]", result.carry)
+        carried, read = cast("tuple[Any, ReadTask | None]", result.carry)
         outcome = parts.single_call.finish(replace(result, carry=carried))
         degraded = list(outcome.degraded)
         if outcome.labels is not None and read is not None:
             why = write_label_batch(parts.ledger, context.user, read, outcome.labels, outcome.pages)
             degraded += [f"{SINGLE}: {why}"] if why else []
-        batch = carried.task.batch
-        return self._managed(context, SINGLE, batch, Proposals(proposals=outcome.proposals, degraded=tuple(degraded)))
+        return self._managed(
+            context, SINGLE, carried.batch, Proposals(proposals=outcome.proposals, degraded=tuple(degraded))
+        )
 
     def _items(self, context: IngestContext, item_ids: Sequence[str]) -> dict[str, MemoryItem]:
         with self._parts.ledger.read(context.user) as tx:

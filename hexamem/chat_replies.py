@@ -61,7 +61,7 @@ def nearest_passages(found: Research) -> list[Passage]:
     near = []
     for one in sorted(found.passages, key=lambda one: one.id not in cited):
         steps = {source.step_id for source in one.sources}
-        if (steps and steps <= shown) or (one.kind == "step" and asks_only(one.text)):
+        if (steps and steps <= shown) or asks_only(item_text(one.kind, one.text)):
             continue
         shown |= steps
         near.append(one)

@@ -8,7 +8,7 @@ job manages one batch through the ingest graph; what it writes and the end of th
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -23,7 +23,9 @@ from hexamem.stores.ledger.jobs import count_jobs, enqueue, enqueue_bare
 from hexamem.stores.ledger.usage import all_usage, keep_usage
 
 if TYPE_CHECKING:
+    import numpy as np
     from langgraph.graph.state import CompiledStateGraph
+    from numpy.typing import NDArray
 
     from hexamem.graphs.ingest_nodes import IngestParts
     from hexamem.memory import Memory
@@ -93,6 +95,13 @@ class _QueueingLedger(Ledger):
         except BaseException:
             self._failed(user)
             raise
+
+
+def _supersedes(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+    """The bundled cross-encoder's scores; it is loaded when first needed."""
+    from hexamem.models.reranker import open_reranker
+
+    return open_reranker().supersedes(pairs)
 
 
 class Ingesting:
@@ -344,12 +353,14 @@ class Ingesting:
     def _parts(self) -> IngestParts:
         from hexamem.agents.applying.applier import Applier
         from hexamem.agents.applying.nearest_items import nearest_items
-        from hexamem.agents.managers.tiers import agents_tier, embedded_tier, single_tier
+        from hexamem.agents.reader import EmbeddedMetaManager, Reader, embedded_managers
         from hexamem.graphs.ingest_nodes import IngestParts
 
         memory, settings, models = self._memory, self._settings, self._memory.model_tier.models
         reads = memory.reading_embedder
-        meta, managers = embedded_tier(reads)
+        # Shared, so that a batch is read once. The static model is for rates at which no transformer can read along.
+        reader = Reader(reads, supersedes=_supersedes if reads.name == "bundled" else None)
+        meta, managers = EmbeddedMetaManager(reader), embedded_managers(reader)
         applier = Applier(
             memory.ledger,
             memory.cipher,
@@ -358,12 +369,25 @@ class Ingesting:
             projector=memory.projector,
         )
         made: dict[str, Any] = {}
+        method = settings.model_method
         if settings.mode == "agents":
-            by_model = agents_tier(models, settings.model_method, meta, managers)
-            made["model_meta_manager"], made["model_managers"] = by_model
-        elif settings.mode == "single_call":
+            from hexamem.agents.managers.forms import FORMS
+            from hexamem.agents.managers.model import ModelManager
+            from hexamem.agents.meta_manager import ModelMetaManager
+
+            found = {kind: models.of(form.agent) for kind, form in FORMS.items()}
+            made["model_managers"] = {
+                kind: ModelManager(FORMS[kind], model, managers[kind], method=method)
+                for kind, model in found.items()
+                if model is not None
+            }
+            if (model := models.of("meta_manager")) is not None:
+                made["model_meta_manager"] = ModelMetaManager(model, meta, method=method)
+        elif settings.mode == "single_call" and (model := models.of("managers")) is not None:
+            from hexamem.agents.single_call import SingleCall
+
             made["embed"] = reads.embed_documents if settings.labels != "off" else None
-            made["single_call"] = single_tier(models, settings.model_method, managers, made["embed"])
+            made["single_call"] = SingleCall(model, managers, made["embed"], method=method)
         most, small = (_NEAR, _NEAR) if self.by_model else (_NEAR_EMBEDDED, _SMALL)
         return IngestParts(
             ledger=memory.ledger,

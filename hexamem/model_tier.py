@@ -160,10 +160,8 @@ class ModelTier:
         job.user.memory.paging.cut(job.user.name)  # the reply that labels steps speaks of their pages too
         outcome = self.refining.run(
             job.user.name,
-            job.write,
-            job.complete,
+            job,
             rest=bool(job.payload.get("rest")),
-            attempt=job.attempt,
             last=job.attempt >= self._settings.max_job_attempts,
         )
         if outcome.status == "waits":

@@ -174,7 +174,7 @@ class Paging:
     def _fold(self, job: JobContext) -> JobOutcome:
         assert self.folding is not None
         last = job.attempt >= self._memory.settings.max_job_attempts
-        outcome = self.folding.run(job.user.name, job.write, job.complete, last=last)
+        outcome = self.folding.run(job.user.name, job, last=last)
         if outcome.status == "waits":
             return JobOutcome.defer(outcome.reason)
         return JobOutcome.retry(outcome.reason) if outcome.status == "failed" else JobOutcome.done()

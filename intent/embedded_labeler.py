@@ -195,15 +195,6 @@ class EmbeddedLabeler:
                 self._settle(one)
         self._tracker.restore(decisions)
 
-    def update(self, labels: Sequence[Label]) -> None:
-        """Take in labels that a person or a model changed since: renamed, pinned, merged by an alias."""
-        for label in labels:
-            self._labels[label.id] = label
-            if label.kind == "scope":
-                self._names.add(label.name.casefold())
-                if label.alias_of:
-                    self._tracker.rename(label.id, self._resolved(label.id))
-
 
 def scope_name(text: str) -> str:
     """A short name for the scope that a text opens: its first explicit key, else its first words."""

@@ -5,52 +5,10 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from dataclasses import dataclass
 
 from hexamem.memory_types.labels import LabelKind
 
-__all__ = ["VocabularySettings", "fold_name", "label_id", "refusal"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VocabularySettings:
-    """How a vocabulary grows.
-
-    Attributes:
-        merge_every: steps between two looks for labels that mean the same (STITCH uses 50).
-        merge_similarity: cosine of two names from which they mean the same.
-        rare_similarity: the same where one of them is hardly used.
-        rare_uses: up to so many uses a label counts as hardly used.
-        same_similarity: cosine from which a name proposed by a model is taken for an existing label.
-        max_labels: labels in use at once, aliases not counted; beyond, the least used gives way.
-        max_records: labels and aliases together; beyond, new names go to what is nearest.
-        max_name: characters of a name.
-        max_per_step: names that one call of :meth:`Vocabulary.propose` looks at.
-        max_new: labels that :meth:`Vocabulary.propose` may make between two calls of :meth:`Vocabulary.changed`.
-    """
-
-    merge_every: int = 50
-    merge_similarity: float = 0.85
-    rare_similarity: float = 0.75
-    rare_uses: int = 2
-    same_similarity: float = 0.9
-    max_labels: int = 200
-    max_records: int = 1000
-    max_name: int = 60
-    max_per_step: int = 8
-    max_new: int = 20
-
-    def __post_init__(self) -> None:
-        for name in ("merge_every", "max_labels", "max_records", "max_name", "max_per_step"):
-            if getattr(self, name) < 1:
-                raise ValueError(
-                    f"VocabularySettings.{name} = {getattr(self, name)!r}: give a whole number of 1 or more"
-                )
-        for name in ("merge_similarity", "rare_similarity", "same_similarity"):
-            if not 0 < getattr(self, name) <= 1:
-                raise ValueError(
-                    f"VocabularySettings.{name} = {getattr(self, name)!r}: give a cosine above 0, at most 1"
-                )
+__all__ = ["fold_name", "label_id", "refusal"]
 
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")

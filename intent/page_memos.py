@@ -113,7 +113,6 @@ def page_header(
     scope: str = "",
     before: str = "",
     before_at: datetime | None = None,
-    meant: Sequence[str] = (),
 ) -> str:
     """What a reader of a page alone would lack, on one line.
 
@@ -122,7 +121,6 @@ def page_header(
         scope: the path of the page's main scope.
         before: the memo of the page before in the thread.
         before_at: when that ended.
-        meant: what references of the page stand for, where that was said before it.
     """
     if not steps:
         return ""
@@ -143,13 +141,11 @@ def page_header(
         parts = ["、".join(named), when, f"第{session}次" if session > 1 else ""]
         line = "，".join(part for part in parts if part)
         line += f"。主题：{scope}" if scope else ""
-        line += f"。所指：{'；'.join(meant)}" if meant else ""
         return line + (f"。此前（{in_zone(before_at, zone):%F}）：{told}" if told and before_at else "")
     parts = [" and ".join(named) if len(named) < 3 else ", ".join(named), when]
     parts.append(f"session {session}" if session > 1 else "")
     line = ", ".join(part for part in parts if part)
     line += f". About: {scope}" if scope else ""
-    line += f". Meant: {'; '.join(meant)}" if meant else ""
     return line + (f". Before ({in_zone(before_at, zone):%F}): {told}" if told and before_at else "")
 
 

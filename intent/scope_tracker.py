@@ -417,30 +417,6 @@ class ScopeTracker:
             else:
                 waiting.append(decision.step)
 
-    def rename(self, old: str, new: str) -> None:
-        """Let a scope be another one from now on, as after a merge."""
-        source, target = self.scopes.pop(old, None), self.scopes.get(new)
-        if source is None:
-            return
-        if target is None:
-            self.scopes[new] = replace(source, id=new)
-        else:
-            self.scopes[new] = replace(
-                target,
-                total=target.total + source.total,
-                count=target.count + source.count,
-                recent=(*source.recent, *target.recent)[-_RECENT:],
-                keys=target.keys + source.keys,
-                words=target.words + source.words,
-                active=max(source.active, target.active),
-            )
-        for thread_id, thread in self._threads.items():
-            self._threads[thread_id] = replace(
-                thread,
-                current=new if thread.current == old else thread.current,
-                previous=new if thread.previous == old else thread.previous,
-            )
-
 
 def _unit(vector: npt.NDArray[np.floating[Any]]) -> Vectors:
     return np.asarray(vector / max(float(np.linalg.norm(vector)), 1e-9), np.float32)

@@ -21,7 +21,6 @@ from hexamem.errors import InvalidInputError
 from hexamem.retrieval.ranker import FUSION, large_share, standardised
 from hexamem.retrieval.ranking_weights import RankingWeights
 from hexamem.retrieval.signals.features import FEATURES, SIGNAL_OF
-from hexamem.retrieval.tree_learning import TreeSettings, learn_trees
 from hexamem.stores.embedders.base import FloatArray
 
 __all__ = ["Example", "LearningSettings", "learn_answerable", "learn_blend", "learn_ranking"]
@@ -48,7 +47,6 @@ class LearningSettings:
         several: the power of its number of evidence candidates with which a question counts; 0 for all alike. A list
             whose evidence lies in four places is as much to learn from as some questions with one.
         runs: from how many seeds.
-        trees: how many boosted trees are trained beside (:mod:`.tree_learning`); 0 for none.
     """
 
     epochs: int = 8
@@ -64,7 +62,6 @@ class LearningSettings:
     others: int = 100
     several: float = 0.5
     runs: int = 3
-    trees: int = 0
     seed: int = 0
 
 
@@ -101,7 +98,6 @@ def learn_ranking(
 
     Raises:
         InvalidInputError: no question has a candidate that is evidence.
-        ConfigError: trees are wanted, and LightGBM is not installed.
     """
     useful = [one for one in examples if one.evidence.any() and not one.evidence.all()]
     if not useful:
@@ -117,14 +113,9 @@ def learn_ranking(
     for run in range(settings.runs):
         done = None if progress is None else (lambda epoch, run=run: progress(run * settings.epochs + epoch, total))
         made.append(_run(inputs, cues, weights, settings, np.random.default_rng(settings.seed + 1 + run), done))
-    trees: dict[str, FloatArray] = {}
-    if settings.trees:
-        seen = [(x, asked, target) for (x, target), asked in zip(inputs, cues, strict=True)]
-        trees = learn_trees(seen, weights, TreeSettings(trees=settings.trees, seed=settings.seed))
     return RankingWeights(
         deviation=deviation,
         **_joined(made),
-        **trees,
         fingerprint=fingerprint,
         card=dict(card or {}),
     )

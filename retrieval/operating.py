@@ -16,7 +16,7 @@ from hexamem.retrieval.fusion import Candidate, Reason
 from hexamem.retrieval.gates import OperationGate, score_shape
 from hexamem.retrieval.measured import Measured, Told
 from hexamem.retrieval.operations import USUAL, Search, base_scores, configurations, explored, order, switched
-from hexamem.retrieval.ranker import SHARES, Ranker, answer_signs, standardised
+from hexamem.retrieval.ranker import SIGNALS, Ranker, answer_signs, standardised
 from hexamem.retrieval.run import Run
 from hexamem.retrieval.signals.features import Features
 from hexamem.retrieval.signals.question import Asked
@@ -75,7 +75,6 @@ class Opened:
         reasons: operation → what decided whether it is on.
         chance: with which probability the operations were chosen.
         x: the features standardised; None without candidates.
-        added: to the scores by trees; None where none were asked.
     """
 
     scores: FloatArray
@@ -86,7 +85,6 @@ class Opened:
     parts: tuple[str, ...]
     chance: float = 1.0
     x: FloatArray | None = None
-    added: FloatArray | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +114,7 @@ def open_recall(
     """
     features = measured.features
     x = standardised(features.values, ranker.weights.deviation) if len(features.pool) else None
-    usual, added = ranker.scored(features, x)
+    usual = ranker.score(features, x)
     signs = answer_signs(features, usual) if len(usual) else None
     shape = score_shape(features, usual, len(parts), signs)
     weights = gate.weights_of(measured.asked.vector, features.cues, shape)
@@ -135,8 +133,8 @@ def open_recall(
     answerable = ranker.answerable(features, usual, size=len(steps), signs=signs)
     if not on >= USUAL:
         timed, reranked = "temporal_ordering" in on, "semantic_reranking" in on
-        usual, added = ranker.scored(features, x, timed=timed, reranked=reranked)
-    return Opened(usual, weights, on, reasons, answerable, parts, chance, x, added)
+        usual = ranker.score(features, x, timed=timed, reranked=reranked)
+    return Opened(usual, weights, on, reasons, answerable, parts, chance, x)
 
 
 def chosen_operations(gate: OperationGate, weights: Mapping[str, float], forced: Mapping[str, bool]) -> frozenset[str]:
@@ -184,8 +182,7 @@ def rank(run: Run, searched: Sequence[Measured], opened: Opened, ranker: Ranker,
     candidates: dict[str, Candidate] = {}
     for number, one in enumerate(searched):
         chosen = [(name, place) for name, (of, place) in zip(ordered.ids, ordered.places, strict=True) if of == number]
-        x, added = (None, None) if number else (opened.x, opened.added)
-        candidates.update(_told(one, chosen, ordered.moved, ranker, on, x, added))
+        candidates.update(_told(one, chosen, ordered.moved, ranker, on, None if number else opened.x))
     best = {name: candidates[name] for name in ordered.ids}
     return Ranked(best, opened.gate, opened.answerable, on)
 
@@ -197,7 +194,6 @@ def _told(
     ranker: Ranker,
     on: Collection[str],
     x: FloatArray | None,
-    added: FloatArray | None,
 ) -> dict[str, Candidate]:
     """Candidates of one search with their reasons, which add up to the score."""
     if not chosen:
@@ -205,7 +201,7 @@ def _told(
     features = measured.features
     places = [place for _, place in chosen]
     timed, reranked = "temporal_ordering" in on, "semantic_reranking" in on
-    shares = ranker.shares(features, places, x, added, timed=timed, reranked=reranked)
+    shares = ranker.shares(features, places, x, timed=timed, reranked=reranked)
     late = features.column("late")
     strongest = np.argsort(-np.abs(shares), axis=1, kind="stable")
     made = {}
@@ -225,9 +221,9 @@ def _reasons(
     why: list[Reason] = []
     others: list[float] = []
     for at, one in enumerate(strongest):
-        value, rank = found.get(SHARES[one], (None, None))
+        value, rank = found.get(SIGNALS[one], (None, None))
         if at < _TOLD or rank is not None:
-            why.append((SHARES[one], value, rank, shares[one]))
+            why.append((SIGNALS[one], value, rank, shares[one]))
         else:
             others.append(shares[one])
     why.append(("others", None, None, sum(others)))

@@ -1,9 +1,8 @@
 """The learned score of a candidate, what each signal adds to it, and how likely memory holds the answer.
 
-``score = x · (w + gate(q)) + v · relu(W x + U q + b) + trees(x, q)`` where ``x`` are the features, each as it stands in
+``score = x · (w + gate(q)) + v · relu(W x + U q + b)`` where ``x`` are the features, each as it stands in
 its pool, and ``q`` the cues of the question. The gate changes the weight of every feature by what the question wants,
-the small second part sees how features go together, and so do the trees, where weights have any, of the best
-candidates. Scores of one recall can be compared, those of two cannot.
+the small second part sees how features go together. Scores of one recall can be compared, those of two cannot.
 """
 
 from __future__ import annotations
@@ -17,14 +16,12 @@ from hexamem.retrieval.ranking_weights import RankingWeights
 from hexamem.retrieval.signals.content import products
 from hexamem.retrieval.signals.cues import CUES
 from hexamem.retrieval.signals.features import FEATURES, SIGNAL_OF, Features
-from hexamem.retrieval.tree_ensemble import TREED, TreeEnsemble, beside_cues
 from hexamem.stores.embedders.base import FloatArray
 
 __all__ = [
     "ANSWER_SIGNS",
     "FEWEST",
     "FUSION",
-    "SHARES",
     "SIGNALS",
     "Ranker",
     "answer_logit",
@@ -48,8 +45,6 @@ FUSION: FloatArray = np.array(
 _KNOWN = CUES.index("known")
 SIGNALS: tuple[str, ...] = tuple(dict.fromkeys(SIGNAL_OF.values()))
 """What features belong to."""
-SHARES: tuple[str, ...] = (*SIGNALS, "combined")
-"""What shares are told of: each signal, and what boosted trees add, which look at several signals at once."""
 _SIGNAL_COLUMN = np.array([SIGNALS.index(SIGNAL_OF[name]) for name in FEATURES])
 _MEMBERSHIP = np.eye(len(SIGNALS), dtype=np.float32)[_SIGNAL_COLUMN]
 _UNTIMED: FloatArray = np.array([SIGNAL_OF[name] != "time" for name in FEATURES], np.float32)
@@ -113,8 +108,6 @@ class Ranker:
 
     def __init__(self, weights: RankingWeights) -> None:
         self.weights = weights
-        trees = (weights.trees_feature, weights.trees_value, weights.trees_child)
-        self._trees = TreeEnsemble(*trees) if trees[0].size else None
 
     def score(
         self, features: Features, x: FloatArray | None = None, *, timed: bool = True, reranked: bool = True
@@ -124,25 +117,12 @@ class Ranker:
         Args:
             x: the features :func:`standardised`, where they are known already.
             timed: whether the days of candidates count.
-            reranked: whether the second part of the score, and that of the trees, are added.
+            reranked: whether the second part of the score is added.
         """
-        return self.scored(features, x, timed=timed, reranked=reranked)[0]
-
-    def scored(
-        self, features: Features, x: FloatArray | None = None, *, timed: bool = True, reranked: bool = True
-    ) -> tuple[FloatArray, FloatArray | None]:
-        """What :meth:`score` gives, and what of it the trees add, ``(n,)``; None where none are asked."""
         if not len(features.pool):
-            return np.empty(0, np.float32), None
+            return np.empty(0, np.float32)
         x = standardised(features.values, self.weights.deviation) if x is None else x
         x = x if timed else np.asarray(x * _UNTIMED)
-        scores = self._without_trees(features, x, reranked)
-        if not reranked or self._trees is None:
-            return scores, None
-        added = self._of_trees(features, x, scores)
-        return scores + added, added
-
-    def _without_trees(self, features: Features, x: FloatArray, reranked: bool) -> FloatArray:
         linear, lit = self._by_question(features.cues)
         scores = products(x, linear[:, None])[:, 0]
         if reranked:
@@ -150,49 +130,29 @@ class Ranker:
             scores = scores + hidden @ self.weights.hidden_out
         return np.asarray(scores, np.float32)
 
-    def _of_trees(self, features: Features, x: FloatArray, scores: FloatArray) -> FloatArray:
-        """What the trees add, ``(n,)``: what is not among the best without them gets the least that one of those gets."""
-        assert self._trees is not None
-        best = np.argsort(-scores, kind="stable")[:TREED]
-        own = self._trees.score(beside_cues(x[best], features.cues))
-        added = np.full(len(scores), own.min(), np.float32)
-        added[best] = own
-        return added
-
     def shares(
         self,
         features: Features,
         chosen: Sequence[int] | npt.NDArray[np.integer],
         x: FloatArray | None = None,
-        added: FloatArray | None = None,
         *,
         timed: bool = True,
         reranked: bool = True,
     ) -> npt.NDArray[np.float64]:
-        """What each of :data:`SHARES` adds to the scores of some candidates, ``(len(chosen), len(SHARES))``.
+        """What each of :data:`SIGNALS` adds to the scores of some candidates, ``(len(chosen), len(SIGNALS))``.
 
         A candidate's shares add up to its score.
 
         The first part is a sum already. Of the second, each feature gets its integrated gradient from the mean
         candidate to this one (Sundararajan, Taly and Yan, ICML 2017): along the way a hidden unit is lit for a known
-        part, so the integral is exact and complete. What the trees add is one share.
-
-        Args:
-            added: by the trees, as :meth:`scored` gives it, where it is known already.
+        part, so the integral is exact and complete.
         """
         linear, lit = self._by_question(features.cues)
         x = standardised(features.values, self.weights.deviation) if x is None else x
         x = x if timed else np.asarray(x * _UNTIMED)
-        places = np.asarray(chosen, np.int64)
-        shares = np.zeros((len(places), len(SHARES)))
-        if reranked and self._trees is not None and len(x):
-            if added is None:
-                added = self._of_trees(features, x, self._without_trees(features, x, reranked))
-            shares[:, -1] = added[places]
-        x = x[places]
+        x = x[np.asarray(chosen, np.int64)]
         if not reranked:
-            shares[:, :-1] = products((x * linear).astype(np.float64), _MEMBERSHIP)
-            return shares
+            return np.asarray(products((x * linear).astype(np.float64), _MEMBERSHIP), np.float64)
         reached = products(x, self.weights.hidden)
         start, end = np.broadcast_to(lit, reached.shape), reached + lit
         span = np.where(np.abs(reached) < 1e-9, 1.0, reached)
@@ -202,8 +162,7 @@ class Ranker:
             np.where((start <= 0) & (end <= 0), 0.0, np.maximum(start, end) / np.abs(span)),
         )
         by_feature = x * (linear + products(part * self.weights.hidden_out, self.weights.hidden.T))
-        shares[:, :-1] = products(by_feature.astype(np.float64), _MEMBERSHIP)
-        return shares
+        return np.asarray(products(by_feature.astype(np.float64), _MEMBERSHIP), np.float64)
 
     def answerable(
         self, features: Features, scores: FloatArray, size: int | None = None, signs: FloatArray | None = None

@@ -24,10 +24,9 @@ from safetensors.numpy import load, save
 from hexamem.errors import ConfigError, CorruptFileError
 from hexamem.retrieval.signals.cues import CUES, OPERATIONS
 from hexamem.retrieval.signals.features import FEATURES
-from hexamem.retrieval.tree_ensemble import TREE_ARRAYS, tree_damage
 from hexamem.stores.embedders.base import FloatArray
 
-__all__ = ["RankingWeights", "load_weights", "read_metadata", "save_weights", "shipped_weights"]
+__all__ = ["RankingWeights", "load_weights", "save_weights", "shipped_weights"]
 
 _FORM = "3"
 _FORMER = "2"  # without what :data:`_LATER` names
@@ -39,7 +38,6 @@ _LATER = (
     "answerable_small", "answerable_size", "operations_embed", "operations_in", "operations_bias", "operations_out", "operations_out_bias",
     "operations_shape",
 )  # fmt: skip
-_OPTIONAL = TREE_ARRAYS  # a file may be without them
 
 
 def _none() -> FloatArray:
@@ -63,8 +61,6 @@ class RankingWeights:
             operations, with ``d`` dimensions of the embedder, ``e`` projected ones, ``s`` numbers of the shape of scores
             and ``o`` units: ``(d, e)``, ``(e + c + s, o)``, ``(o,)``, ``(o, 5)``, ``(5,)``; empty where it was not trained.
         operations_shape: means and deviations of the shape of scores, ``(2, s)``.
-        trees_feature, trees_value, trees_child: of a :class:`~.tree_ensemble.TreeEnsemble` of ``t`` trees of up to ``n``
-            nodes, ``(t, n)`` each; columns are features, then cues. Empty where none were trained.
         fingerprint: of the embedder.
         card: what they were trained on, in words.
     """
@@ -87,16 +83,12 @@ class RankingWeights:
     operations_out: FloatArray = field(default_factory=_none)
     operations_out_bias: FloatArray = field(default_factory=_none)
     operations_shape: FloatArray = field(default_factory=_none)
-    trees_feature: FloatArray = field(default_factory=_none)
-    trees_value: FloatArray = field(default_factory=_none)
-    trees_child: FloatArray = field(default_factory=_none)
     fingerprint: str = ""
     card: Mapping[str, object] = field(default_factory=dict)
 
     def tensors(self) -> dict[str, FloatArray]:
-        """The arrays by name; those of the trees where there are any."""
-        found = {name: getattr(self, name) for name in self.__slots__ if name not in {"fingerprint", "card"}}
-        return {name: one for name, one in found.items() if one.size or name not in _OPTIONAL}
+        """The arrays by name."""
+        return {name: getattr(self, name) for name in self.__slots__ if name not in {"fingerprint", "card"}}
 
     @property
     def digest(self) -> str:
@@ -142,14 +134,13 @@ def load_weights(source: str | os.PathLike[str] | Traversable, fingerprint: str 
     place = Path(source) if isinstance(source, str | os.PathLike) else source
     try:
         data = place.read_bytes()
-        arrays, metadata = load(data), read_metadata(data)
+        arrays, metadata = load(data), _read_metadata(data)
     except FileNotFoundError:
         raise ConfigError(f"weights {source}: there is no such file; train one with `hexamem train`") from None
     except (SafetensorError, ValueError, struct.error) as error:
         raise CorruptFileError(f"weights {source} cannot be read ({error}); train them again") from error
     if metadata.get("hexamem") == _FORMER:
         arrays = {**dict.fromkeys(_LATER, _none()), **arrays}
-    arrays = {**dict.fromkeys(_OPTIONAL, _none()), **arrays}
     known = set(RankingWeights.__slots__) - {"fingerprint", "card"}
     if metadata.get("hexamem") not in (_FORM, _FORMER) or set(arrays) != known:
         raise CorruptFileError(f"weights {source}: no ranking weights of this version; train them with `hexamem train`")
@@ -170,7 +161,7 @@ def shipped_weights(name: str) -> Traversable | None:
     return found if name.isidentifier() and found.is_file() else None
 
 
-def read_metadata(data: bytes) -> dict[str, str]:
+def _read_metadata(data: bytes) -> dict[str, str]:
     """What the head of a safetensors file tells beside its arrays.
 
     Raises:
@@ -196,8 +187,6 @@ def _check(arrays: Mapping[str, npt.NDArray[np.float32]], source: object) -> Non
             raise CorruptFileError(
                 f"weights {source}: {name} has shape {arrays[name].shape}, not finite numbers of {shape}"
             )
-    if (damage := tree_damage(arrays, features + cues)) is not None:
-        raise CorruptFileError(f"weights {source}: {damage}")
     if sum(one.size for one in arrays.values()) > _LARGEST:
         raise CorruptFileError(f"weights {source}: more than {_LARGEST:,} numbers")
 

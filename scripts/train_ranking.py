@@ -40,7 +40,7 @@ def main() -> int:
     print(f"{len(conversations)} conversations and {len(trajectories)} trajectories of {CORPUS} → {out}", flush=True)
     command = [
         str(Path(sys.executable).with_name("hexamem")), "--embedder", arguments.embedder, "train", *map(str, conversations + trajectories),
-        "--synthetic", "4", "--medium", "1", "--license", "Apache-2.0", "--trees", "0", "--out", str(out), *arguments.more,
+        "--synthetic", "4", "--medium", "1", "--license", "Apache-2.0", "--out", str(out), *arguments.more,
     ]  # fmt: skip
     return subprocess.run(command, check=False).returncode
 

@@ -291,7 +291,7 @@ def test_where_nothing_was_forgotten_the_model_still_has_the_ids_to_go_on_with(
     done = Reply(content="Which of it?", plain=True)
     server.follow([done, Reply(tool="find_to_forget", content={"query": "Arjun's band"}), done, done])
     said = ("What is the name of Arjun's band?", "Forget Arjun's band.", "Yes, that.")
-    chat(*said, options=("--model", "openai:scripted"))
+    chat(*said, options=("--model", "openai:scripted", "--mode", "embedded"))  # the replies are for the chat alone
     assert re.search(r'"records": ?\[\{"id": ?"step_', server.requests[-1].text)
 
 
@@ -438,6 +438,18 @@ def test_what_was_asked_before_is_no_evidence(chat: Chat) -> None:
     assert "recalled 1" in answer
     assert "“When" not in answer
     assert "“The dentist is on 4 May at 9.”" in answer
+
+
+def test_an_item_that_only_asks_is_not_listed_among_what_was_recalled(memory: Memory) -> None:
+    alice = memory.user("alice")
+    alice.remember("The dentist is on 4 May at 9.")
+    alice.add({"kind": "episodic", "summary": "When is the dentist?", "occurred_at": "2026-04-01"})
+    alice.add({"kind": "episodic", "summary": "Called the dentist.", "occurred_at": "2026-04-02"})
+    asked = {"messages": [HumanMessage("When is my dentist appointment?")]}
+    events = list(chat_graph(memory, False).stream(asked, context=ALICE, stream_mode="custom"))
+    listed = " ".join(hit["text"] for event in events if event["stage"] == "recall" for hit in event["recall"]["hits"])
+    assert "Called the dentist." in listed
+    assert "When is the dentist?" not in listed
 
 
 def test_an_animal_is_meant_by_its_kind(chat: Chat) -> None:

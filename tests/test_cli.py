@@ -626,16 +626,13 @@ def test_a_step_is_no_kind_of_item(run: Runner, kept: Path) -> None:
 
 
 def test_what_was_true_then_is_not_marked_as_superseded(run: Runner, home: Path) -> None:
-    said = home.parent / "said.jsonl"
-    lines = [("2026-03-02T09:00:00Z", "I live in Bristol."), ("2026-06-02T09:00:00Z", "I live in Bath now.")]
-    said.write_text(
-        "".join(json.dumps({"role": "user", "timestamp": at, "content": text, "id": at}) + "\n" for at, text in lines)
-    )
-    run("ingest", said, "--user", "alice", "--home", home)
     where = ("--user", "alice", "--home", home)
+    block = ("--kind", "core", "--label", "home", *where)
+    former = run("add", *block, "--value", "Lives in Bristol", "--valid-from", "2026-03-02", "--json").json
+    run("add", *block, "--value", "Lives in Bath", "--valid-from", "2026-06-02", "--supersedes", former["id"])
     then = run("items", "--kind", "core", "--as-of", "2026-04-01", *where).out
     assert "Lives in Bristol" in then
-    assert "until 2026-06-02" in then
+    assert "to 2026-06-02" in then
     assert "superseded" not in then
     recalled = run("recall", "Where do I live?", "--kind", "core", "--as-of", "2026-04-01", *where).out
     assert "Lives in Bristol" in recalled

@@ -123,9 +123,11 @@ def test_a_question_names_the_scope_that_it_is_about() -> None:
 
 
 def test_a_scope_that_was_merged_away_is_not_given_any_more() -> None:
-    labeler, store = labelled(turns(WORK))
+    _, store = labelled(turns(WORK))
     first, second = store.steps["t0"].scope, store.steps["t4"].scope
-    labeler.update([store.labels[second].model_copy(update={"alias_of": first})])
+    merged = store.labels[second].model_copy(update={"alias_of": first})
+    labeler = EmbeddedLabeler("ann", embed)
+    labeler.restore([*({**store.labels, second: merged}).values()], store.recent())
     batch = labeler.label(turns(["Is the dark theme of the login page done?", "The dark theme is done."], start=10))
     assert second not in {one.scope for one in batch.steps}
     assert second not in labeler.query("the dark theme of the login page").evidence

@@ -88,7 +88,7 @@ def test_answers_of_research_are_scored_and_judged(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     def script(request: Request) -> Reply:
-        # Whoever else asks gets nothing of use, so that rules answer.
+        # Whoever else asks gets nothing of use, so that the embedded tier answers.
         judged = {"reason": "it says so", "correct": True} if request.name == "AnswerVerdict" else {}
         return Reply(content=judged, usage=(30, 10))
 
@@ -101,5 +101,7 @@ def test_answers_of_research_are_scored_and_judged(
     assert (result["judge_calls"], result["judge_tokens"]) == (1, 40)
     assert result["scores"]["judge"] == {"all": 1.0, "bridge": 1.0}
     assert result["scores"].keys() == {"f1", "exact_match", "judge"}
-    assert result["llm_calls"] == len([one for one in server.requests if one.name != "AnswerVerdict"])
+    writing_or_judging = ("SingleReply", "AnswerVerdict")
+    of_research = [one for one in server.requests if one.name not in writing_or_judging]
+    assert result["llm_calls"] == len(of_research) > 0
     assert result["degraded"]

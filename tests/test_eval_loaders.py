@@ -247,11 +247,20 @@ def test_came_bench_gold_is_kept_for_the_scorer_and_not_even_in_an_id_for_the_me
 def test_came_bench_timestamps_leave_the_content_and_reach_later_turns_that_have_none(tmp_path: Path) -> None:
     (conversation,) = load_conversations(came_files(tmp_path)[0])
     assert [(m.role, m.name, m.content, m.timestamp) for m in conversation.messages] == [
-        ("user", "pro-side", "We should.", "2025-01-01T00:03"),
+        ("assistant", "pro-side", "We should.", "2025-01-01T00:03"),
         ("user", None, "Why?", "2025-01-01T00:03"),
         ("assistant", None, "Because.", "2025-01-01T00:03"),
     ]
     assert any(note.startswith("2 turn(s) without a timestamp") for note in conversation.notes)
+
+
+def test_came_bench_speakers_are_assistants_beside_a_user_and_people_without_one(tmp_path: Path) -> None:
+    turns, _ = came_files(tmp_path)
+    [beside_a_user] = load_conversations(turns)
+    assert (beside_a_user.messages[0].role, beside_a_user.messages[0].name) == ("assistant", "pro-side")
+    turns.write_text(turns.read_text(encoding="utf-8").replace('"user"', '"con-side"'), encoding="utf-8")
+    [without] = load_conversations(turns)
+    assert [(m.role, m.name) for m in without.messages][:2] == [("user", "pro-side"), ("user", "con-side")]
 
 
 def test_came_bench_questions_point_at_the_neutral_ids(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def test_people_read_a_table_with_misses_and_wrong_items_by_case(
     shown = capsys.readouterr().out
     assert "cases.json: 1 cases, mode auto" in shown
     assert "one  core: Galway (never said)" in shown
-    assert "Is allergic to walnuts (expected by nobody)" in shown
+    assert "I'm allergic to walnuts. (expected by nobody)" in shown
     assert json.loads(out.read_text(encoding="utf-8"))[0]["cases"] == 1
 
 

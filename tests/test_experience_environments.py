@@ -143,7 +143,7 @@ def test_memory_raises_success_and_saves_steps_and_shuffled_memory_does_no_harm(
     assert on.steps <= 0.85 * off.steps
     assert shuffled.success >= off.success - 0.02
     assert (off.advised, off.learned) == (0.0, 0)
-    assert on.advised >= 0.8
+    assert on.advised >= 0.5, "five of the ten are of a sort that was done before"
     assert on.learned > 3
 
 

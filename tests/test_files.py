@@ -600,10 +600,10 @@ def test_a_picture_that_is_kept_by_its_name_gets_its_words_later_and_stays_one_r
     message = picture("Here is canoe.png")
     message["content"][-1]["name"] = "canoe.png"
     with Memory.open(tmp_path / "home", settings=QUIET) as memory:
-        [step_id] = memory.user("alice").remember(message).step_ids
-        assert memory.user("alice").flush()
-        [named] = memory.user("alice").items("resource")
-        assert (named.title, named.content) == ("canoe.png", "canoe.png")  # type: ignore[union-attr]
+        alice = memory.user("alice")
+        [step_id] = alice.remember(message).step_ids
+        sources = [{"step_id": step_id}]
+        named = alice.add({"kind": "resource", "title": "canoe.png", "content": "canoe.png", "sources": sources})
     with Memory.open(tmp_path / "home", settings=QUIET, describe=lambda *_: "A red canoe.") as memory:
         alice = memory.user("alice")
         assert alice.flush()
@@ -616,18 +616,6 @@ def test_a_picture_that_is_kept_by_its_name_gets_its_words_later_and_stays_one_r
         assert operation.id in {one.id for one in alice.history(step_id)}
         alice.undo(operation.id)
         assert [one.id for one in alice.items("resource")] == [named.id]
-
-
-def test_a_file_that_is_kept_whole_and_then_named_as_attached_stays_one_resource(
-    alice: UserMemory, tmp_path: Path
-) -> None:
-    kept = alice.add_file(written(tmp_path, "garden.txt", "Minutes of the garden club. The beds get rows.")).item
-    [step_id] = alice.remember("I attached garden.txt, and there is seeds.csv, attached too.").step_ids
-    assert alice.flush()
-    found = {item.title: item for item in alice.items("resource")}  # type: ignore[union-attr]
-    assert found.keys() == {"garden.txt", "seeds.csv"}
-    assert found["garden.txt"].id == kept.id
-    assert step_id in {source.step_id for source in found["garden.txt"].sources}
 
 
 def test_a_description_is_redacted(tmp_path: Path, traces: Traces) -> None:

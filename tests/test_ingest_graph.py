@@ -342,8 +342,8 @@ def test_doctor_tells_how_many_steps_wait(memory: Memory, alice: UserMemory) -> 
     [before] = [one.detail for one in examine(memory) if one.name == "managers"]
     alice.flush()
     [after] = [one.detail for one in examine(memory) if one.name == "managers"]
-    assert before.startswith("mode rules: 2 steps wait")
-    assert after == "mode rules: every step was read"
+    assert before.startswith("mode embedded: 2 steps wait")
+    assert after == "mode embedded: every step was read"
 
 
 def test_everything_can_be_managed_here_and_now_under_a_progress(memory: Memory, alice: UserMemory) -> None:

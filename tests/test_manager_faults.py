@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from hexamem.agents.contract import Instruction
-from hexamem.agents.managers.kinds import FORMS
-from hexamem.agents.managers.model import proposals_from
+from hexamem.agents.managers.forms import FORMS
 from hexamem.agents.managers.shared import Reading, salvaged_operations
 
 from .manager_script import operation
@@ -105,7 +104,7 @@ def test_no_reply_to_a_manager_raises_or_proposes_what_does_not_hold(kind: Any) 
                 operations = salvaged_operations(listed, form.operation)
             reading = Reading(form=form, batch=batch, instruction=Instruction(kind=kind), nearest=KNOWN)
             assert all(len(told) < 400 for told in reading.all_problems(operations))
-            made, lost = proposals_from(reading, operations, kind)
+            made, lost = reading.proposals(operations, kind)
             assert len(made) + lost <= len(operations)
             assert len(made) <= reading.most
             for one in made:

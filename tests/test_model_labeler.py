@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -490,10 +491,10 @@ def test_a_step_that_the_model_never_answers_is_passed_over_at_the_last_attempt(
     assert refining is not None
 
     def attempt(number: int, last: bool) -> str:
-        def write() -> Any:
-            return user.memory.ledger.write(user.name, create=False)
-
-        return refining.run(user.name, write, lambda tx: None, rest=True, attempt=number, last=last).status
+        job = SimpleNamespace(
+            attempt=number, write=lambda: user.memory.ledger.write(user.name, create=False), complete=lambda tx: None
+        )
+        return refining.run(user.name, job, rest=True, last=last).status
 
     assert [attempt(number, number == 5) for number in range(1, 6)] == ["failed"] * 5
     assert [len(numbers_in(request)) for request in helper.requests] == [12, 12, 6, 3, 1]
@@ -872,7 +873,6 @@ def test_the_prompts_render(task: LabelTask) -> None:
         ("Nora works four days from 2027-01-04", True),
         ("Nora works four days from January 2031", False),
         ("Nora works four days from 2027-13", False),
-        ("Nora works 2027 days", False),
     ],
 )
 def test_a_summary_may_tell_the_year_of_a_month_that_is_near(summary: str, fits: bool) -> None:

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from hexamem import CoreItem, EpisodicItem, SemanticItem
 from hexamem.agents.contract import Batch, HeardStep, Instruction, Proposals
-from hexamem.agents.managers.kinds import FORMS
+from hexamem.agents.managers.forms import FORMS
 from hexamem.agents.managers.model import ModelManager, manager_prompt
 from hexamem.agents.managers.shared import Reading
 from hexamem.agents.meta_manager import ModelMetaManager, is_small_talk
-from hexamem.agents.single_call import SingleCall, SingleReply, SingleTask
+from hexamem.agents.single_call import SingleCall, SingleReply
 from hexamem.graphs.ingest_state import read_back, written
 from hexamem.memory_types import MemoryItem, Step
 from hexamem.memory_types.cutting import without_parts
@@ -321,8 +321,7 @@ def test_whatever_a_model_writes_every_proposal_holds(data: st.DataObject) -> No
     values.update({"sensitivity": "high"} if "sensitivity" in values else {})
     one = form.operation.model_validate(values)
     reading = Reading(form=form, batch=batch, instruction=Instruction(kind=form.kind), nearest=KNOWN)
-    if not reading.problems(one):
-        made = reading.proposal(one, "x")
+    for made in reading.proposals([one], "x")[0]:
         assert made.evidence[0].step_id in {"step_1", "step_2", "step_3"}
         assert (made.target is None) == (made.operation == "add")
         assert made.target is None or made.target in KNOWN
@@ -405,16 +404,16 @@ def test_one_call_proposes_for_all_kinds_and_the_rules_do_what_cannot_be_used(sc
     lines = [FACT, "LIKES tea", "EVENT 2025-03-09: dentist"]
     server = scripted_server(answer)
     single = SingleCall(server.chat_model(), {kind: ByRules(kind) for kind in FORMS}, None, retries=QUICK)
-    task = SingleTask(batch=batch_of(*lines), instructions=(Instruction(kind="core"), Instruction(kind="semantic")))
-    outcome = single.finish(single.call.invoke(single.prepare(task)))
+    orders = (Instruction(kind="core"), Instruction(kind="semantic"))
+    outcome = single.finish(single.call.invoke(single.prepare(batch_of(*lines), orders, {})))
     assert [one.kind for one in outcome.proposals] == ["core", "episodic", "semantic"]
     assert (outcome.pages, outcome.degraded) == ({}, ())
     good = answer(server.requests[0]).content
     server.follow([Reply(content={**good, "semantic": [{**GOOD, "quote": "never said"}]})])  # type: ignore[dict-item]
-    outcome = single.finish(single.call.invoke(single.prepare(task)))
+    outcome = single.finish(single.call.invoke(single.prepare(batch_of(*lines), orders, {})))
     assert [one.proposed_by for one in outcome.proposals] == ["core", "episodic", "rules.semantic"]
     server.follow([Reply(status=500)])
-    outcome = single.finish(single.call.invoke(single.prepare(task)))
+    outcome = single.finish(single.call.invoke(single.prepare(batch_of(*lines), orders, {})))
     assert [one.proposed_by for one in outcome.proposals] == ["rules.core", "rules.semantic"]
     assert outcome.degraded[-1] == "single_call: the embedded engine did the work of core, semantic"
 

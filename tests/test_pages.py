@@ -412,14 +412,15 @@ def test_words_forgotten_while_pages_are_made_do_not_come_into_them(
         steps = alice.remember(
             talk(f"My boat is called {CANARY}.", "I bought it in May.", "Fine.", "Good.", "Bye.")
         ).step_ids
-        cut = memory.paging.memorizer._cut
+        due = memory.paging.memorizer._due
 
-        def forget_first(work: Any) -> Any:
-            monkeypatch.undo()
-            alice.forget([steps[0]])  # after the steps were read, before their pages are written
-            return cut(work)
+        def forget_then(tx: Any) -> bool:
+            if found := due(tx):
+                monkeypatch.undo()
+                alice.forget([steps[0]])  # after it was seen that there are steps, before their pages are written
+            return found
 
-        monkeypatch.setattr(memory.paging.memorizer, "_cut", forget_first)
+        monkeypatch.setattr(memory.paging.memorizer, "_due", forget_then)
         pages = alice.pages()
         assert [len(page.step_ids) for page in pages] == [3, 1]
         assert all(CANARY not in page.header + page.memo for page in pages)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import pytest
 
 from hexamem import Memory, UserMemory
 from hexamem.cli.app import run
-from hexamem.errors import ConfigError, InvalidInputError
+from hexamem.errors import InvalidInputError
 from hexamem.evals import load_conversations
 from hexamem.evals.gate_training import Operable, rewards_of
 from hexamem.evals.records import Question
@@ -334,18 +333,3 @@ def test_rewards_tell_each_configuration_apart(memory: Memory, alice: UserMemory
 def test_the_command_names_what_is_missing(two_conversations: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["train", str(two_conversations)]) == 2
     assert "--out" in capsys.readouterr().err
-
-
-def test_without_lightgbm_trees_are_an_error_and_the_command_says_that_it_leaves_them_out(
-    two_conversations: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(sys.modules, "lightgbm", None)
-    with pytest.raises(ConfigError, match=r"hexamem\[train\]"):
-        learn_ranking(made_up(20), LearningSettings(epochs=1, runs=1, trees=5), fingerprint="x")
-    out = tmp_path / "w.safetensors"
-    command = ["train", str(two_conversations), "--out", str(out), "--epochs", "1", "--runs", "1", "--no-operations"]
-    assert run(command) == 0
-    assert "trees are left out" in capsys.readouterr().err
-    assert load_weights(out).card["settings"]["trees"] == 0
-    assert run([*command, "--trees", "0"]) == 0
-    assert "LightGBM" not in capsys.readouterr().err

@@ -52,13 +52,13 @@ def kinds_of(user: UserMemory) -> Counter[str]:
 # What each mode costs.
 
 
-def test_rules_make_no_call(tmp_path: Path, scripted_server: ServerFactory) -> None:
+def test_the_embedded_engine_makes_no_call(tmp_path: Path, scripted_server: ServerFactory) -> None:
     server = scripted_server(answer)
     with opened(tmp_path, server, "embedded") as memory:
         user = memory.user("ann")
-        user.remember([*TALK, "My name is Ann and I live in Cork."])
+        user.remember([*TALK, "I'm allergic to walnuts."])
         assert user.flush()
-        assert user.items()
+        assert any("walnuts" in item.text for item in user.items())
     assert server.calls == 0
 
 
@@ -126,18 +126,21 @@ def test_small_talk_costs_nothing(tmp_path: Path, scripted_server: ServerFactory
     assert server.calls == 0
 
 
-def test_a_kind_without_a_model_is_done_by_rules(tmp_path: Path, scripted_server: ServerFactory) -> None:
+def test_a_kind_without_a_model_is_extracted_by_the_embedded_engine(
+    tmp_path: Path, scripted_server: ServerFactory
+) -> None:
     server = scripted_server(answer)
     models = {"semantic_manager": server.chat_model()}
     settings = Settings(background=False, mode="agents")
     with Memory.open(tmp_path, models=models, settings=settings) as memory:
         user = memory.user("ann")
         user.remember(
-            ["My name is Ann and I live in Cork.", "My sister Orla is a vet.", "FACT Orla: is a vet in Sligo"]
+            ["I'm allergic to walnuts.", "My colleague Zora is allergic to peanuts.\nFACT Orla: is a vet in Sligo"]
         )
         assert user.flush()
-        assert {"core", "semantic"} <= set(kinds_of(user))
-    assert {request.name for request in server.requests} <= {"SemanticReply"}
+        assert [item.text for item in user.items("semantic")] == ["Orla\nOrla is a vet in Sligo"]
+        assert any("walnuts" in item.text for item in user.items("core"))
+    assert {request.name for request in server.requests} == {"SemanticReply"}
 
 
 # What each keeps.
@@ -357,9 +360,9 @@ def test_what_fell_back_is_told_to_the_recall_beside_it(tmp_path: Path, scripted
     server = scripted_server([Reply(refusal="I will not.")])
     with opened(tmp_path, server, "single_call") as memory:
         user = memory.user("ann")
-        user.remember("My name is Ann and I live in Cork.")
+        user.remember("I'm allergic to walnuts.")
         assert user.flush()
-        assert any("Cork" in item.text for item in user.items()), "the embedded engine did the work"
+        assert any("walnuts" in item.text for item in user.items()), "the embedded engine did the work"
         assert any("single_call: the embedded engine did the work" in line for line in memory.notices)
 
 
@@ -411,13 +414,15 @@ def test_when_the_memorys_budget_is_used_up_steps_wait(tmp_path: Path, scripted_
     assert server.calls == 0
 
 
-def test_what_a_batch_cannot_pay_for_is_done_by_rules(tmp_path: Path, scripted_server: ServerFactory) -> None:
+def test_what_a_batch_cannot_pay_for_is_done_by_the_embedded_engine(
+    tmp_path: Path, scripted_server: ServerFactory
+) -> None:
     server = scripted_server(answer)
     with opened(tmp_path, server, "agents", batch_tokens=100) as memory:
         user = memory.user("ann")
-        user.remember("My name is Ann and I live in Cork.")
+        user.remember("I'm allergic to walnuts.")
         assert user.flush()
-        assert any("Cork" in item.text for item in user.items())
+        assert any("walnuts" in item.text for item in user.items())
         assert any("tokens" in line for line in memory.notices)
     assert server.calls == 0
 
@@ -480,7 +485,8 @@ def test_the_command_line_sets_the_mode(
     assert ingested(*by, "agents") == (["semantic"], 2)
     assert ingested(*by, "off") == ([], 0)
     assert ingested("--mode", "off") == ([], 0)
-    assert ingested("--model", "openai:scripted")[1] == 0
+    assert ingested("--model", "openai:scripted") == (["semantic"], 1), "a model that is given is used"
+    assert ingested(*by, "embedded")[1] == 0
 
 
 @pytest.mark.parametrize(
@@ -489,7 +495,7 @@ def test_the_command_line_sets_the_mode(
         (("--mode", "agents"), "--mode agents needs a model: give --model"),
         (("--mode", "single_call"), "--mode single_call needs a model: give --model"),
         (("--label-by", "uncertain"), "--label-by uncertain needs a model: give --model"),
-        (("--mode", "magic"), "use one of rules, single_call, agents, off"),
+        (("--mode", "magic"), "use one of auto, embedded, single_call, agents, off"),
         (("--mode", "single_call", "--label-by", "model", "--model", "openai:x"), "would pay for it twice"),
     ],
 )

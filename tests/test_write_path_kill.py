@@ -70,7 +70,7 @@ def test_nothing_is_lost_or_doubled_and_what_was_secret_is_taken_out(killed: dic
     facts = [line for line in said if "swordfish" not in line]
     codes = [line.split()[-1] for line in said if "swordfish" in line]
     assert codes
-    with Memory.open(home, settings=Settings(background=False)) as memory:
+    with Memory.open(home, embedder="static", settings=Settings(background=False)) as memory:
         user = memory.user("ann")
         stored = Counter(step.content for step in user.steps())
         assert stored.total() >= len(said)

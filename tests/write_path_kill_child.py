@@ -46,9 +46,12 @@ import hexamem.stores.recording
 import hexamem.user  # noqa: F401
 from hexamem import Memory, Settings
 from hexamem.agents.labelling.intent_labeler import IntentLabeling
-from hexamem.agents.managers.tiers import agents_tier, embedded_tier, single_tier
+from hexamem.agents.managers.forms import FORMS
+from hexamem.agents.managers.model import ModelManager
+from hexamem.agents.meta_manager import ModelMetaManager
+from hexamem.agents.reader import EmbeddedMetaManager, Reader, embedded_managers
+from hexamem.agents.single_call import SingleCall
 from hexamem.graphs.ingest_nodes import IngestNodes
-from hexamem.models.chat_models import Models
 from hexamem.models.tokens import count_tokens
 from hexamem.stores.embedders import static
 from hexamem.stores.projections import Projector
@@ -135,7 +138,7 @@ class _Watch:
 def _facts(worker: int, by_model: bool) -> list[str]:
     if by_model:
         return [f"FACT friend{worker}x{number}: keeps bees in garden {worker}x{number}" for number in range(2)]
-    return [f"My friend Zora{worker}x{number} keeps bees in Porto." for number in range(2)]
+    return [f"My colleague Zora{worker}x{number} is allergic to walnuts." for number in range(2)]
 
 
 def _code(worker: int, by_model: bool) -> str:
@@ -149,15 +152,15 @@ def _look(user: Any, said: list[str]) -> None:
     for line in said:
         if "swordfish" not in line:
             assert stored[line] == 1, (line, stored[line])
-    names = Counter(getattr(item, "name", item.text) for item in user.items("semantic"))
-    assert not [name for name, count in names.items() if count > 1], names
+    texts = Counter(item.text for item in user.items("semantic"))
+    assert not [text for text, count in texts.items() if count > 1], texts
 
 
 def _work(home: Path, model: ChatOpenAI, mode: str, worker: int) -> None:
     by_model = mode != "embedded"
     notes = home.with_suffix(".said")
     settings = Settings(background=False, mode=mode, batch_size=4, max_job_attempts=1_000)  # type: ignore[arg-type]
-    with Memory.open(home, model=model if by_model else None, settings=settings) as memory:
+    with Memory.open(home, model=model if by_model else None, embedder="static", settings=settings) as memory:
         user = memory.user("ann")
         _look(user, notes.read_text().splitlines() if notes.exists() else [])
         said = _facts(worker, by_model) + ([_code(worker, by_model)] if worker % _CODES_EVERY == 0 else [])
@@ -200,10 +203,10 @@ def _warm_ledger(home: Path) -> None:
     with (
         patch.object(Projector, "_check", lambda *_: False),
         patch.object(Projector, "_advance_all", lambda *_: 0),
-        Memory.open(home, settings=Settings(background=False)) as memory,
+        Memory.open(home, embedder="static", settings=Settings(background=False)) as memory,
     ):
         user = memory.user("somebody else")
-        user.remember(["My friend Zora keeps bees in Porto.", "The password for the gate is swordfish#7."])
+        user.remember(["My colleague Zora is allergic to walnuts.", "The password for the gate is swordfish#7."])
         user.flush()
 
 
@@ -239,9 +242,13 @@ def _warm_model(base_url: str) -> ChatOpenAI:
     static.StaticEmbedder().coverage("锁")
     static.StaticEmbedder().embed_documents(["words"])
     count_tokens("words")
-    models, rules = Models(default=model), embedded_tier()
-    agents_tier(models, "json_schema", *rules)
-    single_tier(models, "json_schema", rules[1], static.StaticEmbedder().embed_documents)
+    embedder = static.StaticEmbedder()
+    reader = Reader(embedder)
+    managers = embedded_managers(reader)
+    ModelMetaManager(model, EmbeddedMetaManager(reader))
+    for kind, form in FORMS.items():
+        ModelManager(form, model, managers[kind])
+    SingleCall(model, managers, embedder.embed_documents)
     return model
 
 

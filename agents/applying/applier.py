@@ -12,13 +12,14 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from hexamem.agents.applying.duplicates import Embed, FactComparer
+from hexamem.agents.applying.duplicates import FactComparer
 from hexamem.agents.applying.evidence import check_evidence
 from hexamem.agents.applying.item_changes import ItemChanges
+from hexamem.agents.applying.item_edits import Checked
 from hexamem.agents.applying.proposal_values import read_values
-from hexamem.agents.applying.state import Checked
 from hexamem.agents.contract import Batch
 from hexamem.errors import InvalidInputError, NotFoundError
+from hexamem.intent.contract import Embed
 from hexamem.memory_types.proposals import Evidence, Outcome, Proposal
 from hexamem.stores.applying import Cleaned, Cleaner, KnownItems, first_said
 from hexamem.stores.ledger import Ledger, Redaction, Transaction, get_steps

@@ -6,12 +6,10 @@ A fact stored twice does little harm; two facts taken for one lose one of them. 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import tzinfo
 
-import numpy as np
-import numpy.typing as npt
-
+from hexamem.intent.contract import Embed, Vectors
 from hexamem.memory_types import (
     CoreItem,
     EpisodicItem,
@@ -23,11 +21,7 @@ from hexamem.memory_types import (
     VaultItem,
 )
 
-__all__ = ["SAME_FACT", "Embed", "FactComparer", "fold", "join_sources", "statement_of"]
-
-Vectors = npt.NDArray[np.float32]
-Embed = Callable[[Sequence[str]], Vectors]
-"""n texts → ``(n, d)`` unit rows."""
+__all__ = ["SAME_FACT", "FactComparer", "fold", "join_sources", "statement_of"]
 
 SAME_FACT = 0.99
 """The cosine from which two texts with the same numbers and names state the same fact.

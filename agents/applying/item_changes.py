@@ -8,9 +8,8 @@ from typing import Any
 
 from hexamem.agents.applying.contradictions import Placement, closed, history, place
 from hexamem.agents.applying.duplicates import fold, join_sources, statement_of
-from hexamem.agents.applying.item_edits import ItemEdits
+from hexamem.agents.applying.item_edits import Changes, Checked, ItemEdits
 from hexamem.agents.applying.slots import slot_of
-from hexamem.agents.applying.state import Changes, Checked
 from hexamem.errors import NotFoundError
 from hexamem.memory_types import CoreItem, MemoryItem, OperationKind, Sensitivity, VaultItem, item_from
 from hexamem.memory_types.base import utc_now
@@ -130,7 +129,7 @@ class ItemChanges(ItemEdits):
 
     def _place(self, proposal: Checked, new: MemoryItem, values: Sequence[MemoryItem], extra: Changes) -> Outcome:
         """Put a value where its time is among those of its slot."""
-        same = {item.id: self.facts.same_text(_value(item), _value(new)) for item in values}
+        same = {item.id: self.facts.same_text(statement_of(item), statement_of(new)) for item in values}
         copy_id = keyed_id(self.cipher, self.tx.user, "item", new.id, "copy")
         placed = place(history(self.dated(values)), new, proposal.stated_at, same, utc_now(), copy_id)
         if placed.joined is not None:
@@ -173,7 +172,7 @@ class ItemChanges(ItemEdits):
         """Whether an item states a value by these very words, or did so until it was changed or an operation undone."""
         words = _quotes(new)
         cited = words <= _quotes(item)
-        if cited and self.facts.same_text(_value(item), _value(new)):
+        if cited and self.facts.same_text(statement_of(item), statement_of(new)):
             return True
         if not cited and not self.known.undone:
             return False
@@ -183,7 +182,9 @@ class ItemChanges(ItemEdits):
             for change in operation.changes
             if change.target_id == item.id and change.after
         ]
-        return any(words <= _quotes(state) and self.facts.same_text(_value(state), _value(new)) for state in states)
+        return any(
+            words <= _quotes(state) and self.facts.same_text(statement_of(state), statement_of(new)) for state in states
+        )
 
     def _supersede(self, proposal: Checked) -> Outcome:
         target = self.target(proposal)
@@ -218,12 +219,6 @@ class ItemChanges(ItemEdits):
         else:
             near = [item.id for item in items[-_NEAR:]]
         return self.facts.find(self.known.whole(near), new, self.zone)
-
-
-def _value(item: MemoryItem) -> str:
-    """The value that an item gives its slot."""
-    value = item.metadata.get("value")
-    return str(value) if isinstance(value, (str, int, float)) and str(value).strip() else statement_of(item)
 
 
 def _quotes(item: MemoryItem) -> set[tuple[str, str]]:

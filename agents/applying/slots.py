@@ -1,8 +1,7 @@
 """Slots: an attribute of a subject that has one value at a time, as a manager names it.
 
 ``home_city`` is an attribute of the user, ``mark.employer`` one of Mark: the subject precedes the last dot. A manager
-names the slot of an item in ``metadata["slot"]`` and may give the bare value in ``metadata["value"]``. An item without a
-slot never replaces another.
+names the slot of an item in ``metadata["slot"]``. An item without a slot never replaces another.
 """
 
 from __future__ import annotations

@@ -20,18 +20,11 @@ _REFERENCE = re.compile(r"\{\{vault:[^{}]*\}\}")
 _LOST_WORDS, _LEAST_LOST = 0.4, 2  # a resolved text replaces at most so many of the words, but always so few
 _KNOWN_WORDS = 0.75  # of the words that it adds, so many occur in the material
 _LONGEST_SUMMARY, _LONGEST_GIST = 400, 800
-_DAY = re.compile(r"\b(?P<year>[12]\d{3})-(?P<month>\d{2})(?:-(?P<day>\d{2}))?\b(?!-)")
-_YEAR_OF_MONTH = re.compile(
-    r"\b(?P<said>(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
-    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?,?\s)(?P<year>[12]\d{3})\b",
-    re.IGNORECASE,
-)
-"""A month with its year, where the step says the month alone: "from January" becomes "from January 2027"."""
-
-
-_CLOCK = re.compile(r"(?<![\d:.])(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)(?![\d:])")
-"""An hour by the clock, which a step may say in words: "four in the afternoon", "half past two", 下午三点半."""
-_PARTS_OF_HOURS = ("0", "15", "30", "45")
+_DATED = re.compile(r"(?<!\d)([12]\d{3})(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?(?![\d-])")
+"""A year, or an ISO month or day: what a model works out from "yesterday" or "from January"."""
+_CLOCK = re.compile(r"(?<![\d:.])([01]?\d|2[0-3]):([0-5]\d)(?![\d:])")
+"""An hour by the clock, which a step may say in words: "half past two", 下午三点半."""
+_QUARTERS = ("00", "15", "30", "45")
 _HAN_NUMBER = re.compile(r"[二两三四五六七八九]?十[一二三四五六七八九]?|[一二两三四五六七八九]")
 
 
@@ -111,26 +104,19 @@ def gist_fits(gist: str, known: Wording) -> bool:
 
 
 def _numbers_known(text: str, known: Wording) -> bool:
-    """Whether a text holds no number that was not said, dates and hours reckoned from what was said apart."""
+    """Whether a text holds no number that was not said, apart from dates within a year of one that was, and hours that
+    are said by the other half of the day or in words."""
+    hours = {int(count) % 12 for count in known.counts}
 
-    def near(year: int) -> bool:
-        return any(str(one) in known.numbers for one in (year - 1, year, year + 1))
+    def worked_out(match: re.Match[str]) -> str:
+        near = any(str(int(match[1]) + by) in known.numbers for by in (-1, 0, 1))
+        return " " if near else match[0]
 
-    def reckoned(match: re.Match[str]) -> str:
-        real = 1 <= int(match["month"]) <= 12 and 1 <= int(match["day"] or 1) <= 31
-        return " " if real and near(int(match["year"])) else match[0]
+    def by_the_clock(match: re.Match[str]) -> str:
+        said = int(match[1]) % 12 in hours and (match[2] in _QUARTERS or str(int(match[2])) in known.counts)
+        return " " if said else match[0]
 
-    def of_month(match: re.Match[str]) -> str:
-        return match["said"] if near(int(match["year"])) else match[0]
-
-    def of_clock(match: re.Match[str]) -> str:
-        hour, minute = int(match["hour"]), int(match["minute"])
-        hours = {hour % 12, hour % 12 + 12, (hour + 1) % 12} if minute > 30 else {hour % 12, hour % 12 + 12}
-        parts = {*_PARTS_OF_HOURS, *known.counts}
-        named = not known.counts.isdisjoint(map(str, hours)) and not parts.isdisjoint((str(minute), str(60 - minute)))
-        return " " if named else match[0]
-
-    left = _CLOCK.sub(of_clock, _YEAR_OF_MONTH.sub(of_month, _DAY.sub(reckoned, text)))
+    left = _CLOCK.sub(by_the_clock, _DATED.sub(worked_out, text))
     return all(number in known.numbers or number in known.counts for number in _NUMBER.findall(left))
 
 

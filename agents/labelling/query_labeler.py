@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 from hexamem.agents.labelling.schemas import QueryLabels
@@ -12,7 +11,6 @@ from hexamem.errors import HexamemError
 from hexamem.intent.label_names import fold_name
 from hexamem.intent.label_types import type_synonyms
 from hexamem.intent.query import QueryFilter
-from hexamem.memory_types.labels import Label
 from hexamem.models import Budget, CallInput, StructuredCall, UsageMeter
 from hexamem.prompts import load_prompt
 from hexamem.stores.ledger import Ledger
@@ -31,24 +29,6 @@ __all__ = ["ModelQueryLabeler"]
 _SCOPES, _TYPES, _QUESTION = 60, 150, 2_000
 _MOST_SCOPES, _MOST_TYPES = 6, 4
 _BELOW, _ABOVE, _COARSE = 0.8, 0.3, 0.6  # weights beside a label that is meant, beside them
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """What a question may be about: labels that steps carry."""
-
-    vocabulary: Vocabulary
-    used: frozenset[str]
-    scopes: tuple[str, ...]
-
-    def names(self, kind: str) -> dict[str, str]:
-        """Name → id of the labels of a kind that are in use, wide ones too."""
-        found: dict[str, str] = {}
-        for label_id in self.vocabulary.by_id:
-            one: Label = self.vocabulary.label(label_id)
-            if one.kind == kind and one.id in self.used:
-                found[one.name] = one.id
-        return dict(list(found.items())[:_TYPES])
 
 
 class ModelQueryLabeler:
@@ -85,16 +65,16 @@ class ModelQueryLabeler:
             text: the question.
             embedded: what stands if the model does not answer, or there is nothing to choose from.
         """
-        known = self._known(user)
-        if not known.used:
+        vocabulary, used, scopes = self._known(user)
+        if not used:
             return embedded
-        handles = {f"S{number}": label_id for number, label_id in enumerate(known.scopes, 1)}
-        events, entities = known.names("event"), known.names("entity")
+        handles = {f"S{number}": label_id for number, label_id in enumerate(scopes, 1)}
+        events, entities = (_names(vocabulary, used, kind) for kind in ("event", "entity"))
         usage = UsageMeter("query_intent")
         result = self._call.invoke(
             CallInput(
                 messages=self._prompt.render(
-                    scopes=_scope_lines(known.vocabulary, handles),
+                    scopes="\n".join(_line(vocabulary, handle, one) for handle, one in handles.items()) or "none",
                     event_types=", ".join(events) or "none",
                     entity_types=", ".join(entities) or "none",
                     question=text[:_QUESTION],
@@ -111,28 +91,30 @@ class ModelQueryLabeler:
             for line in result.degraded:
                 self._notices(user, f"the labels of a question of user {user!r} were read by the classifiers: {line}")
             return embedded
-        return _filter(known.vocabulary, result.value, handles, events, entities)
+        return _filter(vocabulary, result.value, handles, events, entities)
 
-    def _known(self, user: str) -> _Known:
+    def _known(self, user: str) -> tuple[Vocabulary, set[str], list[str]]:
+        """The labels, the ids of those that steps carry with the wider ones, and the scopes to be listed, by path."""
         with self._ledger.read(user) as tx:
             if not tx.user_id:
-                return _Known(Vocabulary(()), frozenset(), ())
-            last = latest_seq(tx) + 1
-            vocabulary = Vocabulary(read_labels(tx))
-            carried = labels_before(tx, last)
-            scopes = [vocabulary.canonical(one.label_id) for one in open_scopes(tx, last, _SCOPES)]
-        used = {one for label_id in carried for one in (vocabulary.canonical(label_id), *vocabulary.above(label_id))}
-        wide = [above for one in scopes for above in vocabulary.above(one)]
-        listed = dict.fromkeys(one for one in (*scopes, *wide) if one in vocabulary.by_id)
-        return _Known(vocabulary, frozenset(used), tuple(sorted(listed, key=vocabulary.path)))
+                return Vocabulary(()), set(), []
+            end = latest_seq(tx) + 1
+            vocabulary, carried = Vocabulary(read_labels(tx)), labels_before(tx, end)
+            scopes = vocabulary.with_wider(one.label_id for one in open_scopes(tx, end, _SCOPES))
+        listed = sorted((one for one in scopes if one in vocabulary.by_id), key=vocabulary.path)
+        return vocabulary, vocabulary.with_wider(carried), listed
 
 
-def _scope_lines(vocabulary: Vocabulary, handles: dict[str, str]) -> str:
-    lines = []
-    for handle, label_id in handles.items():
-        gist = vocabulary.label(label_id).gist.replace(" | ", " · ")
-        lines.append(f"{handle} {abridged(vocabulary.path(label_id), 120)}{': ' + abridged(gist, 200) if gist else ''}")
-    return "\n".join(lines) or "none"
+def _names(vocabulary: Vocabulary, used: Collection[str], kind: str) -> dict[str, str]:
+    """Name → id of the labels of a kind that are in use, wide ones too."""
+    labels = (vocabulary.label(label_id) for label_id in vocabulary.by_id)
+    found = {one.name: one.id for one in labels if one.kind == kind and one.id in used}
+    return dict(list(found.items())[:_TYPES])
+
+
+def _line(vocabulary: Vocabulary, handle: str, label_id: str) -> str:
+    gist = vocabulary.label(label_id).gist.replace(" | ", " · ")
+    return f"{handle} {abridged(vocabulary.path(label_id), 120)}{': ' + abridged(gist, 200) if gist else ''}"
 
 
 def _filter(
@@ -142,26 +124,23 @@ def _filter(
     events: dict[str, str],
     entities: dict[str, str],
 ) -> QueryFilter:
-    scopes: dict[str, float] = {}
     paths = {fold_name(vocabulary.path(one)): one for one in handles.values()}
-    for given in reply.scopes[:_MOST_SCOPES]:
-        meant = handles.get(given.strip().split(" ")[0]) if given.strip() else None
-        meant = meant or paths.get(fold_name(given))
-        if meant is not None:
-            scopes[meant] = 1.0
-    for meant in list(scopes):
+    given = (one.strip() for one in reply.scopes[:_MOST_SCOPES])
+    found = (handles.get(one.split(" ")[0]) or paths.get(fold_name(one)) for one in given if one)
+    named = list(dict.fromkeys(one for one in found if one is not None))
+    scopes = dict.fromkeys(named, 1.0)
+    for meant in named:
         for below in vocabulary.covering(meant):
             own = vocabulary.canonical(below)
             scopes[own] = max(scopes.get(own, 0.0), _BELOW)
         for above in vocabulary.above(meant):
             scopes.setdefault(above, _ABOVE)
-    acts: dict[str, float] = dict.fromkeys(_chosen(reply.events, events), 1.0)
-    for meant in list(acts):
-        for above in vocabulary.above(meant):
-            acts.setdefault(above, _COARSE)
+    chosen = _chosen(reply.events, events)
+    acts = dict.fromkeys(chosen, 1.0)
+    for above in (one for meant in chosen for one in vocabulary.above(meant)):
+        acts.setdefault(above, _COARSE)
     kinds = dict.fromkeys(_chosen(reply.entities, entities), 1.0)
-    named = [vocabulary.path(one) for one, weight in scopes.items() if weight == 1.0]
-    notes = [f"the model names {', '.join(named[:4])}"] if named else []
+    notes = [f"the model names {', '.join(map(vocabulary.path, named[:4]))}"] if named else []
     notes += [f"{len(acts)} event types"] if acts else []
     notes += [f"{len(kinds)} entity types"] if kinds else []
     return QueryFilter(scopes=scopes, events=acts, entities=kinds, note="; ".join(notes))
@@ -171,11 +150,6 @@ def _chosen(names: Sequence[str], known: dict[str, str]) -> list[str]:
     """The ids of names that there are; others are dropped, since a wrong filter hides the answer."""
     folded = {fold_name(name): label_id for name, label_id in known.items()}
     coarse = {fold_name(act): fold_name(name) for act, name in type_synonyms("event").items()}
-    found = []
-    for given in names[: 2 * _MOST_TYPES]:
-        if len(given) <= 80 and given.strip():
-            name = fold_name(given)
-            label_id = folded.get(name) or folded.get(coarse.get(name, ""))
-            if label_id is not None:
-                found.append(label_id)
-    return list(dict.fromkeys(found))[:_MOST_TYPES]
+    wanted = [fold_name(one) for one in names[: 2 * _MOST_TYPES] if one.strip() and len(one) <= 80]
+    found = (folded.get(name) or folded.get(coarse.get(name, "")) for name in wanted)
+    return list(dict.fromkeys(one for one in found if one is not None))[:_MOST_TYPES]

@@ -6,6 +6,7 @@ What cannot be kept of a step keeps the labels it had, step by step and part by 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import replace
 
 from hexamem.agents.labelling.checks import (
@@ -17,11 +18,10 @@ from hexamem.agents.labelling.checks import (
     scripts_of,
     summary_fits,
 )
-from hexamem.agents.labelling.new_scopes import NewScopes
 from hexamem.agents.labelling.schemas import MOST_ENTITIES, MOST_EVENTS, BatchLabels, StepLabels
-from hexamem.agents.labelling.task import CUT, LabelTask, ScopeBoard, shown_earlier, shown_scopes, shown_steps
-from hexamem.agents.page_notes import PageTexts, kept_notes
-from hexamem.agents.page_slots import shown_pages
+from hexamem.agents.labelling.scopes import ScopeBoard
+from hexamem.agents.labelling.task import CUT, LabelTask, shown_earlier, shown_scopes, shown_steps
+from hexamem.agents.page_texts import PageTexts, kept_notes, shown_pages
 from hexamem.intent.contract import Embed, LabelBatch, LabeledStep
 from hexamem.intent.label_types import label_types, type_synonyms
 from hexamem.intent.vocabulary import Vocabulary
@@ -53,9 +53,9 @@ class LabelReading:
 
     def __init__(self, user: str, task: LabelTask, embed: Embed, prompt: Prompt) -> None:
         self.task, self.prompt = task, prompt
-        self.board = ScopeBoard(task)
-        self.events = Vocabulary(user, "event", embed, seeds=label_types("event"), synonyms=type_synonyms("event"))
-        self.entities = Vocabulary(user, "entity", embed, seeds=label_types("entity"), synonyms=type_synonyms("entity"))
+        self.board = ScopeBoard(user, task)
+        self.events = Vocabulary(user, "event", embed, types=label_types("event"), synonyms=type_synonyms("event"))
+        self.entities = Vocabulary(user, "entity", embed, types=label_types("entity"), synonyms=type_synonyms("entity"))
         for vocabulary in (self.events, self.entities):
             vocabulary.restore(task.labels)
         self.known = Wording(
@@ -66,11 +66,9 @@ class LabelReading:
             + [name for label_id, name in self.board.names.items() if label_id in self.board.handles]
             + list(self.board.gists.values())
         )
-        self.loose = Wording([" ".join(map(str, range(13)))])  # "two nights" may become "2 nights"
-        for part in ("words", "numbers", "scripts"):
-            getattr(self.loose, part).update(getattr(self.known, part))
-        self.loose.counts = self.known.counts
-        self.scopes = NewScopes(user, self.board, self.known.scripts, limit=len(task.chosen) + 2)
+        self.loose = deepcopy(self.known)
+        self.loose.numbers.update(map(str, range(13)))  # "two nights" may become "2 nights"
+        self.board.scripts = self.known.scripts
 
     # ------------------------------------------------------------------ asking
 
@@ -79,17 +77,17 @@ class LabelReading:
         return self.prompt.render(
             scopes=shown_scopes(self.board),
             event_types=event_inventory(self.events, self.task.used),
-            entity_types=self._entity_inventory(),
+            entity_types=self.entity_inventory(),
             earlier=shown_earlier(self.task, self.board),
             pages=self.pages(),
-            steps=shown_steps(self.task, self.board, self._candidates()),
+            steps=shown_steps(self.task, self.board, self.candidates()),
         )
 
     def pages(self) -> str:
         """The pages of the batch, as the prompt shows them."""
         return shown_pages(self.task.pages, {one.step.id: number for number, one in enumerate(self.task.batch, 1)})
 
-    def _candidates(self) -> dict[str, list[str]]:
+    def candidates(self) -> dict[str, list[str]]:
         """The event types nearest to each step: those it has, then by meaning. Fine ones only if in use."""
         found: dict[str, list[str]] = {}
         for one in self.task.batch:
@@ -104,7 +102,7 @@ class LabelReading:
             found[one.step.id] = list(dict.fromkeys(names))[:_CANDIDATES]
         return found
 
-    def _entity_inventory(self) -> str:
+    def entity_inventory(self) -> str:
         own = [label.name for label in self.entities.live() if label.id in self.task.used]
         return ", ".join(list(dict.fromkeys([*own, *label_types("entity")]))[:_ENTITIES_SHOWN])
 
@@ -122,7 +120,7 @@ class LabelReading:
         if any(not 0 < number <= count for number in numbers):
             told.append(f"there are steps that were not asked for; the steps are 1 to {count}")
         for one in reply.steps[:count]:
-            if why := self.scopes.refusal(one.scope, one.parent):
+            if why := self.board.refusal(one.scope, one.parent):
                 told.append(f"step {one.step}: {why}")
             if not any(name.strip() for name in one.events):
                 told.append(f"step {one.step} has no event type; give one to {MOST_EVENTS}")
@@ -149,7 +147,7 @@ class LabelReading:
             else:
                 steps.append(self._step(one, own, steps, number, lost))
         gists = self._gists(reply)
-        labels = {one.id: one for one in (*self.events.changed(), *self.entities.changed(), *self.scopes.made())}
+        labels = {one.id: one for one in (*self.events.changed(), *self.entities.changed(), *self.board.made())}
         by_id = {one.id: one for one in self.task.labels} | labels
         for label_id, gist in gists.items():
             labels[label_id] = by_id[label_id].model_copy(update={"gist": gist})
@@ -169,7 +167,7 @@ class LabelReading:
         number: int,
         lost: dict[str, list[int]],
     ) -> LabeledStep:
-        scope = self.scopes.scope_of(given.scope, given.parent, after=self._previous(one, before))
+        scope = self.board.scope_of(given.scope, given.parent)
         events = self._events(given.events, one)
         if scope is None and not events:
             lost.setdefault("labels", []).append(number)
@@ -208,17 +206,6 @@ class LabelReading:
         place = next(place for place, other in enumerate(self.task.window) if other.step.id == one.step.id)
         return [other for other in self.task.window[:place] if other.step.id not in self.task.chosen]
 
-    def _previous(self, one: LabeledStep, before: Sequence[LabeledStep]) -> str | None:
-        """The scope of the step before this one in its thread."""
-        labelled = {other.step.id: other for other in before}
-        found: str | None = None
-        for other in self.task.window:
-            if other.step.id == one.step.id:
-                break
-            if other.step.thread_id == one.step.thread_id:
-                found = labelled.get(other.step.id, other).scope
-        return found
-
     def _events(self, names: Sequence[str], one: LabeledStep) -> tuple[str, ...]:
         """The ids of event types; a new one comes below a coarse type, the step's own where its name says none."""
         found: dict[str, None] = {}
@@ -238,7 +225,7 @@ class LabelReading:
     def _gists(self, reply: BatchLabels | None) -> Mapping[str, str]:
         found = {}
         for one in reply.gists if reply is not None else ():
-            label_id = self.scopes.known(one.scope)
+            label_id = self.board.known(one.scope)
             gist = one_line(self.prompt.restore(one.gist)).replace("|", "¦")
             if label_id is not None and gist_fits(gist, self.loose):
                 found[label_id] = gist

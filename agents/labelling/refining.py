@@ -1,4 +1,7 @@
-"""The model tier as durable work: batches of labelled steps go to the model, and come back as revisions.
+"""The model tier of labelling as durable work: a call gives a batch of steps their contextual intent (STITCH, section 3).
+
+The paper asks a model once a cue and step: scope, event, entities, coreference. Here one call of 8 to 20 steps gives
+all of them. Where a part of a reply cannot be kept, the label that the step had stays.
 
 The embedded labeler labels in the write path, so that recall works at once. Its steps wait in the ledger under a job of
 kind ``label``; each run of the job makes one batch: read, call, write. Labels, the mark of how far the model has come,
@@ -9,57 +12,44 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from hexamem.agents.labelling.intent_labeler import _by_own_name, _by_path, _intent, _labeled, _view
-from hexamem.agents.labelling.task import LabelTask
-from hexamem.agents.page_notes import write_page_notes
-from hexamem.agents.page_slots import read_page_slots
-from hexamem.intent.contract import Embed, LabeledStep
+from hexamem.agents.contract import Job, WorkOutcome
+from hexamem.agents.labelling.batches import ReadTask, read_task, write_task
+from hexamem.agents.labelling.reading import AGENT, LabelReading
+from hexamem.agents.labelling.schemas import BatchLabels, salvaged_labels
+from hexamem.agents.page_texts import PageTexts
+from hexamem.intent.contract import Embed, LabelBatch
 from hexamem.memory_types import utc_now
-from hexamem.memory_types.times import read_zone
-from hexamem.stores.documents import searchable
-from hexamem.stores.labelling import write_labels
+from hexamem.models import Budget, BudgetRefusal, CallInput, Reservation, StructuredCall, UsageMeter
+from hexamem.prompts import load_prompt
 from hexamem.stores.ledger import Ledger, Transaction
 from hexamem.stores.ledger.jobs import enqueue
-from hexamem.stores.ledger.labels import LabelMarks, mark_corrected, read_label_marks, read_labels
+from hexamem.stores.ledger.labels import read_label_marks
 from hexamem.stores.ledger.refining import (
-    WindowStep,
     first_seq,
     has_job,
-    labels_before,
     latest_seq,
     mark_provisional,
-    open_scopes,
     read_refined,
     set_refined,
-    steps_around,
     steps_to_refine,
 )
 from hexamem.stores.ledger.usage import add_usage
-from hexamem.stores.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from hexamem.agents.labelling.model_labeler import ModelLabeler, Refined
-    from hexamem.models import Budget, RetryPolicy, UsageMeter
-    from hexamem.models.reply_form import Method
+    from hexamem.models import Method, RetryPolicy
 
-__all__ = ["KIND", "LabelRefining", "RefineOutcome", "RefiningSettings"]
+__all__ = ["KIND", "LabelRefining", "RefiningSettings"]
 
 KIND = "label"
 _FULL, _REST = "full", "rest"  # keys: a batch is full; what is left is to be labelled though it is not
-_BEFORE = 6  # steps shown before the batch, and before each step that stands apart
-_SCOPES = 24
 _CALLS = 2  # of a batch: one, and its repair
-_KEPT_USERS = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,52 +71,27 @@ class RefiningSettings:
     method: Method = "json_schema"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RefineOutcome:
-    """What became of a run; ``failed`` may succeed later, ``waits`` when there is budget again."""
-
-    status: Literal["done", "failed", "waits"]
-    reason: str = ""
-
-
-class _Write(Protocol):
-    """Opens the transaction of a job, which is committed only while the job is ours."""
-
-    def __call__(self) -> AbstractContextManager[Transaction]: ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Read:
-    """A batch as it was read.
+class LabelBudget(Budget):
+    """What one batch may spend; it remembers what was refused.
 
     Attributes:
-        marks: by which it is seen whether it is still right.
-        names: of all labels, scopes by path.
-        reached: ``seq`` of its last step.
+        refused: the latest refusal.
+        own: whether it was this budget that refused, and not the one that pays for it.
     """
 
-    task: LabelTask
-    marks: LabelMarks
-    names: dict[str, str]
-    reached: int
+    refused: BudgetRefusal | None = None
+    own = False
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Job:
-    """How a run writes: in the job's own transaction, which ends the job."""
-
-    write: _Write
-    complete: Callable[[Transaction], None]
-    rest: bool
-
-
-@dataclass(slots=True)
-class _Gists:
-    """Gists by scope as the model last wrote them, and the marks of the labels as it left them."""
-
-    marks: LabelMarks
-    refined: int
-    by_scope: dict[str, str]
+    def reserve(self, tokens: int, *, up_to: int | None = None) -> Reservation | BudgetRefusal:
+        """As :meth:`Budget.reserve`."""
+        granted = super().reserve(tokens, up_to=up_to)
+        if isinstance(granted, BudgetRefusal):
+            self.refused = granted
+            above = self.parent.reserve(tokens) if self.parent is not None else None
+            self.own = not isinstance(above, BudgetRefusal)
+            if isinstance(above, Reservation):
+                above.release()
+        return granted
 
 
 class LabelRefining:
@@ -153,10 +118,12 @@ class LabelRefining:
         budget: Budget | None = None,
         retries: RetryPolicy | None = None,
     ) -> None:
-        self._ledger, self._model, self._embed, self._notices = ledger, model, embed, notices
+        self._ledger, self._embed, self._notices = ledger, embed, notices
         self.settings = settings or RefiningSettings()
-        self.budget, self._retries = budget, retries
-        self._gists: dict[str, _Gists] = {}
+        self.budget, self._prompt = budget, load_prompt(AGENT)
+        self._call = StructuredCall(
+            model, BatchLabels, agent=AGENT, method=self.settings.method, retries=retries, salvage=salvaged_labels
+        )
         self._told: set[tuple[str, str]] = set()
         self._guard = threading.Lock()
 
@@ -200,178 +167,100 @@ class LabelRefining:
 
     # ------------------------------------------------------------------ one batch
 
-    def run(
-        self,
-        user: str,
-        write: _Write,
-        complete: Callable[[Transaction], None],
-        *,
-        rest: bool,
-        attempt: int = 1,
-        last: bool = False,
-    ) -> RefineOutcome:
-        """Label one batch and queue the next.
+    def run(self, user: str, job: Job, *, rest: bool, last: bool = False) -> WorkOutcome:
+        """Label one batch with one call, and one more where the reply does not fit, and queue the next.
+
+        From the third attempt on the batch is halved each time: it may be too long for the model.
 
         Args:
-            write: opens the job's transaction.
-            complete: takes the job off the queue in it.
             rest: whether a batch may be smaller than the settings say.
-            attempt: from the third on, the batch is halved each time: it may be too long for the model.
             last: whether no further attempt follows; then one step that brought no answer is passed over.
         """
-        from hexamem.agents.labelling.model_labeler import LabelBudget
-        from hexamem.models import UsageMeter
-
         usage = UsageMeter(KIND)
-        labeler = self._labeler(user, usage)
-        job = _Job(write=write, complete=complete, rest=rest)
-        size = 1 if last and attempt > 1 else max(1, self.settings.batch >> max(0, attempt - 2))
+        size = 1 if last and job.attempt > 1 else max(1, self.settings.batch >> max(0, job.attempt - 2))
         while True:
-            read = self._read(user, size, rest or attempt > 1)
+            read = self._read(user, size, rest or job.attempt > 1)
             if read is None:
-                with write() as tx:
-                    complete(tx)
-                return RefineOutcome(status="done")
+                with job.write() as tx:
+                    job.complete(tx)
+                return WorkOutcome()
             budget = LabelBudget(calls=_CALLS, tokens=self.settings.tokens, parent=self.budget)
-            refined = labeler.refine(read.task, budget)
-            if refined.answered:
-                if not self._write(user, read, refined, usage, job):
+            reading = LabelReading(user, read.task, self._embed, self._prompt)
+            result = self._call.invoke(
+                CallInput(
+                    messages=reading.messages(),
+                    budget=budget,
+                    usage=usage,
+                    operation=KIND,
+                    validate=reading.problems,
+                )
+            )
+            if result.value is not None or result.usage.output_tokens:  # a reply that is no use is an answer too
+                batch = reading.labelled(result.value, result.degraded)
+                if not self._write(read, batch, reading.notes(result.value), usage, job, rest):
                     continue  # labels were corrected, or text was redacted, while the model read it
-                for line in refined.batch.degraded:
+                for line in batch.degraded:
                     self._tell(user, line)
-                return RefineOutcome(status="done")
-            refusal = budget.refused
+                return WorkOutcome()
+            refusal, reason = budget.refused, next(iter(result.degraded), f"{AGENT}: no reply came")
             if refusal is not None and not budget.own:
                 self._tell(user, f"{refusal.reason}; the embedded labels stay until there is more")
                 self._keep_usage(usage, job)
-                return RefineOutcome(status="waits", reason=refusal.reason)
+                return WorkOutcome(status="waits", reason=refusal.reason)
             if refusal is not None and len(read.task.chosen) > 1:
                 size = len(read.task.chosen) // 2
                 continue
-            self._tell(user, f"{refined.reason}; the embedded labels stay")
-            if refusal is not None:  # one step that costs more than a batch may
-                self._pass_over(read, usage, job, done=True)
-                return RefineOutcome(status="done", reason=refined.reason)
-            if last:
-                self._pass_over(read, usage, job, done=False)
-            else:
+            self._tell(user, f"{reason}; the embedded labels stay")
+            if refusal is None and not last:
                 self._keep_usage(usage, job)
-            return RefineOutcome(status="failed", reason=_for_the_queue(refined.reason))
+            else:
+                self._pass_over(read, usage, job)
+            if refusal is not None:  # one step that costs more than a batch may
+                with job.write() as tx:
+                    job.complete(tx)
+                    self._queue_next(tx, rest)
+                return WorkOutcome(reason=reason)
+            return WorkOutcome(status="failed", reason=_for_the_queue(reason))
 
-    def _labeler(self, user: str, usage: UsageMeter) -> ModelLabeler:
-        from hexamem.agents.labelling.model_labeler import ModelLabeler
+    def _read(self, user: str, size: int, rest: bool) -> ReadTask | None:
+        """The next batch; None where there is none, or it is not full."""
+        wanted = size if rest else self.settings.batch
 
-        return ModelLabeler(
-            user,
-            self._model,
-            self._embed,
-            method=self.settings.method,
-            usage=usage,
-            retries=self._retries,
-        )
+        def chosen(tx: Transaction) -> list[int]:
+            since = read_refined(tx)
+            found = [] if since is None else steps_to_refine(tx, since, wanted, self.settings.below)[:size]
+            return found if rest or len(found) >= min(wanted, size) else []
 
-    def _read(self, user: str, size: int, rest: bool) -> _Read | None:
-        """The next batch, with what was known before its first step; None where there is none, or it is not full."""
-        with self._ledger.read(user) as tx:
-            since = read_refined(tx) if tx.user_id else None
-            if since is None:
-                return None
-            wanted = size if rest else self.settings.batch
-            chosen = steps_to_refine(tx, since, wanted, self.settings.below)[:size]
-            if not chosen or (len(chosen) < min(wanted, size) and not rest):
-                return None
-            marks = read_label_marks(tx)
-            window = steps_around(tx, chosen, _BEFORE)
-            stored = read_labels(tx)
-            used = labels_before(tx, chosen[0])
-            scopes = open_scopes(tx, chosen[0], _SCOPES)
-            ids = {one.step.id for one in window if one.seq in set(chosen)}
-            # Of single steps here and there no memo can be made.
-            pages = read_page_slots(tx, ids) if self.settings.below is None else ()
-            zone = read_zone(tx.timezone)
-        labels = _by_path(stored)
-        vocabulary = Vocabulary(stored)
-        carried = {one for label_id in used for one in (vocabulary.canonical(label_id), *vocabulary.above(label_id))}
-        held = self._known_gists(user, marks, since)
-        gists: dict[str, str] = {}
-        for scope in scopes:
-            own = vocabulary.canonical(scope.label_id)
-            label = vocabulary.by_id.get(own)
-            if label is None:
-                continue
-            # The ledger's gist may tell of steps to come; what the model wrote last, and the summaries, do not.
-            gist = held.get(own) or (label.gist if not scope.ahead else "")
-            gists[own] = gist or " · ".join(dict.fromkeys(filter(None, scope.summaries)))
-        task = LabelTask(
-            window=tuple(self._views(window)),
-            chosen=frozenset(ids),
-            labels=tuple(labels),
-            scopes=gists,
-            used=frozenset(carried),
-            pages=pages,
-            zone=zone,
-        )
-        return _Read(task=task, marks=marks, names={one.id: one.name for one in labels}, reached=chosen[-1])
+        # Of single steps here and there no memo can be made.
+        return read_task(self._ledger, self._embed, user, chosen, pages=self.settings.below is None)
 
-    def _known_gists(self, user: str, marks: LabelMarks, since: int) -> dict[str, str]:
-        """What the model wrote of scopes, unless anything was corrected, redacted or erased since."""
-        with self._guard:
-            held = self._gists.get(user)
-            if held is None or (held.marks.corrected, held.refined) != (marks.corrected, since):
-                self._gists.pop(user, None)
-                return {}
-            return held.by_scope
-
-    def _views(self, window: Sequence[WindowStep]) -> list[LabeledStep]:
-        texts = [searchable(one.step.index_text) for one in window]
-        vectors = np.asarray(self._embed(texts), dtype=np.float32)
-        return [
-            _labeled(_view(one.step, text, vector), one.intent)
-            for one, text, vector in zip(window, texts, vectors, strict=True)
-        ]
-
-    def _write(self, user: str, read: _Read, refined: Refined, usage: UsageMeter, job: _Job) -> bool:
-        """Write a batch, unless labels or texts were changed meanwhile by a person: it is then labelled anew."""
-        batch = refined.batch
+    def _write(
+        self,
+        read: ReadTask,
+        batch: LabelBatch,
+        pages: Mapping[str, PageTexts],
+        usage: UsageMeter,
+        job: Job,
+        rest: bool,
+    ) -> bool:
+        """Write a batch, unless labels or texts were changed meanwhile: it is then labelled anew."""
         with job.write() as tx:
             add_usage(tx, usage.drain())
-            if read_label_marks(tx).corrected != read.marks.corrected:
+            if not write_task(tx, read, batch, pages, indexed_elsewhere=not self._ledger.embedded):
                 return False
-            write_page_notes(tx, refined.pages)
-            write_labels(
-                tx,
-                _by_own_name(batch.labels, read.names),
-                (),
-                {},
-                [_intent(one) for one in batch.steps if one.tier == "model"],
-                indexed_elsewhere=not self._ledger.embedded,
-                by="model",
-            )
             mark_provisional(tx, [one.step.id for one in batch.steps if one.tier == "embedded"], False)
-            mark_corrected(tx)  # the embedded labeler continues from what the model made of it
             set_refined(tx, read.reached)
             job.complete(tx)
-            self._queue_next(tx, job.rest)
-            after = read_label_marks(tx)
-        gists = {one.id: one.gist for one in batch.labels if one.kind == "scope" and one.gist}
-        with self._guard:
-            held = self._gists.pop(user, None)
-            kept = held.by_scope if held is not None else {}
-            self._gists[user] = _Gists(after, read.reached, {**kept, **gists})
-            while len(self._gists) > _KEPT_USERS:
-                self._gists.pop(next(iter(self._gists)))
+            self._queue_next(tx, rest)
         return True
 
-    def _pass_over(self, read: _Read, usage: UsageMeter, job: _Job, *, done: bool) -> None:
+    def _pass_over(self, read: ReadTask, usage: UsageMeter, job: Job) -> None:
         """Leave what no answer came for with its labels for good, so that it does not hold up what follows."""
         with job.write() as tx:
             add_usage(tx, usage.drain())
             if read_label_marks(tx).corrected == read.marks.corrected:
                 set_refined(tx, read.reached)
                 mark_provisional(tx, read.task.chosen, False)
-            if done:
-                job.complete(tx)
-                self._queue_next(tx, job.rest)
 
     def _queue_next(self, tx: Transaction, rest: bool) -> None:
         since = read_refined(tx) or 0
@@ -380,7 +269,7 @@ class LabelRefining:
         elif not rest:
             self.queue(tx)
 
-    def _keep_usage(self, usage: UsageMeter, job: _Job) -> None:
+    def _keep_usage(self, usage: UsageMeter, job: Job) -> None:
         rows = usage.drain()
         if rows:
             with job.write() as tx:
@@ -399,7 +288,6 @@ class LabelRefining:
     def drop(self, user: str) -> None:
         """Forget what is kept in memory of a user."""
         with self._guard:
-            self._gists.pop(user, None)
             self._told = {one for one in self._told if one[0] != user}
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
+from typing import TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from hexamem.models.schemas import ModelReply
 
@@ -15,11 +17,14 @@ __all__ = [
     "ScopeGist",
     "StepLabels",
     "WithPages",
+    "salvaged",
     "salvaged_labels",
     "salvaged_notes",
 ]
 
 MOST_EVENTS, MOST_ENTITIES = 3, 5
+_MOST_READ = 500  # entries of a list
+M = TypeVar("M", bound=BaseModel)
 
 
 class StepLabels(BaseModel):
@@ -80,52 +85,38 @@ class QueryLabels(ModelReply):
     entities: list[str] = Field(description="Entity types that it asks about, from the list.")
 
 
-def salvaged_labels(data: object) -> BatchLabels | None:
-    """The steps and gists of a reply that can be read, one by one; None where there is none."""
-    if not isinstance(data, Mapping):
-        return None
-    steps = [one for given in _listed(data.get("steps")) if (one := _step(given)) is not None]
-    gists = [
-        ScopeGist(scope=one["scope"], gist=one["gist"])
-        for one in _listed(data.get("gists"))
-        if isinstance(one, Mapping) and isinstance(one.get("scope"), str) and isinstance(one.get("gist"), str)
-    ]
-    return BatchLabels(steps=steps, gists=gists, pages=salvaged_notes(data.get("pages"))) if steps else None
+def salvaged(data: object, form: type[M], **missing: object) -> list[M]:
+    """The entries of a list in a reply that can be read, one by one.
 
-
-def salvaged_notes(value: object) -> list[PageNote]:
-    """The notes of a reply that can be read, one by one."""
+    Args:
+        missing: what stands for a field that is left out or null.
+    """
     found = []
-    for given in _listed(value):
-        if isinstance(given, Mapping) and isinstance(given.get("page"), str):
-            header, memo = (given[name] if isinstance(given.get(name), str) else None for name in ("header", "memo"))
-            found.append(PageNote(page=given["page"], header=header, memo=memo))
+    for one in data[:_MOST_READ] if isinstance(data, list) else ():
+        if isinstance(one, Mapping):
+            given = {name: value for name, value in one.items() if value is not None}
+            with suppress(ValidationError):
+                found.append(form.model_validate({**missing, **given}))
     return found
 
 
-def _step(given: object) -> StepLabels | None:
-    if not isinstance(given, Mapping):
+def salvaged_labels(data: object) -> BatchLabels | None:
+    """The steps, gists and pages of a reply that can be read; None where there is no step."""
+    if not isinstance(data, Mapping):
         return None
-    number = given.get("step")
-    if isinstance(number, str) and number.strip().isdecimal() and len(number) < 6:
-        number = int(number)
-    if not isinstance(number, int) or isinstance(number, bool):
-        return None
-
-    def text(name: str) -> str:
-        value = given.get(name)
-        return value if isinstance(value, str) else ""
-
-    return StepLabels(
-        step=number,
-        scope=text("scope"),
-        parent=text("parent") or None,
-        events=[one for one in _listed(given.get("events")) if isinstance(one, str)],
-        entities=[one for one in _listed(given.get("entities")) if isinstance(one, str)],
-        resolved=text("resolved") or None,
-        summary=text("summary"),
-    )
+    blank: dict[str, object] = {
+        "scope": "",
+        "parent": None,
+        "events": [],
+        "entities": [],
+        "resolved": None,
+        "summary": "",
+    }
+    steps = salvaged(data.get("steps"), StepLabels, **blank)
+    gists = salvaged(data.get("gists"), ScopeGist)
+    return BatchLabels(steps=steps, gists=gists, pages=salvaged_notes(data.get("pages"))) if steps else None
 
 
-def _listed(value: object) -> list[object]:
-    return value[:500] if isinstance(value, list) else []
+def salvaged_notes(data: object) -> list[PageNote]:
+    """The notes of a reply that can be read."""
+    return salvaged(data, PageNote, header=None, memo=None)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
+from typing import TYPE_CHECKING
 
-from hexamem.agents.page_slots import PageSlot
-from hexamem.intent.contract import LabeledStep
+from hexamem.intent.contract import LabeledStep, StepView
 from hexamem.memory_types.cutting import trimmed
 from hexamem.memory_types.labels import Label
 from hexamem.memory_types.local_time import in_zone
-from hexamem.stores.vocabulary import Vocabulary
+from hexamem.memory_types.step import Step
 
-__all__ = ["LabelTask", "ScopeBoard", "abridged", "shown_earlier", "shown_scopes", "shown_steps"]
+if TYPE_CHECKING:
+    from hexamem.agents.labelling.scopes import ScopeBoard
+    from hexamem.agents.page_texts import PageSlot
+
+__all__ = ["LabelTask", "abridged", "shown_earlier", "shown_scopes", "shown_steps", "thread", "who"]
 
 LONGEST_TEXT = 1_500
 """Characters of a step that are shown; of a longer one the beginning and the end."""
@@ -49,40 +53,10 @@ class LabelTask:
         """The steps to be labelled, in order."""
         return tuple(one for one in self.window if one.step.id in self.chosen)
 
-
-class ScopeBoard:
-    """The scopes that a prompt lists, by short handle, and all scopes by name.
-
-    Args:
-        task: what is shown.
-    """
-
-    def __init__(self, task: LabelTask) -> None:
-        self.names = {one.id: one.name for one in task.labels if one.kind == "scope"}
-        self._vocabulary = Vocabulary([one for one in task.labels if one.kind == "scope"])
-        self.gists: dict[str, str] = {}
-        for label_id, gist in task.scopes.items():
-            own = self._vocabulary.canonical(label_id)
-            for one in reversed(self._vocabulary.above(own)):
-                self.gists.setdefault(one, task.scopes.get(one, ""))
-            self.gists[own] = gist or self.gists.get(own, "")
-        # Wide before narrow, in order of name, so that a tree can be read off the list.
-        ordered = sorted((one for one in self.gists if one in self.names), key=lambda one: self.names[one].casefold())
-        self.handles = {label_id: f"S{number}" for number, label_id in enumerate(ordered, 1)}
-        self.by_handle = {handle: label_id for label_id, handle in self.handles.items()}
-
-    def canonical(self, label_id: str) -> str:
-        """The scope that an id stands for."""
-        return self._vocabulary.canonical(label_id)
-
-    def parent(self, label_id: str) -> str | None:
-        """The scope above one."""
-        return self._vocabulary.parent(label_id)
-
-    def shown(self, label_id: str) -> str:
-        """How a step's scope is told: its handle, else its path."""
-        own = self.canonical(label_id)
-        return self.handles.get(own) or self.names.get(own, "none")
+    @property
+    def threads(self) -> tuple[str, ...]:
+        """The threads of the steps that are shown."""
+        return tuple(dict.fromkeys(one.step.thread_id for one in self.window))
 
 
 def abridged(text: str, most: int) -> str:
@@ -123,7 +97,7 @@ def shown_steps(task: LabelTask, board: ScopeBoard, candidates: Mapping[str, Seq
         number += 1
         step = one.step
         when = in_zone(step.occurred_at, task.zone).strftime("%a %Y-%m-%d %H:%M")
-        lines.append(f"[{number}] {when} {_thread(one, task)}{abridged(_who(one), 80)}")
+        lines.append(f"[{number}] {when} {thread(step.thread_id, task.threads)}{who(step)}")
         lines += [f"| {line}" for line in _cut(trimmed(step.text)).splitlines() if line.strip()]
         if near := candidates.get(step.id):
             lines.append(f"like: {'; '.join(near)}")
@@ -132,17 +106,20 @@ def shown_steps(task: LabelTask, board: ScopeBoard, candidates: Mapping[str, Seq
 
 def _context(one: LabeledStep, task: LabelTask, board: ScopeBoard) -> str:
     text = abridged(one.resolved_text, _EARLIER_TEXT)
-    return f"({abridged(board.shown(one.scope), 120)}) {_thread(one, task)}{abridged(_who(one), 80)}: {text}"
+    return (
+        f"({abridged(board.shown(one.scope), 120)}) {thread(one.step.thread_id, task.threads)}{who(one.step)}: {text}"
+    )
 
 
-def _who(one: LabeledStep) -> str:
-    step = one.step
-    return step.role if step.speaker == step.role else f"{step.speaker} ({step.role})"
+def who(step: StepView | Step) -> str:
+    """The speaker of a step, with the role where that is another."""
+    return abridged(step.role if step.speaker == step.role else f"{step.speaker} ({step.role})", 80)
 
 
-def _thread(one: LabeledStep, task: LabelTask) -> str:
-    threads = list(dict.fromkeys(step.step.thread_id for step in task.window))
-    return f"thread {threads.index(one.step.thread_id) + 1}, " if len(threads) > 1 else ""
+def thread(thread_id: str, shown: Iterable[str]) -> str:
+    """The number of a thread among those that are shown, where there are several."""
+    threads = list(dict.fromkeys(shown))
+    return f"thread {threads.index(thread_id) + 1}, " if len(threads) > 1 else ""
 
 
 def _cut(text: str) -> str:

@@ -12,10 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from hexamem.agents.applying.evidence import find_quote
 from hexamem.agents.contract import Batch, HeardStep, Instruction
+from hexamem.agents.labelling.schemas import salvaged
 from hexamem.errors import InvalidInputError
 from hexamem.memory_types import ItemKind, MemoryItem
 from hexamem.memory_types.proposals import Evidence, Proposal
@@ -25,7 +26,6 @@ __all__ = ["ItemOperation", "ManagerForm", "Reading", "salvaged_operations", "st
 
 _MOST_A_STEP, _MOST_SPARE = 2, 4
 _LONGEST_QUOTE = 600
-_LONGEST_LIST = 200
 _COARSE_DATE = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2]))?")
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?(?:[T ].*)?")
 _REFERENCE = re.compile(r"\{\{vault:[^{}]*\}\}")
@@ -70,8 +70,8 @@ class ItemOperation(BaseModel):
         """Whether it asks for what is done already, so that it is passed over without a word."""
         return False
 
-    def secret_in(self, heard: HeardStep) -> tuple[int, int] | None:
-        """Where the secret that it names stands in the content of its step; None for none."""
+    def secret_in(self, heard: HeardStep) -> str | None:
+        """The secret that it names, where it stands in the content of its step; None for none."""
         return None
 
 
@@ -140,9 +140,9 @@ class Reading:
 
     def problems(self, one: ItemOperation) -> list[str]:
         """Why an operation cannot be used; empty where it can."""
-        heard = self.heard(one)
-        if heard is None:
+        if not 0 < one.step <= len(self.batch.steps):
             return [f"there is no such step; the steps are 1 to {len(self.batch.steps)}"]
+        heard = self.batch.steps[one.step - 1]
         told = []
         if not self._quoted(one, heard):
             told.append(f"its quote does not stand in step {one.step}; copy words of that step exactly")
@@ -160,31 +160,34 @@ class Reading:
             told.append("it holds a {{vault:…}} reference that does not stand in its step; copy references as they are")
         return told + one.problems(heard)
 
-    def heard(self, one: ItemOperation) -> HeardStep | None:
-        """The step that an operation names."""
-        return self.batch.steps[one.step - 1] if 0 < one.step <= len(self.batch.steps) else None
+    def proposals(self, operations: Sequence[ItemOperation], proposed_by: str) -> tuple[tuple[Proposal, ...], int]:
+        """The proposals of those operations that hold, and how many were left out."""
+        operations = [one for one in operations if not one.is_moot()]
+        kept = [self._proposal(one, proposed_by) for one in operations[: self.most] if not self.problems(one)]
+        return tuple(kept), len(operations) - len(kept)
 
-    def proposal(self, one: ItemOperation, proposed_by: str) -> Proposal:
-        """The proposal that a checked operation makes, without the secret that it may name."""
-        heard = self.heard(one)
-        assert heard is not None
-        values = {name: self._restored(value) for name, value in one.item_values(heard).items()}
-        if one.operation in ("merge", "remove"):
-            values = values if one.operation == "merge" else {}
+    def _proposal(self, one: ItemOperation, proposed_by: str) -> Proposal:
+        heard = self.batch.steps[one.step - 1]
+        values = {}
+        if one.operation != "remove":
+            values = {name: self._restored(value) for name, value in one.item_values(heard).items()}
         metadata = {"slot": values.pop("slot", None), "said_by": None if heard.said_by_user else heard.step.role}
         metadata = {name: value for name, value in metadata.items() if value}
         if metadata and values:
             values["metadata"] = metadata
+        quote, secret = self.restore(one.quote).strip(), one.secret_in(heard)
+        if secret is not None and secret not in quote:
+            quote = secret  # the evidence of a secret must quote it
+        merged = one.merged if one.operation == "merge" else ()
         return Proposal(
             operation=one.operation,
             kind=self.form.kind,
             values=values,
             target=self.handles.get((one.target or "").strip()),
-            merged=tuple(self.handles[handle] for handle in dict.fromkeys(map(str.strip, one.merged)))
-            if one.operation == "merge"
-            else (),
+            merged=tuple(self.handles[handle] for handle in dict.fromkeys(map(str.strip, merged))),
             ends=tuple(self.handles[handle] for handle in dict.fromkeys(map(str.strip, one.ends))),
-            evidence=(Evidence(step_id=heard.step.id, quote=self.restore(one.quote).strip()),),
+            evidence=(Evidence(step_id=heard.step.id, quote=quote),),
+            secret=secret,
             proposed_by=proposed_by,
             confidence=0.9,
         )
@@ -238,19 +241,8 @@ def stands_in(quote: str, heard: HeardStep) -> bool:
 
 def salvaged_operations(data: object, operation: type[ItemOperation]) -> list[ItemOperation]:
     """The operations that can be read of a list in a reply, one by one; what is missing counts as null."""
-    found = []
-    blank: dict[str, object] = {
-        name: [] if name in ("merged", "ends") else None
-        for name in (*operation.own_fields(), "target", "merged", "ends")
-    }
-    for one in data[:_LONGEST_LIST] if isinstance(data, list) else ():
-        if not isinstance(one, Mapping):
-            continue
-        try:
-            found.append(operation.model_validate({**blank, **one}))
-        except ValidationError:
-            continue
-    return found
+    blank = dict.fromkeys((*operation.own_fields(), "target"))
+    return salvaged(data, operation, **blank, merged=[], ends=[])
 
 
 def _filled(value: object) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, timezone, tzinfo
 
 from hexamem.agents.contract import Batch, HeardStep, Instruction
-from hexamem.agents.labelling.task import abridged
+from hexamem.agents.labelling.task import abridged, thread, who
 from hexamem.agents.managers.shared import ManagerForm
 from hexamem.memory_types import MemoryItem
 from hexamem.memory_types.cutting import trimmed
@@ -22,14 +22,14 @@ _FIELD_TEXT, _LIST_SHOWN = 300, 12
 def shown_steps(batch: Batch, notes: Mapping[str, str] | None = None) -> str:
     """The steps, numbered from 1, with the user's local time and weekday, who said it, and what its references mean.
 
-    Labels are not shown: as the rules give them they are named by single words, which mislead more than they tell.
+    Labels are not shown: the embedded ones are named by single words, which mislead more than they tell.
 
     Args:
         notes: step id → a line to stand below it.
     """
     lines: list[str] = []
     for number, one in enumerate(batch.steps, 1):
-        lines.append(f"[{number}] {_when(one, batch.zone)} {_thread(one, batch)}{_who(one)}")
+        lines.append(f"[{number}] {_head(one, batch)}")
         text = one.step.index_text if one.step.index_text.strip() else one.step.content
         lines += [f"| {line}" for line in _cut(trimmed(text)).splitlines() if line.strip()]
         resolved = one.resolved_text
@@ -45,7 +45,7 @@ def shown_before(batch: Batch) -> str:
     lines = []
     for one in batch.before:
         text = abridged(one.resolved_text or one.step.index_text, _BEFORE_TEXT)
-        lines.append(f"{_when(one, batch.zone)} {_thread(one, batch)}{_who(one)}: {text}")
+        lines.append(f"{_head(one, batch)}: {text}")
     return "\n".join(lines) or "none: the talk begins here"
 
 
@@ -70,21 +70,12 @@ def shown_task(batch: Batch, instruction: Instruction) -> str:
     return told or "Look at all steps."
 
 
-def _when(one: HeardStep, zone: tzinfo) -> str:
+def _head(one: HeardStep, batch: Batch) -> str:
     # The day on which it was said is that of the speaker's clock, where the message told it.
     offset = one.step.offset_minutes
-    local = one.step.occurred_at.astimezone(timezone(timedelta(minutes=offset)) if offset else zone)
-    return local.strftime("%a %Y-%m-%d %H:%M")
-
-
-def _thread(one: HeardStep, batch: Batch) -> str:
-    threads = list(dict.fromkeys(step.step.thread_id for step in (*batch.before, *batch.steps)))
-    return f"thread {threads.index(one.step.thread_id) + 1}, " if len(threads) > 1 else ""
-
-
-def _who(one: HeardStep) -> str:
-    step = one.step
-    return abridged(step.role if step.speaker == step.role else f"{step.speaker} ({step.role})", 80)
+    local = one.step.occurred_at.astimezone(timezone(timedelta(minutes=offset)) if offset else batch.zone)
+    threads = (step.step.thread_id for step in (*batch.before, *batch.steps))
+    return f"{local:%a %Y-%m-%d %H:%M} {thread(one.step.thread_id, threads)}{who(one.step)}"
 
 
 def _cut(text: str) -> str:

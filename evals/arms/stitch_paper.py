@@ -2,23 +2,24 @@
 
 Four calls a step: the thematic scope with its running gist, the event types, the entity types, and coreference with the
 canonical summary. Vocabularies are flat and induced from what is said; labels that mean the same are merged every 50
-steps. It is the expensive form against which the batched one (``agents/labelling/model_labeler.py``) and the rules are
-compared; its prompts are our own words. A call that brings nothing leaves the simplest label and says so.
+steps. It is the expensive form against which the batched one (``agents/labelling/refining.py``) and the embedded
+labeler are compared; its prompts are our own words. A call that brings nothing leaves the simplest label and says so.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
+import numpy as np
 from pydantic import Field
 
 from hexamem.agents.labelling.checks import Wording, one_line, resolved_fits, summary_fits
 from hexamem.agents.labelling.task import abridged
 from hexamem.intent.contract import Embed, LabelBatch, LabeledStep, StepView
 from hexamem.intent.label_names import refusal
-from hexamem.intent.vocabulary import Vocabulary
+from hexamem.intent.vocabulary import LONGEST_NAME, SAME_NAME, Vocabulary
 from hexamem.memory_types.labels import Label
 from hexamem.models import Budget, CallInput, ModelReply, StructuredCall, UsageMeter
 from hexamem.prompts import load_prompt
@@ -29,13 +30,23 @@ if TYPE_CHECKING:
 
     from hexamem.models import Method, RetryPolicy
 
-__all__ = ["CoreferenceReply", "EntityReply", "EventReply", "ScopeReply", "StitchPaperLabeler", "stitch_paper"]
+__all__ = [
+    "CoreferenceReply",
+    "EntityReply",
+    "EventReply",
+    "ScopeReply",
+    "StitchPaperLabeler",
+    "merge_near",
+    "stitch_paper",
+]
 
 _AGENT = "stitch_paper"
 _WINDOW = 6  # steps before that are shown
 _KEPT_THREADS, _KEPT_SCOPES = 64, 200
 _SCOPES_SHOWN, _TYPES_SHOWN, _NEAREST = 20, 40, 5
 _TEXT, _EARLIER = 4_000, 400
+_MERGE_EVERY = 50  # steps between two looks for labels that mean the same
+_MERGE_SIMILARITY, _RARE_SIMILARITY, _RARE_USES = 0.85, 0.75, 2
 _UNKNOWN_EVENT, _UNKNOWN_SCOPE = "Say something", "Conversation"
 T = TypeVar("T", bound=ModelReply)
 
@@ -116,6 +127,8 @@ class StitchPaperLabeler:
         self.user = user
         self.events = Vocabulary(user, "event", embed)
         self.entities = Vocabulary(user, "entity", embed)
+        self._uses: Counter[str] = Counter()
+        self._steps = 0
         self._usage, self._budget = usage, budget
 
         def call(schema: type[T]) -> StructuredCall[T]:
@@ -161,8 +174,11 @@ class StitchPaperLabeler:
         entities = self._entity_types(shown)
         acts = ", ".join(label.name for one in events if (label := self.events.get(one)) is not None)
         text, summary = self._resolved(step, list(before), goal, acts, earlier, shown)
-        self.events.note(events)
-        self.entities.note(entities, steps=1)
+        self._uses.update((*events, *entities))
+        self._steps += 1
+        if self._steps % _MERGE_EVERY == 0:
+            merge_near(self.events, self._uses)
+            merge_near(self.entities, self._uses)
         labelled = LabeledStep(
             step=step,
             scope=scope.id,
@@ -243,12 +259,12 @@ class StitchPaperLabeler:
         found: dict[str, None] = {}
         for given in names:
             name = one_line(given)
-            if refusal(name, vocabulary.settings.max_name) is not None:
+            if refusal(name, LONGEST_NAME) is not None:
                 continue
             known = vocabulary.find(name)
             if known is None:
-                near = vocabulary.nearest(vocabulary.vector(name), 1)
-                same = bool(near) and near[0][1] >= vocabulary.settings.same_similarity
+                near = vocabulary.nearest(vocabulary.vectors([name])[0], 1)
+                same = bool(near) and near[0][1] >= SAME_NAME
                 known = near[0][0] if same else vocabulary.add(name)
             found[known.id] = None
         return tuple(found)
@@ -271,3 +287,18 @@ class StitchPaperLabeler:
             self._before.popitem(last=False)
         while len(self._recency) > _KEPT_SCOPES:
             self._recency.popitem(last=False)
+
+
+def merge_near(vocabulary: Vocabulary, uses: Mapping[str, int]) -> None:
+    """Make one of labels whose names mean the same, the more used of the two; rare ones go sooner."""
+    labels = sorted(vocabulary.live(), key=lambda one: -uses.get(one.id, 0))
+    vectors = vocabulary.vectors([one.name for one in labels]) if labels else np.zeros((0, 1), np.float32)
+    scores = vectors @ vectors.T
+    gone: set[int] = set()
+    for lose in range(1, len(labels)):
+        kept = [place for place in range(lose) if place not in gone]
+        keep = max(kept, key=lambda place: float(scores[lose, place]))
+        needed = _RARE_SIMILARITY if uses.get(labels[lose].id, 0) <= _RARE_USES else _MERGE_SIMILARITY
+        if scores[lose, keep] >= needed and not labels[lose].pinned:
+            vocabulary.merge(labels[lose].id, labels[keep].id)
+            gone.add(lose)

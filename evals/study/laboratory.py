@@ -12,7 +12,7 @@ import numpy.typing as npt
 from hexamem.evals.answers import spread
 from hexamem.evals.metrics import Interval
 from hexamem.evals.study.operating import Configured, chosen_operations, configured, learned_turns, with_gate
-from hexamem.evals.study.records import Observed, Ranked, by_data_set, difference, scored
+from hexamem.evals.study.records import Observed, Ranked, by_data_set, difference
 from hexamem.retrieval.gate_learning import GateSettings
 from hexamem.retrieval.learning import LearningSettings, learn_ranking
 from hexamem.retrieval.ranker import Ranker
@@ -43,7 +43,7 @@ class Laboratory:
     """The records, and trainings on parts of them.
 
     Attributes:
-        observed: all questions of all data sets.
+        scored: the questions of all data sets, each with evidence.
         shipped: the memory's own weights; None where none fit its embedder.
         settings: of every training here; one seed and few passes keep a study to minutes.
         samples: draws of every bootstrap.
@@ -51,7 +51,7 @@ class Laboratory:
         rankers: talk → the held-out ranker with its gate; empty before :meth:`add_learned` and without folds.
     """
 
-    observed: list[Observed]
+    scored: list[Observed]
     fingerprint: str
     shipped: RankingWeights | None = None
     settings: LearningSettings = field(default_factory=lambda: LearningSettings(runs=1))
@@ -62,18 +62,13 @@ class Laboratory:
     _trained: dict[tuple[object, ...], RankingWeights] = field(default_factory=dict)
 
     @cached_property
-    def scored(self) -> list[Observed]:
-        """The questions whose evidence counts."""
-        return scored(self.observed)
-
-    @cached_property
     def sets(self) -> dict[str, list[Observed]]:
-        """The scored questions of each data set."""
+        """The questions of each data set."""
         return dict(by_data_set(self.scored))
 
     @cached_property
     def talks(self) -> list[str]:
-        """Ids of the conversations that have scored questions."""
+        """Ids of the conversations that have questions."""
         return list(dict.fromkeys(one.talk.id for one in self.scored))
 
     @cached_property

@@ -16,7 +16,7 @@ from hexamem.evals.study.laboratory import HELD_OUT, SHIPPED, Laboratory
 from hexamem.evals.study.records import CUT, MODEL_NEEDED, Observed, arm_recalls, mean
 from hexamem.evals.study.sections import Drawing, Section, StudyTable, interval_data, shown, shown_interval
 
-__all__ = ["BASELINE", "arm_names", "main_comparison", "recall_by_group"]
+__all__ = ["BASELINE", "arm_names", "main_comparison"]
 
 BASELINE = "rrf"
 """What every other ranking is compared with."""
@@ -148,7 +148,7 @@ def _overview(
     return StudyTable(title, (*columns, "recall in tokens"), rows)
 
 
-def recall_by_group(
+def _recall_by_group(
     lab: Laboratory, observed: Sequence[Observed], groups: Mapping[str, Sequence[int]]
 ) -> dict[str, dict[str, tuple[float | None, Interval | None]]]:
     """Arm → group → mean recall and its difference to :data:`BASELINE`.
@@ -181,7 +181,7 @@ def _by_language(lab: Laboratory, name: str, observed: Sequence[Observed]) -> tu
         return None
     data: dict[str, Any] = {}
     rows: list[list[str]] = []
-    for arm, found in recall_by_group(lab, observed, groups).items():
+    for arm, found in _recall_by_group(lab, observed, groups).items():
         data[arm] = {}
         row = [arm]
         for language, (recall, against) in found.items():
@@ -200,7 +200,7 @@ def _by_type(lab: Laboratory, name: str, observed: Sequence[Observed]) -> tuple[
     }
     data: dict[str, Any] = {}
     rows: list[list[str]] = []
-    for arm, found in recall_by_group(lab, observed, groups).items():
+    for arm, found in _recall_by_group(lab, observed, groups).items():
         data[arm] = {
             kind: {"recall": recall, "against_baseline": None if arm == BASELINE else interval_data(against)}
             for kind, (recall, against) in found.items()

@@ -44,7 +44,7 @@ def observe(
     loops: Mapping[str, Loop] | None = None,
     progress: Progress | None = None,
 ) -> list[Observed]:
-    """Store every conversation as a user of its own and ask its questions.
+    """Store every conversation as a user of its own and ask its questions that have evidence.
 
     Args:
         memory: an open, empty :class:`~hexamem.memory.Memory`.
@@ -68,10 +68,9 @@ def observe(
         memory.projector.catch_up(user.name)
         talk = _talk(memory, name, conversation, _usage_of(memory, user.name).tokens)
         for question in chosen:
-            one = _observed(memory, user.name, talk, conversation, question, turn_of)
+            one = None if unanswerable(question) else _observed(memory, user.name, talk, question, turn_of)
             if one is not None:
-                if not unanswerable(question):
-                    _ask(user, one, turn_of, full=full, loops=loops or {})
+                _ask(user, one, turn_of, full=full, loops=loops or {})
                 found.append(one)
             done += 1
             if progress is not None:
@@ -127,23 +126,8 @@ def _moment(text: str | None) -> float:
         return 0.0
 
 
-def _observed(
-    memory: Any,
-    user: str,
-    talk: Talk,
-    conversation: Conversation,
-    question: Question,
-    turn_of: Mapping[str, str],
-) -> Observed | None:
-    request, strategy = Request(query=question.text, k=CUT), strategy_named("learned")
-    if unanswerable(question):
-        # Nothing is ranked for it: its wording alone is looked at.
-        measured = memory.searcher.measure(user, request, strategy)
-        if measured is None:
-            return None
-        asked = asked_question(talk.id, question, measured.features, turn_of)
-        return Observed(talk.data_set, talk, asked, np.asarray(measured.asked.vector, np.float32))
-    searched = memory.searcher.searches(user, request, strategy)
+def _observed(memory: Any, user: str, talk: Talk, question: Question, turn_of: Mapping[str, str]) -> Observed | None:
+    searched = memory.searcher.searches(user, Request(query=question.text, k=CUT), strategy_named("learned"))
     if searched is None:
         return None
     operable = Operable(searched, record_turns(searched, turn_of))

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from hexamem.evals.gate_training import Operable
 from hexamem.evals.metrics import Interval, paired_bootstrap, recall_at_k
-from hexamem.evals.training import AskedQuestion, unanswerable
+from hexamem.evals.training import AskedQuestion
 from hexamem.models.usage import Usage
 from hexamem.stores.embedders.base import FloatArray
 
@@ -28,7 +28,6 @@ __all__ = [
     "halves",
     "mean",
     "recalls",
-    "scored",
 ]
 
 CUT = 10
@@ -100,7 +99,7 @@ class Observed:
 
     @property
     def operable(self) -> Operable:
-        """All searches of a scored question; of the others only the first was made."""
+        """All searches of the question."""
         assert self.asked.operable is not None
         return self.asked.operable
 
@@ -122,11 +121,6 @@ class Observed:
                 kept.append(turn)
                 used += cost
         return kept
-
-
-def scored(observed: Sequence[Observed]) -> list[Observed]:
-    """The questions that evidence recall is measured on: those with evidence, LoCoMo's category 5 left out."""
-    return [one for one in observed if not unanswerable(one.asked.question)]
 
 
 def recalls(

@@ -11,7 +11,6 @@ from hexamem.evals.study.ablation import ablation
 from hexamem.evals.study.arms import add_arms
 from hexamem.evals.study.data_sets import StudySet
 from hexamem.evals.study.error_propagation import error_propagation
-from hexamem.evals.study.failure_mode_study import failure_modes
 from hexamem.evals.study.laboratory import Laboratory
 from hexamem.evals.study.loops import make_loops
 from hexamem.evals.study.main_comparison import main_comparison
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 __all__ = ["EXPERIMENTS", "run_study"]
 
 EXPERIMENTS: Mapping[str, Callable[[Laboratory], Section]] = {
-    "failure_modes": failure_modes,
     "oracle": oracle,
     "main": main_comparison,
     "pareto": pareto,

@@ -25,7 +25,7 @@ Experiment = Annotated[
     typer.Option(
         "--experiment",
         "-e",
-        help="failure_modes, oracle, main, pareto, transfer, ablation or errors; all by default.",
+        help="oracle, main, pareto, transfer, ablation or errors; all by default.",
         rich_help_panel=_PANEL,
     ),
 ]

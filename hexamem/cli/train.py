@@ -53,10 +53,6 @@ def train(
     operations: Annotated[
         bool, typer.Option("--operations/--no-operations", help="Also train the gate of the five operations.")
     ] = True,
-    trees: Annotated[
-        int,
-        typer.Option("--trees", metavar="N", min=0, help="Also train N boosted trees (hexamem[train]); 0 for none."),
-    ] = 200,
     seed: Annotated[int, typer.Option("--seed", help="Of what is left to chance.")] = 0,
 ) -> None:
     """Learn the ranking of `recall --strategy learned` from questions whose evidence is known.
@@ -80,17 +76,13 @@ def train(
         raise InvalidInputError(f"--out {out}: there is no such folder")
     from hexamem.retrieval.gate_learning import GateSettings
     from hexamem.retrieval.learning import LearningSettings
-    from hexamem.retrieval.tree_learning import missing_trees
 
-    if trees and (missing := missing_trees()) is not None:
-        output.note(f"{missing}; --trees 0 leaves them out without this line")
-        trees = 0
     conversations = _conversations(paths or (), synthetic, medium, seed)
     given = {name: value for name, value in (("epochs", epochs), ("runs", runs)) if value is not None}
     card, weights, folds = _trained(
         session,
         conversations,
-        LearningSettings(seed=seed, trees=trees, **given),
+        LearningSettings(seed=seed, **given),
         GateSettings(seed=seed) if operations else None,
         license,
         weights=out is not None,

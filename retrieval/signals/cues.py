@@ -14,7 +14,16 @@ import numpy as np
 
 from hexamem.stores.embedders.base import FloatArray
 
-__all__ = ["CUES", "KINDS", "LABEL_CUES", "OPERATIONS", "QuestionKinds", "cues_of", "load_question_kinds", "operations_of"]
+__all__ = [
+    "CUES",
+    "KINDS",
+    "LABEL_CUES",
+    "OPERATIONS",
+    "QuestionKinds",
+    "cues_of",
+    "load_question_kinds",
+    "operations_of",
+]
 
 KINDS = ("single-hop", "multi-hop", "temporal", "inference", "knowledge-update", "unanswerable")
 """What a question asks for: one fact, a set of facts, a time, a conclusion, what holds now, or what memory does not hold."""
@@ -67,9 +76,7 @@ def load_question_kinds(embedder: str) -> QuestionKinds | None:
         return QuestionKinds(stored["weights"], stored["bias"])
 
 
-def cues_of(
-    vector: FloatArray, embedder: str, *, words: int, speakers: int, dated: bool, known: float
-) -> FloatArray:
+def cues_of(vector: FloatArray, embedder: str, *, words: int, speakers: int, dated: bool, known: float) -> FloatArray:
     """The cues of a question, float32 ``(len(CUES),)``, each from 0 to about 1; those of labels are 0.
 
     Args:

@@ -45,12 +45,16 @@ class Conversation:
 
 @dataclass
 class Sentence:
-    """A sentence of a user message: its characters in the message, and its labels."""
+    """A sentence of a user message: its characters in the message, and its labels.
+
+    ``past`` is whether it says something of a day before that of the message; None where it names no other day.
+    """
 
     start: int
     end: int
     types: list[str]
     dated: bool
+    past: bool | None = None
     subject: str = ""
     attribute: str = ""
 
@@ -194,11 +198,20 @@ def _messages(path: Path) -> Iterator[Message]:
                         end=len(text),
                         types=sentence["types"],
                         dated="date" in sentence,
+                        past=_past(str(sentence.get("date", "")), str(message.get("timestamp", ""))),
                         subject=sentence.get("subject", ""),
                         attribute=sentence.get("attribute", ""),
                     )
                 )
             yield Message(text, sentences, language, f"{path.stem}/{conversation['id']}")
+
+
+def _past(date: str, stated: str) -> bool | None:
+    """Whether a day, month or year as written in the corpus is before that of the message."""
+    day = date.partition("..")[0]
+    if not re.fullmatch(r"\d{4}(-\d\d){0,2}", day) or not stated or stated.startswith(day):
+        return None
+    return day < stated[: len(day)]
 
 
 def _pairs(path: Path) -> Iterator[Pair]:

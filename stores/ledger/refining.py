@@ -48,12 +48,10 @@ class OpenScope(NamedTuple):
 
     Attributes:
         summaries: of its first step and its latest ones before that step, in order.
-        ahead: whether steps after that one carry it too.
     """
 
     label_id: str
     summaries: tuple[str, ...]
-    ahead: bool
 
 
 def read_refined(tx: Transaction) -> int | None:
@@ -189,12 +187,6 @@ def open_scopes(tx: Transaction, seq: int, limit: int) -> list[OpenScope]:
     order = [str(row.scope_id) for row in tx.all(ranked)][::-1]
     if not order:
         return []
-    later = {
-        str(row.scope_id)
-        for row in tx.all(
-            select(held.c.scope_id).where(held.c.seq >= seq, held.c.scope_id.in_(order)).group_by(held.c.scope_id)
-        )
-    }
     placed = (
         select(
             held.c.scope_id,
@@ -210,4 +202,4 @@ def open_scopes(tx: Transaction, seq: int, limit: int) -> list[OpenScope]:
     rows = select(placed.c.scope_id, placed.c.summary).where(or_(placed.c.first == 1, placed.c.last <= 2))
     for row in tx.all(rows.order_by(placed.c.seq)):
         told.setdefault(str(row.scope_id), []).append(row.summary or "")
-    return [OpenScope(one, tuple(told.get(one, ())), one in later) for one in order]
+    return [OpenScope(one, tuple(told.get(one, ()))) for one in order]

@@ -1,0 +1,158 @@
+"""Headers and memos of pages: what they are made from, the pages of a batch as a prompt shows them, and a model's texts.
+
+A batch may end one page, hold another and begin a third. Each is shown by a handle with its steps; of one that began
+earlier its memo so far as well, so that the memo of a page grows with the batches that hold its steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from hexamem.agents.labelling.checks import Wording, gist_fits, one_line
+from hexamem.agents.labelling.schemas import PageNote
+from hexamem.intent.page_memos import SaidStep, page_memo
+from hexamem.stores.documents import searchable
+from hexamem.stores.ledger import Transaction
+from hexamem.stores.ledger.labels import read_labels
+from hexamem.stores.ledger.pages import PageRow, PageStep, change_pages, get_pages, page_steps, pages_holding
+from hexamem.stores.secrets import tell_references
+from hexamem.stores.vocabulary import Vocabulary
+
+__all__ = [
+    "PageSlot",
+    "PageTexts",
+    "kept_notes",
+    "read_page_slots",
+    "said",
+    "scope_path",
+    "shown_pages",
+    "write_page_notes",
+]
+
+_TEXT = 4_000  # characters of a step that a memo is made from
+_LONGEST_HEADER, _LONGEST_MEMO = 400, 800
+
+
+class PageTexts(NamedTuple):
+    """Header and memo of a page; of a model's texts, "" leaves what there is."""
+
+    header: str
+    memo: str
+
+
+def scope_path(tx: Transaction, scope_id: str | None) -> str:
+    """A scope with the wider ones before it; "" without one."""
+    known = Vocabulary(read_labels(tx, [scope_id]) if scope_id else ())
+    return known.path(scope_id) if scope_id in known.by_id else ""
+
+
+def said(step: PageStep) -> SaidStep:
+    """A step as memos read it."""
+    text = step.text if step.resolved_text is None else step.resolved_text
+    text = text if len(text) <= _TEXT else f"{text[: _TEXT * 3 // 4]}\n{text[-_TEXT // 4 :]}"
+    return SaidStep(
+        speaker=" ".join(searchable(step.speaker).split())[:40],
+        role=step.role,
+        text=tell_references(text) if "{{" in text else text,
+        occurred_at=step.occurred_at,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageSlot:
+    """A page as a prompt shows it.
+
+    Attributes:
+        steps: ids of those of its steps that are in the batch, in order.
+        memo: of its steps before the batch; "" where it begins in it.
+        ends: whether it is closed, so that no step comes after these.
+    """
+
+    handle: str
+    page_id: str
+    steps: tuple[str, ...]
+    begun: bool
+    memo: str
+    ends: bool
+
+
+def read_page_slots(tx: Transaction, step_ids: Collection[str]) -> tuple[PageSlot, ...]:
+    """The pages in which these steps lie, in order; steps that lie in none yet are passed over."""
+    rows = sorted(get_pages(tx, set(pages_holding(tx, step_ids).values())).values(), key=lambda page: page.seq)
+    steps = page_steps(tx, rows) if rows else {}
+    return tuple(_slot(f"P{number}", page, steps[page.id], set(step_ids)) for number, page in enumerate(rows, 1))
+
+
+def _slot(handle: str, page: PageRow, steps: Sequence[PageStep], chosen: set[str]) -> PageSlot:
+    own = [step for step in steps if step.id in chosen]
+    before = [step for step in steps if own and step.seq < own[0].seq]
+    return PageSlot(
+        handle=handle,
+        page_id=page.id,
+        steps=tuple(step.id for step in own),
+        begun=bool(before),
+        memo="" if not before else page.memo if page.tier == "model" else page_memo([said(step) for step in before]),
+        ends=page.closed and bool(own) and steps[-1].id == own[-1].id,
+    )
+
+
+def shown_pages(slots: Sequence[PageSlot], numbers: Mapping[str, int]) -> str:
+    """One line a page.
+
+    Args:
+        numbers: step id → the number under which the prompt shows it.
+    """
+    lines = []
+    for slot in slots:
+        own = [numbers[one] for one in slot.steps if one in numbers]
+        if not own:
+            continue
+        line = f"{slot.handle}: step{'s' if len(own) > 1 else ''} {_ranges(own)}"
+        line += "; it ends there" if slot.ends else "; it goes on after these"
+        if slot.begun:
+            line += f"; it began before them. Memo so far: {' '.join(slot.memo.split()) or 'none'}"
+        lines.append(line)
+    return "\n".join(lines) or "none: leave pages empty"
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    if len(numbers) > 1 and list(numbers) == list(range(numbers[0], numbers[-1] + 1)):
+        return f"{numbers[0]} to {numbers[-1]}"
+    return ", ".join(map(str, numbers))
+
+
+def kept_notes(
+    slots: Sequence[PageSlot], notes: Sequence[PageNote], known: Wording, restore: Callable[[str], str]
+) -> dict[str, PageTexts]:
+    """Page id → what of a reply may stand: nothing with a number, or in a script, that the prompt did not show."""
+    by_handle = {slot.handle: slot for slot in slots}
+    for slot in slots:
+        known.add(slot.memo)
+    found: dict[str, PageTexts] = {}
+    for note in notes[: 2 * len(slots)]:
+        own = by_handle.get(note.page.strip())
+        if own is None or own.page_id in found:
+            continue
+        header, memo = (tell_references(one_line(restore(text or ""))) for text in (note.header, note.memo))
+        texts = PageTexts(
+            header if len(header) <= _LONGEST_HEADER and gist_fits(header, known) else "",
+            memo if len(memo) <= _LONGEST_MEMO and gist_fits(memo, known) else "",
+        )
+        if any(texts):
+            found[own.page_id] = texts
+    return found
+
+
+def write_page_notes(tx: Transaction, notes: Mapping[str, PageTexts]) -> None:
+    """Write what a model says of pages, in the transaction that writes its labels; of stale pages nothing is written."""
+    pages = get_pages(tx, notes) if notes else {}
+    change_pages(
+        tx,
+        [
+            replace(page, header=notes[page.id].header or page.header, memo=notes[page.id].memo, tier="model")
+            for page in pages.values()
+            if notes[page.id].memo and not page.stale
+        ],
+    )
