@@ -287,13 +287,20 @@ class _Rewriter:
 
     def _item(self, fields: dict[str, Any]) -> dict[str, Any]:
         labelling = "made_from" in fields or "event_ids" in fields  # the state of a label or an intent
-        read = self._derived if labelling else self._deep
+        read = self._derived if labelling else self._field
         new = {key: value if key in _ITEM_STRUCTURE else read(value) for key, value in fields.items()}
         if isinstance(new.get("limit"), int) and isinstance(new.get("value"), str):
             new["limit"] = max(new["limit"], len(new["value"]))  # a reference may be longer than what it replaces
         if fields.get("sources"):
             new["sources"] = [{**source, **self._quote(source)} for source in fields["sources"]]
         return new
+
+    def _field(self, value: Any) -> Any:
+        """A field of an item; one that a manager cut out of the words, as the name of a thing, goes like the words."""
+        cut = isinstance(value, str) and bool(self._contents) and len(value.split()) > 1
+        if cut and value.casefold() in self._redaction.words.casefold():
+            return self._redaction.reference
+        return self._deep(value)
 
     def _media(self, media: dict[str, Any]) -> dict[str, Any]:
         words = {key: self._text(media[key]) for key in _MEDIA_WORDS if key in media}
