@@ -248,6 +248,10 @@ class _Rewriter:
             return self._derived(value)
         if (table is items and column == "payload") or (table is changes and column in ("before", "after")):
             return self._item(value)
+        if table is items and column == "text":
+            return self._deep(
+                "\n".join(self._redaction.reference if self._cut(line) else line for line in value.split("\n"))
+            )
         if table is steps and column == "tool_calls":
             return [
                 {**call, "name": self._text(call["name"]), "arguments": self._deep(call["arguments"])} for call in value
@@ -297,10 +301,12 @@ class _Rewriter:
 
     def _field(self, value: Any) -> Any:
         """A field of an item; one that a manager cut out of the words, as the name of a thing, goes like the words."""
-        cut = isinstance(value, str) and bool(self._contents) and len(value.split()) > 1
-        if cut and value.casefold() in self._redaction.words.casefold():
-            return self._redaction.reference
-        return self._deep(value)
+        return self._redaction.reference if isinstance(value, str) and self._cut(value) else self._deep(value)
+
+    def _cut(self, text: str) -> bool:
+        """Whether a text is several of the words, where a step held them all."""
+        words = self._redaction.words.casefold()
+        return bool(self._contents) and len(text.split()) > 1 and text.casefold() in words
 
     def _media(self, media: dict[str, Any]) -> dict[str, Any]:
         words = {key: self._text(media[key]) for key in _MEDIA_WORDS if key in media}
