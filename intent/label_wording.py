@@ -1,9 +1,7 @@
-"""Which words of a label's name come from steps, and what the label is called when those steps are forgotten."""
+"""Which words of a label's name come from steps: if those steps are forgotten, the label gets a neutral name."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
 from functools import cache
 
 from hexamem.intent.label_types import label_types
@@ -11,9 +9,6 @@ from hexamem.intent.scope_text import explicit_keys, words_of
 from hexamem.memory_types.labels import LabelKind
 
 __all__ = ["LabelWording"]
-
-_NEUTRAL: dict[LabelKind, str] = {"scope": "Scope", "event": "Event", "entity": "Entity"}
-_COUNTED = re.compile(r" \(\d+\)$")
 
 
 class LabelWording:
@@ -27,22 +22,11 @@ class LabelWording:
         return frozenset(found)
 
     def of_name(self, kind: LabelKind, name: str) -> frozenset[str]:
-        """The words of a label's name that come from steps: none of a neutral name, of a type that ships, of "Day 2"."""
-        bare = _COUNTED.sub("", name)
-        if bare == _NEUTRAL[kind] or (explicit_keys(bare) == (bare.casefold(),) and bare.casefold().startswith("day ")):
+        """The words of a label's name that come from steps: none of a type that ships, none of "Day 2"."""
+        if explicit_keys(name) == (name.casefold(),) and name.casefold().startswith("day "):
             return frozenset()
-        words = self.telling(bare)
+        words = self.telling(name)
         return words if kind == "scope" else words - _type_words()
-
-    def stand_in(self, kind: LabelKind, name: str, texts: Iterable[str], wider: str | None = None) -> str:
-        """Another name for a label.
-
-        Args:
-            name: the one that it may not have any more.
-            texts: of the steps that carry it; not used, so that a neutral name repeats none of them.
-            wider: the name of the type above an event or entity type.
-        """
-        return wider if wider and kind != "scope" else _NEUTRAL[kind]
 
 
 @cache

@@ -14,8 +14,6 @@ from hexamem.memory_types import Change, Operation, new_id
 from hexamem.memory_types.labels import Label, LabelKind
 from hexamem.memory_types.operations import LabelOperation
 from hexamem.stores.ledger import Transaction, get_steps, record_operation
-from hexamem.stores.ledger.hidden_names import settle_names
-from hexamem.stores.ledger.hidden_rows import with_kept
 from hexamem.stores.ledger.label_changes import (
     add_intents,
     insert_labels,
@@ -83,31 +81,26 @@ def write_labels(
     add_intents(tx, first)
     indexed = tx.change if indexed_elsewhere else furthest_index(tx)
     touch_steps(tx, [one.step_id for one in first if changes[one.step_id] <= indexed])
-    shown = get_intents(tx, [one.step_id for one in revised])
-    held = with_kept(tx, shown)
+    held = get_intents(tx, [one.step_id for one in revised])
     settled = []
     final = ("user",) if by == "model" else ("user", "model")
     for one in revised:
         before = held.get(one.step_id)
         if before is None or before.tier in final:
             continue
-        after = one
-        if before != shown[one.step_id] and not (one.resolved_text or one.summary):  # labelling did not see its texts
-            after = replace(one, resolved_text=before.resolved_text, summary=before.summary)
-        if before.snapshot != after.snapshot:
-            made.append(intent_change(before, after))
+        if before.snapshot != one.snapshot:
+            made.append(intent_change(before, one))
         # Also where the labels changed: the change itself keeps neither.
-        if before.snapshot != after.snapshot or (before.confidence, before.provisional) != (
-            after.confidence,
-            after.provisional,
+        if before.snapshot != one.snapshot or (before.confidence, before.provisional) != (
+            one.confidence,
+            one.provisional,
         ):
-            settled.append(after)
+            settled.append(one)
     operation = None
     if made:
         reason = "labels refined by what was said since" if by == "embedded" else "labels refined by the model"
         operation = record_operation(tx, "relabel", made, actor=by, reason=reason)
     settle_intents(tx, settled)
-    settle_names(tx, {label_id for one in (*first, *revised) for label_id in one.label_ids})
     return operation
 
 
@@ -131,7 +124,7 @@ def _write_labels(tx: Transaction, changed: Sequence[Label]) -> list[Change]:
         after = {**before, "name": one.name, "parent_id": one.parent_id, "alias_of": one.alias_of}
         renamed = (one.name, one.parent_id) != (old.name, before["parent_id"])
         taken = renamed and one.alias_of is None and _taken(tx, one.kind, one.parent_id, one.name, one.id) is not None
-        if taken or before["name"] != old.name:  # its own name is put away, and what stands in is none to keep
+        if taken:
             after["name"] = before["name"]
         if after != before:
             made.append(label_change(one.id, before, after))
@@ -347,7 +340,7 @@ def _intents(tx: Transaction, step_ids: Collection[str]) -> dict[str, StepIntent
     missing = sorted(set(wanted) - get_steps(tx, wanted).keys())
     if missing:
         raise NotFoundError(f"no step {', '.join(missing)} for user {tx.user!r}")
-    found = with_kept(tx, get_intents(tx, wanted))
+    found = get_intents(tx, wanted)
     bare = sorted(set(wanted) - found.keys())
     if bare:
         raise NotFoundError(f"these steps have no labels yet: {', '.join(bare)} (is Settings.labels off?)")

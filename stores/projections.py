@@ -33,7 +33,6 @@ from hexamem.stores.ledger import (
     set_projection,
     user_key,
 )
-from hexamem.stores.ledger.hidden import put_away_all
 from hexamem.stores.ledger.labels import get_intents, read_labels, steps_to_name
 from hexamem.stores.ledger.prepared import Prepared
 from hexamem.stores.ledger.schema import items, steps
@@ -263,9 +262,6 @@ class Projector:
             for target in _TARGETS:
                 self._reset(user, target)
             self._checked.add(user)
-            with self.ledger.write(user, create=False) as tx:
-                if tx.user_id:
-                    put_away_all(tx)
             if self.labelling is not None:
                 self.labelling.start_over(user)
                 self.labelling.label(user)

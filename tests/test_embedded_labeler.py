@@ -163,11 +163,10 @@ def test_a_scope_is_named_by_its_key_or_its_first_words() -> None:
     assert scope_name("The roof of the shed leaks. Who can come?") == "The roof of the shed leaks"
 
 
-def test_names_of_forgotten_words_become_neutral() -> None:
+def test_of_a_name_the_words_count_that_come_from_steps() -> None:
     wording = LabelWording()
     assert "kayak" in wording.of_name("scope", "The red kayak")
     assert wording.of_name("scope", "Day 2") == wording.of_name("event", "Decide") == frozenset()
-    assert wording.stand_in("scope", "The red kayak", ["The kayak is red."]) == "Scope"
 
 
 def test_the_weights_that_ship_are_for_the_encoder_that_ships() -> None:

@@ -513,7 +513,7 @@ def test_the_receipt_says_what_was_rewritten(labelled_newcomer: UserMemory) -> N
     )
 
 
-def test_what_labelling_cut_out_of_the_words_goes_with_them(tmp_path: Path) -> None:
+def test_what_labelling_and_managers_cut_out_of_the_words_goes_with_them(tmp_path: Path, traces: Traces) -> None:
     phrase = "crimson walrus tango umbrella velvet sundial"
     with Memory.open(tmp_path / "home", settings=Settings(background=False), labeler=WordLabeler) as memory:
         alice = memory.user("alice")
@@ -524,5 +524,6 @@ def test_what_labelling_cut_out_of_the_words_goes_with_them(tmp_path: Path) -> N
         assert phrase not in summary
         alice.redact(phrase)
         alice.flush()
-        left = f"{alice.labels.of(step_id)} {alice.labels.list()} {alice.history()}"
+        left = f"{alice.labels.of(step_id)} {alice.labels.list()} {alice.history()} {alice.items()}"
         assert not [word for word in phrase.split() if word in left.casefold()]
+        assert not traces(tmp_path / "home", *phrase.split())

@@ -13,10 +13,7 @@ from sqlalchemy import Row, bindparam, insert, select, update
 
 from hexamem.errors import NotFoundError, UndoRefusedError
 from hexamem.memory_types import Change, MemoryItem, Operation, OperationKind, item_from
-from hexamem.stores.ledger.hidden import put_away_parts
-from hexamem.stores.ledger.hidden_names import settle_names
-from hexamem.stores.ledger.hidden_rows import with_kept
-from hexamem.stores.ledger.hidden_texts import settle_texts
+from hexamem.stores.ledger.derived_texts import clear_derived_from_parts
 from hexamem.stores.ledger.items import get_items, write_items
 from hexamem.stores.ledger.label_changes import apply_intents, apply_labels, label_conflict, label_state
 from hexamem.stores.ledger.labels import get_intents, mark_corrected
@@ -83,12 +80,8 @@ def record_operation(
         for position, change in enumerate(made)
     ]
     tx.run_many(_CHANGES, rows)
-    if apply:  # once it can be read who gave a label its name, and what a step said
-        put_away_parts(tx, {change.target_id for change in made if change.target == "text"})
-        settle_texts(tx, {change.target_id for change in made if change.target == "intent"})
-        settle_names(
-            tx, {change.target_id for change in made if change.target == "label" and change.after}, renamed=True
-        )
+    if apply:  # once it can be read what a step said
+        clear_derived_from_parts(tx, {change.target_id for change in made if change.target == "text"})
     return operation
 
 
@@ -316,7 +309,7 @@ def _state(tx: Transaction, record: _RecordId) -> _State:
     if target == "label":
         return label_state(tx, target_id)
     if target == "intent":
-        intent = with_kept(tx, get_intents(tx, [target_id])).get(target_id)
+        intent = get_intents(tx, [target_id]).get(target_id)
         return None if intent is None else intent.snapshot
     item = get_items(tx, [target_id]).get(target_id)
     return None if item is None else _snapshot(item)

@@ -9,7 +9,6 @@ from sqlalchemy import bindparam, delete, insert, select, update
 
 from hexamem.memory_types import Change, utc_now
 from hexamem.memory_types.labels import Label
-from hexamem.stores.ledger.hidden_rows import kept_name
 from hexamem.stores.ledger.labels import StepIntent, get_intents, mark_altered
 from hexamem.stores.ledger.ledger import Transaction, chunks, insert_rows
 from hexamem.stores.ledger.prepared import Prepared
@@ -131,14 +130,11 @@ def clear_gists(tx: Transaction, step_ids: Collection[str]) -> None:
 
 
 def label_state(tx: Transaction, label_id: str) -> dict[str, Any] | None:
-    """A label in the form that changes keep: without its gist, which follows what is said, and with the name that is
-    its own, also while that is put away (see :mod:`.hidden_rows`)."""
+    """A label in the form that changes keep: without its gist, which follows what is said."""
     row = tx.first(select(labels).where(labels.c.user_id == tx.user_id, labels.c.id == label_id))
     if row is None or row.undone:
         return None
-    state = {name: row._mapping[name] for name in ("kind", "name", "parent_id", "alias_of", "made_from", "pinned")}
-    kept = kept_name(tx, label_id)
-    return state if kept is None else {**state, "name": kept}
+    return {name: row._mapping[name] for name in ("kind", "name", "parent_id", "alias_of", "made_from", "pinned")}
 
 
 def label_change(label_id: str, before: dict[str, Any] | None, after: dict[str, Any] | None) -> Change:

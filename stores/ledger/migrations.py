@@ -12,11 +12,11 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 
 from hexamem.errors import ConfigError, CorruptFileError
 from hexamem.stores.ledger.engine import place_of
-from hexamem.stores.ledger.schema import hidden, meta, metadata
+from hexamem.stores.ledger.schema import meta, metadata
 
 __all__ = ["MIGRATIONS", "VERSION", "migrate", "read_version"]
 
-VERSION = 4
+VERSION = 3
 """The version that this code writes; a ledger of a later one is refused, an earlier one is migrated."""
 
 Migration = Callable[[Connection], None]
@@ -30,11 +30,7 @@ def _steps_by_seq(connection: Connection) -> None:
     connection.execute(text("CREATE INDEX IF NOT EXISTS ix_steps_seq ON steps (user_id, seq)"))
 
 
-def _hidden_words(connection: Connection) -> None:
-    hidden.create(connection, checkfirst=True)
-
-
-MIGRATIONS: Mapping[int, Migration] = {2: _operations_of_recalls, 3: _steps_by_seq, 4: _hidden_words}
+MIGRATIONS: Mapping[int, Migration] = {2: _operations_of_recalls, 3: _steps_by_seq}
 """``{n: step}``: what brings version n-1 to n, run in order, each in the same transaction as its version row."""
 
 

@@ -9,20 +9,19 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Table, select, update
 
+from hexamem.memory_types.labels import Label
 from hexamem.stores.ledger.columns import JsonText, LosslessText
-from hexamem.stores.ledger.hidden_gists import drop_gists
-from hexamem.stores.ledger.hidden_texts import drop_texts
+from hexamem.stores.ledger.derived_texts import clear_texts
 from hexamem.stores.ledger.label_changes import clear_gists, touch_steps
-from hexamem.stores.ledger.labels import carried_labels, mark_corrected
+from hexamem.stores.ledger.labels import mark_corrected, read_labels
 from hexamem.stores.ledger.ledger import Transaction
+from hexamem.stores.ledger.neutral_names import is_neutral_name, make_names_neutral
 from hexamem.stores.ledger.pages import blank_pages, next_page_change
-from hexamem.stores.ledger.redacted_names import RedactedNames
 from hexamem.stores.ledger.schema import (
     USER_TABLES,
     changes,
     digests,
     files,
-    hidden,
     intents,
     items,
     labels,
@@ -33,7 +32,6 @@ from hexamem.stores.ledger.schema import (
     sources,
     steps,
 )
-from hexamem.stores.ledger.steps import chunks
 from hexamem.stores.secrets import clean_caption, find_references, reference
 
 __all__ = ["Redaction", "Rewritten", "is_spaced_letter", "rewrite_everywhere", "whole_words"]
@@ -50,7 +48,7 @@ _KEPT = {
     steps: {"thread_id", "message_id", "agent_id", "tool_call_id"},
     pages: {"thread_id"},
     digests: {"covers"},
-    hidden: {"by"},
+    labels: {"name"},  # neutral names take the place of those that hold the words
     recalls: {"hits", "operations"},
     intents: {"event_ids", "entity_ids", "antecedents"},
 }
@@ -78,6 +76,7 @@ _BLOCK_KEYS = frozenset(
     | {"input", "args", "arguments", "output", "mime_type", "media_type", "extras", "metadata", "annotations", "index"}
 )
 _BLOCK_STRUCTURE = frozenset({"type", "id", "call_id", "tool_use_id", "tool_call_id", "file_id", "source_type"})
+_PART = re.compile(r"[^\W_]{3,}")
 _MEDIA_WORDS = ("url", "name", "caption", "transcript")
 
 
@@ -173,7 +172,6 @@ class _Rewriter:
         self._ids: dict[str, set[str]] = {}
         self._contents: dict[str, tuple[str, str, list[_Edit]]] = {}  # step → old content, new content, edits
         self._labels = False
-        self._names = RedactedNames(tx, redaction.words)
 
     def run(self) -> Rewritten:
         self._table(steps)  # first: quotes follow it
@@ -182,7 +180,7 @@ class _Rewriter:
                 self._table(table)
         self._sources()
         self._parts(set(self._contents))
-        self._labels |= self._names.settle(in_part=bool(self._contents))
+        self._label_names()
         touch_steps(self._tx, self._ids.get("intents", set()) - self._ids.get("steps", set()))
         mark_corrected(self._tx)  # whoever keeps labels in memory keeps the words too
         return Rewritten(self._ids, self._labels)
@@ -208,10 +206,6 @@ class _Rewriter:
                 values["change"] = self._tx.next_change()
             if table is pages:
                 values["change"] = next_page_change(self._tx)
-            if table is labels and "name" in values:
-                values["name"] = self._names.take_out(row.id, row.name, values["name"])
-            if table is hidden and row.target == "label":
-                self._names.take_out_kept(row.target_id)
             own = [table.c[name] == row._mapping[name] for name in key]
             self._tx.connection.execute(update(table).where(*own).values(**values))
             self._ids.setdefault(table.name, set()).add(str(row._mapping[key[1]]))
@@ -224,30 +218,40 @@ class _Rewriter:
         """
         tx = self._tx
         clear_gists(tx, step_ids)
-        drop_gists(tx, step_ids, {ids[0] for ids in carried_labels(tx, step_ids).values()})
-        drop_texts(tx, step_ids)
         blank_pages(tx, step_ids)
-        untold = {"summary": "", "resolved_text": None}
-        for group in chunks(step_ids):
-            own = (intents.c.user_id == tx.user_id) & intents.c.step_id.in_(group)
-            tx.connection.execute(update(intents).where(own).values(**untold))
-            made = (changes.c.user_id == tx.user_id) & (changes.c.target == "intent") & changes.c.target_id.in_(group)
-            for row in tx.all(select(changes).where(made)):
-                states = {"before": row.before, "after": row.after}
-                values = {side: {**state, **untold} for side, state in states.items() if state is not None}
-                key = [column == row._mapping[column.name] for column in changes.primary_key]
-                tx.connection.execute(update(changes).where(*key).values(**values))
+        clear_texts(tx, step_ids)
         self._ids.setdefault("intents", set()).update(step_ids)
+
+    def _label_names(self) -> None:
+        """Give neutral names to labels whose names hold the words, and to scopes whose names hold a part of them where
+        a step held the words: labelling may have cut the name out of its text."""
+        words, in_part = self._redaction.words.casefold(), bool(self._contents)
+
+        def holds(label: Label, name: str) -> bool:
+            if is_neutral_name(name):
+                return False
+            parts = _PART.findall(name.casefold()) if in_part and label.kind == "scope" else ()
+            # History was rewritten already: there the reference has taken the place of the words.
+            whole = self._redaction.reference in name or self._redaction.edits(name, any_case=True)
+            return bool(whole) or any(part in words for part in parts)
+
+        meant = [one.id for one in read_labels(self._tx) if holds(one, one.name)]
+        make_names_neutral(self._tx, meant, holds)
+        self._labels |= bool(meant)
 
     def _value(self, table: Table, column: str, value: Any) -> Any:
         if value is None:
             return None
         if table is secrets:
             return self._redaction.in_caption(value)
-        if table in (labels, scopes, intents, hidden):
+        if table in (labels, scopes, intents):
             return self._derived(value)
         if (table is items and column == "payload") or (table is changes and column in ("before", "after")):
             return self._item(value)
+        if table is items and column == "text":
+            return self._deep(
+                "\n".join(self._redaction.reference if self._cut(line) else line for line in value.split("\n"))
+            )
         if table is steps and column == "tool_calls":
             return [
                 {**call, "name": self._text(call["name"]), "arguments": self._deep(call["arguments"])} for call in value
@@ -287,13 +291,22 @@ class _Rewriter:
 
     def _item(self, fields: dict[str, Any]) -> dict[str, Any]:
         labelling = "made_from" in fields or "event_ids" in fields  # the state of a label or an intent
-        read = self._derived if labelling else self._deep
+        read = self._derived if labelling else self._field
         new = {key: value if key in _ITEM_STRUCTURE else read(value) for key, value in fields.items()}
         if isinstance(new.get("limit"), int) and isinstance(new.get("value"), str):
             new["limit"] = max(new["limit"], len(new["value"]))  # a reference may be longer than what it replaces
         if fields.get("sources"):
             new["sources"] = [{**source, **self._quote(source)} for source in fields["sources"]]
         return new
+
+    def _field(self, value: Any) -> Any:
+        """A field of an item; one that a manager cut out of the words, as the name of a thing, goes like the words."""
+        return self._redaction.reference if isinstance(value, str) and self._cut(value) else self._deep(value)
+
+    def _cut(self, text: str) -> bool:
+        """Whether a text is several of the words, where a step held them all."""
+        words = self._redaction.words.casefold()
+        return bool(self._contents) and len(text.split()) > 1 and text.casefold() in words
 
     def _media(self, media: dict[str, Any]) -> dict[str, Any]:
         words = {key: self._text(media[key]) for key in _MEDIA_WORDS if key in media}

@@ -264,17 +264,6 @@ labelings = Table(
     sqlite_with_rowid=False,  # its key is the row
 )
 
-# What labelling made of steps that are forgotten, while they are: see hidden.py and hidden_rows.py.
-hidden = Table(
-    "hidden",
-    metadata,
-    _user(),
-    Column("target", String(16), primary_key=True),  # label: a name; gist: of a scope; intent: resolved text, summary
-    Column("target_id", IdText, primary_key=True),
-    Column("by", JsonText, nullable=False),  # ids of the forgotten steps whose words it holds
-    Column("kept", JsonText, nullable=False),
-)
-
 secrets = Table(
     "secrets",
     metadata,

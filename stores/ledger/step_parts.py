@@ -11,7 +11,6 @@ from typing import Any
 from sqlalchemy import select, update
 
 from hexamem.memory_types import Change
-from hexamem.stores.ledger.hidden import put_back
 from hexamem.stores.ledger.labels import mark_corrected
 from hexamem.stores.ledger.ledger import Transaction
 from hexamem.stores.ledger.pages import blank_pages
@@ -27,9 +26,10 @@ def text_state(tx: Transaction, step_id: str) -> dict[str, Any] | None:
 
 
 def apply_texts(tx: Transaction, made: Sequence[Change]) -> None:
-    """Let steps say what changes of the target "text" give them; pages follow, and labels where words came back.
+    """Let steps say what changes of the target "text" give them; pages follow.
 
-    What labels have of words that went is put away by :func:`~.hidden.put_away_parts`, once history has the change.
+    What labels have of words that went is deleted by :func:`~.derived_texts.clear_derived_from_parts`, once history
+    has the change.
     """
     new = {one.target_id: str(one.after["content"]) for one in made if one.target == "text" and one.after is not None}
     if not new:
@@ -41,6 +41,4 @@ def apply_texts(tx: Transaction, made: Sequence[Change]) -> None:
             .where(steps.c.user_id == tx.user_id, steps.c.id == step_id)
             .values(content=content, change=tx.next_change())
         )
-    put_back(tx, new)
-    blank_pages(tx, new)
     mark_corrected(tx)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Row, and_, bindparam, func, insert, or_, select, update
 
 from hexamem.memory_types import Media, Step, ToolCall, Where
-from hexamem.stores.ledger.hidden import put_away, put_back
+from hexamem.stores.ledger.derived_texts import clear_derived
 from hexamem.stores.ledger.labels import mark_corrected, steps_carrying
 from hexamem.stores.ledger.ledger import IN_LIMIT, Transaction, chunks
 from hexamem.stores.ledger.pages import blank_pages
@@ -173,7 +173,7 @@ def _content(step: Step) -> dict[str, Any]:
 
 
 def set_step_status(tx: Transaction, step_ids: Collection[str], status: str) -> None:
-    """Mark steps active or forgotten; what labels and pages say of forgotten ones goes at once, and comes back."""
+    """Mark steps active or forgotten; what labels and pages have of the words of forgotten ones is deleted."""
     first = tx.next_change(max(1, len(step_ids)))
     for offset, step_id in enumerate(sorted(step_ids)):
         tx.connection.execute(
@@ -181,12 +181,9 @@ def set_step_status(tx: Transaction, step_ids: Collection[str], status: str) -> 
             .where(steps.c.user_id == tx.user_id, steps.c.id == step_id)
             .values(status=status, change=first + offset)
         )
+    blank_pages(tx, step_ids)  # while it can be seen which references meant them
     if status == "forgotten":
-        blank_pages(tx, step_ids)  # while it can be seen which references meant them
-        put_away(tx, step_ids)
-    else:
-        put_back(tx, step_ids)
-        blank_pages(tx, step_ids)
+        clear_derived(tx, step_ids)
     mark_corrected(tx)
 
 

@@ -10,24 +10,23 @@ import base64
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, count
+from itertools import chain
 from typing import Any, NamedTuple
 
-from sqlalchemy import Column, LargeBinary, Table, insert, select, update
+from sqlalchemy import Column, LargeBinary, Table, insert, select
 
 from hexamem.errors import CorruptFileError, InvalidInputError
 from hexamem.memory_types import utc_now
 from hexamem.stores.ledger.columns import Micros, decode_text, encode_text
-from hexamem.stores.ledger.hidden_rows import kept_names
 from hexamem.stores.ledger.label_changes import touch_steps
 from hexamem.stores.ledger.labels import mark_corrected
 from hexamem.stores.ledger.ledger import Transaction
+from hexamem.stores.ledger.neutral_names import free_neutral_name, is_neutral_name
 from hexamem.stores.ledger.pages import next_page_change
 from hexamem.stores.ledger.schema import (
     USER_TABLES,
     changes,
     digests,
-    hidden,
     intents,
     items,
     jobs,
@@ -305,8 +304,8 @@ def import_lines(
 def _prepare_labels(tx: Transaction, rows: dict[str, list[dict[str, Any]]]) -> set[str]:
     """Make labels fit those that are there; returns the steps that are there already and get an intent now.
 
-    A label of a name that is there becomes an alias of that one, but not where a name only stands in for one that is put
-    away: then that one gets another. A step that has an intent keeps its labels.
+    A label of a name that is there becomes an alias of that one, but a neutral name ("Scope 3") gets another number. A
+    step that has an intent keeps its labels.
     """
     held_labels = tx.all(
         select(labels.c.id, labels.c.kind, labels.c.within, labels.c.name).where(
@@ -316,37 +315,35 @@ def _prepare_labels(tx: Transaction, rows: dict[str, list[dict[str, Any]]]) -> s
     known = {row.id for row in tx.all(select(labels.c.id).where(labels.c.user_id == tx.user_id))}
     taken = {(row.kind, row.within, row.name): row.id for row in held_labels}
     names = {*(row.name for row in held_labels), *(row["name"] for row in rows.get(labels.name, []))}
-    stand_ins = {row["target_id"] for row in rows.get(hidden.name, []) if row["target"] == "label"}
-    held_stand_ins = kept_names(tx)
     for row in rows.get(labels.name, []):
         other = taken.get((row["kind"], row["within"], row["name"]))
         if other is None or row["id"] in known or row["alias_of"] is not None or row["undone"]:
             continue
-        if row["id"] in stand_ins:
-            row["name"] = _numbered(row["name"], names)
-        elif other in held_stand_ins:
-            own = (labels.c.user_id == tx.user_id) & (labels.c.id == other)
-            values = {"name": _numbered(row["name"], names), "change": tx.next_change()}
-            tx.connection.execute(update(labels).where(own).values(**values))
-        else:
+        if not is_neutral_name(row["name"]):
             row["alias_of"] = other
+            continue
+        name = free_neutral_name(row["kind"], names)
+        names.add(name)
+        for change in rows.get(changes.name, []):
+            if (change["target"], change["target_id"]) == ("label", row["id"]):
+                states = {side: change[side] for side in ("before", "after")}
+                change.update(
+                    {
+                        side: {**state, "name": name}
+                        for side, state in states.items()
+                        if state and state["name"] == row["name"]
+                    }
+                )
+        row["name"] = name
     given = {row["step_id"] for row in rows.get(intents.name, [])}
     held_steps = {row.id for row in tx.all(select(steps.c.id).where(steps.c.user_id == tx.user_id))}
     held = {row.step_id for row in tx.all(select(intents.c.step_id).where(intents.c.user_id == tx.user_id))}
     rows[labelings.name] = [
         row for row in rows.get(labelings.name, []) if row["target"] != "step" or row["target_id"] not in held
     ]
-    # What is put away, and what a scope is about, belong to the label or the text as it is in the file.
+    # What a scope is about belongs to the label as it is in the file.
     rows[scopes.name] = [row for row in rows.get(scopes.name, []) if row["label_id"] not in known]
-    rows[hidden.name] = [row for row in rows.get(hidden.name, []) if row["target_id"] not in held | known]
     return (given & held_steps) - held
-
-
-def _numbered(name: str, names: set[str]) -> str:
-    """The name with the first number that makes it another than all of ``names``, to which it is added."""
-    number = next(number for number in count(2) if f"{name} ({number})" not in names)
-    names.add(f"{name} ({number})")
-    return f"{name} ({number})"
 
 
 def _prepare_pages(tx: Transaction, rows: dict[str, list[dict[str, Any]]], base: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Iterable
+from collections.abc import Collection, Generator
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -12,20 +12,15 @@ from sqlalchemy import Row, Select, select
 from hexamem.memory_types.labels import LabelKind
 from hexamem.stores.ledger.ledger import Transaction, chunks
 from hexamem.stores.ledger.schema import labelings, steps
-from hexamem.stores.ledger.step_rows import indexed_text
-from hexamem.stores.secrets import with_captions
 
-__all__ = ["SAID", "Said", "Wording", "active_texts", "carrying_steps", "said_text", "texts_of", "unsaid"]
+__all__ = ["SAID", "Said", "Wording", "active_texts", "carrying_steps", "said_text", "unsaid"]
 
 SAID = [steps.c[name] for name in ("id", "seq", "thread_id", "status", "name", "content", "index_text")]
 """What is read of a step to see which words it says."""
 
-_NAMED_BY = 50  # steps of a label from which another name is taken
-_NOT_WORDS = "“"  # a key that begins so is no word but the beginning of a text
-
 
 class Wording(Protocol):
-    """How labels are named: ``intent/scopes/stand_ins.py``."""
+    """Which words of labels and texts can be compared: ``intent/label_wording.py``."""
 
     def telling(self, text: str) -> frozenset[str]:
         """The words of a text that tell something, in a form in which they can be compared."""
@@ -33,10 +28,6 @@ class Wording(Protocol):
 
     def of_name(self, kind: LabelKind, name: str) -> frozenset[str]:
         """Those of a label's name that were said: none for what is the name of a type or a number."""
-        ...
-
-    def stand_in(self, kind: LabelKind, name: str, texts: Iterable[str], wider: str | None = None) -> str:
-        """Another name, from the texts of the steps that carry the label and are there."""
         ...
 
 
@@ -83,7 +74,7 @@ def unsaid(wording: Wording, words: Collection[str], texts: Generator[str]) -> s
                 break
             folded = text.casefold()
             # Most texts hold none of them: that is seen without looking at every word.
-            if any(word.startswith(_NOT_WORDS) or (word[:-1] or word) in folded for word in left):
+            if any((word[:-1] or word) in folded for word in left):
                 left -= wording.telling(text)
     return left
 
@@ -103,9 +94,3 @@ def carrying_steps(tx: Transaction, label_ids: Collection[str] | None) -> Select
         return statement
     own = (labelings.c.user_id == tx.user_id) & (labelings.c.target == "step") & labelings.c.label_id.in_(label_ids)
     return statement.where(steps.c.id.in_(select(labelings.c.target_id).where(own)))
-
-
-def texts_of(tx: Transaction, label_ids: Collection[str]) -> list[str]:
-    """What is searched of the first active steps that carry any of these labels, in order; of references the captions."""
-    rows = tx.all(carrying_steps(tx, label_ids).where(steps.c.status == "active").limit(_NAMED_BY))
-    return [with_captions(indexed_text(row)) for row in rows]  # no label is named by the id of a secret
