@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,15 +12,20 @@ from hexamem.evals.metrics import ndcg_at_k, recall_at_k
 from hexamem.retrieval.gate_learning import GateExample
 from hexamem.retrieval.gates import score_shape
 from hexamem.retrieval.operating import Searched
-from hexamem.retrieval.operations import ABSTAIN, Search, base_scores, configurations, order
+from hexamem.retrieval.operations import (
+    ABSTAIN,
+    Search,
+    configurations,
+    order,
+    order_by_configuration,
+    ranking_operations,
+)
 from hexamem.retrieval.ranker import Ranker
 from hexamem.stores.embedders.base import FloatArray
 
 __all__ = ["DEPTH", "Operable", "found_by_configuration", "gate_example", "rewards_of"]
 
 DEPTH = 10
-_SEEN = frozenset({"temporal_ordering", "semantic_reranking"})
-"""Operations that change the scores of a single search."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,21 +52,22 @@ class Operable:
         return (first, *(_with_values(one, one.features.values.astype(np.float32)) for one in further))
 
     def plain(self, on: frozenset[str]) -> frozenset[str]:
-        """The operations that may rank the question differently: without the threshold, and without several steps where
-        there is one search."""
-        return on - {"threshold_filtering"} - (frozenset() if len(self.searched.searches) > 1 else {"multi_step"})
+        """Those of the operations that may rank the question differently."""
+        return ranking_operations(on, self.searched.searches)
 
     def gate_input(self, scores: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """What a gate sees of the question: its vector, its cues, and the shape of these scores of the first search."""
         features = self.searched.searches[0].features
-        return self.searched.asked.vector, features.cues, score_shape(features, scores, 0)
+        return self.searched.asked.vector, features.cues, score_shape(features, scores)
 
     def ranked(self, ranker: Ranker, on: frozenset[str], scores: FloatArray | None = None, k: int = DEPTH) -> list[str]:
         """The turns in the order in which a recall with these operations gives them, best first."""
-        several = "multi_step" in on and len(self.searched.searches) > 1
-        searches = self.searches if several else self.searched.searches[:1]
-        ordered = order(ranker, searches, self.searched.steps, on, k, scores)
-        return list(dict.fromkeys(turn for one in ordered.ids for turn in self.turns.get(one, (f"unknown:{one}",))))
+        searches = self.searches if "multi_step" in on else self.searched.searches[:1]
+        return self.turns_of(order(ranker, searches, self.searched.steps, on, k, scores).ids)
+
+    def turns_of(self, ids: Iterable[str]) -> list[str]:
+        """The turns for which records stand, each once."""
+        return list(dict.fromkeys(turn for one in ids for turn in self.turns.get(one, (f"unknown:{one}",))))
 
 
 def _with_values(search: Search, values: npt.NDArray[np.floating]) -> Search:
@@ -72,17 +78,13 @@ def found_by_configuration(
     one: Operable, evidence: Sequence[str], ranker: Ranker
 ) -> dict[frozenset[str], tuple[float, float]]:
     """Recall and nDCG of the evidence at 10 under each configuration, by what :meth:`Operable.plain` leaves of it."""
-    known: dict[frozenset[str], FloatArray] = {}
-    found: dict[frozenset[str], tuple[float, float]] = {}
-    for on in map(one.plain, configurations()):
-        if on in found:
-            continue
-        seen = on & _SEEN
-        if seen not in known:
-            known[seen] = base_scores(ranker, one.searched.searches[0].features, seen)
-        turns = one.ranked(ranker, on, known[seen])
-        found[on] = recall_at_k(turns, evidence, DEPTH), ndcg_at_k(turns, evidence, DEPTH)
-    return found
+    ranked = {
+        on: one.turns_of(ids)
+        for on, ids in order_by_configuration(ranker, one.searches, one.searched.steps, DEPTH).items()
+    }
+    return {
+        on: (recall_at_k(turns, evidence, DEPTH), ndcg_at_k(turns, evidence, DEPTH)) for on, turns in ranked.items()
+    }
 
 
 def rewards_of(one: Operable, evidence: Sequence[str], ranker: Ranker, probability: float | None) -> FloatArray:

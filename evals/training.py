@@ -23,10 +23,9 @@ from hexamem.evals.small_memories import SMALL
 from hexamem.retrieval.gate_learning import GateExample, GateSettings, learn_gate
 from hexamem.retrieval.gates import OperationGate
 from hexamem.retrieval.learning import Example, LearningSettings, learn_answerable, learn_blend, learn_ranking
-from hexamem.retrieval.operating import Searched, chosen_operations
-from hexamem.retrieval.operations import USUAL
+from hexamem.retrieval.operating import Searched
 from hexamem.retrieval.permit import Request
-from hexamem.retrieval.ranker import FEWEST, Ranker, answer_logit, answer_signs
+from hexamem.retrieval.ranker import FEWEST, USUAL, Ranker, answer_logit, answer_signs
 from hexamem.retrieval.ranking_weights import RankingWeights
 from hexamem.retrieval.signals.features import Features
 from hexamem.retrieval.strategies import strategy_named
@@ -353,7 +352,7 @@ def _ranked(one: AskedQuestion, ranker: Ranker, gate: OperationGate, scores: npt
     if one.operable is None:
         return one.ranked_turns(scores)
     weights = gate.weights_of(*one.operable.gate_input(scores))
-    on = chosen_operations(gate, weights, strategy_named("learned").operations)
+    on = gate.chosen(weights, strategy_named("learned").operations)
     return one.operable.ranked(ranker, on, None if not on >= USUAL else scores)
 
 

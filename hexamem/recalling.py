@@ -15,7 +15,7 @@ from hexamem.errors import CorruptFileError, HexamemError, InvalidInputError, Mo
 from hexamem.labels import refuse_unknown
 from hexamem.memory_types import Hit, RankingOperation, Recall, Signal, Where, new_id, utc_now
 from hexamem.models.reranker import open_reranker
-from hexamem.retrieval.feedback_learning import FeedbackSettings, RankingAdjustment, learn_offsets
+from hexamem.retrieval.feedback_learning import RankingAdjustment, learn_offsets
 from hexamem.retrieval.hits import LeaveOut
 from hexamem.retrieval.operations import ABSTAIN, NAMES
 from hexamem.retrieval.packing import pack
@@ -238,7 +238,7 @@ class Recalling:
             if found is not None:
                 examples.append(found)
                 verdicts += len(one.helped) + len(one.hurt)
-        learned = learn_offsets(examples, FeedbackSettings(), verdicts)
+        learned = learn_offsets(examples, verdicts)
         if learned.accepted:
             ranker = memory.searcher.ranker
             assert isinstance(ranker, Ranker)

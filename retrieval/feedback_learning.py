@@ -1,10 +1,10 @@
 """What a user's own feedback teaches of the operations: small changes of the gate, kept only where they lose nothing.
 
 Each recall with feedback is asked again of memory as it is now, under every set of the operations that cost nothing; what
-it would have shown first of what helped, less what hurt, is the reward of that set. Where recalls tried other operations
-now and then (``Settings.explore``) what was seen counts as well, by the probability with which it was tried. Learned is one
-number for each such operation, an offset of its logit. It is taken only if on recalls left out of learning it is not
-worse than the weights that ship, beyond a margin; else the user keeps these.
+it would have shown first of what helped, less what hurt, is the reward of that set. Learned is one number for each such
+operation, an offset of its logit. It is taken only if on recalls left out of learning it gains on the weights that ship,
+and if what was seen where recalls tried other operations (``Settings.explore``), by the probability with which each was
+tried, does not speak against it; else the user keeps these.
 """
 
 from __future__ import annotations
@@ -16,38 +16,21 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from hexamem.retrieval.gate_learning import BITS, POWERS, bits_of, expected_reward, leave_one_out_slopes
+from hexamem.retrieval.gate_learning import BITS, POWERS, expected_reward
 from hexamem.retrieval.operations import FREE, NAMES, configurations
 from hexamem.stores.embedders.base import FloatArray
 
-__all__ = [
-    "FeedbackExample", "FeedbackSettings", "RankingAdjustment", "inverse_propensity", "learn_offsets", "verdict_reward",
-]  # fmt: skip
+__all__ = ["FeedbackExample", "RankingAdjustment", "inverse_propensity", "learn_offsets", "verdict_reward"]
 
-_FREE: FloatArray = np.array([name in FREE and name != "threshold_filtering" for name in NAMES], np.float32)
+_FREE = np.array([name in FREE and name != "threshold_filtering" for name in NAMES])
 """Operations whose offsets are learned. Verdicts on hits tell nothing of whether there should have been any."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FeedbackSettings:
-    """How the offsets are learned.
-
-    Attributes:
-        least: recalls with feedback; of fewer nothing is learned.
-        folds: in how many parts each of the recalls is once left out of learning.
-        margin: how much reward the learned offsets may lose where they were not learned, from -1 to 1.
-        gain: how much they must gain there for anything to change.
-        rate, steps: of the ascent. pull: how strongly offsets are drawn to 0. largest: what an offset may be.
-    """
-
-    least: int = 12
-    folds: int = 4
-    margin: float = 0.01
-    gain: float = 0.002
-    rate: float = 0.2
-    steps: int = 200
-    pull: float = 0.02
-    largest: float = 4.0
+_LEAST = 12
+"""Of fewer recalls with feedback nothing is learned."""
+_FOLDS = 4  # parts of the recalls, each of which is left out of learning once
+_GAIN = 0.002  # what the offsets must gain there for anything to change
+_MARGIN = 0.01  # how much reward they may lose in what was tried, from -1 to 1
+_RATE, _STEPS = 0.2, 200  # of the ascent
+_PULL, _LARGEST = 0.02, 4.0  # how strongly offsets are drawn to 0, and what one may be
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -118,70 +101,64 @@ def inverse_propensity(examples: Sequence[FeedbackExample], offsets: FloatArray)
     return total / weights if weights else None
 
 
-def learn_offsets(
-    examples: Sequence[FeedbackExample], settings: FeedbackSettings, verdicts: int = 0
-) -> RankingAdjustment:
+def learn_offsets(examples: Sequence[FeedbackExample], verdicts: int = 0) -> RankingAdjustment:
     """Learn the offsets of one user's gate, oldest recall first; accepted only where they lose nothing."""
     count = len(examples)
     tried = [one for one in examples if one.on is not None and one.chance < 1]
-    told = {"recalls": count, "verdicts": verdicts, "tried": len(tried)}
-    if count < settings.least:
-        reason = f"{count} recall(s) have feedback; it takes at least {settings.least}"
-        return RankingAdjustment(accepted=False, reason=reason, **told)  # type: ignore[arg-type]
+    if count < _LEAST:
+        reason = f"{count} recall(s) have feedback; it takes at least {_LEAST}"
+        return RankingAdjustment(accepted=False, reason=reason, recalls=count, verdicts=verdicts, tried=len(tried))
     none = np.zeros(len(NAMES), np.float32)
     shipped, learned = [], []
-    for fold in range(settings.folds):
-        held = list(examples[fold :: settings.folds])
-        offsets = _climbed([one for place, one in enumerate(examples) if place % settings.folds != fold], settings)
+    for fold in range(_FOLDS):
+        held = examples[fold::_FOLDS]
+        offsets = _climbed([one for place, one in enumerate(examples) if place % _FOLDS != fold])
         shipped += [_reward(one, none) for one in held]
         learned += [_reward(one, offsets) for one in held]
     before, after = float(np.mean(shipped)), float(np.mean(learned))
-    offsets = _climbed(examples, settings)
+    offsets = _climbed(examples)
     before_tried, after_tried = inverse_propensity(tried, none), inverse_propensity(tried, offsets)
-    lost = before_tried is not None and after_tried is not None and after_tried < before_tried - settings.margin
-    numbers = {
-        **told, "shipped": before, "learned": after, "shipped_tried": before_tried, "learned_tried": after_tried,
-    }  # fmt: skip
-    if after < before + settings.gain:
-        reason = f"on recalls left out the learned gate has {after:.3f}, the shipped one {before:.3f}: nothing changes"
-    elif lost:
+    gains = after >= before + _GAIN
+    loses = before_tried is not None and after_tried is not None and after_tried < before_tried - _MARGIN
+    reason = f"on recalls left out the learned gate has {after:.3f}, the shipped one {before:.3f}"
+    if not gains:
+        reason += ": nothing changes"
+    elif loses:
         reason = (
             f"of what was tried, the learned gate would have had {after_tried:.3f}, the shipped one {before_tried:.3f}"
         )
-    else:
-        reason = f"on recalls left out the learned gate has {after:.3f}, the shipped one {before:.3f}"
-        kept = {name: round(float(value), 4) for name, value in zip(NAMES, offsets, strict=True) if value}
-        return RankingAdjustment(accepted=True, reason=reason, offsets=kept, **numbers)  # type: ignore[arg-type]
-    return RankingAdjustment(accepted=False, reason=reason, **numbers)  # type: ignore[arg-type]
+    kept = {name: round(float(value), 4) for name, value in zip(NAMES, offsets, strict=True) if value}
+    return RankingAdjustment(
+        accepted=gains and not loses,
+        reason=reason,
+        recalls=count,
+        verdicts=verdicts,
+        shipped=before,
+        learned=after,
+        tried=len(tried),
+        shipped_tried=before_tried,
+        learned_tried=after_tried,
+        offsets=kept if gains and not loses else {},
+    )
 
 
-def _climbed(examples: Sequence[FeedbackExample], settings: FeedbackSettings) -> FloatArray:
+def _climbed(examples: Sequence[FeedbackExample]) -> FloatArray:
     """The offsets that the examples speak for."""
     logits = np.stack([one.logits for one in examples])
     rewards = np.stack([_reachable(one) for one in examples])
-    scale = max(float(rewards.std(axis=1).mean()), 1e-3)
-    tried = [place for place, one in enumerate(examples) if one.on is not None and one.chance < 1]
-    chosen = np.stack([bits_of(examples[place].on or ()) for place in tried]) if tried else None
-    seen = np.array([examples[place].seen for place in tried], np.float32)
-    chances = np.array([examples[place].chance for place in tried], np.float32)
+    rewards /= max(float(rewards.std(axis=1).mean()), 1e-3)
     offsets = np.zeros(len(NAMES), np.float32)
-    for _ in range(settings.steps):
-        gates = 1 / (1 + np.exp(-(logits + offsets)))
-        slopes = expected_reward(gates, rewards / scale)[1].mean(axis=0)
-        if chosen is not None and len(tried) > 1:
-            slopes = slopes + leave_one_out_slopes(gates[tried], chosen, seen, chances).sum(axis=0) * len(tried) / len(
-                examples
-            )
-        step = settings.rate * (slopes - settings.pull * offsets) * _FREE
-        offsets = np.clip(offsets + step, -settings.largest, settings.largest).astype(np.float32)
+    for _ in range(_STEPS):
+        slopes = expected_reward(1 / (1 + np.exp(-(logits + offsets))), rewards)[1].mean(axis=0)
+        step = _RATE * (slopes - _PULL * offsets) * _FREE
+        offsets = np.clip(offsets + step, -_LARGEST, _LARGEST).astype(np.float32)
     return offsets
 
 
 def _reachable(one: FeedbackExample) -> FloatArray:
     """The rewards with every operation that is not learned as the gate has it: what others would bring is out of reach."""
-    fixed = np.where(_FREE > 0, 0, one.logits >= 0).astype(np.int64)
-    learned = (_FREE > 0).astype(np.int64)
-    return np.asarray(one.rewards[(BITS.astype(np.int64) * learned + fixed) @ POWERS], np.float32)
+    on = np.where(_FREE, BITS > 0, one.logits >= 0)
+    return np.asarray(one.rewards[on.astype(np.int64) @ POWERS], np.float32)
 
 
 def _switched(one: FeedbackExample, offsets: FloatArray) -> int:

@@ -11,69 +11,56 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from hexamem.retrieval.ranker import answer_signs
+from hexamem.retrieval.ranker import USUAL, answer_signs
 from hexamem.retrieval.ranking_weights import RankingWeights
 from hexamem.retrieval.signals.cues import OPERATIONS, operations_of
 from hexamem.retrieval.signals.features import Features
 from hexamem.stores.embedders.base import FloatArray
 
-__all__ = ["SHAPE", "OperationGate", "gate_inputs", "score_shape"]
+__all__ = ["SHAPE", "OperationGate", "gate_forward", "score_shape", "switched"]
 
-_SIGNS = 3
-SHAPE: tuple[str, ...] = (
-    "lead",
-    "lead_of_ten",
-    "above_middle",
-    "peak",
-    "dense",
-    "late",
-    "overlap",
-    "candidates",
-    "parts",
-)
+_BEST = ("dense_bare", "late", "overlap")
+SHAPE: tuple[str, ...] = ("lead", "lead_of_ten", "above_middle", "peak", *_BEST, "candidates", "parts")
 """What the gate sees of the first search."""
 _HEAT = 2.0
 
 
-def score_shape(features: Features, scores: FloatArray, parts: int, signs: FloatArray | None = None) -> FloatArray:
+def score_shape(features: Features, scores: FloatArray, parts: int = 0, signs: FloatArray | None = None) -> FloatArray:
     """The shape of a search's scores, float32 ``(len(SHAPE),)``; zeros for one that found nothing.
 
     Args:
         scores: of its candidates, ``(n,)``.
-        parts: into how many parts the question falls.
+        parts: into how many parts a model divides the question.
         signs: the :func:`~.ranker.answer_signs`, where they are known.
     """
     if not len(scores):
         return np.zeros(len(SHAPE), np.float32)
-    lead = (answer_signs(features, scores) if signs is None else signs)[:_SIGNS]
-    heated = scores / _HEAT - (scores / _HEAT).max()
+    lead = (answer_signs(features, scores) if signs is None else signs)[:3]
+    peak = 1.0 / np.exp((scores - scores.max()) / _HEAT).sum()
     best = np.argsort(-scores, kind="stable")[:3]
-    return np.array(
-        [
-            *lead,
-            float(1.0 / np.exp(heated).sum()),
-            *(float(features.column(name)[best].max()) for name in ("dense_bare", "late", "overlap")),
-            float(np.log1p(len(scores))),
-            float(parts),
-        ],
-        np.float32,
-    )
+    tops = [features.column(name)[best].max() for name in _BEST]
+    return np.array([*lead, peak, *tops, np.log1p(len(scores)), parts], np.float32)
 
 
-def gate_inputs(
+def gate_forward(
     weights: Mapping[str, FloatArray], vector: FloatArray, cues: FloatArray, shape: FloatArray
-) -> FloatArray:
-    """What goes into the hidden units: the projected vector, the cues and the shape on its usual scale.
-
-    Works on one question or on several, a row each.
-    """
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """What goes into the hidden units (the projected vector, the cues and the shape on its usual scale), what they give, and
+    the logits of the operations; of one question or of several, a row each."""
     mean, deviation = weights["operations_shape"]
     scaled = np.clip((shape - mean) / deviation, -4, 4)
-    return np.concatenate([np.tanh(vector @ weights["operations_embed"]), cues, scaled], axis=-1).astype(np.float32)
+    seen = np.concatenate([np.tanh(vector @ weights["operations_embed"]), cues, scaled], axis=-1).astype(np.float32)
+    reached = np.tanh(seen @ weights["operations_in"] + weights["operations_bias"])
+    return seen, reached, np.asarray(reached @ weights["operations_out"] + weights["operations_out_bias"], np.float32)
+
+
+def switched(gate: Mapping[str, float], forced: Mapping[str, bool]) -> frozenset[str]:
+    """The operations that are on: those forced on, and those with a weight of at least one half that are not forced off."""
+    return frozenset(name for name in OPERATIONS if forced.get(name, gate.get(name, 0.0) >= 0.5))
 
 
 class OperationGate:
-    """The gate of some weights; by the rules of :mod:`.signals.cues` where they were trained without one.
+    """The gate of some weights; where they were trained without one, the cues of the question give its weights.
 
     Args:
         offsets: operation → what is added to its logit: what was learned of one user.
@@ -99,6 +86,11 @@ class OperationGate:
 
     def logits_of(self, vector: FloatArray, cues: FloatArray, shape: FloatArray) -> FloatArray:
         """The logits of these weights, ``(5,)``, of a gate that was trained."""
-        one = self._weights
-        reached = np.tanh(gate_inputs(one, vector, cues, shape) @ one["operations_in"] + one["operations_bias"])
-        return np.asarray(reached @ one["operations_out"] + one["operations_out_bias"] + self._offsets, np.float32)
+        return gate_forward(self._weights, vector, cues, shape)[2] + self._offsets
+
+    def chosen(self, weights: Mapping[str, float], forced: Mapping[str, bool]) -> frozenset[str]:
+        """The operations that a question with these weights gets.
+
+        Cues tell what a question asks for, not what pays: without a trained gate it gets the usual ones.
+        """
+        return switched(weights if self.trained else dict.fromkeys(USUAL, 1.0), forced)

@@ -23,7 +23,7 @@ from hexamem.retrieval.ranking_weights import RankingWeights
 from hexamem.retrieval.signals.features import FEATURES, SIGNAL_OF
 from hexamem.stores.embedders.base import FloatArray
 
-__all__ = ["Example", "LearningSettings", "learn_answerable", "learn_blend", "learn_ranking"]
+__all__ = ["AdamW", "Example", "LearningSettings", "learn_answerable", "learn_blend", "learn_ranking"]
 
 _Parameters = dict[str, FloatArray]
 
@@ -81,6 +81,34 @@ class Example:
     weight: float = 1.0
 
 
+class AdamW:
+    """AdamW (Loshchilov and Hutter, ICLR 2019) on arrays by name, in place.
+
+    Args:
+        towards: name → what decay draws the array towards; others do not decay.
+
+    Attributes:
+        taken: how many steps.
+    """
+
+    def __init__(self, weights: _Parameters, decay: float, towards: Mapping[str, FloatArray | float]) -> None:
+        self._weights, self._decay, self._towards = weights, decay, towards
+        self._first = {name: np.zeros_like(one) for name, one in weights.items()}
+        self._second = {name: np.zeros_like(one) for name, one in weights.items()}
+        self.taken = 0
+
+    def step(self, slopes: _Parameters, rate: float) -> None:
+        """One step down the slopes of the loss."""
+        self.taken += 1
+        for name, slope in slopes.items():
+            now, first, second = self._weights[name], self._first[name], self._second[name]
+            first += 0.1 * (slope - first)
+            second += 0.001 * (slope**2 - second)
+            step = first / (1 - 0.9**self.taken) / (np.sqrt(second / (1 - 0.999**self.taken)) + 1e-8)
+            drawn = self._decay * (now - self._towards[name]) if name in self._towards else 0.0
+            self._weights[name] = (now - rate * drawn - rate * step).astype(np.float32)
+
+
 def learn_ranking(
     examples: Sequence[Example],
     settings: LearningSettings,
@@ -135,20 +163,12 @@ def learn_answerable(signs: FloatArray, answered: npt.NDArray[np.bool_], *, pena
     """
     if answered.all() or not answered.any():
         return np.empty(0, np.float32)
-    from scipy.optimize import minimize
+    from sklearn.linear_model import LogisticRegression
 
     mean, deviation = signs.mean(axis=0), signs.std(axis=0) + 1e-6
     x = np.clip((signs - mean) / deviation, -5, 5).astype(np.float64)
-    y = answered.astype(np.float64)
-
-    def loss(theta: npt.NDArray[np.float64]) -> tuple[float, npt.NDArray[np.float64]]:
-        z = x @ theta[:-1] + theta[-1]
-        error = 1 / (1 + np.exp(-z)) - y
-        value = float(np.logaddexp(0, z).sum() - (y * z).sum() + 0.5 * penalty * (theta[:-1] ** 2).sum())
-        return value, np.append(x.T @ error + penalty * theta[:-1], error.sum())
-
-    found = minimize(loss, np.zeros(x.shape[1] + 1), jac=True, method="L-BFGS-B")
-    return np.concatenate([mean, deviation, found.x]).astype(np.float32)
+    found = LogisticRegression(C=1 / penalty, max_iter=1_000).fit(x, answered)
+    return np.concatenate([mean, deviation, found.coef_[0], found.intercept_]).astype(np.float32)
 
 
 def learn_blend(
@@ -235,26 +255,15 @@ def _run(
         "hidden_bias": uniform(width + asked, settings.hidden),
         "hidden_out": uniform(settings.hidden, settings.hidden),
     }
-    prior = now["linear"].copy()
-    first = {name: np.zeros_like(one) for name, one in now.items()}
-    second = {name: np.zeros_like(one) for name, one in now.items()}
-    batches = -(-len(inputs) // settings.batch)
-    steps = settings.epochs * batches
-    taken = 0
+    climbing = AdamW(now, settings.decay, {**dict.fromkeys(now, 0.0), "linear": now["linear"]})
+    steps = settings.epochs * -(-len(inputs) // settings.batch)
     for epoch in range(settings.epochs):
         order = random.permutation(len(inputs))
         for start in range(0, len(order), settings.batch):
             chosen = order[start : start + settings.batch]
             batch = [(_without_signals(inputs[i][0], settings.drop_signals, random), inputs[i][1]) for i in chosen]
             slopes = _slopes(now, batch, cues[chosen], weights[chosen], settings.drop, random)
-            rate = settings.rate * _once(taken / max(1, steps - 1))
-            taken += 1
-            for name, slope in slopes.items():
-                first[name] += 0.1 * (slope - first[name])
-                second[name] += 0.001 * (slope**2 - second[name])
-                step = first[name] / (1 - 0.9**taken) / (np.sqrt(second[name] / (1 - 0.999**taken)) + 1e-8)
-                drawn = now[name] - prior if name == "linear" else now[name]
-                now[name] = (now[name] - rate * settings.decay * drawn - rate * step).astype(np.float32)
+            climbing.step(slopes, settings.rate * _once(climbing.taken / max(1, steps - 1)))
         if progress is not None:
             progress(epoch + 1)
     return now

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,8 +15,15 @@ from hexamem.retrieval.feedback_learning import FeedbackExample, verdict_reward
 from hexamem.retrieval.fusion import Candidate, Reason
 from hexamem.retrieval.gates import OperationGate, score_shape
 from hexamem.retrieval.measured import Measured, Told
-from hexamem.retrieval.operations import USUAL, Search, base_scores, configurations, explored, order, switched
-from hexamem.retrieval.ranker import SIGNALS, Ranker, answer_signs, standardised
+from hexamem.retrieval.operations import (
+    Search,
+    configurations,
+    explored,
+    order,
+    order_by_configuration,
+    ranking_operations,
+)
+from hexamem.retrieval.ranker import SIGNALS, USUAL, Ranker, answer_signs, standardised
 from hexamem.retrieval.run import Run
 from hexamem.retrieval.signals.features import Features
 from hexamem.retrieval.signals.question import Asked
@@ -30,9 +37,7 @@ from hexamem.stores.working_set import WorkingSet
 
 __all__ = [
     "Opened",
-    "Ranked",
     "Searched",
-    "chosen_operations",
     "open_recall",
     "outdated_steps",
     "rank",
@@ -50,20 +55,6 @@ _OUTDATED = select(item_table.c.id).where(
     item_table.c.id.in_(bindparam("ids", expanding=True)),
     or_(item_table.c.status == "superseded", item_table.c.valid_to <= bindparam("now")),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """Candidates with their scores and reasons, and what is told of the recall as a whole.
-
-    Attributes:
-        on: the operations that ran.
-    """
-
-    candidates: dict[str, Candidate]
-    gate: dict[str, float]
-    answerable: float | None
-    on: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,25 +117,13 @@ def open_recall(
     if slow:
         forced.setdefault("multi_step", False)
         reasons.setdefault("multi_step", "by the embedder, which takes time for each search")
-    left = chosen_operations(gate, weights, forced)
+    left = gate.chosen(weights, forced)
     on, chance = explored(left, forced, strategy.explore, random.random)
     reasons.update(dict.fromkeys(on ^ left, "by Settings.explore"))
     reasons = dict.fromkeys(weights, "by the gate" if gate.trained else "by default, without a trained gate") | reasons
     answerable = ranker.answerable(features, usual, size=len(steps), signs=signs)
-    if not on >= USUAL:
-        timed, reranked = "temporal_ordering" in on, "semantic_reranking" in on
-        usual = ranker.score(features, x, timed=timed, reranked=reranked)
-    return Opened(usual, weights, on, reasons, answerable, parts, chance, x)
-
-
-def chosen_operations(gate: OperationGate, weights: Mapping[str, float], forced: Mapping[str, bool]) -> frozenset[str]:
-    """The operations that a question with these weights of the gate gets.
-
-    The labels of rules tell what a question asks for, not what pays: without a trained gate only those are on that always did.
-    """
-    if not gate.trained:
-        weights = {name: float(name in USUAL) for name in weights}
-    return switched(weights, forced)
+    scores = usual if on >= USUAL else ranker.score(features, x, on)
+    return Opened(scores, weights, on, reasons, answerable, parts, chance, x)
 
 
 def sub_questions(run: Run, parts: tuple[str, ...], measured: Measured) -> tuple[str, ...]:
@@ -171,8 +150,10 @@ def outdated_steps(run: Run, features: Features) -> frozenset[str]:
     return frozenset(gone - {step for one in pool.items if one.id not in former for step in one.cites} | former)
 
 
-def rank(run: Run, searched: Sequence[Measured], opened: Opened, ranker: Ranker, steps: WorkingSet) -> Ranked:
-    """Rank the candidates of all searches; the best are told with the share of each signal and operation."""
+def rank(
+    run: Run, searched: Sequence[Measured], opened: Opened, ranker: Ranker, steps: WorkingSet
+) -> dict[str, Candidate]:
+    """The best candidates of all searches by id, best first, with the share of each signal and operation."""
     on = opened.on
     searches = [
         Search(one.features, outdated_steps(run, one.features) if "latest_filtering" in on else frozenset())
@@ -183,8 +164,7 @@ def rank(run: Run, searched: Sequence[Measured], opened: Opened, ranker: Ranker,
     for number, one in enumerate(searched):
         chosen = [(name, place) for name, (of, place) in zip(ordered.ids, ordered.places, strict=True) if of == number]
         candidates.update(_told(one, chosen, ordered.moved, ranker, on, None if number else opened.x))
-    best = {name: candidates[name] for name in ordered.ids}
-    return Ranked(best, opened.gate, opened.answerable, on)
+    return {name: candidates[name] for name in ordered.ids}
 
 
 def _told(
@@ -192,7 +172,7 @@ def _told(
     chosen: Sequence[tuple[str, int]],
     moved: dict[str, dict[str, float]],
     ranker: Ranker,
-    on: Collection[str],
+    on: frozenset[str],
     x: FloatArray | None,
 ) -> dict[str, Candidate]:
     """Candidates of one search with their reasons, which add up to the score."""
@@ -200,8 +180,7 @@ def _told(
         return {}
     features = measured.features
     places = [place for _, place in chosen]
-    timed, reranked = "temporal_ordering" in on, "semantic_reranking" in on
-    shares = ranker.shares(features, places, x, timed=timed, reranked=reranked)
+    shares = ranker.shares(features, places, x, on)
     late = features.column("late")
     strongest = np.argsort(-np.abs(shares), axis=1, kind="stable")
     made = {}
@@ -233,25 +212,16 @@ def _reasons(
 def replay(searched: Searched, judged: JudgedRecall, ranker: Ranker, k: int) -> FeedbackExample:
     """A recall with feedback as the gate learns from it: the reward of every set of operations, by memory as it is now."""
     first = searched.searches[0].features
-    usual = ranker.score(first)
-    gate = OperationGate(ranker.weights)
-    logits = gate.logits_of(searched.asked.vector, first.cues, score_shape(first, usual, 0))
-    known: dict[frozenset[str], FloatArray] = {}
-    found: dict[frozenset[str], float] = {}
-    rewards = np.zeros(32, np.float32)
-    for number, on in enumerate(configurations()):
-        plain = on - {"threshold_filtering"}
-        if plain not in found:
-            seen = plain & USUAL
-            if seen not in known:
-                known[seen] = base_scores(ranker, first, seen)
-            ids = order(ranker, searched.searches, searched.steps, plain, k, known[seen]).ids
-            found[plain] = verdict_reward(ids, judged.helped, judged.hurt, k)
-        rewards[number] = found[plain]
+    shape = score_shape(first, ranker.score(first))
+    found = {
+        on: verdict_reward(ids, judged.helped, judged.hurt, k)
+        for on, ids in order_by_configuration(ranker, searched.searches, searched.steps, k).items()
+    }
+    rewards = [found[ranking_operations(on, searched.searches)] for on in configurations()]
     noted = judged.operations or {}
     return FeedbackExample(
-        logits=logits,
-        rewards=rewards,
+        logits=OperationGate(ranker.weights).logits_of(searched.asked.vector, first.cues, shape),
+        rewards=np.array(rewards, np.float32),
         on=frozenset(noted["on"]) if "on" in noted else None,
         chance=float(noted.get("chance", 1.0)),
         seen=verdict_reward(judged.hits, judged.helped, judged.hurt, k),

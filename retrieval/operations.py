@@ -15,13 +15,13 @@ An operation that is off is not computed.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from hexamem.retrieval.ranker import Ranker, standardised
+from hexamem.retrieval.ranker import USUAL, Ranker
 from hexamem.retrieval.signals.content import products
 from hexamem.retrieval.signals.cues import OPERATIONS
 from hexamem.retrieval.signals.features import Features
@@ -29,13 +29,11 @@ from hexamem.stores.embedders.base import FloatArray
 from hexamem.stores.working_set import WorkingSet
 
 __all__ = [
-    "ABSTAIN", "COSTS", "FREE", "NAMES", "USUAL", "Ordered", "Search", "base_scores", "configurations", "explored",
-    "order", "pool_size", "switched",
+    "ABSTAIN", "COSTS", "FREE", "NAMES", "Ordered", "Search", "configurations", "explored", "order", "order_by_configuration",
+    "ranking_operations",
 ]  # fmt: skip
 
 NAMES: tuple[str, ...] = tuple(OPERATIONS)
-USUAL = frozenset({"temporal_ordering", "semantic_reranking"})
-"""What is on where no gate was trained."""
 COSTS: Mapping[str, float] = {
     "temporal_ordering": 0.0,
     "latest_filtering": 0.02,
@@ -88,11 +86,6 @@ def configurations() -> tuple[frozenset[str], ...]:
     )
 
 
-def switched(gate: Mapping[str, float], forced: Mapping[str, bool]) -> frozenset[str]:
-    """The operations that are on: those forced on, and those with a weight of at least one half that are not forced off."""
-    return frozenset(name for name in NAMES if forced.get(name, gate.get(name, 0.0) >= 0.5))
-
-
 def explored(
     on: frozenset[str], forced: Mapping[str, bool], share: float, draw: Callable[[], float]
 ) -> tuple[frozenset[str], float]:
@@ -113,11 +106,6 @@ def explored(
     return chosen, each + (1 - share if chosen == on else 0.0)
 
 
-def pool_size(k: int) -> int:
-    """How many of the best are looked at again for ``k`` hits."""
-    return max(_LEAST, _SPARE * k)
-
-
 def order(
     ranker: Ranker,
     searches: Sequence[Search],
@@ -133,14 +121,15 @@ def order(
         scores: of the first search with these operations, where they are known.
         k: how many hits are wanted; more than that are ranked.
     """
+    searches = searches if "multi_step" in on else searches[:1]
     first = searches[0].features
-    known = base_scores(ranker, first, on) if scores is None else scores
-    size = pool_size(k)
+    known = ranker.score(first, on=on) if scores is None else scores
+    size = max(_LEAST, _SPARE * k)
     best = np.argsort(-known, kind="stable")[:size].tolist()
     values = {first.pool.ids[one]: float(known[one]) for one in best}
     places = {first.pool.ids[one]: (0, one) for one in best}
     moved: dict[str, dict[str, float]] = {}
-    if "multi_step" in on and len(searches) > 1:
+    if len(searches) > 1:
         values, places, moved = _mixed(ranker, searches, known, on, size)
     ids = sorted(values, key=lambda one: (-values[one], places[one]))[:size]
     ordered = Ordered(ids, [values[one] for one in ids], [places[one] for one in ids], moved)
@@ -155,16 +144,27 @@ def order(
     return ordered
 
 
-def base_scores(ranker: Ranker, features: Features, on: Collection[str], x: FloatArray | None = None) -> FloatArray:
-    """The scores of one search, with what of the scorer the operations switch."""
-    if not len(features.pool):
-        return np.empty(0, np.float32)
-    x = standardised(features.values, ranker.weights.deviation) if x is None else x
-    return ranker.score(features, x, timed="temporal_ordering" in on, reranked="semantic_reranking" in on)
+def ranking_operations(on: frozenset[str], searches: Sequence[Search]) -> frozenset[str]:
+    """The operations that may change the order: without the threshold, and without several steps where there is one search."""
+    return on - {"threshold_filtering"} - (frozenset() if len(searches) > 1 else {"multi_step"})
+
+
+def order_by_configuration(
+    ranker: Ranker, searches: Sequence[Search], steps: WorkingSet, k: int
+) -> dict[frozenset[str], list[str]]:
+    """The ids of the best, best first, under each set of operations that :func:`ranking_operations` leaves."""
+    known: dict[frozenset[str], FloatArray] = {}
+    found: dict[frozenset[str], list[str]] = {}
+    for on in dict.fromkeys(ranking_operations(one, searches) for one in configurations()):
+        seen = on & USUAL
+        if seen not in known:
+            known[seen] = ranker.score(searches[0].features, on=seen)
+        found[on] = order(ranker, searches, steps, on, k, known[seen]).ids
+    return found
 
 
 def _mixed(
-    ranker: Ranker, searches: Sequence[Search], known: FloatArray, on: Collection[str], size: int
+    ranker: Ranker, searches: Sequence[Search], known: FloatArray, on: frozenset[str], size: int
 ) -> tuple[dict[str, float], dict[str, tuple[int, int]], dict[str, dict[str, float]]]:
     """The candidates of all searches by the mean of their probabilities of being evidence, told as scores of the first."""
     shares: dict[str, float] = {}
@@ -172,7 +172,7 @@ def _mixed(
     alone: dict[str, float] = {}
     level = 0.0
     for number, search in enumerate(searches):
-        values = known if not number else base_scores(ranker, search.features, on)
+        values = known if not number else ranker.score(search.features, on=on)
         if not len(values):
             continue
         weight = (1 - _PARTS) if not number else _PARTS / (len(searches) - 1)

@@ -7,7 +7,7 @@ the small second part sees how features go together. Scores of one recall can be
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ __all__ = [
     "FEWEST",
     "FUSION",
     "SIGNALS",
+    "USUAL",
     "Ranker",
     "answer_logit",
     "answer_signs",
@@ -42,6 +43,8 @@ FUSION: FloatArray = np.array(
     np.float32,
 )
 """Linear weights of a ranking by the fused signals alone: from where training starts."""
+USUAL = frozenset({"temporal_ordering", "semantic_reranking"})
+"""The operations that change the scores of a single search: what is on where no gate was trained."""
 _KNOWN = CUES.index("known")
 SIGNALS: tuple[str, ...] = tuple(dict.fromkeys(SIGNAL_OF.values()))
 """What features belong to."""
@@ -109,23 +112,20 @@ class Ranker:
     def __init__(self, weights: RankingWeights) -> None:
         self.weights = weights
 
-    def score(
-        self, features: Features, x: FloatArray | None = None, *, timed: bool = True, reranked: bool = True
-    ) -> FloatArray:
+    def score(self, features: Features, x: FloatArray | None = None, on: Collection[str] = USUAL) -> FloatArray:
         """The score of each candidate, ``(n,)``; 0 for one that is in nothing unlike the others.
 
         Args:
             x: the features :func:`standardised`, where they are known already.
-            timed: whether the days of candidates count.
-            reranked: whether the second part of the score is added.
+            on: operations; without ``temporal_ordering`` the days of candidates do not count, without
+                ``semantic_reranking`` the second part of the score is left out.
         """
         if not len(features.pool):
             return np.empty(0, np.float32)
-        x = standardised(features.values, self.weights.deviation) if x is None else x
-        x = x if timed else np.asarray(x * _UNTIMED)
+        x = self._seen(features, x, on)
         linear, lit = self._by_question(features.cues)
         scores = products(x, linear[:, None])[:, 0]
-        if reranked:
+        if "semantic_reranking" in on:
             hidden = np.maximum(products(x, self.weights.hidden) + lit, 0.0) - np.maximum(lit, 0.0)
             scores = scores + hidden @ self.weights.hidden_out
         return np.asarray(scores, np.float32)
@@ -135,23 +135,19 @@ class Ranker:
         features: Features,
         chosen: Sequence[int] | npt.NDArray[np.integer],
         x: FloatArray | None = None,
-        *,
-        timed: bool = True,
-        reranked: bool = True,
+        on: Collection[str] = USUAL,
     ) -> npt.NDArray[np.float64]:
         """What each of :data:`SIGNALS` adds to the scores of some candidates, ``(len(chosen), len(SIGNALS))``.
 
-        A candidate's shares add up to its score.
+        A candidate's shares add up to its score by :meth:`score`, whose arguments are the same.
 
         The first part is a sum already. Of the second, each feature gets its integrated gradient from the mean
         candidate to this one (Sundararajan, Taly and Yan, ICML 2017): along the way a hidden unit is lit for a known
         part, so the integral is exact and complete.
         """
         linear, lit = self._by_question(features.cues)
-        x = standardised(features.values, self.weights.deviation) if x is None else x
-        x = x if timed else np.asarray(x * _UNTIMED)
-        x = x[np.asarray(chosen, np.int64)]
-        if not reranked:
+        x = self._seen(features, x, on)[np.asarray(chosen, np.int64)]
+        if "semantic_reranking" not in on:
             return np.asarray(products((x * linear).astype(np.float64), _MEMBERSHIP), np.float64)
         reached = products(x, self.weights.hidden)
         start, end = np.broadcast_to(lit, reached.shape), reached + lit
@@ -190,6 +186,11 @@ class Ranker:
             share = float(large_share(np.float64(features.pool.steps), self.weights.answerable_size))
             value = share * value + (1 - share) * answer_logit(self.weights.answerable_small, signs)
         return float(1 / (1 + np.exp(-np.clip(value, -30, 30))))
+
+    def _seen(self, features: Features, x: FloatArray | None, on: Collection[str]) -> FloatArray:
+        """The features as they are scored, ``(n, f)``."""
+        x = standardised(features.values, self.weights.deviation) if x is None else x
+        return x if "temporal_ordering" in on else np.asarray(x * _UNTIMED)
 
     def _by_question(self, cues: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The linear weights for a question, and where it sets the hidden units."""

@@ -207,17 +207,17 @@ class Searcher:
         strategy: Strategy,
         leave_out: LeaveOut | None,
     ) -> Found:
-        ranked = rank(run, searched, opened, ranker, steps)
+        candidates = rank(run, searched, opened, ranker, steps)
         weights = {name: f"gate {opened.gate[name]:.2f}" for name in opened.on}
         run.notes.update(weights)
         if "temporal_ordering" in weights:  # what it adds is the share of this signal
             run.notes["time"] = f"temporal_ordering, {weights['temporal_ordering']}"
-        hits = hits_of(run, ranked.candidates, strategy, self._lexical, self.kept, leave_out)
+        hits = hits_of(run, candidates, strategy, self._lexical, self.kept, leave_out)
         return Found(
             hits=hits,
-            gate=ranked.gate,
-            answerable=ranked.answerable,
-            on=ranked.on,
+            gate=opened.gate,
+            answerable=opened.answerable,
+            on=opened.on,
             chance=opened.chance,
             reasons=opened.reasons,
             searches=len(searched),

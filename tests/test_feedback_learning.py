@@ -13,7 +13,6 @@ from hexamem.cli.app import run
 from hexamem.errors import ConfigError
 from hexamem.retrieval.feedback_learning import (
     FeedbackExample,
-    FeedbackSettings,
     inverse_propensity,
     learn_offsets,
     verdict_reward,
@@ -45,7 +44,7 @@ def test_the_reward_counts_what_helped_first_and_what_hurt_against() -> None:
 
 def test_an_operation_that_always_helps_is_learned() -> None:
     examples = [example(lambda on: 0.5 * ("latest_filtering" in on), seed) for seed in range(20)]
-    found = learn_offsets(examples, FeedbackSettings(), verdicts=40)
+    found = learn_offsets(examples, verdicts=40)
     assert found.accepted
     assert found.offsets["latest_filtering"] > 2
     assert found.learned is not None
@@ -56,13 +55,13 @@ def test_an_operation_that_always_helps_is_learned() -> None:
 
 def test_what_costs_is_never_learned() -> None:
     examples = [example(lambda on: 1.0 * ("multi_step" in on), seed) for seed in range(20)]
-    found = learn_offsets(examples, FeedbackSettings())
+    found = learn_offsets(examples)
     assert not found.accepted
     assert "multi_step" not in FREE
 
 
 def test_few_recalls_teach_nothing() -> None:
-    found = learn_offsets([example(lambda on: 1.0 * ("latest_filtering" in on))] * 3, FeedbackSettings())
+    found = learn_offsets([example(lambda on: 1.0 * ("latest_filtering" in on))] * 3)
     assert not found.accepted
     assert "at least 12" in found.reason
     assert found.shipped is None
@@ -72,7 +71,7 @@ def test_what_helps_one_half_and_hurts_the_other_is_refused() -> None:
     examples = [
         example(lambda on, seed=seed: (1 if seed % 2 else -1) * ("latest_filtering" in on), seed) for seed in range(24)
     ]
-    found = learn_offsets(examples, FeedbackSettings())
+    found = learn_offsets(examples)
     assert not found.accepted
     assert "nothing changes" in found.reason
 
@@ -90,7 +89,7 @@ def test_what_was_tried_speaks_against_what_is_only_reckoned() -> None:
         )
         for n in range(40)
     ]  # fmt: skip
-    found = learn_offsets(examples, FeedbackSettings())
+    found = learn_offsets(examples)
     assert not found.accepted
     assert found.tried == 40
 

@@ -14,8 +14,9 @@ from hexamem.evals.study.operating import CHOICES, THRESHOLD, chosen_operations
 from hexamem.evals.study.records import CUT, Observed, halves, recalls
 from hexamem.evals.study.sections import Drawing, Section, StudyTable, interval_data, shown, shown_interval
 from hexamem.retrieval.gate_learning import GateSettings
-from hexamem.retrieval.operations import NAMES, USUAL, switched
-from hexamem.retrieval.ranker import SIGNALS, Ranker, standardised
+from hexamem.retrieval.gates import switched
+from hexamem.retrieval.operations import NAMES
+from hexamem.retrieval.ranker import SIGNALS, USUAL, Ranker, standardised
 from hexamem.retrieval.signals.cues import operations_of
 from hexamem.retrieval.signals.features import FEATURES, SIGNAL_OF
 

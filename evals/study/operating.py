@@ -16,7 +16,7 @@ from hexamem.evals.study.records import DEPTH, Observed
 from hexamem.evals.training import replaced
 from hexamem.retrieval.gate_learning import GateExample, GateSettings, learn_gate
 from hexamem.retrieval.gates import OperationGate
-from hexamem.retrieval.operations import USUAL, configurations, switched
+from hexamem.retrieval.operations import configurations
 from hexamem.retrieval.ranker import Ranker
 
 __all__ = [
@@ -61,9 +61,7 @@ def learned_turns(ranker: Ranker, one: Observed, on: frozenset[str]) -> tuple[st
 def chosen_operations(ranker: Ranker, one: Observed) -> frozenset[str]:
     """What the gate of some weights switches on for a question; what is usual where they have none."""
     gate = OperationGate(ranker.weights)
-    if not gate.trained:
-        return USUAL
-    return switched(gate.weights_of(*one.operable.gate_input(ranker.score(one.asked.features))), {})
+    return gate.chosen(gate.weights_of(*one.operable.gate_input(ranker.score(one.asked.features))), {})
 
 
 def with_gate(

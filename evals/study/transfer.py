@@ -13,8 +13,7 @@ from hexamem.evals.study.main_comparison import BASELINE
 from hexamem.evals.study.operating import learned_turns
 from hexamem.evals.study.records import CUT, Observed, arm_recalls, halves, recalls
 from hexamem.evals.study.sections import Section, StudyTable, interval_data, shown, shown_interval
-from hexamem.retrieval.operations import USUAL
-from hexamem.retrieval.ranker import Ranker
+from hexamem.retrieval.ranker import USUAL, Ranker
 
 __all__ = ["transfer"]
 
