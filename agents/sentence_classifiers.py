@@ -82,7 +82,8 @@ class SentenceClassifiers:
     def save(self, name: str) -> Path:
         """Write the weights as those of an embedder, ``bundled`` or ``static``."""
         path = _FOLDER / f"sentences_{name}.npz"
-        np.savez(path, **{field: np.array(getattr(self, field)) for field in SentenceClassifiers.__slots__})
+        arrays: dict[str, Any] = {field: np.array(getattr(self, field)) for field in SentenceClassifiers.__slots__}
+        np.savez(path, **arrays)
         return path
 
 

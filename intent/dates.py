@@ -13,6 +13,7 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta, tzinfo
+from decimal import localcontext
 from functools import lru_cache, partial
 from typing import Any, Literal, get_args
 
@@ -102,8 +103,9 @@ class _Recognizer:
 
         if not hasattr(emoji, "UNICODE_EMOJI"):  # which recognizers-text 1.0.2a2 imports; emoji 2 calls it EMOJI_DATA
             emoji.UNICODE_EMOJI = emoji.EMOJI_DATA  # type: ignore[attr-defined]
-        from recognizers_date_time import DateTimeRecognizer
-        from recognizers_text import QueryProcessor
+        with localcontext():  # importing recognizers-number lowers the precision of the thread's decimals
+            from recognizers_date_time import DateTimeRecognizer
+            from recognizers_text import QueryProcessor
 
         model = DateTimeRecognizer(culture).get_datetime_model(culture)
         self._extract, self._parts, self._parsers = model.extractor.extract, model.extractor.config, model.parser.config

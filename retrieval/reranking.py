@@ -12,7 +12,7 @@ __all__ = ["CANDIDATES", "rerank"]
 
 CANDIDATES = 40
 """Hits that are read with the question; a perfect order of so many reaches recall@10 0.90 on LoCoMo."""
-_WEIGHT = 0.3
+_WEIGHT = 0.5
 """Of the cross-encoder's logit beside the ranking's score; chosen on the validation part of ``evals/corpus``."""
 _CHARACTERS = 600
 _ROLES = ("user", "assistant", "system", "tool", "other")
@@ -31,6 +31,6 @@ def rerank(question: str, hits: Sequence[Hit], reranker: Reranker) -> list[Hit]:
     scored = []
     for place, (hit, logit) in enumerate(zip(read, logits, strict=True)):
         signal = Signal(name="reranker", value=logit, rank=ranks[place], share=_WEIGHT * logit)
-        why = sorted((*hit.why, signal), key=lambda one: -abs(one.share))
+        why = sorted((*hit.why, signal), key=lambda one: -one.share)
         scored.append(hit.model_copy(update={"score": hit.score + signal.share, "why": tuple(why)}))
     return [*sorted(scored, key=lambda hit: -hit.score), *others]

@@ -169,7 +169,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--base", default="minilm")
     parser.add_argument("--layers", type=int, default=4)
-    parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--rate", type=float, default=5e-5, help="highest learning rate")
     parser.add_argument("--tokens", type=int, default=96, help="tokens of a pair that are read")
     parser.add_argument("--seed", type=int, default=0)

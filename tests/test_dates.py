@@ -213,3 +213,12 @@ def test_the_library_is_loaded_only_when_a_text_is_read() -> None:
     code = "import sys, hexamem.agents.reader; print('recognizers_text' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "False"
+
+
+def test_reading_dates_leaves_the_decimals_of_the_host_as_they_are() -> None:
+    code = (
+        "from datetime import UTC, datetime; from decimal import getcontext; before = getcontext().prec; "
+        "from hexamem.intent.dates import find_dates; find_dates('I left on 3 May 2024.', datetime.now(UTC), UTC); "
+        "assert getcontext().prec == before"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

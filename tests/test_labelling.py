@@ -109,7 +109,7 @@ def test_labelers_see_the_steps_in_order_with_their_words_and_vectors(alice: Use
     assert (other.role, other.speaker, other.thread_id) == ("assistant", "assistant", "two")
     assert "hunter2" not in other.text
     assert "vault:" not in other.text
-    assert one.vector @ open_encoder().vectors(["good morning"])[0] == pytest.approx(1, abs=1e-5)
+    assert one.vector @ alice.memory.reading_embedder.embed_query("Alice: good morning") == pytest.approx(1, abs=1e-5)
 
 
 def test_labels_are_made_with_the_encoder_whatever_embedder_the_home_has(tmp_path: Path, labelers: Labelers) -> None:

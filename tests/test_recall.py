@@ -244,6 +244,7 @@ def test_every_strategy_returns_only_what_is_allowed_with_reasons_that_add_up(
     allowed_signals = {*preset.signals, *(["neighbours"] if preset.neighbours else [])}
     allowed_signals |= {"labels", "votes"} if preset.density else set()
     allowed_signals |= {*SIGNAL_OF.values(), *OPERATIONS, "others"} if preset.learned else set()
+    allowed_signals |= {"reranker"} if preset.rerank else set()
     for hit in recall:
         assert {signal.name for signal in hit.why} <= allowed_signals
         assert hit.why

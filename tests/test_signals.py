@@ -143,8 +143,7 @@ def test_a_chinese_question_knows_whom_it_names_and_its_words(embedder: StaticEm
     assert asked.named == {steps.speakers.index("王若楠")}
     assert features.column("overlap").argmax() == 0
     assert features.column("late").argmax() == 0
-    assert asked.cues[CUES.index("where")] == 1
-    assert asked.cues[CUES.index("han")] == 1
+    assert asked.cues[CUES.index("temporal")] < 0.5
 
 
 @pytest.mark.parametrize(
@@ -182,9 +181,15 @@ def test_operations_follow_the_cues_of_the_question(embedder: StaticEmbedder) ->
     steps = working_set(embedder, facts(TALK))
     when, _ = measured(embedder, steps, "When did the kiln break?")
     latest, _ = measured(embedder, steps, "Where does Ben live now?")
-    assert operations_of(when.cues)["temporal_ordering"] == 1
-    assert operations_of(when.cues)["latest_filtering"] == 0
-    assert operations_of(latest.cues)["latest_filtering"] == 1
+    assert operations_of(when.cues)["temporal_ordering"] > 0.5
+    assert operations_of(when.cues)["latest_filtering"] < 0.5
+    assert operations_of(latest.cues)["temporal_ordering"] < 0.5
+
+
+def test_a_chinese_question_for_a_time_is_one_too(embedder: StaticEmbedder) -> None:
+    steps = working_set(embedder, facts(TALK))
+    asked, _ = measured(embedder, steps, "陶窑是什么时候坏的？")
+    assert operations_of(asked.cues)["temporal_ordering"] > 0.5
 
 
 def steps_in_memory(memory: Memory, user: UserMemory) -> WorkingSet:

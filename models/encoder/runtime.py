@@ -12,7 +12,7 @@ import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -38,25 +38,30 @@ _CACHED_STATES = 256
 class EncodedText:
     """What one forward pass gives for a text.
 
+    All vectors of an encoder lean one way, so that the cosine of unrelated texts is well above 0. What they have in common,
+    their mean over many turns, is taken from the vectors here (Mu and Viswanath 2018, section 2, without the second step).
+
     Attributes:
-        vector: float32 ``(dimension,)``, length 1.
+        vector: float32 ``(dimension,)``, length 1, centred.
         states: float16 ``(tokens, dimension)``, the last layer, without the first and the last special token.
         offsets: int32 ``(tokens, 2)``, the characters of the text that each token covers.
+        center: what is taken from vectors of spans.
     """
 
     vector: FloatArray
     states: NDArray[np.float16]
     offsets: NDArray[np.int32]
+    center: FloatArray = field(default_factory=lambda: np.zeros(1, np.float32))
 
     def span(self, start: int, end: int) -> FloatArray:
-        """The vector of the characters from ``start`` to ``end``: the mean of its tokens' states, length 1.
+        """The vector of the characters from ``start`` to ``end``: the mean of its tokens' states, length 1, centred.
 
         A span beyond the part of the text that was read has the vector of the whole text.
         """
         inside = (self.offsets[:, 0] < end) & (self.offsets[:, 1] > start)
         if not inside.any():
             return self.vector
-        return _unit(self.states[inside].astype(np.float32).mean(axis=0))
+        return _unit(_unit(self.states[inside].astype(np.float32).mean(axis=0)) - self.center)
 
 
 class Encoder:
@@ -80,6 +85,7 @@ class Encoder:
             tokens=MAX_TOKENS,
             threads=threads,
         )
+        self._center = np.array(self.metadata["center"], np.float32)
         self._vectors: OrderedDict[bytes, FloatArray] = OrderedDict()
         self._states: OrderedDict[bytes, EncodedText] = OrderedDict()
         self._lock = threading.Lock()
@@ -106,10 +112,11 @@ class Encoder:
         """
         if not texts:
             return np.zeros((0, self.dimension), np.float32)
-        return np.stack(self._cached(texts, self._vectors, _CACHED_VECTORS, self._run_vectors))
+        rows: list[FloatArray] = self._cached(texts, self._vectors, _CACHED_VECTORS, self._run_vectors)
+        return np.stack(rows)
 
     def encode(self, texts: Sequence[str]) -> list[EncodedText]:
-        """Vectors and token states of texts."""
+        """Centred vectors and token states of texts."""
         return self._cached(texts, self._states, _CACHED_STATES, self._run_states)
 
     def forget(self) -> None:
@@ -149,16 +156,17 @@ class Encoder:
             for row, (place, encoding) in enumerate(zip(batch.places, batch.encodings, strict=True)):
                 inner = slice(1, len(encoding.ids) - 1)
                 results[place] = EncodedText(
-                    vector=_unit(vectors[row]),
+                    vector=_unit(_unit(vectors[row]) - self._center),
                     states=states[row, inner].astype(np.float16),
                     offsets=np.array(encoding.offsets[inner], np.int32).reshape(-1, 2),
+                    center=self._center,
                 )
         return [results[place] for place in range(len(texts))]
 
 
 def read_encoder_metadata(folder: Path = FOLDER) -> dict[str, Any]:
     """What is known of an encoder before it is loaded: its dimension, its fingerprint, the digests of its files."""
-    return read_metadata(folder, "dimension", "fingerprint", "sha256", "heads_sha256")
+    return read_metadata(folder, "dimension", "fingerprint", "sha256", "heads_sha256", "center")
 
 
 @cache

@@ -57,7 +57,8 @@ def export(network: Network, validation: Part, out: Path, card: dict[str, Any]) 
     metadata |= {
         "fingerprint": vectors, "sha256": digests["encoder.onnx"], "heads_sha256": digests["heads.safetensors"],
     }  # fmt: skip
-    (out / "metadata.json").write_text(json.dumps(metadata, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_metadata(out, {**metadata, "center": [0.0] * metadata["dimension"]})
+    write_metadata(out, {**metadata, "center": center_of(Encoder(out), validation)})
     sizes = {path.name: path.stat().st_size for path in sorted(out.iterdir())}
     return {
         "bytes": sizes,
@@ -89,6 +90,18 @@ def quantize(module: nn.Module, outputs: Sequence[str], path: Path) -> None:
     )
     quantize_dynamic(str(whole), str(path), per_channel=True, reduce_range=True, weight_type=QuantType.QInt8)
     whole.unlink()
+
+
+def center_of(encoder: Encoder, part: Part) -> list[float]:
+    """The mean of the vectors of some thousand turns."""
+    turns = [turn for conversation in part.conversations for turn in conversation.turns[:100]]
+    return [round(float(value), 4) for value in encoder.vectors(turns).mean(axis=0)]
+
+
+def write_metadata(out: Path, metadata: dict[str, Any]) -> None:
+    """Write what is known of the encoder, one line a key."""
+    lines = [f" {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in metadata.items()]
+    (out / "metadata.json").write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
 def _correlation(network: Network, validation: Part, out: Path) -> float:
