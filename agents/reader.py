@@ -47,12 +47,14 @@ class ReaderSettings:
     Attributes:
         bounds: per memory type, the least probability at which a sentence gives an item; the classifiers' own, which were
             chosen on the validation part of ``evals/corpus``, where a type is not named.
+        of_user: the least probability of being about the user at which a sentence gives a core item.
         dated: the least probability at which a sentence is searched for a day.
         attribute: the least probability at which an attribute names the label of a core item.
         supersedes: the least pair score at which an earlier item is superseded.
     """
 
     bounds: Mapping[ItemKind, float] = field(default_factory=dict)
+    of_user: float = 0.4
     dated: float = 0.3
     attribute: float = 0.5
     supersedes: float = 0.97
@@ -160,7 +162,13 @@ class Reader:
                 )
 
     def _kinds(self, reading: SentenceReading) -> list[ItemKind]:
-        return [kind for kind, bound in self._bounds.items() if reading.types[kind] >= bound]
+        """The kinds of item that a sentence gives; core items are about the user alone."""
+        of_user = reading.of_user >= self.settings.of_user
+        return [
+            kind
+            for kind, bound in self._bounds.items()
+            if reading.types[kind] >= bound and (of_user or kind != "core")
+        ]
 
     def _subjects(self, sentences: Sequence[str]) -> Mapping[str, str]:
         """What sentences are about; the static model has no head for that."""

@@ -28,12 +28,14 @@ class SentenceReading:
         types: of each memory type, that the sentence states something of it worth storing.
         dated: that it says when.
         past: that what it says of a day was before the message.
+        of_user: that it is about the user, not about another person or thing.
         attribute: the likeliest attribute of its subject, such as ``home_city``, with ``attribute_probability``.
     """
 
     types: Mapping[str, float]
     dated: float
     past: float
+    of_user: float
     attribute: str
     attribute_probability: float
 
@@ -43,8 +45,8 @@ class SentenceClassifiers:
     """Weights of all classifiers.
 
     Attributes:
-        types: memory types, one for each row of ``type_weights`` ``(types + 2, d + 2)`` but the last two: "says when" and
-            "in the past".
+        types: memory types, one for each row of ``type_weights`` ``(types + 3, d + 2)`` but the last three: "says when",
+            "in the past", and "of the user".
         attributes: names of attributes, one for each row of ``attribute_weights``.
         bounds: of each memory type, the probability from which a sentence gives an item, ``(types,)``.
         embedder: fingerprint of the embedder whose vectors the weights are for.
@@ -67,7 +69,7 @@ class SentenceClassifiers:
         """
         features = sentence_features(sentence, vector)
         scores = self.type_weights @ features + self.type_bias
-        *types, dated, past = (1 / (1 + np.exp(-scores))).tolist()
+        *types, dated, past, of_user = (1 / (1 + np.exp(-scores))).tolist()
         logits = self.attribute_weights @ features + self.attribute_bias
         powers = np.exp(logits - logits.max())
         likeliest = int(powers.argmax())
@@ -75,6 +77,7 @@ class SentenceClassifiers:
             types=dict(zip(self.types, types, strict=True)),
             dated=dated,
             past=past,
+            of_user=of_user,
             attribute=self.attributes[likeliest],
             attribute_probability=float(powers[likeliest] / powers.sum()),
         )

@@ -30,7 +30,7 @@ from hexamem.stores.embedders import Embedder, open_embedder
 
 TYPES = ("core", "episodic", "semantic", "procedural", "resource")
 DATED, PAST = len(TYPES), len(TYPES) + 1
-NAMES = (*TYPES, "says when", "in the past")
+NAMES = (*TYPES, "says when", "in the past", "of the user")
 UNSEEN = ("development4.json", "development5.json")
 PENALTIES = (0.25, 0.5, 1.0, 2.0, 4.0)
 SPREAD = 2.0  # what unit vectors are multiplied with, so that the penalties are of a common size
@@ -54,7 +54,12 @@ def from_sentences(*, validation: bool) -> list[Labelled]:
     return [
         Labelled(
             message.text[s.start : s.end],
-            (*(float(kind in s.types) for kind in TYPES), float(s.dated), np.nan if s.past is None else float(s.past)),
+            (
+                *(float(kind in s.types) for kind in TYPES),
+                float(s.dated),
+                np.nan if s.past is None else float(s.past),
+                float(s.subject == "self") if s.subject else np.nan,
+            ),
             s.attribute if s.types else "",
         )
         for message in load(validation=validation).messages
@@ -87,7 +92,7 @@ def _of_case(sentence: str, case: dict[str, list[dict[str, object]]]) -> Labelle
                     labels[str(item["kind"])] = known
                 elif any(shares) and labels[str(item["kind"])] == 0.0:
                     labels[str(item["kind"])] = np.nan
-    return Labelled(sentence, (*labels.values(), np.nan, np.nan))
+    return Labelled(sentence, (*labels.values(), np.nan, np.nan, np.nan))
 
 
 def _holds(value: str, sentence: str) -> bool:

@@ -75,7 +75,7 @@ def test_without_a_model_the_nearest_sentence_stands_first_and_unrelated_ones_ar
     graph = chat_graph(memory, False)
     for asked, said in (
         ("Where does Mia go to school?", "“My daughter Mia goes to school in Hangzhou.”"),
-        ("Is the car ready?", "“The car needs new tyres before winter.”"),
+        ("What does the car need?", "“The car needs new tyres before winter.”"),
     ):
         lines = graph.invoke({"messages": [HumanMessage(asked)]}, context=ALICE)["messages"][-1].text.split("\n")
         assert said in lines[1]
