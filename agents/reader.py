@@ -165,9 +165,7 @@ class Reader:
         """The kinds of item that a sentence gives; core items are about the user alone."""
         of_user = reading.of_user >= self.settings.of_user
         return [
-            kind
-            for kind, bound in self._bounds.items()
-            if reading.types[kind] >= bound and (of_user or kind != "core")
+            kind for kind, bound in self._bounds.items() if reading.types[kind] >= bound and (of_user or kind != "core")
         ]
 
     def _subjects(self, sentences: Sequence[str]) -> Mapping[str, str]:

@@ -21,7 +21,7 @@ from hexamem.evals.records import Conversation, Question
 from hexamem.evals.runner import store_conversation
 from hexamem.evals.small_memories import SMALL
 from hexamem.retrieval.gate_learning import GateExample, GateSettings, learn_gate
-from hexamem.retrieval.gates import OperationGate
+from hexamem.retrieval.gates import OperationGate, switched
 from hexamem.retrieval.learning import Example, LearningSettings, learn_answerable, learn_blend, learn_ranking
 from hexamem.retrieval.operating import Searched
 from hexamem.retrieval.permit import Request
@@ -352,7 +352,7 @@ def _ranked(one: AskedQuestion, ranker: Ranker, gate: OperationGate, scores: npt
     if one.operable is None:
         return one.ranked_turns(scores)
     weights = gate.weights_of(*one.operable.gate_input(scores))
-    on = gate.chosen(weights, strategy_named("learned").operations)
+    on = switched(weights, strategy_named("learned").operations)
     return one.operable.ranked(ranker, on, None if not on >= USUAL else scores)
 
 

@@ -23,6 +23,8 @@ _BEST = ("dense_bare", "late", "overlap")
 SHAPE: tuple[str, ...] = ("lead", "lead_of_ten", "above_middle", "peak", *_BEST, "candidates", "parts")
 """What the gate sees of the first search."""
 _HEAT = 2.0
+_USUAL_LOGIT = 1.5
+"""Of an operation that is on by default."""
 
 
 def score_shape(features: Features, scores: FloatArray, parts: int = 0, signs: FloatArray | None = None) -> FloatArray:
@@ -60,7 +62,7 @@ def switched(gate: Mapping[str, float], forced: Mapping[str, bool]) -> frozenset
 
 
 class OperationGate:
-    """The gate of some weights; where they were trained without one, the cues of the question give its weights.
+    """The gate of some weights; where they were trained without one, the operations that usually pay are on.
 
     Args:
         offsets: operation → what is added to its logit: what was learned of one user.
@@ -79,18 +81,17 @@ class OperationGate:
             cues: as :func:`~.signals.cues.cues_of` gives them.
             shape: as :func:`score_shape` gives it.
         """
-        if not self.trained:
-            return operations_of(cues)
         logits = self.logits_of(vector, cues, shape)
         return dict(zip(OPERATIONS, (1 / (1 + np.exp(-np.clip(logits, -30, 30)))).tolist(), strict=True))
 
     def logits_of(self, vector: FloatArray, cues: FloatArray, shape: FloatArray) -> FloatArray:
-        """The logits of these weights, ``(5,)``, of a gate that was trained."""
-        return gate_forward(self._weights, vector, cues, shape)[2] + self._offsets
+        """The logits of the operations, ``(5,)``.
 
-    def chosen(self, weights: Mapping[str, float], forced: Mapping[str, bool]) -> frozenset[str]:
-        """The operations that a question with these weights gets.
-
-        Cues tell what a question asks for, not what pays: without a trained gate it gets the usual ones.
+        Without a trained gate: those that usually pay are on, the others off, a little more or less by what the kind of the
+        question calls for, which by itself changes nothing. Feedback of a user can.
         """
-        return switched(weights if self.trained else dict.fromkeys(USUAL, 1.0), forced)
+        if self.trained:
+            return gate_forward(self._weights, vector, cues, shape)[2] + self._offsets
+        called = operations_of(cues)
+        usual = [(_USUAL_LOGIT if name in USUAL else -_USUAL_LOGIT) + called[name] - 0.5 for name in OPERATIONS]
+        return np.array(usual, np.float32) + self._offsets

@@ -13,7 +13,7 @@ from sqlalchemy import bindparam, or_, select
 from hexamem.memory_types import utc_now
 from hexamem.retrieval.feedback_learning import FeedbackExample, verdict_reward
 from hexamem.retrieval.fusion import Candidate, Reason
-from hexamem.retrieval.gates import OperationGate, score_shape
+from hexamem.retrieval.gates import OperationGate, score_shape, switched
 from hexamem.retrieval.measured import Measured, Told
 from hexamem.retrieval.operations import (
     Search,
@@ -117,10 +117,10 @@ def open_recall(
     if slow:
         forced.setdefault("multi_step", False)
         reasons.setdefault("multi_step", "by the embedder, which takes time for each search")
-    left = gate.chosen(weights, forced)
+    left = switched(weights, forced)
     on, chance = explored(left, forced, strategy.explore, random.random)
     reasons.update(dict.fromkeys(on ^ left, "by Settings.explore"))
-    reasons = dict.fromkeys(weights, "by the gate" if gate.trained else "by default, without a trained gate") | reasons
+    reasons = dict.fromkeys(weights, "by the gate") | reasons
     answerable = ranker.answerable(features, usual, size=len(steps), signs=signs)
     scores = usual if on >= USUAL else ranker.score(features, x, on)
     return Opened(scores, weights, on, reasons, answerable, parts, chance, x)

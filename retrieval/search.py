@@ -260,12 +260,11 @@ class Searcher:
         """A recall with feedback asked again, under every set of operations; None where nothing of it can be asked.
 
         Raises:
-            ConfigError: there are no weights for the embedder, or they have no gate.
+            ConfigError: there are no weights for the embedder.
         """
         ranker = self.ranker
-        if isinstance(ranker, str) or not OperationGate(ranker.weights).trained:
-            told = ranker if isinstance(ranker, str) else "these weights have no gate; train some with `hexamem train`"
-            raise ConfigError(f"feedback teaches nothing: {told}")
+        if isinstance(ranker, str):
+            raise ConfigError(f"feedback teaches nothing: {ranker}")
         k = max(len(judged.hits), 1)
         found = self.searches(user, Request(query=judged.query, k=k), strategy)
         if found is None or not len(found.searches[0].features.pool):

@@ -147,12 +147,6 @@ def pytest_collection() -> Generator[None, object, object]:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Long files first, in each worker's part of the list: each begins with as many tests that follow one another."""
-    pending = set((Path(__file__).parent / "pending.txt").read_text(encoding="utf-8").splitlines())
-    for item in items:
-        if item.nodeid.partition("[")[0] in pending:
-            item.add_marker(
-                pytest.mark.xfail(reason="waits for a trained gate or for its test to be rewritten (tests/pending.txt)")
-            )
     workers = getattr(config, "workerinput", {}).get("workercount", 1)
     files: dict[str, list[pytest.Item]] = {}
     for item in items:

@@ -113,7 +113,7 @@ def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
     gate = learn_gate(
         [
             GateExample(
-                vector=random.normal(size=256).astype(np.float32) / 16,
+                vector=random.normal(size=384).astype(np.float32) / 16,
                 cues=np.zeros(len(CUES), np.float32),
                 shape=random.normal(size=len(SHAPE)).astype(np.float32),
                 rewards=rewards.astype(np.float32),
@@ -191,21 +191,6 @@ def test_what_was_learned_is_erased_with_the_user(opened: Memory) -> None:
     again.remember("Pickle eats beef.")
     with opened.ledger.read("alice") as tx:
         assert read_adjustment(tx) is None
-
-
-def test_weights_without_a_gate_learn_nothing_and_say_so(tmp_path: Path, weights: Path) -> None:
-    whole = load_weights(weights)
-    bare = {name: np.empty(0, np.float32) for name in whole.tensors() if name.startswith("operations_")}
-    path = tmp_path / "bare.safetensors"
-    save_weights(RankingWeights(**{**whole.tensors(), **bare}, fingerprint=whole.fingerprint, card={}), path)
-    settings = Settings(background=False, weights=str(path), mode="off")
-    with Memory.open(tmp_path / "home", settings=settings) as memory:
-        alice = memory.user("alice")
-        (step,) = alice.remember("Pickle eats chicken.").step_ids
-        recall = alice.recall("What does Pickle eat?", strategy="learned")
-        alice.feedback(recall.id, helped=[step])
-        with pytest.raises(ConfigError, match="no gate"):
-            alice.learn_ranking()
 
 
 def test_exploring_is_noted_with_its_probability(tmp_path: Path, weights: Path) -> None:

@@ -19,8 +19,9 @@ from hexamem.retrieval.gate_learning import (
     learn_gate,
     net_rewards,
 )
-from hexamem.retrieval.gates import SHAPE, OperationGate
+from hexamem.retrieval.gates import SHAPE, OperationGate, switched
 from hexamem.retrieval.operations import COSTS, NAMES, configurations
+from hexamem.retrieval.ranker import USUAL
 from hexamem.retrieval.ranking_weights import RankingWeights, load_weights, save_weights, shipped_weights
 from hexamem.retrieval.signals.cues import CUES, operations_of
 
@@ -169,9 +170,11 @@ def test_what_was_learned_of_a_user_moves_the_gate() -> None:
     }
 
 
-def test_weights_without_a_gate_give_what_the_kind_of_the_question_calls_for() -> None:
+def test_weights_without_a_gate_run_what_usually_pays_until_feedback_says_otherwise() -> None:
     bare = {name: np.empty(0, np.float32) for name in weights_with({}).tensors() if name.startswith("operations_")}
-    gate = OperationGate(weights_with(bare))
     one = made_up(count=1)[0]
+    gate = OperationGate(weights_with(bare))
     assert not gate.trained
-    assert gate.weights_of(one.vector, one.cues, one.shape) == operations_of(one.cues)
+    assert switched(gate.weights_of(one.vector, one.cues, one.shape), {}) == USUAL
+    taught = OperationGate(weights_with(bare), {"latest_filtering": 3.0})
+    assert switched(taught.weights_of(one.vector, one.cues, one.shape), {}) == {*USUAL, "latest_filtering"}

@@ -192,7 +192,7 @@ def test_a_new_process_goes_on_from_the_file_and_ranks_as_before(tmp_path: Path)
         recalls = [memory.user("alice").recall(question, strategy="learned") for question in QUESTIONS]
         return [(hit.id, hit.score) for recall in recalls for hit in recall.hits]
 
-    with Memory.open(tmp_path / "home", settings=PLAIN) as memory:
+    with Memory.open(tmp_path / "home", settings=PLAIN, embedder="static") as memory:
         long_talk(memory.user("alice"))
         before = asked(memory)
         assert file_of(memory, "alice").is_file()

@@ -16,6 +16,7 @@ from hexamem.retrieval.ranking_weights import RankingWeights, load_weights, save
 from hexamem.retrieval.signals.cues import CUES, OPERATIONS
 from hexamem.retrieval.signals.features import FEATURES, Features
 from hexamem.retrieval.strategies import strategy_named
+from hexamem.stores.embedders import open_embedder
 
 from .anna_and_ben import TALK
 
@@ -225,10 +226,11 @@ def test_a_damaged_file_is_no_weights(tmp_path: Path, content: bytes) -> None:
         load_weights(path)
 
 
-def test_shipped_weights_fit_the_bundled_embedder_and_say_what_they_learned_from(memory: Memory) -> None:
-    source = shipped_weights("bundled")
+@pytest.mark.parametrize("name", ["bundled", "static"])
+def test_shipped_weights_fit_their_embedder_and_say_what_they_learned_from(name: str) -> None:
+    source = shipped_weights(name)
     assert source is not None
-    shipped = load_weights(source, memory.embedder.fingerprint)
+    shipped = load_weights(source, open_embedder(name).fingerprint)
     assert shipped.parameters < 1_000_000
     assert len(shipped.answerable) == 3 * len(ANSWER_SIGNS) + 1
     assert shipped.card["licenses"] == ["Apache-2.0"]

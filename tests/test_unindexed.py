@@ -27,7 +27,9 @@ NEW = "The purple accordion is in the attic."
 
 @pytest.fixture(scope="module")
 def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
-    with Memory.open(tmp_path_factory.mktemp("home") / "h", settings=Settings(labels="off", mode="off")) as opened:
+    with Memory.open(
+        tmp_path_factory.mktemp("home") / "h", settings=Settings(labels="off", mode="off"), embedder="static"
+    ) as opened:
         yield opened
 
 

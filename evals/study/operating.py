@@ -15,7 +15,7 @@ from hexamem.evals.gate_training import found_by_configuration
 from hexamem.evals.study.records import DEPTH, Observed
 from hexamem.evals.training import replaced
 from hexamem.retrieval.gate_learning import GateExample, GateSettings, learn_gate
-from hexamem.retrieval.gates import OperationGate
+from hexamem.retrieval.gates import OperationGate, switched
 from hexamem.retrieval.operations import configurations
 from hexamem.retrieval.ranker import Ranker
 
@@ -61,7 +61,7 @@ def learned_turns(ranker: Ranker, one: Observed, on: frozenset[str]) -> tuple[st
 def chosen_operations(ranker: Ranker, one: Observed) -> frozenset[str]:
     """What the gate of some weights switches on for a question; what is usual where they have none."""
     gate = OperationGate(ranker.weights)
-    return gate.chosen(gate.weights_of(*one.operable.gate_input(ranker.score(one.asked.features))), {})
+    return switched(gate.weights_of(*one.operable.gate_input(ranker.score(one.asked.features))), {})
 
 
 def with_gate(
