@@ -279,26 +279,18 @@ class ScopeTracker:
         centered = _unit(vector - mean)
         words, keys = words_of(step.text), explicit_keys(step.text)
         before = thread.vector if thread is not None else np.zeros_like(vector)
-        pair = _unit(vector + before)
         rarity = {word: math.log((self._steps + 1) / (self._word_steps[word] + 0.5)) for word in words}
         mentions = {key: sum(scope.keys[key] for scope in scopes) for key in keys}
+        if scopes:
+            for name, column in _likeness(scopes, vector, centered, mean, _unit(vector + before)).items():
+                rows[:-1, _PLACE[name]] = column
         for row, scope in zip(rows, scopes, strict=False):
-            centroid, own = _unit(scope.total), _unit(scope.total / scope.count - mean)
-            recent = np.stack(scope.recent)
-            nearest = np.sort(recent @ vector)[::-1]
-            apart = recent - mean
+            shared = words & scope.words.keys()
             values = {
                 "current": thread is not None and scope.id == thread.current,
                 "previous": thread is not None and scope.id == thread.previous and scope.id != thread.current,
-                "centroid": centroid @ vector,
-                "nearest": nearest[0],
-                "nearest_three": nearest[:3].mean(),
-                "opening": scope.opening @ vector,
-                "with_previous_step": centroid @ pair,
-                "centered": own @ centered,
-                "centered_nearest": np.max(apart @ centered / np.maximum(np.linalg.norm(apart, axis=1), 1e-9)),
-                "words": self._word_score(words, scope),
-                "rarest_word": max((rarity[word] for word in words & scope.words.keys()), default=0.0),
+                "words": self._word_score(len(words), shared, scope),
+                "rarest_word": max((rarity[word] for word in shared), default=0.0),
                 "key": max((scope.keys[key] / mentions[key] for key in keys if mentions[key]), default=0.0),
                 "key_elsewhere": bool(scope.opened_by) and bool(keys) and not scope.opened_by.intersection(keys),
                 "opened_by_key": bool(scope.opened_by.intersection(keys)),
@@ -333,15 +325,20 @@ class ScopeTracker:
             rows[:, _PLACE[name]] = value
         return rows
 
-    def _word_score(self, words: frozenset[str], scope: Scope) -> float:
-        """Mean log-likelihood ratio of the words in the scope against all steps."""
+    def _word_score(self, words: int, shared: Iterable[str], scope: Scope) -> float:
+        """Mean log-likelihood ratio of words in the scope against all steps.
+
+        Args:
+            words: how many different words the text has.
+            shared: those of them that occur in the scope.
+        """
         if not words:
             return 0.0
-        score = len(words) * math.log(4 / (scope.count + 4))
-        for word in words & scope.words.keys():
+        score = words * math.log(4 / (scope.count + 4))
+        for word in shared:
             everywhere = (self._word_steps[word] + 0.5) / (self._steps + 1)
             score += math.log1p(scope.words[word] / (4 * everywhere))
-        return score / math.sqrt(len(words))
+        return score / math.sqrt(words)
 
     # ------------------------------------------------------------------ keeping
 
@@ -353,15 +350,18 @@ class ScopeTracker:
         self._steps += 1
         if scope is None:
             scope = Scope(scope_id, np.zeros_like(step.vector), step.vector, opened_by=frozenset(keys))
+        # The counters are changed in place: a copy would cost as much as the scope has words.
+        scope.keys.update(keys)
+        scope.words.update(words)
         self.scopes[scope_id] = Scope(
             id=scope_id,
             total=scope.total + step.vector,
             opening=scope.opening,
             count=scope.count + 1,
             recent=(*scope.recent, step.vector)[-_RECENT:],
-            keys=scope.keys + Counter(keys),
+            keys=scope.keys,
             opened_by=scope.opened_by,
-            words=scope.words + Counter(words),
+            words=scope.words,
             active=self._steps,
         )
         self._word_steps.update(words)
@@ -389,6 +389,8 @@ class ScopeTracker:
             del self.scopes[undo.scope_id]
         else:
             self.scopes[undo.scope_id] = undo.scope
+            _subtract(undo.scope.keys, explicit_keys(step.text))
+            _subtract(undo.scope.words, words_of(step.text))
         if undo.thread is None:
             del self._threads[step.thread_id]
         else:
@@ -402,7 +404,7 @@ class ScopeTracker:
         words, centered = words_of(text), _unit(vector - mean)
         return {
             scope.id: float(_unit(scope.total / scope.count - mean) @ centered)
-            + 0.1 * self._word_score(words, scope)
+            + 0.1 * self._word_score(len(words), words & scope.words.keys(), scope)
             + 0.5 * bool(scope.opened_by.intersection(explicit_keys(text)))
             for scope in self.scopes.values()
         }
@@ -420,6 +422,47 @@ class ScopeTracker:
 
 def _unit(vector: npt.NDArray[np.floating[Any]]) -> Vectors:
     return np.asarray(vector / max(float(np.linalg.norm(vector)), 1e-9), np.float32)
+
+
+def _subtract(counter: Counter[str], names: Iterable[str]) -> None:
+    for name in names:
+        counter[name] -= 1
+        if not counter[name]:
+            del counter[name]
+
+
+def _likeness(
+    scopes: Sequence[Scope], vector: Vectors, centered: Vectors, mean: Vectors, pair: Vectors
+) -> dict[str, Vectors]:
+    """The features that compare vectors, each ``(len(scopes),)``.
+
+    Args:
+        vector: of the step.
+        centered: the same without the mean of all steps, length 1.
+        pair: the direction of the step and the one before it.
+    """
+    totals = np.stack([scope.total for scope in scopes])
+    counts = np.array([scope.count for scope in scopes], np.float32)
+    centroids, own = _units(totals), _units(totals / counts[:, None] - mean)
+    recent = np.stack([row for scope in scopes for row in scope.recent])
+    places = np.arange(_RECENT) < np.array([len(scope.recent) for scope in scopes])[:, None]
+    cosines, apart = (np.full(places.shape, -np.inf, np.float32) for _ in range(2))
+    cosines[places] = recent @ vector
+    apart[places] = _units(recent - mean) @ centered
+    nearest = -np.sort(-cosines, axis=1)[:, :3]
+    return {
+        "centroid": centroids @ vector,
+        "with_previous_step": centroids @ pair,
+        "centered": own @ centered,
+        "nearest": nearest[:, 0],
+        "nearest_three": np.where(np.isfinite(nearest), nearest, 0).sum(axis=1) / np.isfinite(nearest).sum(axis=1),
+        "opening": np.stack([scope.opening for scope in scopes]) @ vector,
+        "centered_nearest": apart.max(axis=1),
+    }
+
+
+def _units(rows: npt.NDArray[np.floating[Any]]) -> Vectors:
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9), np.float32)
 
 
 def _leads(values: Sequence[float] | Vectors) -> Vectors:
