@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from hexamem.memory_types.settings import validated_settings
 
 __all__ = ["ExperienceSettings"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@validated_settings
 class ExperienceSettings:
     """How experience is recalled, distilled and cared for.
 

@@ -16,12 +16,12 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph import StateGraph
 
-from hexamem.config import settings_of
 from hexamem.errors import HexamemError
 from hexamem.experience.reflecting import Reflection
 from hexamem.experience.settings import ExperienceSettings
 from hexamem.experience.trouble import Trouble, Turn, trouble_in
 from hexamem.graphs.experience_recording import Recorder, RunRecordingHandler
+from hexamem.memory_types.settings import check_settings
 
 __all__ = [
     "MARK",
@@ -94,7 +94,7 @@ def reflect_or(
     :func:`~hexamem.experience.trouble.trouble_in`.
     """
 
-    chosen = settings_of(settings, ExperienceSettings, "reflect_or: settings")
+    chosen = check_settings(settings, ExperienceSettings, "reflect_or: settings")
 
     def route(state: Mapping[str, Any]) -> str:
         return then if trouble_of(state, chosen) is None else reflect
@@ -114,7 +114,7 @@ def reflection_node(
         HexamemError: (the node) where no run is recorded.
     """
 
-    chosen = settings_of(settings, ExperienceSettings, "reflection_node: settings")
+    chosen = check_settings(settings, ExperienceSettings, "reflection_node: settings")
 
     def reflect(state: Mapping[str, Any], config: RunnableConfig) -> dict[str, Any]:
         recorder = run if run is not None else run_in(config)

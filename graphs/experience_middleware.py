@@ -16,10 +16,10 @@ from langchain.agents.middleware.types import ModelRequest, ModelResponse
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.config import get_config
 
-from hexamem.config import settings_of
 from hexamem.errors import HexamemError
 from hexamem.experience.settings import ExperienceSettings
 from hexamem.graphs.experience import MARK, reflected, run_in, trouble_of, turns_in
+from hexamem.memory_types.settings import check_settings
 
 __all__ = ["ExperienceMiddleware"]
 
@@ -53,7 +53,7 @@ class ExperienceMiddleware(AgentMiddleware[Any, Any]):
     ) -> None:
         super().__init__()
         self._advise, self._reflect, self._before = advise, reflect, before_tools
-        self._settings = settings_of(settings, ExperienceSettings, "ExperienceMiddleware: settings")
+        self._settings = check_settings(settings, ExperienceSettings, "ExperienceMiddleware: settings")
 
     def before_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         """In trouble: reflection. After the failure of a tool: what was learned about it."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, TypeVar, get_args
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from typing import Annotated, Literal
 
-from hexamem.errors import ConfigError
+from pydantic import Field
 
-__all__ = ["DEFAULT_HOME", "IngestMode", "LabelTier", "MemoTier", "ModelMethod", "QueryTier", "Settings", "settings_of"]
-_S = TypeVar("_S")
+from hexamem.memory_types.settings import check_zone, validated_settings
+
+__all__ = ["DEFAULT_HOME", "IngestMode", "LabelTier", "MemoTier", "ModelMethod", "QueryTier", "Settings"]
 
 DEFAULT_HOME = "~/.hexamem"
 LabelTier = Literal["embedded", "model", "uncertain", "off"]
@@ -17,9 +16,12 @@ IngestMode = Literal["auto", "embedded", "single_call", "agents", "off"]
 QueryTier = Literal["embedded", "model"]
 MemoTier = Literal["embedded", "model"]
 ModelMethod = Literal["json_schema", "function_calling", "json_mode"]
+Count = Annotated[int, Field(ge=1)]
+Limit = Annotated[int | None, Field(ge=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@validated_settings
 class Settings:
     """How a memory behaves. Frozen: pass another one to ``Memory.open(settings=…)``.
 
@@ -77,138 +79,38 @@ class Settings:
         ConfigError: for a value that cannot work. A strategy that there is not is told by ``Memory.open``.
     """
 
-    timezone: str = "UTC"
+    timezone: Annotated[str, check_zone] = "UTC"
     strategy: str = "learned"
     weights: str | None = None
-    explore: float = 0.0
-    k: int = 10
+    explore: Share = 0.0
+    k: Annotated[int, Field(ge=1, le=1_000)] = 10
     labels: LabelTier = "embedded"
-    label_batch: int = 12
-    label_below: float = 0.5
-    label_wait: int = 600
-    label_tokens: int | None = 60_000
+    label_batch: Annotated[int, Field(ge=8, le=20)] = 12
+    label_below: Share = 0.5
+    label_wait: Annotated[int, Field(ge=0)] = 600
+    label_tokens: Count | None = 60_000
     query_intent: QueryTier = "embedded"
     model_method: ModelMethod = "json_schema"
-    budget_calls: int | None = None
-    budget_tokens: int | None = None
+    budget_calls: Limit = None
+    budget_tokens: Limit = None
     mode: IngestMode = "auto"
-    batch_size: int = 10
-    batch_idle: int = 60
-    batch_tokens: int | None = 120_000
-    day_calls: int | None = None
-    day_tokens: int | None = None
+    batch_size: Annotated[int, Field(ge=1, le=40)] = 10
+    batch_idle: Annotated[int, Field(ge=0)] = 60
+    batch_tokens: Count | None = 120_000
+    day_calls: Limit = None
+    day_tokens: Limit = None
     pages: bool = True
-    page_steps: int = 24
-    page_tokens: int = 1_200
-    page_gap: int = 6
+    page_steps: Count = 24
+    page_tokens: Count = 1_200
+    page_gap: Count = 6
     memos: MemoTier = "embedded"
     experience: bool = True
     keep_reasoning: bool = False
     find_secrets: bool = True
     background: bool = True
-    max_job_attempts: int = 5
-    job_lease: int = 900
-    job_stop: int = 10
-    recall_log: int = 32
-    max_message_bytes: int = 64 * 1024 * 1024
-    max_file_bytes: int = 64 * 1024 * 1024
-
-    def __post_init__(self) -> None:
-        jobs = ("max_job_attempts", "job_lease", "job_stop")
-        for name, highest in (
-            ("k", 1_000),
-            *(
-                (name, None)
-                for name in (
-                    *jobs,
-                    "page_steps",
-                    "page_tokens",
-                    "page_gap",
-                    "recall_log",
-                    "max_message_bytes",
-                    "max_file_bytes",
-                )
-            ),
-        ):
-            value = getattr(self, name)
-            whole = isinstance(value, int) and not isinstance(value, bool)
-            if not whole or value < 1 or (highest is not None and value > highest):
-                rule = "of at least 1" if highest is None else f"from 1 to {highest:,}"
-                raise ConfigError(f"Settings.{name} = {value!r}: give a whole number {rule}")
-        share = self.explore
-        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
-            raise ConfigError(f"Settings.explore = {share!r}: give a number from 0 to 1")
-        for name in ("pages", "experience", "keep_reasoning", "find_secrets", "background"):
-            value = getattr(self, name)
-            if not isinstance(value, bool):
-                raise ConfigError(f"Settings.{name} = {value!r}: give True or False")
-        choices_of = (
-            ("labels", LabelTier),
-            ("query_intent", QueryTier),
-            ("model_method", ModelMethod),
-            ("mode", IngestMode),
-            ("memos", MemoTier),
-        )
-        for name, choices in choices_of:
-            if getattr(self, name) not in get_args(choices):
-                raise ConfigError(
-                    f"Settings.{name} = {getattr(self, name)!r}: use one of {', '.join(get_args(choices))}"
-                )
-        self._check_model_tier()
-        if not isinstance(self.strategy, str):
-            raise ConfigError(f"Settings.strategy = {self.strategy!r}: give a name of hexamem.STRATEGIES")
-        if self.timezone != "UTC" and not _is_zone(self.timezone):
-            raise ConfigError(
-                f"Settings.timezone = {self.timezone!r} is unknown; give an IANA name such as 'Europe/Dublin' or 'UTC'"
-            )
-
-    def _check_model_tier(self) -> None:
-        for name, lowest, highest in (
-            ("label_batch", 8, 20),
-            ("label_wait", 0, None),
-            ("label_tokens", 1, None),
-            ("budget_calls", 0, None),
-            ("budget_tokens", 0, None),
-            ("batch_size", 1, 40),
-            ("batch_idle", 0, None),
-            ("batch_tokens", 1, None),
-            ("day_calls", 0, None),
-            ("day_tokens", 0, None),
-        ):
-            value = getattr(self, name)
-            if value is None and name not in ("label_batch", "label_wait", "batch_size", "batch_idle"):
-                continue
-            whole = isinstance(value, int) and not isinstance(value, bool)
-            if not whole or value < lowest or (highest is not None and value > highest):
-                rule = f"of at least {lowest}" if highest is None else f"from {lowest} to {highest}"
-                raise ConfigError(f"Settings.{name} = {value!r}: give a whole number {rule}")
-        below = self.label_below
-        if isinstance(below, bool) or not isinstance(below, int | float) or not 0 <= below <= 1:
-            raise ConfigError(f"Settings.label_below = {below!r}: give a number from 0 to 1")
-
-
-def settings_of(given: _S | None, kind: type[_S], where: str) -> _S:
-    """Settings as they were given, or with every default for None.
-
-    Args:
-        kind: their class.
-        where: who was given them, for the message.
-
-    Raises:
-        ConfigError: for anything else, such as a mapping.
-    """
-    if given is None:
-        return kind()
-    if not isinstance(given, kind):
-        hint = f"(**{given!r})" if isinstance(given, dict) else "(…)"
-        raise ConfigError(f"{where} = {given!r} is of type {type(given).__name__}: give {kind.__name__}{hint}")
-    return given
-
-
-def _is_zone(name: object) -> bool:
-    try:
-        ZoneInfo(name)  # type: ignore[arg-type]
-    # A folder of the database, or a path out of it, raises OSError or ValueError; another type TypeError.
-    except (ZoneInfoNotFoundError, ValueError, OSError, TypeError, AttributeError):
-        return False
-    return True
+    max_job_attempts: Count = 5
+    job_lease: Count = 900
+    job_stop: Count = 10
+    recall_log: Count = 32
+    max_message_bytes: Count = 64 * 1024 * 1024
+    max_file_bytes: Count = 64 * 1024 * 1024

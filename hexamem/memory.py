@@ -19,7 +19,7 @@ from filelock import FileLock
 from hexamem.async_twins import AsyncMemory
 from hexamem.background import BackgroundWorker, JobContext, JobHandlers, JobOutcome, JobRunner
 from hexamem.calls import Calls, public
-from hexamem.config import DEFAULT_HOME, Settings, settings_of
+from hexamem.config import DEFAULT_HOME, Settings
 from hexamem.distilling import Distilling
 from hexamem.errors import ConfigError, EmbedderMismatchError, HexamemError
 from hexamem.files import MediaReader, MediaReaders
@@ -27,6 +27,7 @@ from hexamem.ingesting import Ingesting, check_mode, resolve_mode
 from hexamem.intent.contract import Labeler
 from hexamem.intent.label_wording import LabelWording
 from hexamem.intent.query import QueryFilter
+from hexamem.memory_types.settings import check_settings
 from hexamem.memory_types.times import read_zone
 from hexamem.model_tier import ModelTier, check_models
 from hexamem.models.chat_models import Models
@@ -195,7 +196,7 @@ class Memory(AsyncMemory):
             SecretKeyError: if the vault's key is not usable.
             CorruptFileError: if the ledger is damaged or was written by a later version.
         """
-        settings = settings_of(settings, Settings, "Memory.open: settings")
+        settings = check_settings(settings, Settings, "Memory.open: settings")
         if settings.strategy not in STRATEGIES:
             raise ConfigError(f"Settings.strategy = {settings.strategy!r}: use one of {', '.join(STRATEGIES)}")
         chat_models = Models.open(model, models, base_url=base_url)

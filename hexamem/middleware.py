@@ -8,7 +8,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Annotated, Any, NotRequired
 
 from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
@@ -16,13 +16,14 @@ from langchain.agents.middleware.types import PrivateStateAttr
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AnyMessage, BaseMessage, SystemMessage
 from langgraph.config import get_config, get_stream_writer
+from pydantic import Field
 
 from hexamem.aligning import MEMORY_TOOLS, Caught, catch_up_thread, forgotten_of, known_steps
-from hexamem.config import settings_of
 from hexamem.errors import ConfigError
 from hexamem.forgotten_messages import as_read_now
 from hexamem.hiding import redact_messages
 from hexamem.intent.topic_likeness import TopicLikeness
+from hexamem.memory_types.settings import check_settings, validated_settings
 from hexamem.models.encoder import open_encoder
 from hexamem.prompting import Found, PromptSettings, prompt_memory, search_for_prompt
 from hexamem.scoping import MemoryScope, ScopeResolver, resolve_scope
@@ -42,7 +43,7 @@ _KEPT = 8_192
 _CHANGING = frozenset({"forget", "update_core"})
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@validated_settings
 class MiddlewareSettings:
     """How a memory takes part in an agent's runs.
 
@@ -58,20 +59,11 @@ class MiddlewareSettings:
     """
 
     prompt: PromptSettings = field(default_factory=PromptSettings)
-    topic_shift: float | None = 0.2
-    recalls: int = 4
-    tools: tuple[str, ...] = tuple(sorted(MEMORY_TOOLS))
+    topic_shift: Annotated[float, Field(ge=-1, le=1)] | None = 0.2
+    recalls: Annotated[int, Field(ge=1)] = 4
+    tools: Annotated[tuple[str, ...], Field(strict=False)] = tuple(sorted(MEMORY_TOOLS))
     hide_secrets: bool = True
     metadata: Mapping[str, Any] | None = None
-
-    def __post_init__(self) -> None:
-        settings_of(self.prompt, PromptSettings, "MiddlewareSettings.prompt")
-        if self.topic_shift is not None and not -1 <= self.topic_shift <= 1:
-            raise ConfigError(
-                f"MiddlewareSettings.topic_shift = {self.topic_shift!r}: give a number from -1 to 1, or None"
-            )
-        if isinstance(self.recalls, bool) or self.recalls < 1:
-            raise ConfigError(f"MiddlewareSettings.recalls = {self.recalls!r}: give a whole number of at least 1")
 
 
 class MemoryAgentState(AgentState[Any]):
@@ -126,7 +118,7 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
         self, memory: Memory, *, settings: MiddlewareSettings | None = None, scope: ScopeResolver | None = None
     ) -> None:
         super().__init__()
-        self.settings = settings_of(settings, MiddlewareSettings, "MemoryMiddleware: settings")
+        self.settings = check_settings(settings, MiddlewareSettings, "MemoryMiddleware: settings")
         self._memory, self._scope = memory, scope
         self.tools = memory_tools(memory, names=self.settings.tools, scope=scope)
         self._clean: OrderedDict[bytes, None] = OrderedDict()  # digests of messages seen to hold no secret

@@ -8,11 +8,14 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, tzinfo
 from functools import lru_cache
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-from hexamem.errors import ConfigError, HexamemError
+from pydantic import Field
+
+from hexamem.errors import HexamemError
 from hexamem.memory_types import CoreItem, Hit, MemoryItem, Recall, Where, utc_now
 from hexamem.memory_types.local_time import in_zone
+from hexamem.memory_types.settings import validated_settings
 from hexamem.memory_types.times import read_zone
 from hexamem.models.tokens import count_each, count_tokens
 from hexamem.retrieval.hits import LeaveOut
@@ -49,7 +52,7 @@ _WHOLE = 20_000  # characters; a longer text is counted as a whole, by what is c
 _LONGEST_QUERY = 2_000  # characters; the beginning and end of a longer message say what it is about
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@validated_settings
 class PromptSettings:
     """What of a memory goes into a prompt.
 
@@ -65,20 +68,14 @@ class PromptSettings:
         where: conditions on what is recalled.
     """
 
-    tokens: int = 1_200
+    tokens: Annotated[int, Field(ge=100)] = 1_200
     core: bool = True
-    core_tokens: int = 400
+    core_tokens: Annotated[int, Field(ge=1)] = 400
     today: bool = True
-    k: int = 10
-    kinds: tuple[str, ...] | None = None
+    k: Annotated[int, Field(ge=1)] = 10
+    kinds: Annotated[tuple[str, ...] | None, Field(strict=False)] = None
     strategy: str | None = None
     where: Where | None = None
-
-    def __post_init__(self) -> None:
-        for name, least in (("tokens", 100), ("core_tokens", 1), ("k", 1)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise ConfigError(f"PromptSettings.{name} = {value!r}: give a whole number of at least {least}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

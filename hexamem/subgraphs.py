@@ -10,11 +10,11 @@ from langgraph.config import get_config
 from langgraph.runtime import get_runtime
 
 from hexamem.aligning import catch_up_thread
-from hexamem.config import settings_of
 from hexamem.errors import ConfigError
 from hexamem.graphs.ingest import ingest_graph as build_ingest_graph
 from hexamem.graphs.memory_graph import HistoryContext, MemoryParts, build_ingest_door, build_memory_graph, build_scoped
 from hexamem.graphs.research_state import ResearchContext, ResearchInput, ResearchOutput
+from hexamem.memory_types.settings import check_settings
 from hexamem.prompting import PromptSettings, recall_for_prompt
 from hexamem.scoping import MemoryScope, ScopeResolver, resolve_scope
 
@@ -61,7 +61,7 @@ def memory_graph(
         ConfigError: for settings that are none, or an unknown ``manage``.
         MissingUserError: from a run that names no user; the message says what to pass.
     """
-    chosen = settings_of(settings, PromptSettings, "memory_graph: settings")
+    chosen = check_settings(settings, PromptSettings, "memory_graph: settings")
     return build_memory_graph(_parts(memory, "memory_graph", chosen, scope, manage))
 
 

@@ -275,7 +275,9 @@ class ScopeTracker:
         thread = self._threads.get(step.thread_id)
         rows = np.zeros((len(scopes) + 1, len(FEATURES)), np.float32)
         vector = step.vector
-        mean = self._total / max(self._steps, 1) if self._total is not None else np.zeros_like(vector)
+        mean = (
+            np.zeros_like(vector) if self._total is None else np.asarray(self._total / max(self._steps, 1), np.float32)
+        )
         centered = _unit(vector - mean)
         words, keys = words_of(step.text), explicit_keys(step.text)
         before = thread.vector if thread is not None else np.zeros_like(vector)

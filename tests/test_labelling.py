@@ -145,7 +145,7 @@ def test_labels_may_be_left_out(tmp_path: Path, labelers: Labelers) -> None:
 
 
 def test_a_tier_that_there_is_not_is_refused() -> None:
-    with pytest.raises(ConfigError, match="use one of embedded, model, uncertain, off"):
+    with pytest.raises(ConfigError, match="input should be 'embedded', 'model', 'uncertain' or 'off'"):
         Settings(labels="guess")  # type: ignore[arg-type]
 
 

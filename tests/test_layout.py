@@ -19,8 +19,9 @@ NOT_PACKAGES = {"tests", "notebooks", "benchmarks", "docs", "scripts", "build", 
 
 # Who may import whom: each package only from those before it.
 LAYERS = [
-    {"errors", "config"},
+    {"errors"},
     {"memory_types"},
+    {"config"},
     {"models", "stores"},
     {"intent"},
     {"retrieval"},

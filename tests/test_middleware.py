@@ -404,7 +404,7 @@ def test_settings_that_are_a_mapping_are_refused_at_construction(memory: Memory)
         lambda: reflection_node(settings=wrong),
         lambda: Memory.open(memory.home / "other", settings=wrong),
     ):
-        with pytest.raises(ConfigError, match=r"(?:settings|prompt) = \{'k': 3\} is of type dict: give \w*Settings"):
+        with pytest.raises(ConfigError, match=r"(?:settings|prompt) = \{'k': 3\}.* \w*Settings"):
             build()
     assert not (memory.home / "other").exists()
 
