@@ -10,24 +10,26 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
-from langgraph.config import get_stream_writer
+from langgraph.config import get_config, get_stream_writer
+from langgraph.errors import GraphBubbleUp
 from langgraph.runtime import get_runtime
 from langgraph.types import Send
 
 from hexamem.agents.contract import Batch, Instruction, Manager, MetaManager, Proposals
 from hexamem.agents.labelling.batches import ReadTask, read_label_task, write_label_batch
-from hexamem.errors import MissingUserError
 from hexamem.graphs.ingest_batches import BatchTakenError, advance, read_batch, waiting_steps
 from hexamem.graphs.ingest_state import (
     IngestContext,
     IngestState,
     ManageInput,
+    Recorded,
     Remembrance,
     as_instruction,
     as_values,
     read_back,
     written,
 )
+from hexamem.graphs.scope import resolve_scope
 from hexamem.memory_types import ITEM_KINDS, ItemKind, MemoryItem
 from hexamem.memory_types.proposals import Outcome, Proposal
 from hexamem.stores.ledger import Ledger, get_items
@@ -66,7 +68,7 @@ class IngestParts:
 
     Attributes:
         ledger: the truth.
-        record: stores messages of a user in a thread, and queues what follows; gives the ids of their steps.
+        record: stores messages of the context's user in a thread, and queues what follows.
         catch_up: labels a user's steps by rules and brings the indexes up to the ledger.
         nearest: ids of the items of these kinds nearest to texts of the user, the nearest first, by kind.
         apply: carries out proposals.
@@ -80,7 +82,7 @@ class IngestParts:
     """
 
     ledger: Ledger
-    record: Callable[[str, Any, str], Sequence[str]]
+    record: Callable[[IngestContext, Any, str], Recorded]
     catch_up: Callable[[str], object]
     nearest: Callable[[str, Sequence[str], Collection[ItemKind]], Mapping[ItemKind, Sequence[str]]]
     apply: Apply
@@ -101,16 +103,11 @@ def node_of(kind: ItemKind) -> str:
 
 
 def _context() -> IngestContext:
-    """What this run is told; a host's own context needs no more than a ``user``."""
+    """The context of this run; a host's own context needs no more than a user."""
     context: object = get_runtime(IngestContext).context
     if isinstance(context, IngestContext) and context.user.strip():
         return context
-    user = context.get("user") if isinstance(context, Mapping) else getattr(context, "user", None)
-    if not isinstance(user, str) or not user.strip():
-        raise MissingUserError(
-            f"the context of the ingest graph has user = {user!r}: invoke it with context=IngestContext(user='alice')"
-        )
-    return IngestContext(user=user)
+    return IngestContext(user=resolve_scope("the ingest graph", get_runtime(), get_config()).user)
 
 
 class IngestNodes:
@@ -133,12 +130,15 @@ class IngestNodes:
 
     def record(self, state: IngestState) -> dict[str, Any]:
         context = _context()
-        messages = state.get("messages")
-        step_ids = (
-            list(self._parts.record(context.user, messages, state.get("thread_id") or "default")) if messages else []
-        )
-        _say("record", context, steps=step_ids)
-        return {"step_ids": step_ids, "batch": [], "instructions": []}
+        recorded = self._parts.record(context, state.get("messages"), state.get("thread_id") or "default")
+        _say("record", context, steps=list(recorded.step_ids))
+        return {
+            "step_ids": list(recorded.step_ids),
+            "visible": list(recorded.visible),
+            "degraded": list(recorded.degraded),
+            "batch": [],
+            "instructions": [],
+        }
 
     def label(self, state: IngestState) -> dict[str, Any]:
         context = _context()
@@ -166,6 +166,8 @@ class IngestNodes:
         batch = self._batch(context, state["batch"])
         try:
             found = tuple(self._parts.meta_manager.route(batch))
+        except GraphBubbleUp:
+            raise
         except Exception as error:  # noqa: BLE001 - whatever a text does to the reader, the batch goes on
             return self._routed(context, batch, (), (f"meta_manager: the reader failed ({type(error).__name__})",))
         if self._parts.single_call is None:
@@ -240,6 +242,8 @@ class IngestNodes:
         nearest = self._items(context, state["nearest"])
         try:
             found = self._parts.managers[kind].propose(batch, as_instruction(state["instruction"]), nearest)
+        except GraphBubbleUp:  # an interrupt: the run goes on when it is answered
+            raise
         except Exception as error:  # noqa: BLE001 - as above: one manager that fails holds up no other
             found = Proposals(degraded=(f"{node_of(kind)}: the reader failed ({type(error).__name__})",))
         return self._managed(context, kind, batch, found)

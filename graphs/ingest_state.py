@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from typing_extensions import TypedDict  # that of typing has no JSON schema before Python 3.12
 
@@ -29,6 +29,7 @@ __all__ = [
     "IngestState",
     "Instructed",
     "ManageInput",
+    "Recorded",
     "Remembrance",
     "as_instruction",
     "as_values",
@@ -43,6 +44,20 @@ class Instructed(TypedDict):
     kind: str
     step_ids: list[str]
     task: str
+
+
+class Recorded(NamedTuple):
+    """What ``record`` stored.
+
+    Attributes:
+        step_ids: of the new steps.
+        visible: ids of the steps that the caller's conversation shows.
+        degraded: what fell back.
+    """
+
+    step_ids: Sequence[str] = ()
+    visible: Sequence[str] = ()
+    degraded: Sequence[str] = ()
 
 
 class Remembrance(TypedDict):
@@ -73,9 +88,17 @@ class IngestInput(TypedDict, total=False):
 
 
 class IngestOutput(TypedDict, total=False):
-    """What the graph gives: ids of the recorded steps, what became of the proposals, and what fell back."""
+    """What the graph gives.
+
+    Attributes:
+        step_ids: of the steps that this run recorded.
+        visible: ids of the steps that the caller's conversation shows; recall leaves them out.
+        remembered: what became of the proposals.
+        degraded: what fell back, in plain words.
+    """
 
     step_ids: list[str]
+    visible: list[str]
     remembered: list[Remembrance]
     degraded: list[str]
 
@@ -84,7 +107,7 @@ class IngestState(IngestInput, total=False):
     """What the nodes give each other.
 
     Attributes:
-        step_ids: of the steps that this run recorded.
+        step_ids, visible: see :class:`IngestOutput`.
         since, reached: ``seq`` up to which steps were managed before this batch, and up to which it reaches.
         batch: ids of the steps that are read together.
         instructions: what the meta-manager asks of the managers.
@@ -96,6 +119,7 @@ class IngestState(IngestInput, total=False):
     """
 
     step_ids: list[str]
+    visible: list[str]
     since: int
     reached: int
     batch: list[str]

@@ -1,48 +1,68 @@
-"""Memory as a node of somebody else's graph: remember what is new, then recall for what was asked.
+"""Memory as a node of another graph: store what is new in its messages, then recall for the user's last one.
 
     START → remember (the write path: record → label → route → managers → apply → project) → recall → END
 
-A parent enters it once or more in a run; what it was given before changes nothing. Both graphs take their user from the
-run, and the parent's checkpointer. They tell what they do as custom stream events.
+A parent enters it once or more in a run; messages that are stored already are not stored again. Both graphs take their user
+from the run, and the parent's checkpointer. Each node writes custom stream events.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
 
 from langchain_core.messages import AnyMessage
-from langchain_core.runnables import RunnableLambda
+from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langgraph.config import get_stream_writer
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
+from langgraph.graph.state import CompiledStateGraph
 from typing_extensions import TypedDict  # that of typing has no JSON schema before Python 3.12
 
+from hexamem.errors import ConfigError
 from hexamem.graphs.ingest_state import IngestContext, IngestInput
-
-if TYPE_CHECKING:
-    from langgraph.graph.state import CompiledStateGraph
+from hexamem.graphs.research_state import ResearchInput, ResearchOutput
 
 __all__ = [
     "HistoryContext",
+    "MemoryContext",
     "MemoryInput",
     "MemoryOutput",
     "MemoryParts",
-    "build_ingest_door",
+    "build_ingest_graph",
     "build_memory_graph",
-    "build_scoped",
+    "build_research_graph",
 ]
 
 
+_READ = "__pregel_read"
+"""Where LangGraph puts the function that reads the parent's channels."""
+
+
+class MemoryContext(TypedDict, total=False):
+    """The context of a run; a host's own context may have more, or be an object with these attributes.
+
+    Attributes:
+        user, user_id: whose memory it is; either.
+        thread_id: the conversation; that of the configuration when left out.
+        agent_id: of the steps that are stored.
+    """
+
+    user: str
+    user_id: str
+    thread_id: str
+    agent_id: str
+
+
 class MemoryInput(TypedDict, total=False):
-    """What the graphs take: the conversation as the host has it, oldest first."""
+    """The input: the conversation as the host has it, oldest first."""
 
     messages: Annotated[list[AnyMessage], add_messages]
 
 
-class IngestDoorOutput(TypedDict, total=False):
-    """What ``ingest_graph`` gives.
+class IngestNodeOutput(TypedDict, total=False):
+    """The output of ``ingest_graph``.
 
     Attributes:
         memory_saved: what was done, as JSON: ``step_ids`` that were stored, ``remembered`` (what became of the
@@ -53,38 +73,38 @@ class IngestDoorOutput(TypedDict, total=False):
 
 
 class MemoryOutput(TypedDict, total=False):
-    """What ``memory_graph`` gives. Where the last message is not the user's, ``memory`` stays as it is in the parent.
+    """The output of ``memory_graph``. Where the last message is not the user's, ``memory`` stays as it is in the parent.
 
     Attributes:
         memory: the delimited data for the system message; empty where there is none.
-        memory_report: what was done, as ``memory_saved`` of :class:`IngestDoorOutput`, and ``recall`` with its hits.
+        memory_report: what was done, as ``memory_saved`` of :class:`IngestNodeOutput`, and ``recall`` with its hits.
     """
 
     memory: str
     memory_report: dict[str, Any]
 
 
-class MemoryState(MemoryInput, IngestDoorOutput, MemoryOutput, total=False):
-    """What the nodes give each other; ``visible`` are the ids of the steps that stand in ``messages``."""
+class MemoryState(MemoryInput, IngestNodeOutput, MemoryOutput, total=False):
+    """The state of both graphs; ``visible`` are the ids of the steps that ``messages`` shows."""
 
     visible: list[str]
 
 
+class ResearchNodeState(ResearchInput, ResearchOutput, total=False):
+    """The state of ``research_graph``."""
+
+
 @dataclass(kw_only=True)
 class HistoryContext(IngestContext):
-    """The context of the write path of one entry. The history goes with it, not with the state: no checkpoint of the
-    write path holds it a second time.
+    """The context of the write path of one entry. The history is in it and not in the state, so that no checkpoint of the
+    write path holds it a second time; a run that resumes gets it from the parent's state again.
 
     Attributes:
         history: the parent's messages.
-        visible: set by ``record``: ids of the steps that stand in the history.
-        told: set by ``record``: what fell back there.
         thread_id, agent_id: of the steps.
     """
 
     history: Sequence[Any] = ()
-    visible: list[str] = field(default_factory=list)
-    told: list[str] = field(default_factory=list)
     thread_id: str = "default"
     agent_id: str | None = None
 
@@ -106,100 +126,114 @@ class MemoryParts:
     close: bool = False
 
 
-def build_ingest_door(parts: MemoryParts) -> CompiledStateGraph[Any, Any, Any, Any]:
+class _IngestGraph(CompiledStateGraph[Any, Any, Any, Any]):
+    """A compiled graph that refuses a parent whose state lacks a channel that it reads or writes: LangGraph drops such
+    values silently."""
+
+    needs: ClassVar[tuple[str, ...]] = ("messages",)
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Any:
+        _check_parent(self.name, self.needs, config)
+        return super().invoke(input, config, **options)
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Any:
+        _check_parent(self.name, self.needs, config)
+        return await super().ainvoke(input, config, **options)
+
+
+class _MemoryGraph(_IngestGraph):
+    needs = ("messages", "memory")
+
+
+def build_ingest_graph(parts: MemoryParts) -> CompiledStateGraph[Any, Any, Any, Any]:
     """START → remember → END: stores what is new in ``messages``."""
-    graph = StateGraph(MemoryState, input_schema=MemoryInput, output_schema=IngestDoorOutput)
+    graph = StateGraph(MemoryState, MemoryContext, input_schema=MemoryInput, output_schema=IngestNodeOutput)
     graph.add_node("remember", _remember(parts))
     graph.add_edge(START, "remember")
     graph.add_edge("remember", END)
-    return graph.compile(name="memory_save")
+    return _IngestGraph(**vars(graph.compile(name="memory_save")))
 
 
 def build_memory_graph(parts: MemoryParts) -> CompiledStateGraph[Any, Any, Any, Any]:
     """START → remember → recall → END: stores what is new in ``messages``, then recalls for the user's last one."""
 
     def recall(state: MemoryState) -> dict[str, Any]:
+        report = state.get("memory_saved") or {}
         query = _asked(state.get("messages") or [])
         if not query:
-            return {"memory_report": state.get("memory_saved") or {}}
-        text, found, degraded = parts.recall(query, state.get("visible") or [])
-        report = state.get("memory_saved") or {}
-        get_stream_writer()({"stage": "recall", "recall": dict(found), "degraded": list(degraded)})
-        told = list(dict.fromkeys([*report.get("degraded", ()), *degraded]))
-        return {"memory": text, "memory_report": {**report, "recall": dict(found), "degraded": told}}
+            return {"memory_report": report}
+        text, recalled, degraded = parts.recall(query, state.get("visible") or [])
+        get_stream_writer()({"stage": "recall", "recall": dict(recalled), "degraded": list(degraded)})
+        fallbacks = list(dict.fromkeys([*report.get("degraded", ()), *degraded]))
+        return {"memory": text, "memory_report": {**report, "recall": dict(recalled), "degraded": fallbacks}}
 
-    graph = StateGraph(MemoryState, input_schema=MemoryInput, output_schema=MemoryOutput)
+    graph = StateGraph(MemoryState, MemoryContext, input_schema=MemoryInput, output_schema=MemoryOutput)
     graph.add_node("remember", _remember(parts))
     graph.add_node("recall", recall)
     graph.add_edge(START, "remember")
     graph.add_edge("remember", "recall")
     graph.add_edge("recall", END)
-    return graph.compile(name="memory")
+    return _MemoryGraph(**vars(graph.compile(name="memory")))
 
 
-def build_scoped(
-    inner: CompiledStateGraph[Any, Any, Any, Any],
-    name: str,
-    context: Callable[[], Any],
-    schemas: tuple[type[Any], type[Any]],
+def build_research_graph(
+    inner: CompiledStateGraph[Any, Any, Any, Any], context: Callable[[], Any]
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
-    """A graph of one node that runs another one with a context of its own, made at each entry.
+    """START → research → END: runs the research graph with a context made at each entry."""
 
-    Args:
-        inner: the graph. name: of the node, and the graph.
-        context: makes the context.
-        schemas: of input and output.
-    """
-    given, output = schemas
-
-    def run(state: Any) -> Any:
+    def run(state: ResearchNodeState) -> Any:
         return inner.invoke(state, context=context())
 
-    async def arun(state: Any) -> Any:
+    async def arun(state: ResearchNodeState) -> Any:
         return await inner.ainvoke(state, context=context())
 
-    make: Any = TypedDict
-    takes, gives = (get_type_hints(one) for one in (given, output))
-    state, input_schema, output_schema = (
-        make(f"{name}_{what}", fields, total=False)
-        for what, fields in (("state", {**takes, **gives}), ("input", takes), ("output", gives))
-    )
-    graph = StateGraph(state, input_schema=input_schema, output_schema=output_schema)
-    graph.add_node(name, RunnableLambda(run, arun, name=name))
-    graph.add_edge(START, name)
-    graph.add_edge(name, END)
-    return graph.compile(name=name)
+    graph = StateGraph(ResearchNodeState, MemoryContext, input_schema=ResearchInput, output_schema=ResearchOutput)
+    graph.add_node("research", RunnableLambda(run, arun, name="research"))
+    graph.add_edge(START, "research")
+    graph.add_edge("research", END)
+    return graph.compile(name="research")
+
+
+def _check_parent(name: str, needs: Sequence[str], config: RunnableConfig | None) -> None:
+    """Raise ConfigError where the graph is a node of a parent whose state has not the channels."""
+    read = ((config or {}).get("configurable") or {}).get(_READ)
+    if read is None:  # not a node, or a version of LangGraph that reads channels otherwise
+        return
+    for channel in needs:
+        try:
+            read(channel)
+        except KeyError:
+            raise ConfigError(
+                f"the state of the graph that runs {name!r} as a node has no `{channel}`: add it, e.g. "
+                "class State(MessagesState): memory: str"
+            ) from None
 
 
 def _remember(parts: MemoryParts) -> RunnableLambda[Any, Any]:
     """The node that runs the write path on the parent's messages."""
     ingest = parts.ingest
 
-    def given(context: HistoryContext) -> IngestInput:
-        # ``record`` takes the messages from the context; the state only says that there are some.
-        return IngestInput(messages=bool(context.history), thread_id=context.thread_id, close=parts.close)
+    def prepare(state: MemoryState) -> tuple[IngestInput, HistoryContext]:
+        context = parts.context(state.get("messages") or [])
+        return IngestInput(thread_id=context.thread_id, close=parts.close), context
 
-    def told(context: HistoryContext, output: Mapping[str, Any]) -> dict[str, Any]:
-        degraded = list(dict.fromkeys([*context.told, *(output.get("degraded") or ())]))
-        report = {
-            "step_ids": list(output.get("step_ids") or ()),
-            "remembered": list(output.get("remembered") or ()),
-            "degraded": degraded,
-        }
-        return {"visible": context.visible, "memory_saved": report}
+    def report(output: Mapping[str, Any]) -> dict[str, Any]:
+        saved = {name: list(output.get(name) or ()) for name in ("step_ids", "remembered")}
+        degraded = list(dict.fromkeys(output.get("degraded") or ()))
+        return {"visible": list(output.get("visible") or ()), "memory_saved": {**saved, "degraded": degraded}}
 
     def remember(state: MemoryState) -> dict[str, Any]:
-        context = parts.context(state.get("messages") or [])
-        return told(context, ingest.invoke(given(context), context=context))
+        taken, context = prepare(state)
+        return report(ingest.invoke(taken, context=context))
 
     async def aremember(state: MemoryState) -> dict[str, Any]:
-        context = parts.context(state.get("messages") or [])
-        return told(context, await ingest.ainvoke(given(context), context=context))
+        taken, context = prepare(state)
+        return report(await ingest.ainvoke(taken, context=context))
 
     return RunnableLambda(remember, aremember, name="remember")
 
 
 def _asked(messages: Sequence[Any]) -> str:
-    """What the user said last; empty where the last message is not theirs, or has no words."""
+    """The user's last message; empty where the last message is not theirs, or has no words."""
     last = messages[-1] if messages else None
     return str(last.text).strip() if last is not None and last.type == "human" else ""

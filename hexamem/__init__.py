@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from hexamem.experience.side_effects import mark_side_effects
     from hexamem.graphs.experience import add_reflection
     from hexamem.graphs.experience_middleware import ExperienceMiddleware
+    from hexamem.graphs.scope import MemoryScope
     from hexamem.hiding import redact_messages
     from hexamem.labels import UserLabels
     from hexamem.memory import Memory
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
     from hexamem.middleware import MemoryMiddleware, MiddlewareSettings
     from hexamem.prompting import PromptSettings
     from hexamem.retrieval.strategies import STRATEGIES
-    from hexamem.scoping import MemoryScope
     from hexamem.stores.chroma_store import ChromaStore
     from hexamem.subgraphs import ingest_graph, memory_graph, research_graph
     from hexamem.tools.memory_tools import memory_tools
@@ -65,7 +65,7 @@ _HOME = {
     "ChromaStore": ".stores.chroma_store",
     "ExperienceMiddleware": ".graphs.experience_middleware",
     "MemoryMiddleware": ".middleware",
-    "MemoryScope": ".scoping",
+    "MemoryScope": ".graphs.scope",
     "MiddlewareSettings": ".middleware",
     "PromptSettings": ".prompting",
     "VaultMiddleware": ".tools.vault_middleware",

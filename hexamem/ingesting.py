@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hexamem.graphs.ingest_nodes import IngestParts
+    from hexamem.graphs.ingest_state import IngestContext
     from hexamem.memory import Memory
     from hexamem.models import Models, UsageMeter
 
@@ -388,10 +389,19 @@ class Ingesting:
 
             made["embed"] = reads.embed_documents if settings.labels != "off" else None
             made["single_call"] = SingleCall(model, managers, made["embed"], method=method)
+
+        from hexamem.graphs.ingest_state import Recorded
+
+        def record(run: IngestContext, messages: Any, thread_id: str) -> Recorded:
+            if not messages:
+                return Recorded()
+            stored = memory.user(run.user).remember(messages, thread_id=thread_id)
+            return Recorded(stored.step_ids, degraded=stored.degraded)
+
         most, small = (_NEAR, _NEAR) if self.by_model else (_NEAR_EMBEDDED, _SMALL)
         return IngestParts(
             ledger=memory.ledger,
-            record=lambda user, messages, thread: memory.user(user).remember(messages, thread_id=thread).step_ids,
+            record=record,
             catch_up=self._catch_up,
             nearest=partial(nearest_items, memory.ledger, memory.vectors, memory.embedder, most=most, small=small),
             apply=partial(applier.apply, find_secrets=settings.find_secrets),

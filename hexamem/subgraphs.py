@@ -11,12 +11,19 @@ from langgraph.runtime import get_runtime
 
 from hexamem.aligning import catch_up_thread
 from hexamem.errors import ConfigError
-from hexamem.graphs.ingest import ingest_graph as build_ingest_graph
-from hexamem.graphs.memory_graph import HistoryContext, MemoryParts, build_ingest_door, build_memory_graph, build_scoped
-from hexamem.graphs.research_state import ResearchContext, ResearchInput, ResearchOutput
+from hexamem.graphs.ingest import ingest_graph as build_write_path
+from hexamem.graphs.ingest_state import IngestContext, Recorded
+from hexamem.graphs.memory_graph import (
+    HistoryContext,
+    MemoryParts,
+    build_ingest_graph,
+    build_memory_graph,
+    build_research_graph,
+)
+from hexamem.graphs.research_state import ResearchContext
+from hexamem.graphs.scope import MemoryScope, ScopeResolver, resolve_scope
 from hexamem.memory_types.settings import check_settings
 from hexamem.prompting import PromptSettings, recall_for_prompt
-from hexamem.scoping import MemoryScope, ScopeResolver, resolve_scope
 
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
@@ -45,10 +52,11 @@ def memory_graph(
     :mod:`hexamem.aligning`). With this node alone an agent's reply is stored at the next turn; put
     :func:`ingest_graph` after the agent to store it in the same run.
 
-    The parent's state needs ``messages`` and ``memory: str``; ``memory_report: dict`` is optional and tells what was
-    stored and recalled, and why. The run's context needs a ``user``: ``invoke(…, context={"user": "alice"})``. The thread is
+    The parent's state needs ``messages`` and ``memory: str``; a run in a state without them raises ConfigError.
+    ``memory_report: dict`` is optional: what was stored and recalled, and why. The run names the user:
+    ``invoke(…, context={"user": "alice"})``, or ``user_id`` in the context or in ``config["configurable"]``. The thread is
     ``config["configurable"]["thread_id"]``, which a checkpointer needs too. The parent's checkpointer is inherited, and
-    ``stream_mode="custom"`` with ``subgraphs=True`` tells what each node does.
+    ``stream_mode="custom"`` with ``subgraphs=True`` gives the events of each node.
 
     Args:
         memory: an open memory; the graph is of use while it is open.
@@ -74,7 +82,7 @@ def ingest_graph(
     same run. It gives ``memory_saved``: ids of the stored steps, what was learned, what fell back. Arguments, user and
     errors are those of :func:`memory_graph`.
     """
-    return build_ingest_door(_parts(memory, "ingest_graph", PromptSettings(), scope, manage))
+    return build_ingest_graph(_parts(memory, "ingest_graph", PromptSettings(), scope, manage))
 
 
 def research_graph(memory: Memory, *, scope: ScopeResolver | None = None) -> CompiledStateGraph[Any, Any, Any, Any]:
@@ -87,43 +95,43 @@ def research_graph(memory: Memory, *, scope: ScopeResolver | None = None) -> Com
     Raises:
         MissingUserError: from a run that names no user.
     """
-    inner = memory.researching.graph()
 
     def context() -> ResearchContext:
         return ResearchContext(user=_scope("research_graph", scope).user)
 
-    return build_scoped(inner, "research", context, (ResearchInput, ResearchOutput))
+    return build_research_graph(memory.researching.graph(), context)
 
 
 def _parts(
-    memory: Memory, door: str, settings: PromptSettings, scope: ScopeResolver | None, manage: Manage | None
+    memory: Memory, caller: str, settings: PromptSettings, scope: ScopeResolver | None, manage: Manage | None
 ) -> MemoryParts:
     chosen = manage or ("background" if memory.settings.background else "full")
     if chosen not in get_args(Manage):
-        raise ConfigError(f"{door}: manage = {manage!r}: use one of {', '.join(get_args(Manage))}")
+        raise ConfigError(f"{caller}: manage = {manage!r}: use one of {', '.join(get_args(Manage))}")
     inline = memory.ingesting.on and chosen != "background"
     write_path = memory.ingesting._parts()
     full = write_path.full if inline else _NEVER
 
     def context(messages: Sequence[Any]) -> HistoryContext:
-        found = _scope(door, scope)
+        found = _scope(caller, scope)
         return HistoryContext(user=found.user, history=messages, thread_id=found.thread_id, agent_id=found.agent_id)
 
     def recall(query: str, visible: Sequence[str]) -> tuple[str, Mapping[str, Any], Sequence[str]]:
-        user = memory.user(_scope(door, scope).user)
+        user = memory.user(_scope(caller, scope).user)
         found = recall_for_prompt(user, query, settings, visible=visible)
         return found.text, found.recall, found.degraded
 
-    def record(user: str, _: Any, thread_id: str) -> Sequence[str]:
-        run = get_runtime(HistoryContext).context
-        caught = catch_up_thread(memory.user(user), run.history, thread_id, agent_id=run.agent_id)
-        run.visible = sorted(caught.visible)
-        run.told += [*caught.degraded, *(caught.stored.degraded if caught.stored is not None else ())]
-        return caught.new
+    def record(run: IngestContext, _: Any, thread_id: str) -> Recorded:
+        assert isinstance(run, HistoryContext)
+        if not run.history:
+            return Recorded()
+        caught = catch_up_thread(memory.user(run.user), run.history, thread_id, agent_id=run.agent_id)
+        degraded = [*caught.degraded, *(caught.stored.degraded if caught.stored is not None else ())]
+        return Recorded(list(caught.new), sorted(caught.visible), degraded)
 
-    ingest = build_ingest_graph(replace(write_path, record=record, full=full))
+    ingest = build_write_path(replace(write_path, record=record, full=full))
     return MemoryParts(ingest=ingest, context=context, recall=recall, close=inline and chosen == "now")
 
 
-def _scope(door: str, resolver: ScopeResolver | None) -> MemoryScope:
-    return resolve_scope(door, get_runtime(), get_config(), resolver)
+def _scope(caller: str, resolver: ScopeResolver | None) -> MemoryScope:
+    return resolve_scope(caller, get_runtime(), get_config(), resolver)

@@ -292,7 +292,7 @@ def test_as_a_subgraph_it_needs_no_more_than_a_context_with_a_user(memory: Memor
 
 @pytest.mark.parametrize("context", [SimpleNamespace(), SimpleNamespace(user=" "), {}, None])
 def test_without_a_user_it_is_refused(memory: Memory, context: Any) -> None:
-    with pytest.raises(MissingUserError, match="IngestContext"):
+    with pytest.raises(MissingUserError, match="does not know whose memory"):
         memory.ingesting.graph().invoke({"messages": ["hi"]}, context=context)
     assert memory.users() == []
 

@@ -60,7 +60,6 @@ LAYERS = [
         "chat_replies",
         "hiding",
         "prompting",
-        "scoping",
         "subgraphs",
     },
     {"tools", "middleware", "chatting", "served", "cli", "evals"},

@@ -11,6 +11,7 @@ from blockbuster import blockbuster_ctx
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
+from typing_extensions import TypedDict
 
 from hexamem import Memory, MemoryScope, PromptSettings, Settings, ingest_graph, memory_graph, research_graph
 from hexamem.errors import ConfigError, MissingUserError
@@ -171,11 +172,73 @@ def test_threads_of_a_user_are_kept_apart(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize("build", [memory_graph, ingest_graph, research_graph])
-@pytest.mark.parametrize("context", [None, {}, {"user": ""}, {"user_id": "alice"}])
+@pytest.mark.parametrize("context", [None, {}, {"user": ""}, {"user_id": " "}])
 def test_a_context_without_a_user_fails_and_says_what_to_pass(memory: Memory, build: Any, context: Any) -> None:
     with pytest.raises(MissingUserError, match=r"context=\{'user': 'alice'\}"):
         build(memory).invoke({"messages": [HumanMessage("x")], "question": "x"}, context=context)
     assert memory.users() == []
+
+
+@pytest.mark.parametrize(
+    ("context", "configurable"),
+    [
+        ({"user_id": "alice"}, {}),
+        (None, {"user_id": "alice"}),
+        (None, {"langgraph_user_id": "alice"}),
+        ({"user": "alice", "user_id": "bob"}, {"user_id": "carol"}),
+    ],
+)
+def test_the_user_is_taken_from_the_context_then_from_the_configuration(
+    memory: Memory, context: Any, configurable: dict[str, str]
+) -> None:
+    run: Any = {"configurable": configurable}
+    for build in (memory_graph, ingest_graph):
+        build(memory).invoke({"messages": [HumanMessage("Hi")]}, run, context=context)
+    assert memory.users() == ["alice"]
+    assert research_graph(memory).invoke({"question": "Hi"}, run, context=context)["research"]
+
+
+def test_a_state_without_messages_is_refused(memory: Memory) -> None:
+    class Wrong(TypedDict):
+        text: str
+        memory: str
+
+    for build in (memory_graph, ingest_graph):
+        builder = StateGraph(Wrong)
+        builder.add_node("memory", build(memory))
+        builder.add_edge(START, "memory")
+        with pytest.raises(ConfigError, match="has no `messages`"):
+            builder.compile().invoke({"text": "Hi"}, context=ALICE)
+
+
+def test_a_state_without_memory_is_refused(memory: Memory) -> None:
+    builder = StateGraph(MessagesState)
+    builder.add_node("memory", memory_graph(memory))
+    builder.add_edge(START, "memory")
+    with pytest.raises(ConfigError, match="has no `memory`"):
+        builder.compile().invoke({"messages": [HumanMessage("Hi")]}, context=ALICE)
+
+
+def test_a_run_that_resumes_after_a_failure_does_not_recall_its_own_messages(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catch_up, failures = memory.projector.catch_up, [OSError("disk")]
+
+    def failing_once(*arguments: Any, **options: Any) -> Any:
+        if failures:
+            raise failures.pop()
+        return catch_up(*arguments, **options)
+
+    graph = parent(memory).compile(checkpointer=InMemorySaver())
+    memory.user("alice").remember("Mia lives in Porto.")
+    monkeypatch.setattr(memory.projector, "catch_up", failing_once)
+    messages = [HumanMessage("Ann moved to Porto too."), AIMessage("Nice."), HumanMessage("Who lives in Porto?")]
+    with pytest.raises(OSError, match="disk"):
+        graph.invoke({"messages": messages}, thread(), context=ALICE)
+    out = graph.invoke(None, thread(), context=ALICE)
+    assert "Mia lives in Porto" in out["memory"]
+    assert "Ann moved" not in out["memory"]
+    assert said(memory, thread_id="t") == [*(message.text for message in messages), "Noted: Who lives in Porto?"]
 
 
 def test_settings_that_are_a_mapping_are_refused_when_the_graph_is_built(memory: Memory) -> None:

@@ -16,9 +16,9 @@ from hexamem.agents.integrator import IntegrationReply
 from hexamem.agents.planner import PlanReply
 from hexamem.agents.reflector import ReflectionReply
 from hexamem.graphs.research_state import CALLS_A_ROUND, ResearchSettings
+from hexamem.graphs.scope import MemoryScope
 from hexamem.memory_types.research import SearchRequest
 from hexamem.models.schemas import check_strict, strict_schema
-from hexamem.scoping import MemoryScope
 from hexamem.tools.operations import OPERATIONS, OperationCall
 
 from .scripted_server import Reply, Request, ScriptedServer, ServerFactory, loopback_only, scripted_server  # noqa: F401

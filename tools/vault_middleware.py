@@ -21,9 +21,9 @@ from pydantic import PrivateAttr
 
 from hexamem.aligning import MEMORY_TOOLS
 from hexamem.errors import ConfigError, HexamemError, NotFoundError
+from hexamem.graphs.scope import ScopeResolver, resolve_scope
 from hexamem.memory_types import Sensitivity, VaultItem
 from hexamem.memory_types.times import shown
-from hexamem.scoping import ScopeResolver, resolve_scope
 from hexamem.stores.ledger import whole_words
 from hexamem.stores.ledger.vault import list_secrets
 from hexamem.stores.secrets import reference

@@ -30,17 +30,21 @@ ScopeResolver: TypeAlias = Callable[[Any], "MemoryScope | str"]
 """Tells from a run's ``Runtime`` (in tools, its ``ToolRuntime``) whose memory it is: a scope, or the user's name."""
 
 
+_CONFIGURED = ("user_id", "langgraph_user_id")
+
+
 def resolve_scope(
-    door: str, runtime: Any, config: Mapping[str, Any] | None = None, resolver: ScopeResolver | None = None
+    caller: str, runtime: Any, config: Mapping[str, Any] | None = None, resolver: ScopeResolver | None = None
 ) -> MemoryScope:
     """The scope of a run.
 
-    The user is ``user`` of ``runtime.context``, which may be a mapping or any object. The thread is ``thread_id`` of the
-    context, else that of ``config["configurable"]``, as a host with a checkpointer gives it, else ``"default"``; the
-    agent is ``agent_id`` of the context. A resolver takes the place of the context.
+    The user is, in this order: ``user`` or ``user_id`` of ``runtime.context``, which may be a mapping or any object; then
+    ``user_id`` or ``langgraph_user_id`` of ``config["configurable"]``. The thread is ``thread_id`` of the context, else that
+    of ``config["configurable"]``, as a host with a checkpointer gives it, else ``"default"``; the agent is ``agent_id`` of
+    the context. A resolver takes the place of the context.
 
     Args:
-        door: what asks, for the message of the error.
+        caller: what asks, for the message of the error.
         runtime: the run's ``Runtime`` or ``ToolRuntime``; its ``context`` is read.
         config: the run's configuration.
         resolver: see :data:`ScopeResolver`.
@@ -53,26 +57,33 @@ def resolve_scope(
     configured = (config or {}).get("configurable") or {}
     thread = configured.get("thread_id") or "default"
     if resolver is not None:
-        found = resolver(runtime)
-        if isinstance(found, MemoryScope):
-            return _checked(door, found.user, found.thread_id, found.agent_id, "scope= gave")
-        return _checked(door, found, thread, None, "scope= gave")
-    user = _field(context, "user")
-    return _checked(door, user, _field(context, "thread_id") or thread, _field(context, "agent_id"), "the context has")
+        resolved = resolver(runtime)
+        if isinstance(resolved, MemoryScope):
+            return _checked(caller, resolved.user, resolved.thread_id, resolved.agent_id, "scope= returned")
+        return _checked(caller, resolved, thread, None, "scope= returned")
+    user: Any = None
+    for holder, name in ((context, "user"), (context, "user_id"), *((configured, name) for name in _CONFIGURED)):
+        user = user if user is not None else _field(holder, name)
+    return _checked(
+        caller,
+        user,
+        _field(context, "thread_id") or thread,
+        _field(context, "agent_id"),
+        "context and configuration have",
+    )
 
 
 def _field(context: object, name: str) -> Any:
     return context.get(name) if isinstance(context, Mapping) else getattr(context, name, None)
 
 
-def _checked(door: str, user: object, thread_id: object, agent_id: object, source: str) -> MemoryScope:
+def _checked(caller: str, user: object, thread_id: object, agent_id: object, source: str) -> MemoryScope:
     if not isinstance(user, str) or not user.strip():
         raise MissingUserError(
-            f"{door} does not know whose memory it works on: {source} user = {user!r}. Give the run a context with a "
-            "user, invoke(…, context={'user': 'alice'}), or build it with scope=, a function that tells the user "
-            "from the runtime"
+            f"{caller} does not know whose memory it works on: {source} user = {user!r}. Pass the user with the run, "
+            "invoke(…, context={'user': 'alice'}), or build it with scope=, a function from the runtime to the user"
         )
     for name, value in (("thread_id", thread_id), ("agent_id", agent_id)):
         if value is not None and not isinstance(value, str):
-            raise InvalidInputError(f"{door}: {name} = {value!r} of the run is no text; give a string")
+            raise InvalidInputError(f"{caller}: {name} = {value!r} of the run is no text; give a string")
     return MemoryScope(user=user, thread_id=str(thread_id or "default"), agent_id=str(agent_id) if agent_id else None)
