@@ -146,3 +146,16 @@ def test_without_the_model_messages_are_stored_and_found_by_their_words(tmp_path
         assert any("keywords alone" in line and "install hexamem again" in line for line in found.degraded)
     with Memory.open(tmp_path / "home") as memory:
         assert memory.user("ana").recall("Which dog do we have?").degraded == ()
+
+
+@given(
+    st.lists(
+        st.sampled_from(["Idris", "Arbour Lane", "Biscuit", "Tomasz", "Kirwan Row", "espresso", "seventeenth"]),
+        min_size=2,
+    )
+)
+@settings(max_examples=30, deadline=None)
+def test_the_subject_of_a_sentence_is_made_of_whole_words(words: list[str]) -> None:
+    sentence = " ".join(words)
+    (subject,) = open_heads().subjects([sentence])
+    assert set(subject.split()) <= set(sentence.split())

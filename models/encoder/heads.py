@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from functools import cache
+from unicodedata import east_asian_width
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,7 +77,17 @@ class Heads:
             last += 1
         if float(shares[first : last + 1].sum()) < _CLEAR:
             return ""
-        return sentence[int(encoded.offsets[first, 0]) : int(encoded.offsets[last, 1])].strip()
+        start, end = int(encoded.offsets[first, 0]), int(encoded.offsets[last, 1])
+        while start > 0 and _one_word(sentence[start - 1 : start + 1]):  # a token may be a part of a word
+            start -= 1
+        while 0 < end < len(sentence) and _one_word(sentence[end - 1 : end + 1]):
+            end += 1
+        return sentence[start:end].strip()
+
+
+def _one_word(pair: str) -> bool:
+    """Whether two neighbouring characters belong to one word; ideographs are words of their own."""
+    return all(character.isalnum() and east_asian_width(character) not in "WF" for character in pair)
 
 
 @cache
