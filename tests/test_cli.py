@@ -123,7 +123,7 @@ def write_lines(path: Path, lines: list[Any]) -> Path:
 
 def started(*words: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
     """A command in a process of its own."""
-    command = [sys.executable, "-m", "hexamem.cli", *map(str, words)]
+    command = [sys.executable, "-m", "hexamem", *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, **options)
 
 
@@ -262,7 +262,7 @@ def test_a_home_held_by_another_process_is_refused(run: Runner, home: Path) -> N
     from hexamem import Memory
 
     with Memory.open(home):
-        command = [*python(), "-m", "hexamem.cli", "users", "--home", str(home)]
+        command = [*python(), "-m", "hexamem", "users", "--home", str(home)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
@@ -375,7 +375,7 @@ def test_a_signal_while_it_waits_for_input_exits_130(kept: Path) -> None:
 def test_a_closed_pipe_is_quiet(kept: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    command = [sys.executable, "-m", "hexamem.cli", "steps", "--user", "alice", "--home", str(kept)]
+    command = [sys.executable, "-m", "hexamem", "steps", "--user", "alice", "--home", str(kept)]
     try:
         done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, timeout=300, check=False)
     finally:

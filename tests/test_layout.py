@@ -63,6 +63,7 @@ LAYERS = [
         "subgraphs",
     },
     {"tools", "middleware", "chatting", "served", "cli", "evals"},
+    {"__main__"},
 ]
 
 

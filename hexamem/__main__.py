@@ -1,4 +1,4 @@
-"""``python -m hexamem.cli``."""
+"""The command line: ``python -m hexamem``."""
 
 import sys
 
