@@ -41,7 +41,6 @@ _ALGORITHM = "2"  # part of the fingerprint; raise it when the code gives other 
 _COMPARED_CHARACTERS = 4_000  # of each text in late interaction; a long text would hold some likeness of any word
 _CHUNK_TEXTS = 1024
 _CHUNK_CHARACTERS = 262_144
-_SPARSE_FROM = 4_096  # word pieces of a batch
 _MANY_PIECES = 2_048  # from here on it is cheaper to count the distinct pieces than to gather each one
 
 
@@ -213,26 +212,12 @@ class StaticEmbedder(Embedder):
             pieces[i] = []
             lengths[i] = 0
         flat = np.fromiter(chain.from_iterable(pieces), np.int64, int(lengths.sum()))
-        if len(flat) >= _SPARSE_FROM:
-            out += self._summed_sparsely(flat, lengths)
-            return
         rows = self._piece_rows(flat)
         rows[flat == self._unknown_id] = 0.0
         filled = np.flatnonzero(lengths)
         if len(filled):
             # Empty texts are left out: reduceat would give them their neighbour's first row.
             out[filled] += np.add.reduceat(rows, (np.cumsum(lengths) - lengths)[filled], axis=0)
-
-    def _summed_sparsely(self, flat: NDArray[np.int64], lengths: NDArray[np.int64]) -> FloatArray:
-        """The sum of the rows of each text's pieces: a sparse product reads each distinct row once."""
-        from scipy.sparse import csr_array  # takes a tenth of a second, which a single query is spared
-
-        ids, places = np.unique(flat, return_inverse=True)
-        rows = self._piece_rows(ids)
-        rows[ids == self._unknown_id] = 0.0
-        starts = np.concatenate(([0], np.cumsum(lengths)))
-        counts = csr_array((np.ones(len(flat), np.float32), places, starts), shape=(len(lengths), len(ids)))
-        return np.asarray(counts @ rows, dtype=np.float32)
 
     def _without_unknown(self, ids: Iterable[int]) -> NDArray[np.int64]:
         return np.fromiter((i for i in ids if i != self._unknown_id), np.int64)
