@@ -123,11 +123,7 @@ def load(*, validation: bool, without: int | None = None) -> Part:
     """
     return Part(
         conversations=[
-            *(
-                read_conversation(path)
-                for path in _part("open", validation)
-                if without is None or half(path) != without
-            ),
+            *(read_conversation(path) for path in _part("open", validation) if without is None or half(path) != without),
             *(
                 read_trajectory(path)
                 for path in _part("trajectories", validation, "*_turns.jsonl")
