@@ -40,7 +40,7 @@ def main() -> None:
         torch.set_num_threads(arguments.threads)
     work = arguments.work / arguments.base
     work.mkdir(parents=True, exist_ok=True)
-    train, validation = load(validation=False, without=arguments.without), load(validation=True)
+    train, validation = load(validation=False), load(validation=True)
     counts = {name: _counts(part) for name, part in (("train", train), ("validation", validation))}
     print(json.dumps(counts), flush=True)
     transformer, tokenizer, added_from = load_base(arguments.base, work)
@@ -135,9 +135,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument(
         "--check", type=Path, nargs="*", default=[], help="conversations to measure at the end, not to choose by"
-    )
-    parser.add_argument(
-        "--without", type=int, choices=(0, 1), help="leave out half of the conversations: for scripts/train_ranking.py"
     )
     parser.add_argument("--no-export", action="store_true")
     parser.add_argument("--quick", action="store_true", help="leave out the measurement before training")

@@ -115,20 +115,12 @@ def read_json(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def load(*, validation: bool, without: int | None = None) -> Part:
-    """The validation part, or all that is neither validation nor sealed.
-
-    Args:
-        without: 0 or 1 leaves out the conversations and trajectories of that half: see :func:`half`.
-    """
+def load(*, validation: bool) -> Part:
+    """The validation part, or all that is neither validation nor sealed."""
     return Part(
         conversations=[
-            *(read_conversation(path) for path in _part("open", validation) if without is None or half(path) != without),
-            *(
-                read_trajectory(path)
-                for path in _part("trajectories", validation, "*_turns.jsonl")
-                if without is None or half(path) != without
-            ),
+            *(read_conversation(path) for path in _part("open", validation)),
+            *(read_trajectory(path) for path in _part("trajectories", validation, "*_turns.jsonl")),
         ],
         messages=[message for path in _part("sentences", validation) for message in _messages(path)],
         pairs=[
@@ -143,11 +135,6 @@ def load(*, validation: bool, without: int | None = None) -> Part:
 def validation_files(folder: str, pattern: str = "*.json") -> list[Path]:
     """The files of a set that make up its validation part."""
     return [path for path in files(folder, pattern) if _number(path) % _SHARES.get(folder, 5) == 0]
-
-
-def half(path: Path) -> int:
-    """0 or 1: the half of the corpus in which a conversation is left out, where the ranking is trained by halves."""
-    return _number(path) // 1000 % 2
 
 
 def _part(folder: str, validation: bool, pattern: str = "*.json") -> Sequence[Path]:
