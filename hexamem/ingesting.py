@@ -364,7 +364,6 @@ class Ingesting:
         applier = Applier(
             memory.ledger,
             memory.cipher,
-            reads.embed_documents,
             media=memory.media,
             projector=memory.projector,
         )

@@ -12,16 +12,14 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from hexamem.agents.applying.duplicates import FactComparer
 from hexamem.agents.applying.evidence import check_evidence
 from hexamem.agents.applying.item_changes import ItemChanges
-from hexamem.agents.applying.item_edits import Checked
+from hexamem.agents.applying.item_edits import CheckedProposal
 from hexamem.agents.applying.proposal_values import read_values
 from hexamem.agents.contract import Batch
 from hexamem.errors import InvalidInputError, NotFoundError
-from hexamem.intent.contract import Embed
 from hexamem.memory_types.proposals import Evidence, Outcome, Proposal
-from hexamem.stores.applying import Cleaned, Cleaner, KnownItems, first_said
+from hexamem.stores.applying import Cleaned, Cleaner, first_said
 from hexamem.stores.ledger import Ledger, Redaction, Transaction, get_steps
 from hexamem.stores.ledger.vault import known_secrets, list_secrets
 from hexamem.stores.media import MediaStore
@@ -48,15 +46,11 @@ class Applier:
     """Applies the proposals of a batch to a user's memory. Safe to use from several threads.
 
     Args:
-        embed: n texts → ``(n, d)`` unit rows; used where words alone do not decide whether two texts state one fact.
         media, projector: stores from which a secret is redacted as well.
     """
 
-    def __init__(
-        self, ledger: Ledger, cipher: Cipher, embed: Embed, *, media: MediaStore, projector: Projector
-    ) -> None:
-        self._ledger, self._cipher, self._embed = ledger, cipher, embed
-        self._media, self._projector = media, projector
+    def __init__(self, ledger: Ledger, cipher: Cipher, *, media: MediaStore, projector: Projector) -> None:
+        self._ledger, self._cipher, self._media, self._projector = ledger, cipher, media, projector
 
     def apply(
         self,
@@ -103,7 +97,7 @@ class Applier:
         notes: list[str] = []
         with (transaction or (lambda: self._ledger.write(user, create=False)))() as tx:
             if proposals:
-                run = _Run(tx, self._cipher, FactComparer(self._embed), batch, proposals, secrets, find_secrets)
+                run = _Run(tx, self._cipher, batch, proposals, secrets, find_secrets)
                 for proposal in proposals:
                     why = refused.get(id(proposal))
                     outcomes.append(run.apply(proposal, actor) if why is None else Outcome(refused=why))
@@ -194,7 +188,6 @@ class _Run:
         self,
         tx: Transaction,
         cipher: Cipher,
-        facts: FactComparer,
         batch: Batch,
         proposals: Sequence[Proposal],
         secrets: Mapping[str, Redaction],
@@ -202,7 +195,7 @@ class _Run:
     ) -> None:
         self._tx, self._cipher, self._batch, self._proposals = tx, cipher, batch, proposals
         self._secrets, self._find = secrets, find
-        self.changes = ItemChanges(tx, KnownItems(tx), cipher, facts, batch.zone)
+        self.changes = ItemChanges(tx, cipher, batch.zone)
         self.notes: list[str] = []
         cited = {evidence.step_id for proposal in proposals for evidence in proposal.evidence}
         cited &= {heard.step.id for heard in batch.steps}
@@ -240,7 +233,7 @@ class _Run:
         values, reason = _deep_without(proposal.values, hidden), _without(proposal.reason, hidden)
         return proposal.changed(evidence=tuple(quotes), values=values, reason=reason)
 
-    def _checked(self, proposal: Proposal, actor: str) -> Checked:
+    def _checked(self, proposal: Proposal, actor: str) -> CheckedProposal:
         """The proposal with its evidence verified, and its values read and cleaned."""
         evidence = check_evidence(self._batch, proposal, self._steps)
         if evidence.refused or evidence.stated_at is None:
@@ -254,13 +247,9 @@ class _Run:
         redaction = self._secrets.get(proposal.secret) if proposal.secret is not None else None
         references = {found.id for source in evidence.sources for found in find_references(source.quote)}
         only_reference = next(iter(references)) if proposal.kind == "vault" and len(references) == 1 else None
-        return Checked(
-            operation=proposal.operation,
-            kind=proposal.kind,
+        return CheckedProposal(
+            proposal=proposal,
             values=cleaned.values,
-            target=proposal.target,
-            merged=proposal.merged,
-            ends=proposal.ends,
             sources=tuple(dict.fromkeys(copies)),
             stated_at=evidence.stated_at,
             actor=actor,

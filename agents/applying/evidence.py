@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from difflib import SequenceMatcher
-from typing import Any
 
 from hexamem.agents.applying.slots import slot_of
 from hexamem.agents.contract import Batch, HeardStep
@@ -56,9 +55,8 @@ def check_evidence(batch: Batch, proposal: Proposal, steps: Mapping[str, Step]) 
     A quote holds when it is in the content of a step of the batch, or in what is searched of it (captions,
     transcripts), or in its resolved text; whitespace, quotation marks, dashes, letter case and width do not matter,
     everything else does. Refused are quotes of steps before the batch, of system text, and of what only repeats texts
-    that recall has just shown. Words of the assistant, a tool or another alone are evidence only where the manager marks
-    whose words they are (``values["metadata"]["said_by"]`` names the role); for a core item, and a semantic item about
-    the user, they never are.
+    that recall has just shown. For a core item, and a semantic item about the user, words of the assistant, a tool or
+    another alone are no evidence.
 
     Args:
         steps: the steps of the batch as the ledger has them now, by id; forgotten ones are missing.
@@ -89,8 +87,9 @@ def check_evidence(batch: Batch, proposal: Proposal, steps: Mapping[str, Step]) 
     if not accepted:
         return CheckedEvidence(refused="; ".join(refusals) or "no evidence: quote the words of a step")
     by_user = [step for step, _ in accepted if step.role == "user"]
-    if not by_user and (why := _is_no_evidence(proposal, {step.role for step, _ in accepted})):
-        return CheckedEvidence(refused=why)
+    if not by_user and _is_about_user(proposal):
+        roles = " and ".join(sorted({step.role for step, _ in accepted}))
+        return CheckedEvidence(refused=f"only the {roles} said it: a fact about the user needs the user's own words")
     return CheckedEvidence(
         sources=tuple(dict.fromkeys(source for _, source in accepted)),
         stated_at=max(step.occurred_at for step in by_user or [step for step, _ in accepted]),
@@ -98,18 +97,13 @@ def check_evidence(batch: Batch, proposal: Proposal, steps: Mapping[str, Step]) 
     )
 
 
-def _is_no_evidence(proposal: Proposal, roles: set[str]) -> str:
-    """Why words of these roles, none of them the user's, are no evidence; empty where they are."""
-    by = f"only the {' and '.join(sorted(roles))} said it"
+def _is_about_user(proposal: Proposal) -> bool:
+    if proposal.kind != "semantic":
+        return proposal.kind == "core"
     metadata = proposal.values.get("metadata")
-    fields: Mapping[str, Any] = metadata if isinstance(metadata, Mapping) else {}
-    slot = slot_of(fields)
-    about_user = str(proposal.values.get("name")).strip().casefold() in _THE_USER or (slot and "." not in slot)
-    if proposal.kind == "core" or (proposal.kind == "semantic" and about_user):
-        return f"{by}: a fact about the user needs the user's own words"
-    if fields.get("said_by") not in roles:
-        return f"{by}, and the proposal does not mark that it means to learn from that"
-    return ""
+    slot = slot_of(metadata) if isinstance(metadata, Mapping) else ""
+    named = str(proposal.values.get("name")).strip().casefold()
+    return named in _THE_USER or bool(slot and "." not in slot)
 
 
 # ------------------------------------------------------------------------------------------------------ finding quotes
