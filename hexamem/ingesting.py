@@ -374,7 +374,7 @@ class Ingesting:
             from hexamem.agents.managers.model import ModelManager
             from hexamem.agents.meta_manager import ModelMetaManager
 
-            found = {kind: models.of(form.agent) for kind, form in FORMS.items()}
+            found = {kind: models.of(form.agent()) for kind, form in FORMS.items()}
             made["model_managers"] = {
                 kind: ModelManager(FORMS[kind], model, managers[kind], method=method)
                 for kind, model in found.items()

@@ -26,7 +26,7 @@ from hexamem.memory_types.times import parse_time
 from hexamem.stores.lexical.tokens import repair_surrogates
 from hexamem.stores.secrets import find_references
 
-__all__ = ["Fitted", "fit_into", "read_values"]
+__all__ = ["Fitted", "fit_into", "read_time", "read_values"]
 
 _CLASSES: Mapping[ItemKind, type[MemoryItem]] = {
     item.model_fields["kind"].default: item
@@ -92,7 +92,7 @@ def _read(name: str, value: Any, timezone: str) -> Any:
     if isinstance(value, str) and not value.strip():
         return ""
     if name in _TIMES:
-        return _time(value, timezone)
+        return read_time(value, timezone)
     if name in _LISTS:
         parts = value.split(_LISTS[name]) if isinstance(value, str) else value
         if not isinstance(parts, (list, tuple)):
@@ -127,7 +127,12 @@ def _deep(value: Any) -> Any:
     return value
 
 
-def _time(value: Any, timezone: str) -> datetime:
+def read_time(value: Any, timezone: str) -> datetime:
+    """A time as a model writes it; a year or month alone is its first day.
+
+    Raises:
+        InvalidInputError: it cannot be read; the message does not repeat it.
+    """
     if coarse := _COARSE_TIME.fullmatch(str(value).strip()):
         value = f"{coarse[1]}-{int(coarse[2] or 1):02d}-01"
     try:
