@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from hexamem.agents.applying.duplicates import fold, join_sources, same_fact, same_statement, statement_of
+from hexamem.agents.applying.duplicates import fold, join_sources, same_fact, statement_of
 from hexamem.agents.applying.item_edits import Changes, CheckedProposal, ItemEdits
 from hexamem.agents.applying.slots import Placement, closed, place, slot_of
+from hexamem.errors import NotFoundError
 from hexamem.memory_types import CoreItem, MemoryItem, OperationKind, Sensitivity, VaultItem, item_from
 from hexamem.memory_types.base import utc_now
 from hexamem.memory_types.proposals import Outcome
-from hexamem.stores.applying import keyed_id, left_before
 from hexamem.stores.ledger.items import SAID_AT
 
 __all__ = ["ItemChanges"]
@@ -32,25 +32,33 @@ class ItemChanges(ItemEdits):
             InvalidInputError: its values make no item, or do not fit the item they are for.
             NotFoundError: the item it is for does not exist.
         """
-        match checked.proposal.operation:
-            case "add":
-                return self._add(checked)
-            case "supersede":
-                return self._supersede(checked)
-            case "update":
-                return self._update(checked)
-            case "merge":
-                return self.merge(checked)
-            case "remove":
-                return self.remove(checked)
-            case "noop":
-                return Outcome(applied="noop", item_id=checked.proposal.target)
+        proposal = checked.proposal
+        target = self.target(checked)
+        if target is not None and proposal.operation == "update" and checked.secret_id is not None:
+            return self._describe_secret(checked, target)
+        if proposal.operation == "add" or (proposal.operation == "update" and proposal.target is None):
+            return self._add(checked)
+        if proposal.operation == "supersede":
+            if target is None and proposal.target is not None:
+                note = f"there is no {checked.kind} item {proposal.target[:80]} to supersede; added as a new one"
+                checked.notes.append(note)
+            return self._add(checked, target)
+        if done := self.done_before(checked, proposal.operation, proposal.target, proposal.merged, checked.values):
+            return done
+        if target is None:
+            removed = self.known.get(proposal.target or "") if proposal.operation == "remove" else None
+            if removed is not None and removed.kind == checked.kind and removed.status == "removed":
+                return Outcome(applied="noop", item_id=removed.id)
+            reason = f"no {checked.kind} item {(proposal.target or '')[:80]!r} to {proposal.operation}"
+            raise NotFoundError(reason)
+        edit = {"update": self.change, "merge": self.merge, "remove": self.remove}[proposal.operation]
+        return edit(checked, target)
 
     def _add(self, checked: CheckedProposal, target: MemoryItem | None = None) -> Outcome:
         """Add an item, unless it states what is known; with a ``target`` it takes its place."""
-        new, extra = self._keyed(checked)
-        if self.known.holds(new.kind, new.id):
-            return Outcome(applied="noop", item_id=new.id)
+        new, extra = self._new(checked)
+        if done := self.done_before(checked, *map(fold, (new.text, checked.values.get("value", "")))):
+            return done
         if isinstance(new, VaultItem) and new.secret_id is not None:
             return self._add_secret(checked, new, target)
         slot = slot_of(new.metadata)
@@ -58,9 +66,6 @@ class ItemChanges(ItemEdits):
             new = new.changed(metadata={**new.metadata, "slot": target.metadata["slot"]})
         if slot:
             values = self.in_slot(new.kind, slot)
-            for item in (*self.in_slot(new.kind, slot, removed=True), *values):
-                if self._stated_before(item, new):  # later changes of it are not reverted
-                    return Outcome(applied="noop", item_id=item.id)
             if target is not None and all(item.id != target.id for item in values):
                 values.append(target)
             if values:
@@ -74,8 +79,9 @@ class ItemChanges(ItemEdits):
             return self._join(checked, known, new, extra)
         return self.written(checked, "add", [(None, new), *extra], new)
 
-    def _new(self, checked: CheckedProposal, values: Mapping[str, Any]) -> MemoryItem:
-        fields: dict[str, Any] = {**values, "kind": checked.kind, "user": self.tx.user, "created_at": utc_now()}
+    def _new(self, checked: CheckedProposal) -> tuple[MemoryItem, Changes]:
+        """The new item, and what has no room in it."""
+        fields: dict[str, Any] = {**checked.values, "kind": checked.kind, "user": self.tx.user, "created_at": utc_now()}
         if checked.kind == "episodic":
             fields.setdefault("occurred_at", checked.stated_at)
         elif fields["created_at"] - checked.stated_at > _LATE:
@@ -84,18 +90,10 @@ class ItemChanges(ItemEdits):
             fields["secret_id"] = checked.secret_id
         if checked.kind == "procedural" and fields.get("steps") and not fields.get("summary"):
             fields["summary"] = fields["steps"][0][:200]
-        return item_from({**fields, "sources": checked.sources})
-
-    def _keyed(self, checked: CheckedProposal) -> tuple[MemoryItem, Changes]:
-        """The new item under an id that the same words always give, and what has no room in it.
-
-        So what a killed process had applied is recognized when the proposal is applied again.
-        """
-        value = checked.values.get("value") if checked.kind == "core" else None
-        new = self._new(checked, checked.values if value is None else {**checked.values, "value": ""})
-        text = new.text if value is None else f"{new.text}\n{value}"
-        spans = [f"{s.step_id}:{s.start}:{s.end}:{'' if s.start is not None else s.quote}" for s in checked.sources]
-        new = new.changed(id=keyed_id(self.cipher, self.tx.user, "item", checked.kind, text, *spans))
+        value = fields.get("value")
+        if value is not None:
+            fields["value"] = ""
+        new = item_from({**fields, "sources": checked.sources})
         if not isinstance(new, CoreItem) or value is None:
             return new, []
         fitted, extra = self.fitted(new, value)
@@ -123,8 +121,7 @@ class ItemChanges(ItemEdits):
         self, checked: CheckedProposal, new: MemoryItem, values: Sequence[MemoryItem], extra: Changes
     ) -> Outcome:
         """Put a value where its time is among those of its slot."""
-        copy_id = keyed_id(self.cipher, self.tx.user, "item", new.id, "copy")
-        placed = place(self.dated(values), new, checked.stated_at, copy_id)
+        placed = place(self.dated(values), new, checked.stated_at)
         if placed.joined is not None:
             return self._join(checked, placed.joined, new, extra, placed)
         kind: OperationKind = "supersede" if placed.supersedes else "add"
@@ -155,54 +152,17 @@ class ItemChanges(ItemEdits):
         if after == known and not placed.changes and not rest:
             return Outcome(applied="noop", item_id=known.id)
         after = after.changed(version=known.version + 1)
-        only_sources = not placed.changes and set(fields) == {"sources"}
-        kind: OperationKind = "merge" if only_sources else "update"
-        state = after.model_dump(mode="json", include=set(fields) - {"sources"})
-        # Words that were merged with a change of value, which was undone, are not merged again without it.
-        kinds: tuple[OperationKind, ...] = ("merge", "update") if only_sources else (kind,)
-        for done in kinds:
-            if before := left_before(self.known, known.id, done, new.sources, state):
-                return Outcome(applied="noop", item_id=known.id, operation_id=before.id)
+        kind: OperationKind = "merge" if not placed.changes and set(fields) == {"sources"} else "update"
         changes: Changes = [*placed.changes, (known, after), *((None, item) for item in rest)]
         return self.written(checked, kind, changes, after)
 
-    def _stated_before(self, item: MemoryItem, new: MemoryItem) -> bool:
-        """Whether an item states a value by these very words, or did so until it was changed or an operation undone."""
-        words = _quotes(new)
-        if words <= _quotes(item):
-            if same_statement(item, new):
-                return True
-        elif not self.known.undone:
-            return False
-        states = (
-            item_from({**change.after, "user": self.tx.user})
-            for operation in self.known.history(item.id)
-            for change in operation.changes
-            if change.target_id == item.id and change.after
-        )
-        return any(words <= _quotes(state) and same_statement(state, new) for state in states)
-
-    def _supersede(self, checked: CheckedProposal) -> Outcome:
-        target = self.target(checked)
-        if target is None and checked.proposal.target is not None:
-            checked.notes.append(
-                f"there is no {checked.kind} item {checked.proposal.target[:80]} to supersede; added as a new one"
-            )
-        return self._add(checked, target)
-
-    def _update(self, checked: CheckedProposal) -> Outcome:
-        target = self.target(checked)
-        if target is None:
-            if checked.proposal.target is not None:
-                raise checked.no_target()
-            return self._add(checked)
-        if checked.secret_id is None:
-            return self.change(checked, target)
+    def _describe_secret(self, checked: CheckedProposal, target: MemoryItem) -> Outcome:
+        """Add what a proposal says of a secret to its item."""
         fields = {"caption": "secret", **target.payload, **checked.values}
         checked.values = {
             name: value for name, value in fields.items() if name in VaultItem.model_fields and name != "secret_id"
         }
-        return self._add(checked, target)
+        return self._add(checked)
 
     def _known(self, new: MemoryItem) -> MemoryItem | None:
         """The active item that states the same as a new one."""
@@ -215,10 +175,6 @@ class ItemChanges(ItemEdits):
             items = items[-_NEAR:]
         known = self.known.whole([item.id for item in items if item.id != new.id])
         return next((item for item in known if same_fact(item, new, self.zone)), None)
-
-
-def _quotes(item: MemoryItem) -> set[tuple[str, str]]:
-    return {(source.step_id, source.quote) for source in item.sources}
 
 
 def _described(known: VaultItem, new: VaultItem, sets_sensitivity: bool) -> VaultItem:

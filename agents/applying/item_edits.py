@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
@@ -9,12 +10,12 @@ from typing import Any
 
 from hexamem.agents.applying.duplicates import fold, join_sources
 from hexamem.agents.applying.proposal_values import fit_into
-from hexamem.agents.applying.slots import DatedItem, closed, history, slot_of
+from hexamem.agents.applying.slots import DatedItem, closed, overlaps, slot_of
 from hexamem.errors import InvalidInputError, NotFoundError
 from hexamem.memory_types import CoreItem, ItemKind, MemoryItem, OperationKind, SemanticItem, Source
 from hexamem.memory_types.base import utc_now
 from hexamem.memory_types.proposals import Outcome, Proposal, ProposalKind
-from hexamem.stores.applying import KnownItems, keyed_id, left_before, write_changes
+from hexamem.stores.applying import KnownItems, keyed_id, write_changes
 from hexamem.stores.ledger import Transaction, get_steps
 from hexamem.stores.secrets import Cipher, SecretSpan
 
@@ -35,6 +36,7 @@ class CheckedProposal:
         secret_id: of the secret that a vault item describes.
         found: secrets that were taken out of the values.
         notes: receives what was corrected on the way.
+        operation_id: of the operation that it becomes.
     """
 
     proposal: Proposal
@@ -46,14 +48,11 @@ class CheckedProposal:
     secret_id: str | None = None
     found: Mapping[str, SecretSpan] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    operation_id: str = ""
 
     @property
     def kind(self) -> ItemKind:
         return self.proposal.kind
-
-    def no_target(self) -> NotFoundError:
-        """The error for a target that does not exist."""
-        return NotFoundError(f"no {self.kind} item {(self.proposal.target or '')[:80]!r} to {self.proposal.operation}")
 
 
 class ItemEdits:
@@ -62,12 +61,37 @@ class ItemEdits:
     def __init__(self, tx: Transaction, cipher: Cipher, zone: tzinfo) -> None:
         self.tx, self.known, self.cipher, self.zone = tx, KnownItems(tx), cipher, zone
 
+    def done_before(self, checked: CheckedProposal, *parts: Any) -> Outcome | None:
+        """Give the operation of a proposal its id; the outcome where that operation was done before, undone since or not.
+
+        The same words always give the same id. So the proposals of a job that was killed, or of a conversation that is
+        stored again, change nothing, whatever has been done since.
+
+        Args:
+            parts: what the proposal states, beside its kind and its sources.
+        """
+        sources = [source.model_dump() for source in checked.sources]
+        stated = json.dumps([checked.kind, parts, sources], default=str, sort_keys=True)
+        checked.operation_id = keyed_id(self.cipher, self.tx.user, "op", stated)
+        operation = self.known.operation(checked.operation_id)
+        if operation is None:
+            return None
+        return Outcome(applied="noop", item_id=operation.changes[0].target_id, operation_id=operation.id)
+
     def written(self, checked: CheckedProposal, kind: OperationKind, changes: Changes, item: MemoryItem) -> Outcome:
         """Write the changes as one operation, with the items that end by it; the outcome names ``item``."""
         if ending := self._ending(checked, changes, item):
             changes, kind = [*changes, *ending], "supersede" if kind == "add" else kind
-        actor, reason, found = checked.actor, checked.reason, checked.found
-        done = write_changes(self.tx, self.known, kind, changes, actor=actor, reason=reason, found=found)
+        done = write_changes(
+            self.tx,
+            self.known,
+            kind,
+            changes,
+            actor=checked.actor,
+            reason=checked.reason,
+            operation_id=checked.operation_id,
+            found=checked.found,
+        )
         applied: ProposalKind = kind  # type: ignore[assignment]  # one of those that a proposal has
         return Outcome(applied=applied, item_id=item.id, operation_id=done.id)
 
@@ -119,10 +143,9 @@ class ItemEdits:
             item_id = item.superseded_by if item.status in ("merged", "superseded") else None
         return None
 
-    def in_slot(self, kind: ItemKind, slot: str, *, removed: bool = False) -> list[MemoryItem]:
-        """The active and superseded items of a slot; or those that were removed."""
-        items = self.known.of_kind(kind, removed=removed)
-        return self.known.whole([item.id for item in items if slot_of(item.metadata) == slot])
+    def in_slot(self, kind: ItemKind, slot: str) -> list[MemoryItem]:
+        """The active and superseded items of a slot."""
+        return self.known.whole([item.id for item in self.known.of_kind(kind) if slot_of(item.metadata) == slot])
 
     def dated(self, items: Sequence[MemoryItem]) -> list[DatedItem]:
         """Items with the times of their sources; without sources, the time from which they are valid or were stored."""
@@ -142,14 +165,11 @@ class ItemEdits:
         new = old.changed(**fields)
         if new == old:
             return Outcome(applied="noop", item_id=old.id)
-        state = new.model_dump(mode="json", include=set(fields) - {"sources", "metadata"})
-        if before := left_before(self.known, old.id, "update", checked.sources, state):
-            return Outcome(applied="noop", item_id=old.id, operation_id=before.id)
         slot = slot_of(new.metadata)
         if slot and slot == slot_of(old.metadata):
-            new = self._within_neighbours(checked, new, slot)
-            if new == old:
-                return Outcome(applied="noop", item_id=old.id)
+            if overlaps(new, [item for item in self.in_slot(new.kind, slot) if item.id != new.id]):
+                new = new.changed(valid_from=old.valid_from, valid_to=old.valid_to)
+                checked.notes.append(f"the times of {new.id} were left: another value of {slot} is valid then")
         elif slot and any(item.status == "active" for item in self.in_slot(new.kind, slot)):
             raise InvalidInputError(f"the update would give {old.id} the slot {slot}, which another item has")
         new = new.changed(version=old.version + 1)
@@ -165,33 +185,8 @@ class ItemEdits:
             fields["value"], extra = self.fitted(old, fields["value"])
         return fields, extra
 
-    def _within_neighbours(self, checked: CheckedProposal, new: MemoryItem, slot: str) -> MemoryItem:
-        """The item with its times moved out of those of the other values of its slot."""
-        line = history(self.dated([item for item in self.in_slot(new.kind, slot) if item.id != new.id]))
-        begins, ends = new.valid_from, new.valid_to
-        overlap = InvalidInputError(f"the times of {new.id} lie within those of another value of {slot}")
-        for other in line:
-            if other.item.status == "superseded" and other.item.valid_to and new.status == "active":
-                if begins is None or begins < other.item.valid_to:
-                    begins = other.item.valid_to
-            elif other.item.valid_from and ends and other.begins < ends and (begins is None or other.begins >= begins):
-                ends = other.item.valid_from
-            elif begins and other.is_valid_at(begins):
-                if other.item.valid_to is None:
-                    raise overlap
-                begins = other.item.valid_to
-        if begins is not None and ends is not None and ends < begins:
-            raise overlap
-        if (begins, ends) == (new.valid_from, new.valid_to):
-            return new
-        checked.notes.append(f"the times of {new.id} were moved out of those of the other values of {slot}")
-        return new.changed(valid_from=begins, valid_to=ends)
-
-    def merge(self, checked: CheckedProposal) -> Outcome:
+    def merge(self, checked: CheckedProposal, target: MemoryItem) -> Outcome:
         """Take items into the target: their sources, and what they state and it does not."""
-        target = self.target(checked)
-        if target is None:
-            raise checked.no_target()
         merged = [item for item in self.known.whole(checked.proposal.merged) if item.id != target.id]
         if missing := sorted(set(checked.proposal.merged) - {item.id for item in merged} - {target.id}):
             raise NotFoundError(f"no items {', '.join(missing)[:200]} to merge")
@@ -212,26 +207,14 @@ class ItemEdits:
         new = target.changed(**fields)
         if new == target and not merged:
             return Outcome(applied="noop", item_id=target.id)
-        state = new.model_dump(mode="json", include=set(fields) - {"sources", "metadata"})
-        ids = [item.id for item in merged]
-        if before := left_before(self.known, target.id, "merge", checked.sources, state, ids):
-            return Outcome(applied="noop", item_id=target.id, operation_id=before.id)
         changes: Changes = [(target, new.changed(version=target.version + 1))]
         for item in merged:
             gone = {"superseded_by": target.id, "superseded_at": max(utc_now(), item.created_at)}
             changes.append((item, item.changed(status="merged", version=item.version + 1, **gone)))
         return self.written(checked, "merge", [*changes, *extra], new)
 
-    def remove(self, checked: CheckedProposal) -> Outcome:
+    def remove(self, checked: CheckedProposal, target: MemoryItem) -> Outcome:
         """Remove an item: it was never true, or is not wanted any more."""
-        target = self.target(checked)
-        if target is None:
-            item = self.known.get(checked.proposal.target or "")
-            if item is not None and item.kind == checked.kind and item.status == "removed":
-                return Outcome(applied="noop", item_id=item.id)
-            raise checked.no_target()
-        if before := left_before(self.known, target.id, "remove", checked.sources, {"status": "removed"}):
-            return Outcome(applied="noop", item_id=target.id, operation_id=before.id)
         sources = join_sources(target.sources, checked.sources)
         removed = target.changed(status="removed", sources=sources, version=target.version + 1)
         return self.written(checked, "remove", [(target, removed)], removed)

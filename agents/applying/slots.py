@@ -20,9 +20,9 @@ from functools import lru_cache
 from typing import Any
 
 from hexamem.agents.applying.duplicates import same_statement
-from hexamem.memory_types import MemoryItem, Source, utc_now
+from hexamem.memory_types import MemoryItem, Source, new_id, utc_now
 
-__all__ = ["DatedItem", "Placement", "closed", "history", "place", "slot_name", "slot_of"]
+__all__ = ["DatedItem", "Placement", "closed", "overlaps", "place", "slot_name", "slot_of"]
 
 _BEGINNING = datetime.min.replace(tzinfo=UTC)
 _SEPARATOR = re.compile(r"\W+")
@@ -76,7 +76,7 @@ class Placement:
     supersedes: bool = False
 
 
-def history(values: Sequence[DatedItem]) -> list[DatedItem]:
+def _history(values: Sequence[DatedItem]) -> list[DatedItem]:
     """The values that were true at some time, in the order of their times."""
     true = [
         value
@@ -87,16 +87,25 @@ def history(values: Sequence[DatedItem]) -> list[DatedItem]:
     return sorted(true, key=lambda value: (value.begins, value.item.status == "active", value.item.created_at))
 
 
-def place(values: Sequence[DatedItem], new: MemoryItem, stated_at: datetime, copy_id: str) -> Placement:
+def overlaps(value: MemoryItem, others: Sequence[MemoryItem]) -> bool:
+    """Whether a value is valid at a time at which another value of its slot is."""
+    begins = value.valid_from or _BEGINNING
+    return any(
+        (value.valid_to is None or other.begins < value.valid_to)
+        and (other.item.valid_to is None or begins < other.item.valid_to)
+        for other in _history([DatedItem(item, ()) for item in others])
+    )
+
+
+def place(values: Sequence[DatedItem], new: MemoryItem, stated_at: datetime) -> Placement:
     """Place a value in the history of its slot.
 
     Args:
         values: the items of the slot, in any order and status.
         new: the item that states the value; ``valid_from`` and ``valid_to`` only where its source states them.
         stated_at: the time of its source.
-        copy_id: the id of a further item, used where a value was valid both before and after the new one.
     """
-    line = history(values)
+    line = _history(values)
     start = new.valid_from or stated_at
     position = next((number for number, value in enumerate(line) if value.is_valid_at(start)), None)
     if position is None:
@@ -113,7 +122,7 @@ def place(values: Sequence[DatedItem], new: MemoryItem, stated_at: datetime, cop
     since = current.item.valid_from
     was_valid_before = since < start if since else min(current.times, default=stated_at) <= stated_at
     if resumes is not None:
-        return _place_within(current, new, stated_at, start, ends, resumes, was_valid_before, copy_id)
+        return _place_within(current, new, stated_at, start, ends, resumes, was_valid_before)
     cut_at = start if was_valid_before else since
     following = line[position + 1].item if position + 1 < len(line) else None
     if following and same_statement(following, new) and following.valid_from == ends:
@@ -154,7 +163,6 @@ def _place_within(
     ends: datetime | None,
     resumes: datetime,
     was_valid_before: bool,
-    copy_id: str,
 ) -> Placement:
     """A value at a time within that of another one, which is valid again after it, and may have been before."""
     item, changes = current.item, list[tuple[MemoryItem | None, MemoryItem]]()
@@ -165,7 +173,7 @@ def _place_within(
         earlier = tuple(source for source, at in dated_sources if at <= stated_at)
         now = utc_now()
         copy = item.changed(
-            id=copy_id,
+            id=new_id("item"),
             sources=earlier or item.sources,
             valid_to=start,
             status="superseded",

@@ -22,15 +22,25 @@ _CHANGE = ("target", "target_id", "before", "after")
 
 
 def plan_operation(
-    tx: Transaction, kind: OperationKind, changed: ItemChanges, *, actor: str, reason: str
+    tx: Transaction,
+    kind: OperationKind,
+    changed: ItemChanges,
+    *,
+    actor: str,
+    reason: str,
+    operation_id: str | None = None,
 ) -> tuple[Operation, list[MemoryItem]]:
     """An operation on items that is to be written later; its ``seq`` is given then.
+
+    Args:
+        operation_id: its id; a new one when None.
 
     Returns:
         The operation, and the items as it leaves them.
     """
     made = tuple(item_change(before, after) for before, after in changed)
-    operation = Operation(user=tx.user, seq=0, kind=kind, actor=actor, reason=reason, changes=made)
+    given = {"id": operation_id} if operation_id is not None else {}
+    operation = Operation(user=tx.user, seq=0, kind=kind, actor=actor, reason=reason, changes=made, **given)
     return operation, [after for _, after in changed]
 
 
