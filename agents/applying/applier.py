@@ -114,34 +114,34 @@ class Applier:
         done: dict[str, Redaction] = {}
         refused: dict[int, str] = {}
         # The longest first: it may contain a shorter one.
-        for one in sorted((p for p in proposals if p.secret is not None), key=lambda p: -len(p.secret or "")):
-            secret = one.secret or ""
-            if why := self._no_secret(user, batch, one, secret):
-                refused[id(one)] = why
-            elif secret not in done:
-                try:
-                    done[secret] = self._redact(user, one, secret, find)
-                except (InvalidInputError, NotFoundError):
-                    refused[id(one)] = "the secret could not be redacted: its words are in nothing that is stored"
+        for proposal in sorted(
+            (one for one in proposals if one.secret is not None), key=lambda one: -len(one.secret or "")
+        ):
+            secret = proposal.secret or ""
+            try:
+                self._check_secret(user, batch, proposal, secret)
+                if secret not in done:
+                    done[secret] = self._redact(user, proposal, secret, find)
+            except InvalidInputError as error:
+                refused[id(proposal)] = str(error)
         return done, refused
 
-    def _no_secret(self, user: str, batch: Batch, proposal: Proposal, secret: str) -> str:
-        """Why the secret of a proposal may not be redacted; empty where it may."""
+    def _check_secret(self, user: str, batch: Batch, proposal: Proposal, secret: str) -> None:
+        """Refuse a proposal whose secret may not be redacted."""
         if proposal.kind != "vault":
-            return f"a {proposal.kind} item has no secret; propose a vault item for it"
+            raise InvalidInputError(f"a {proposal.kind} item has no secret; propose a vault item for it")
         if proposal.operation not in ("add", "update", "supersede"):
-            return f"a {proposal.operation} takes no secret"
-        if len(secret.strip()) < _SHORTEST_SECRET or (
-            secret.isalpha() and secret.isascii() and len(secret) < _SHORTEST_WORD
-        ):
-            return "the secret is too short or common a word to be redacted wherever it occurs"
+            raise InvalidInputError(f"a {proposal.operation} takes no secret")
+        is_word = secret.isalpha() and secret.isascii() and len(secret) < _SHORTEST_WORD
+        if is_word or len(secret.strip()) < _SHORTEST_SECRET:
+            raise InvalidInputError("the secret is too short or common a word to be redacted wherever it occurs")
         with self._ledger.read(user) as tx:
             if self._known(tx, secret) is not None:
-                return ""
-            steps = get_steps(tx, {heard.step.id for heard in batch.steps})
-            if not any(secret in one.quote for one in proposal.evidence):
-                return "the evidence of a secret must quote it"
-            return check_evidence(batch, proposal, steps).refused
+                return
+            steps = get_steps(tx, {labelled.step.id for labelled in batch.steps})
+        if not any(secret in evidence.quote for evidence in proposal.evidence):
+            raise InvalidInputError("the evidence of a secret must quote it")
+        check_evidence(batch, proposal, steps)
 
     def _known(self, tx: Transaction, secret: str) -> Redaction | None:
         """The secret if the vault has it."""
@@ -171,11 +171,13 @@ class Applier:
                 reason=_left_out(proposal.reason, secret),
                 find=find,
             )
-        except NotFoundError:  # taken out before, by a process that was killed or a person
+        except (InvalidInputError, NotFoundError):
             with self._ledger.read(user) as tx:
-                known = self._known(tx, secret)
+                known = self._known(tx, secret)  # redacted before, by a process that was killed or a person
             if known is None:
-                raise
+                raise InvalidInputError(
+                    "the secret could not be redacted: its words are in nothing that is stored"
+                ) from None
             return known
         put = find_references(receipt.reference)
         return Redaction(secret, receipt.secret_id, put[0].caption if put else caption)
@@ -236,8 +238,6 @@ class _Run:
     def _checked(self, proposal: Proposal, actor: str) -> CheckedProposal:
         """The proposal with its evidence verified, and its values read and cleaned."""
         evidence = check_evidence(self._batch, proposal, self._steps)
-        if evidence.refused or evidence.stated_at is None:
-            raise InvalidInputError(evidence.refused)
         # A conversation stored again is evidence for nothing new: its copies count as the steps they repeat.
         copies = (one.changed(step_id=self._originals.get(one.step_id, one.step_id)) for one in evidence.sources)
         values, notes = read_values(proposal.kind, proposal.values, self._timezone)

@@ -237,17 +237,6 @@ def reply_form(form: type[ItemOperation]) -> type[ModelReply]:
     return create_model(name, __base__=ModelReply, __doc__=form.task, operations=(list[form], ...))  # type: ignore[valid-type]
 
 
-FORMS: Mapping[ItemKind, type[ItemOperation]] = MappingProxyType(
-    {
-        form.kind: form
-        for form in (
-            CoreOperation,
-            EpisodicOperation,
-            SemanticOperation,
-            ProceduralOperation,
-            ResourceOperation,
-            VaultOperation,
-        )
-    }
-)
+_ALL = (CoreOperation, EpisodicOperation, SemanticOperation, ProceduralOperation, ResourceOperation, VaultOperation)
+FORMS: Mapping[ItemKind, type[ItemOperation]] = MappingProxyType({form.kind: form for form in _ALL})
 """The operations of the six managers by kind."""

@@ -136,7 +136,6 @@ class Reading:
             evidence=(Evidence(step_id=step.id, quote=quote),),
             secret=secret,
             proposed_by=self.form.kind,
-            confidence=0.9,
         )
 
     def _ids(self, handles: Sequence[str]) -> tuple[str, ...]:
