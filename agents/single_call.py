@@ -217,9 +217,5 @@ def _salvaged(data: object) -> SingleReply | None:
     operations = {kind: salvaged_operations(data.get(kind), form) for kind, form in FORMS.items()}
     if labels is None and not any(operations.values()):
         return None
-    return SingleReply(
-        steps=labels.steps if labels else [],
-        gists=labels.gists if labels else [],
-        pages=salvaged_notes(data.get("pages")),
-        **operations,
-    )
+    parts = {"steps": labels.steps, "gists": labels.gists} if labels else {"steps": [], "gists": []}
+    return SingleReply.model_validate({**parts, "pages": salvaged_notes(data.get("pages")), **operations})

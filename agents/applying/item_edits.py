@@ -76,7 +76,9 @@ class ItemEdits:
         operation = self.known.operation(checked.operation_id)
         if operation is None:
             return None
-        return Outcome(applied="noop", item_id=operation.changes[0].target_id, operation_id=operation.id)
+        changed = sorted(operation.changes, key=lambda change: change.before is not None)  # what was added first
+        item_id = changed[0].target_id if changed else None
+        return Outcome(applied="noop", item_id=item_id, operation_id=operation.id)
 
     def written(self, checked: CheckedProposal, kind: OperationKind, changes: Changes, item: MemoryItem) -> Outcome:
         """Write the changes as one operation, with the items that end by it; the outcome names ``item``."""

@@ -124,4 +124,4 @@ class ModelManager:
 
     def _salvaged(self, data: object) -> BaseModel | None:
         operations = salvaged_operations(data.get("operations") if isinstance(data, Mapping) else data, self.form)
-        return reply_form(self.form)(operations=operations) if operations else None
+        return reply_form(self.form).model_validate({"operations": operations}) if operations else None

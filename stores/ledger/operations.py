@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import bindparam, delete, insert, select, update
 
-from hexamem.memory_types import MemoryItem, Operation, OperationKind
+from hexamem.memory_types import MemoryItem, Operation, OperationKind, new_id
 from hexamem.stores.ledger.history import item_change
 from hexamem.stores.ledger.items import item_row
 from hexamem.stores.ledger.ledger import Transaction, insert_rows
@@ -39,8 +39,9 @@ def plan_operation(
         The operation, and the items as it leaves them.
     """
     made = tuple(item_change(before, after) for before, after in changed)
-    given = {"id": operation_id} if operation_id is not None else {}
-    operation = Operation(user=tx.user, seq=0, kind=kind, actor=actor, reason=reason, changes=made, **given)
+    operation = Operation(
+        id=operation_id or new_id("op"), user=tx.user, seq=0, kind=kind, actor=actor, reason=reason, changes=made
+    )
     return operation, [after for _, after in changed]
 
 
