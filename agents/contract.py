@@ -37,11 +37,6 @@ class HeardStep:
     events: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
 
-    @property
-    def said_by_user(self) -> bool:
-        """Whether a person said it: not the assistant, a tool or the system."""
-        return self.step.role == "user"
-
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True)
 class Batch:

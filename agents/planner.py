@@ -6,19 +6,21 @@ The question itself is always searched as without a model, so a plan can only ad
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
-from typing import cast
+from typing import Any, cast
 
 from pydantic import Field
 
 from hexamem.agents.embedded_research import plan
 from hexamem.agents.research_agent import ResearchAgent, ResearchTask
 from hexamem.agents.research_showing import ITSELF, listed, shown_claims
+from hexamem.errors import InvalidInputError
 from hexamem.memory_types import ITEM_KINDS, LightMemory
 from hexamem.memory_types.local_time import in_utc, in_zone
-from hexamem.memory_types.research import LANES, Lane, ResearchPlan, SearchRequest
+from hexamem.memory_types.research import Lane, ResearchPlan, SearchRequest
 from hexamem.models import CallInput, ModelReply, StructuredResult
 
 __all__ = ["ModelPlanner", "PlanReply", "PlanTask", "PlannedSearch"]
@@ -100,85 +102,83 @@ class ModelPlanner(ResearchAgent[PlanReply]):
     def finish(self, result: StructuredResult[PlanReply]) -> ResearchPlan:
         """The plan: the model's searches as far as they can be carried out, beside those for the question itself."""
         task = cast("PlanTask", result.carry)
-        told = list(result.degraded)
+        degraded = list(result.degraded)
         if result.value is None:
-            told.append(f"{AGENT}: the embedded engine did the work")
-            return ResearchPlan(requests=task.embedded(), degraded=tuple(told))
+            degraded.append(f"{AGENT}: the embedded engine did the work")
+            return ResearchPlan(requests=task.embedded(), degraded=tuple(degraded))
         requests, dropped = read_searches(result.value.searches, task)
-        if dropped:
-            told += [f"{AGENT}: {count} {what}" for what, count in dropped.items()]
-        if task.number == 1:
-            requests = [*task.embedded(), *requests]
-        elif not requests:
-            told.append(
+        degraded += [f"{AGENT}: {count} searches {problem}" for problem, count in dropped.items()]
+        if task.number > 1 and not requests:
+            degraded.append(
                 f"{AGENT}: the plan has no search that can be carried out; the embedded engine planned this round"
             )
-            return ResearchPlan(requests=task.embedded(), degraded=tuple(told))
-        needs = dict.fromkeys(text for one in result.value.needs if (text := " ".join(one.split())[:_QUERY]))
-        return ResearchPlan(requests=tuple(requests), needs=tuple(needs)[:_NEEDS], tier="model", degraded=tuple(told))
+            return ResearchPlan(requests=task.embedded(), degraded=tuple(degraded))
+        embedded = task.embedded() if task.number == 1 else ()
+        needs = dict.fromkeys(text for need in result.value.needs if (text := _on_one_line(need)))
+        return ResearchPlan(
+            requests=(*embedded, *requests), needs=tuple(needs)[:_NEEDS], tier="model", degraded=tuple(degraded)
+        )
 
 
-def read_searches(searches: Sequence[PlannedSearch], task: PlanTask) -> tuple[list[SearchRequest], dict[str, int]]:
-    """The searches that can be carried out, and how many others there were, by what stands against them."""
-    found: dict[tuple[str, str], SearchRequest] = {}
-    dropped: dict[str, int] = {}
-
-    def drop(what: str) -> None:
-        dropped[what] = dropped.get(what, 0) + 1
-
-    pages = {one for memo in task.memory.memos for one in memo.page_ids}
-    for one in searches:
-        tool, query = one.tool.strip().casefold(), " ".join(one.query.split())[:_QUERY]
-        if tool not in LANES or tool not in task.lanes:
-            drop("searches named a tool that there is not and were left out")
-        elif not query:
-            drop("searches without a query were left out")
-        elif (tool, query.casefold()) in found:
-            drop("searches were planned twice and made once")
-        elif len(found) >= task.most:
-            drop(f"searches beyond {task.most} were left out")
+def read_searches(searches: Sequence[PlannedSearch], task: PlanTask) -> tuple[list[SearchRequest], Counter[str]]:
+    """The searches that can be carried out, and how many others there were, by what is wrong with them."""
+    requests: dict[tuple[str, str], SearchRequest] = {}
+    dropped: Counter[str] = Counter()
+    for search in searches:
+        try:
+            request = _request(search, task)
+        except InvalidInputError as error:
+            dropped[f"{error} and were left out"] += 1
+            continue
+        key = (request.lane, request.query.casefold())
+        if key in requests:
+            dropped["were planned twice and made once"] += 1
+        elif len(requests) >= task.most:
+            dropped[f"beyond {task.most} were left out"] += 1
         else:
-            request, problem = _request(tool, query, one, task, pages)
-            if request is None:
-                drop(problem)
-            else:
-                found[tool, query.casefold()] = request
-    return list(found.values()), dropped
+            requests[key] = request
+    return list(requests.values()), dropped
 
 
-def _request(
-    lane: Lane, query: str, one: PlannedSearch, task: PlanTask, pages: Collection[str]
-) -> tuple[SearchRequest | None, str]:
+def _request(search: PlannedSearch, task: PlanTask) -> SearchRequest:
+    lane, query = search.tool.strip().casefold(), _on_one_line(search.query)
+    if lane not in task.lanes:
+        raise InvalidInputError("named a tool that there is not")
+    if not query:
+        raise InvalidInputError("without a query")
+    fields: dict[str, Any] = {}
     if lane == "page":
-        ids = _pages(" ".join(one.pages) or query, task.memory, pages)
-        if not ids:
-            return None, "searches named a page that there is not and were left out"
-        fresh = tuple(page_id for page_id in ids if page_id not in task.seen_pages)
-        if not fresh:
-            return None, "searches named pages that were read already and were left out"
-        return SearchRequest(lane=lane, query=query, need=query, pages=fresh), ""
-    if lane == "time":
-        first, last = _day(one.since), _day(one.until)
-        if first is None and last is None:
-            return None, "searches by time named no time and were left out"
-        if first is not None and last is not None and last < first:
-            first, last = last, first
-        since = None if first is None else in_utc(datetime.combine(first, time.min, tzinfo=task.zone))
-        until = None if last is None else in_utc(datetime.combine(last, time.max, tzinfo=task.zone))
-        return SearchRequest(lane=lane, query=query, need=query, since=since, until=until), ""
-    if lane == "kind":
-        kinds = tuple(kind for kind in ITEM_KINDS if kind in {given.strip().casefold() for given in one.kinds})
-        return SearchRequest(lane=lane, query=query, need=query, kinds=kinds or tuple(ITEM_KINDS)), ""
-    return SearchRequest(lane=lane, query=query, need=query), ""
+        pages = _pages(" ".join(search.pages) or query, task.memory)
+        if not pages:
+            raise InvalidInputError("named a page that there is not")
+        fields["pages"] = tuple(page_id for page_id in pages if page_id not in task.seen_pages)
+        if not fields["pages"]:
+            raise InvalidInputError("named pages that were read already")
+    elif lane == "time":
+        days = [day for day in (_day(search.since), _day(search.until)) if day is not None]
+        if not days:
+            raise InvalidInputError("by time named no time")
+        if _day(search.since) is not None:
+            fields["since"] = in_utc(datetime.combine(min(days), time.min, tzinfo=task.zone))
+        if _day(search.until) is not None:
+            fields["until"] = in_utc(datetime.combine(max(days), time.max, tzinfo=task.zone))
+    elif lane == "kind":
+        named = {kind.strip().casefold() for kind in search.kinds}
+        fields["kinds"] = tuple(kind for kind in ITEM_KINDS if kind in named) or ITEM_KINDS
+    return SearchRequest(lane=lane, query=query, need=query, **fields)
 
 
-def _pages(query: str, memory: LightMemory, known: Collection[str]) -> tuple[str, ...]:
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())[:_QUERY]
+
+
+def _pages(query: str, memory: LightMemory) -> tuple[str, ...]:
     """The pages that a handle or an id names."""
-    words: Mapping[str, None] = dict.fromkeys(query.replace(",", " ").split())
-    found: dict[str, None] = {}
-    for word in words:
-        found.update(dict.fromkeys(memory.pages_of(word.strip("[]().").upper()) or ((word,) if word in known else ())))
-    return tuple(found)
+    known = {page_id for memo in memory.memos for page_id in memo.page_ids}
+    pages: dict[str, None] = {}
+    for word in query.replace(",", " ").split():
+        pages.update(dict.fromkeys(memory.pages_of(word.strip("[]().").upper()) or ((word,) if word in known else ())))
+    return tuple(pages)
 
 
 def _day(text: str | None) -> date | None:

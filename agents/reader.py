@@ -261,7 +261,6 @@ class EmbeddedManager:
         return None if place is None else earlier[place]
 
     def _proposal(self, group: Sequence[Finding], target: MemoryItem | None, zone: tzinfo) -> Proposal:
-        finding = group[0]
         return Proposal(
             operation="add" if target is None else "supersede",
             kind=self.kind,
@@ -270,7 +269,6 @@ class EmbeddedManager:
             evidence=tuple(Evidence(step_id=one.step.step.id, quote=one.text) for one in group),
             reason="stated by the user",
             proposed_by=f"embedded.{self.kind}",
-            confidence=round(min(1.0, finding.probability), 3),
         )
 
 

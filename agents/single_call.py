@@ -1,7 +1,8 @@
 """The whole write path in one structured call a batch: labels, headers and memos of its pages, routing, operations.
 
 The cheapest way to have a model read everything: at 8 to 12 steps a batch, 100 steps cost 9 to 13 calls. The reply is
-checked part by part as those of the labeller and of the managers are; a part that cannot be used is done by rules.
+checked part by part as those of the labeler and of the managers are; a part that cannot be used is done by the
+embedded engine.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ from hexamem.agents.managers.forms import (
     SemanticOperation,
     VaultOperation,
 )
-from hexamem.agents.managers.shared import ItemOperation, Reading, salvaged_operations
+from hexamem.agents.managers.model import RULES, system_text, with_system_text
+from hexamem.agents.managers.reading import Reading, salvaged_operations
 from hexamem.agents.managers.showing import shown_before, shown_items, shown_steps
 from hexamem.agents.page_texts import PageTexts
 from hexamem.intent.contract import Embed, LabelBatch
@@ -82,31 +84,25 @@ class _Asked:
     batch: Batch
     readings: Mapping[ItemKind, Reading]
     labelling: LabelReading | None
-    orders: frozenset[ItemKind]
+    ordered: frozenset[ItemKind]
 
 
 @cache
 def single_prompt() -> Prompt:
-    """The prompt: what the labeller and the six managers are told, put together."""
-    own = load_prompt(AGENT)
-    first, second = (text for role, text in own.sections if role == "system")
-
-    def told(name: str) -> str:
-        return "\n\n".join(text for role, text in load_prompt(name).sections if role == "system")
-
-    parts = [first, f"Part A, labels.\n{told('intent_labeler')}", second]
-    parts += [f"List {kind}.\n{told(form.agent)}" for kind, form in FORMS.items()]
-    parts.append(told("manager_rules"))
-    rest = tuple((role, text) for role, text in own.sections if role != "system")
-    return Prompt(own.name, own.inputs, own.values, (("system", "\n\n".join(parts)), *rest))
+    """The prompt: the instructions of the labeler and of the six managers, put together."""
+    prompt = load_prompt(AGENT)
+    first, second = (text for role, text in prompt.sections if role == "system")
+    lists = (f"List {kind}.\n{system_text(form.agent())}" for kind, form in FORMS.items())
+    parts = (first, f"Part A, labels.\n{system_text('intent_labeler')}", second, *lists, system_text(RULES))
+    return with_system_text(prompt, "\n\n".join(parts))
 
 
 class SingleCall:
-    """Reads a batch with one structured call. It keeps nothing between calls.
+    """Reads a batch with one structured call. It stores nothing between calls.
 
     Args:
         model: the chat model.
-        managers: those by rules, for what of a reply cannot be used.
+        managers: the embedded ones, for the parts of a reply that cannot be used.
         embed: makes the vectors of label names.
         method: how the reply's form is asked for.
         retries: what to do about failures on the way.
@@ -142,14 +138,14 @@ class SingleCall:
             instructions: of the embedded meta-manager: used where a part of the reply cannot be.
             nearest: known items of each kind by id, the nearest first.
             labels: the same steps as the labeller sees them; None to leave the embedded labels.
-            budget, usage: what may be spent, and who is told of it.
+            budget, usage: what may be spent, and what counts it.
         """
-        orders = {one.kind: one for one in instructions}
+        ordered = {instruction.kind: instruction for instruction in instructions}
         readings: dict[ItemKind, Reading] = {
             kind: Reading(
                 form=form,
                 batch=batch,
-                instruction=orders.get(kind, Instruction(kind=kind)),
+                instruction=ordered.get(kind, Instruction(kind=kind)),
                 nearest=nearest.get(kind, {}),
                 restore=self._prompt.restore,
             )
@@ -165,16 +161,13 @@ class SingleCall:
             scopes=shown_scopes(labelling.board) if labelling else "none: leave steps and gists empty",
             event_types=event_inventory(labelling.events, labelling.task.used) if labelling else "none",
             entity_types=labelling.entity_inventory() if labelling else "none",
-            items="\n".join(
-                f"{kind}:\n{shown_items(one.form, one.handles, one.nearest, batch.zone)}"
-                for kind, one in readings.items()
-            ),
+            items="\n".join(f"{kind}:\n{shown_items(reading)}" for kind, reading in readings.items()),
             earlier=shown_earlier(labelling.task, labelling.board) if labelling else shown_before(batch),
             pages=labelling.pages() if labelling else "none: leave pages empty",
             steps=shown_steps(batch, notes),
             most=next(iter(readings.values())).most,
         )
-        asked = _Asked(batch, readings, labelling, frozenset(orders))
+        asked = _Asked(batch, readings, labelling, frozenset(ordered))
         return CallInput(
             messages=messages,
             budget=budget,
@@ -187,61 +180,42 @@ class SingleCall:
     def finish(self, result: StructuredResult[SingleReply]) -> SingleOutcome:
         """What the call comes to; the embedded managers do the parts that cannot be used."""
         asked, reply = cast("_Asked", result.carry), result.value
-        told = list(result.degraded)
+        degraded = list(result.degraded)
         proposals: list[Proposal] = []
-        by_rules: list[str] = []
+        fell_back: list[str] = []
         for kind, reading in asked.readings.items():
-            given = _operations(reply, kind) if reply is not None else ()
-            kept, lost = reading.proposals(given, kind)
-            proposals += kept
-            if lost:
-                told.append(f"{AGENT}: {lost} of {len(given)} {kind} operations could not be used and were left out")
-            if (reply is None or (lost and not kept)) and kind in asked.orders:
-                found = self._managers[kind].propose(asked.batch, reading.instruction, reading.nearest)
-                proposals += found.proposals
-                told += found.degraded
-                by_rules.append(kind)
-        if by_rules:
-            told.append(f"{AGENT}: the embedded engine did the work of {', '.join(by_rules)}")
+            fallback = self._managers[kind] if kind in asked.ordered else None
+            operations = getattr(reply, kind) if reply is not None else None
+            made, embedded = reading.proposals(operations, fallback, f"{AGENT}, {kind}")
+            proposals += made.proposals
+            degraded += made.degraded
+            fell_back += [kind] if embedded else []
+        if fell_back:
+            degraded.append(f"{AGENT}: the embedded engine did the work of {', '.join(fell_back)}")
         labels = None
         pages: Mapping[str, PageTexts] = {}
         if reply is not None and reply.steps and asked.labelling is not None:
             batch_labels = BatchLabels(steps=reply.steps, gists=reply.gists, pages=reply.pages)
             labels, pages = asked.labelling.labelled(batch_labels, ()), asked.labelling.notes(batch_labels)
-            told += [line.replace("intent_labeler:", f"{AGENT}:", 1) for line in labels.degraded]
-        return SingleOutcome(
-            proposals=tuple(proposals),
-            labels=labels,
-            pages=pages,
-            degraded=tuple(told),
-        )
-
-
-def _operations(reply: SingleReply, kind: ItemKind) -> Sequence[ItemOperation]:
-    return cast("Sequence[ItemOperation]", getattr(reply, kind))
+            degraded += [line.replace("intent_labeler:", f"{AGENT}:", 1) for line in labels.degraded]
+        return SingleOutcome(proposals=tuple(proposals), labels=labels, pages=pages, degraded=tuple(degraded))
 
 
 def _problems(asked: _Asked, reply: SingleReply) -> list[str]:
-    told: list[str] = []
+    problems: list[str] = []
     if asked.labelling is not None:
-        told += asked.labelling.problems(BatchLabels(steps=reply.steps, gists=reply.gists, pages=[]))
+        problems += asked.labelling.problems(BatchLabels(steps=reply.steps, gists=reply.gists, pages=[]))
     for kind, reading in asked.readings.items():
-        told += reading.all_problems(_operations(reply, kind))
-    return told
+        problems += reading.all_problems(getattr(reply, kind))
+    return problems
 
 
 def _salvaged(data: object) -> SingleReply | None:
     if not isinstance(data, Mapping):
         return None
     labels = salvaged_labels(data)
-    found = {kind: salvaged_operations(data.get(kind), form.operation) for kind, form in FORMS.items()}
-    if labels is None and not any(found.values()):
+    operations = {kind: salvaged_operations(data.get(kind), form) for kind, form in FORMS.items()}
+    if labels is None and not any(operations.values()):
         return None
-    return SingleReply.model_validate(
-        {
-            "steps": [one.model_dump() for one in labels.steps] if labels else [],
-            "gists": [one.model_dump() for one in labels.gists] if labels else [],
-            "pages": [one.model_dump() for one in salvaged_notes(data.get("pages"))],
-            **{kind: [one.model_dump() for one in ops] for kind, ops in found.items()},
-        }
-    )
+    parts = {"steps": labels.steps, "gists": labels.gists} if labels else {"steps": [], "gists": []}
+    return SingleReply.model_validate({**parts, "pages": salvaged_notes(data.get("pages")), **operations})

@@ -365,7 +365,6 @@ class Ingesting:
         applier = Applier(
             memory.ledger,
             memory.cipher,
-            reads.embed_documents,
             media=memory.media,
             projector=memory.projector,
         )
@@ -376,7 +375,7 @@ class Ingesting:
             from hexamem.agents.managers.model import ModelManager
             from hexamem.agents.meta_manager import ModelMetaManager
 
-            found = {kind: models.of(form.agent) for kind, form in FORMS.items()}
+            found = {kind: models.of(form.agent()) for kind, form in FORMS.items()}
             made["model_managers"] = {
                 kind: ModelManager(FORMS[kind], model, managers[kind], method=method)
                 for kind, model in found.items()

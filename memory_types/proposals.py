@@ -27,20 +27,19 @@ class Proposal(Record):
     Attributes:
         operation: ``add`` a new item; ``update`` the item ``target`` in place (a correction of what was never true, or
             more detail); ``supersede`` it by a new one (it was true until now); ``merge`` the items ``merged`` into
-            ``target``; ``remove`` it (it was never true, or is wanted gone); ``noop`` says that what was heard is known.
+            ``target``; ``remove`` it (it was never true, or is wanted gone); ``noop`` changes nothing.
         kind: of the item.
         values: fields of the item of that kind (``add``, ``supersede``: complete; ``update``, ``merge``: those that
             change); without id, user, status, version and sources. Times as ISO 8601 text or datetimes.
         target: id of the item operated on; None for ``add``.
         merged: ids of the items that ``merge`` takes in.
         evidence: at least one quote for everything but ``noop``.
-        secret: plaintext of a vault item that the rules had missed; it is redacted from its steps when applied. Never
+        secret: plaintext of a vault item that was not found when its step was recorded; it is redacted from its steps when applied. Never
             shown, logged or kept outside the vault.
         ends: ids of further items that are true no longer by what it states; beyond ``target`` and the former value
             of its slot. They end when the written item begins.
         reason: a few words, kept in the history.
-        proposed_by: the manager's name, such as ``semantic`` or ``rules.semantic``.
-        confidence: 0..1.
+        proposed_by: the manager's name, such as ``semantic`` or ``embedded.semantic``.
     """
 
     operation: ProposalKind
@@ -53,7 +52,6 @@ class Proposal(Record):
     ends: tuple[str, ...] = ()
     reason: str = ""
     proposed_by: str = "rules"
-    confidence: float = Field(default=1.0, ge=0, le=1)
 
 
 class Outcome(Record):

@@ -6,20 +6,20 @@ What is decided, and why, is the agents' business; here is only what needs the t
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from sqlalchemy import NestedTransaction, select
 
+from hexamem.errors import NotFoundError
 from hexamem.memory_types import ItemKind, MemoryItem, Operation, OperationKind, Source, Step, VaultItem, utc_now
 from hexamem.stores.known_secrets import find_known
-from hexamem.stores.ledger import Transaction, get_items, history_of
+from hexamem.stores.ledger import Transaction, get_items
+from hexamem.stores.ledger.history import get_operation
 from hexamem.stores.ledger.ledger import chunks
 from hexamem.stores.ledger.operations import plan_operation, record_operations
-from hexamem.stores.ledger.schema import items, operations
+from hexamem.stores.ledger.schema import items
 from hexamem.stores.ledger.schema import steps as steps_table
 from hexamem.stores.ledger.step_rows import indexed_text
 from hexamem.stores.redaction import Redactor, keep_in_vault
@@ -32,7 +32,6 @@ __all__ = [
     "KnownItems",
     "first_said",
     "keyed_id",
-    "left_before",
     "write_changes",
 ]
 
@@ -61,14 +60,9 @@ class KnownItems:
         self._whole: dict[str, MemoryItem | None] = {}
         self._planned: list[tuple[Operation, list[MemoryItem]]] = []
 
-    def of_kind(self, kind: ItemKind, *, removed: bool = False) -> list[KnownItem]:
-        """The active and superseded items of a kind, oldest first; or those that were removed, or their addition undone."""
-        wanted = ("removed", "undone") if removed else ("active", "superseded")
-        return [item for item in self._all(kind).values() if item.status in wanted]
-
-    def holds(self, kind: ItemKind, item_id: str) -> bool:
-        """Whether there is, or ever was, such an item of the kind: undone ones count too."""
-        return item_id in self._all(kind)
+    def of_kind(self, kind: ItemKind) -> list[KnownItem]:
+        """The active and superseded items of a kind, oldest first."""
+        return [item for item in self._all(kind).values() if item.status in ("active", "superseded")]
 
     def _all(self, kind: ItemKind) -> dict[str, KnownItem]:
         if kind not in self._kinds:
@@ -97,18 +91,15 @@ class KnownItems:
             self._whole |= dict.fromkeys(missing) | get_items(self._tx, missing, undone=True)
         return [item for item_id in item_ids if (item := self._whole[item_id]) is not None]
 
-    @cached_property
-    def undone(self) -> bool:
-        """Whether any operation of the user was ever undone."""
-        undone = select(operations.c.id).where(
-            operations.c.user_id == self._tx.user_id, operations.c.undoes.is_not(None)
-        )
-        return self._tx.first(undone.limit(1)) is not None
-
-    def history(self, item_id: str) -> list[Operation]:
-        """The operations on an item, oldest first, those planned included."""
-        planned = [one for one, left in self._planned if any(item.id == item_id for item in left)]
-        return [*history_of(self._tx, item_id), *planned]
+    def operation(self, operation_id: str) -> Operation | None:
+        """An operation by its id, undone since or not, planned or written; None where there is none."""
+        planned = next((operation for operation, _ in self._planned if operation.id == operation_id), None)
+        if planned is not None:
+            return planned
+        try:
+            return get_operation(self._tx, operation_id)
+        except NotFoundError:
+            return None
 
     def plan(
         self,
@@ -117,9 +108,10 @@ class KnownItems:
         *,
         actor: str,
         reason: str,
+        operation_id: str | None = None,
     ) -> Operation:
-        """Take up an operation, to be written by :meth:`write`."""
-        operation, left = plan_operation(self._tx, kind, changes, actor=actor, reason=reason)
+        """Take up an operation, to be written by :meth:`write`; its id is a new one when None."""
+        operation, left = plan_operation(self._tx, kind, changes, actor=actor, reason=reason, operation_id=operation_id)
         self._planned.append((operation, left))
         self._whole.update((item.id, item) for item in left)
         self._note(left)
@@ -258,51 +250,6 @@ def first_said(tx: Transaction, steps: Iterable[Step]) -> dict[str, str]:
     return {step_id: first[key] for step_id, key in said.items() if first.get(key, step_id) != step_id}
 
 
-def left_before(
-    known: KnownItems,
-    item_id: str,
-    kind: OperationKind,
-    sources: Sequence[Source],
-    state: Mapping[str, Any],
-    others: Collection[str] = (),
-) -> Operation | None:
-    """The operation that has drawn this consequence for an item from these very words before, undone since or not.
-
-    So what a killed process had applied is not applied again, not even after later changes.
-
-    Args:
-        sources: the words; the operation is the one that made the item cite them.
-        state: fields of the item as the words put them, as JSON values. Times may have been left narrower than that,
-            kept out of those of its neighbours.
-        others: ids of other items that it changed too.
-    """
-    wanted = set(sources)
-    for operation in known.history(item_id):
-        if operation.kind != kind or not set(others) <= {change.target_id for change in operation.changes}:
-            continue
-        for change in operation.changes:
-            if change.target_id == item_id and change.after is not None:
-                if not all(_left(name, value, change.after.get(name)) for name, value in state.items()):
-                    continue
-                cited = {Source(**source) for source in change.after.get("sources") or ()}
-                earlier = {Source(**source) for source in (change.before or {}).get("sources") or ()}
-                if wanted and wanted <= cited and not wanted <= earlier:
-                    return operation
-    return None
-
-
-def _left(name: str, put: Any, left: Any) -> bool:
-    """Whether a field was left as it was put; of a time, whether it was left so or within that."""
-    if put == left:
-        return True
-    if name not in ("valid_from", "valid_to") or left is None:
-        return False
-    if put is None:
-        return True
-    earlier, later = (put, left) if name == "valid_from" else (left, put)
-    return datetime.fromisoformat(earlier) <= datetime.fromisoformat(later)
-
-
 def write_changes(
     tx: Transaction,
     known: KnownItems,
@@ -311,10 +258,11 @@ def write_changes(
     *,
     actor: str,
     reason: str,
+    operation_id: str | None = None,
     found: Mapping[str, SecretSpan] | None = None,
 ) -> Operation:
     """Plan items as one operation, and a vault item for each secret that was taken out of them and has none yet."""
-    operation = known.plan(kind, changes, actor=actor, reason=reason)
+    operation = known.plan(kind, changes, actor=actor, reason=reason, operation_id=operation_id)
     if found:
         held = {getattr(item, "secret_id", None) for item in known.whole([one.id for one in known.of_kind("vault")])}
         steps = dict.fromkeys(source.step_id for _, item in changes for source in item.sources)

@@ -10,22 +10,18 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hexamem import Memory, Settings, UserMemory
 from hexamem.agents.applying.applier import Applied, Applier
-from hexamem.agents.applying.core_limit import fit_into
-from hexamem.agents.applying.duplicates import SAME_FACT, FactComparer
 from hexamem.agents.applying.evidence import find_quote
-from hexamem.agents.applying.proposal_values import read_values
+from hexamem.agents.applying.proposal_values import fit_into, read_values
 from hexamem.agents.contract import Batch, HeardStep
 from hexamem.memory_types import MemoryItem, Step, VaultItem
 from hexamem.memory_types.proposals import Evidence, Proposal
 from hexamem.memory_types.times import read_zone
-from hexamem.models.encoder import open_encoder
 from hexamem.stores.ledger import Transaction, list_secrets
 
 NOON = datetime(2025, 3, 4, 12, tzinfo=UTC)
@@ -40,8 +36,7 @@ def ann(shared_memory: Memory) -> UserMemory:
 
 def applier(user: UserMemory) -> Applier:
     memory = user.memory
-    embed = memory.embedder.embed_documents
-    return Applier(memory.ledger, memory.cipher, embed, media=memory.media, projector=memory.projector)
+    return Applier(memory.ledger, memory.cipher, media=memory.media, projector=memory.projector)
 
 
 def say(user: UserMemory, text: str, role: str = "user", at: datetime = NOON) -> Step:
@@ -134,7 +129,7 @@ def test_steps_of_others_system_text_and_forgotten_steps_are_no_evidence(
     )
     ann.forget([forgotten.id])
     for step in (his, system, forgotten):
-        values = {"name": "boat", "summary": "owns a boat", "metadata": {"said_by": step.role}}
+        values = {"name": "boat", "summary": "owns a boat"}
         [outcome] = apply(ann, batch_of(step), fact(step, "a boat", "", values=values)).outcomes
         assert outcome.refused
     assert ann.items() == []
@@ -143,18 +138,15 @@ def test_steps_of_others_system_text_and_forgotten_steps_are_no_evidence(
 def test_what_the_assistant_suggests_is_no_fact_about_the_user(ann: UserMemory) -> None:
     step = say(ann, "Would you like a day trip to Sintra?", "assistant")
     core = fact(step, "Sintra", "", kind="core", values={"label": "trip", "value": "Sintra"})
-    marked = {"name": "user", "summary": "likes Sintra", "metadata": {"said_by": "assistant"}}
-    about = fact(step, "Sintra", "", values=marked)
-    unmarked = fact(step, "Sintra", "Sintra is a day trip", "Sintra")
-    assert all(one.refused for one in apply(ann, batch_of(step), core, about, unmarked).outcomes)
+    about = fact(step, "Sintra", "likes Sintra", "user")
+    by_slot = fact(step, "Sintra", "", values={"name": "trip", "summary": "Sintra", "metadata": {"slot": "trip"}})
+    assert all(one.refused for one in apply(ann, batch_of(step), core, about, by_slot).outcomes)
 
 
-def test_what_a_tool_found_is_learned_where_the_manager_says_so(ann: UserMemory) -> None:
+def test_what_a_tool_found_is_learned(ann: UserMemory) -> None:
     step = say(ann, "Flight EI152 leaves at 07:05.", "tool")
-    values = {"name": "EI152", "summary": "flight EI152 leaves at 07:05", "metadata": {"said_by": "tool"}}
-    assert (
-        apply(ann, batch_of(step), fact(step, "EI152 leaves at 07:05", "", values=values)).outcomes[0].applied == "add"
-    )
+    proposal = fact(step, "EI152 leaves at 07:05", "flight EI152 leaves at 07:05", "EI152")
+    assert apply(ann, batch_of(step), proposal).outcomes[0].applied == "add"
 
 
 def test_a_question_of_the_assistant_counts_beside_the_answer_of_the_user(ann: UserMemory) -> None:
@@ -169,10 +161,9 @@ def test_what_recall_has_just_shown_is_not_learned_again(ann: UserMemory) -> Non
     shown = ("Declan drives a lorry for a dairy co-op and drops in on Sundays.",)
     copy = say(ann, "As I recall, Declan drives a lorry for a dairy co-op.", "assistant")
     pasted = say(ann, "You wrote: Declan drives a lorry for a dairy co-op and drops in on Sundays. Right?")
-    values = {"name": "Declan", "summary": "Declan drives a lorry", "metadata": {"said_by": "assistant"}}
     batch = batch_of(copy, pasted, shown=shown)
     outcomes = apply(
-        ann, batch, fact(copy, "Declan drives a lorry for a dairy co-op", "", values=values),
+        ann, batch, fact(copy, "Declan drives a lorry for a dairy co-op", "Declan drives a lorry", "Declan"),
         fact(pasted, "Declan drives a lorry for a dairy co-op and drops in on Sundays", "Declan drives a lorry"),
     ).outcomes  # fmt: skip
     assert ["just shown" in one.refused for one in outcomes] == [True, True]
@@ -254,26 +245,10 @@ def test_new_details_of_a_known_fact_are_added_to_its_item(ann: UserMemory) -> N
     ],
 )
 def test_facts_that_only_look_alike_are_kept_both(ann: UserMemory, one: str, two: str) -> None:
-    memory = ann.memory
-    encoded = Applier(
-        memory.ledger, memory.cipher, open_encoder().vectors, media=memory.media, projector=memory.projector
-    )
     for summary in (one, two):
         step = say(ann, f"Nell {summary}.")
-        encoded.apply(ann.name, batch_of(step), [fact(step, step.content, summary, "Nell")])
+        apply(ann, batch_of(step), fact(step, step.content, summary, "Nell"))
     assert len(ann.items()) == 2
-
-
-@pytest.mark.parametrize(("cosine", "same"), [(SAME_FACT + 0.001, True), (SAME_FACT - 0.001, False)])
-def test_other_words_are_one_fact_from_a_cosine_on(cosine: float, same: bool) -> None:
-    def embed(texts: Sequence[str]) -> Any:
-        return np.array([[1, 0], [cosine, (1 - cosine**2) ** 0.5]])
-
-    facts = FactComparer(embed)
-    assert facts.same_text("bought a cello in Kerry in 2024", "purchased a cello in Kerry in 2024") is same
-    assert not facts.same_text("bought a cello in Kerry in 2024", "bought a cello in Kerry in 2023")
-    assert not facts.same_text("bought a cello in Kerry", "bought a cello in Cork")
-    assert facts.same_text("Bought a cello in Kerry.", "bought  a cello in Kerry")
 
 
 def test_the_same_event_on_another_day_is_another_event(ann: UserMemory) -> None:
@@ -635,20 +610,3 @@ def test_a_secret_that_the_rules_find_in_values_goes_to_the_vault(ann: UserMemor
     apply(ann, batch_of(step), fact(step, "database", f"the API key of the database is {secret}", "orders"))
     assert secret not in repr(ann.items()) + repr(ann.history())
     assert [item.kind for item in ann.items()] == ["semantic", "vault"]
-
-
-def test_no_embedding_is_asked_for_where_words_decide(ann: UserMemory) -> None:
-    asked: list[str] = []
-
-    def embed(texts: Sequence[str]) -> Any:
-        asked.extend(texts)
-        return np.zeros((len(texts), 4), dtype=np.float32)
-
-    step, memory = say(ann, "Nell plays the cello, Ida the flute."), ann.memory
-    own = Applier(memory.ledger, memory.cipher, embed, media=memory.media, projector=memory.projector)
-    own.apply(
-        ann.name,
-        batch_of(step),
-        [fact(step, "cello", "Nell plays the cello"), fact(step, "flute", "Ida plays the flute")],
-    )
-    assert asked == []

@@ -47,7 +47,6 @@ def applier(user: UserMemory) -> Applier:
     return Applier(
         memory.ledger,
         memory.cipher,
-        memory.embedder.embed_documents,
         media=memory.media,
         projector=memory.projector,
     )

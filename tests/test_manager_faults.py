@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from hexamem.agents.contract import Instruction
-from hexamem.agents.managers.forms import FORMS
-from hexamem.agents.managers.shared import Reading, salvaged_operations
+from hexamem.agents.managers.forms import FORMS, reply_form
+from hexamem.agents.managers.reading import Reading, salvaged_operations
 
 from .manager_script import operation
 from .test_model_managers import KNOWN, batch_of
@@ -98,14 +98,14 @@ def test_no_reply_to_a_manager_raises_or_proposes_what_does_not_hold(kind: Any) 
         for _ in range(200):
             data = json.loads(json.dumps(fault(draw, [operation(kind, 1, line) for _ in range(2)])))
             try:
-                operations = list(form.reply.model_validate(data).operations)  # type: ignore[attr-defined]
+                operations = list(reply_form(form).model_validate(data).operations)  # type: ignore[attr-defined]
             except ValueError:
                 listed = data.get("operations") if isinstance(data, dict) else data
-                operations = salvaged_operations(listed, form.operation)
+                operations = salvaged_operations(listed, form)
             reading = Reading(form=form, batch=batch, instruction=Instruction(kind=kind), nearest=KNOWN)
             assert all(len(told) < 400 for told in reading.all_problems(operations))
-            made, lost = reading.proposals(operations, kind)
-            assert len(made) + lost <= len(operations)
+            made = reading.proposals(operations, None, kind)[0].proposals
+            assert len(made) <= len(operations)
             assert len(made) <= reading.most
             for one in made:
                 proposed += 1

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from hexamem import CoreItem, EpisodicItem, SemanticItem
 from hexamem.agents.contract import Batch, HeardStep, Instruction, Proposals
-from hexamem.agents.managers.forms import FORMS
+from hexamem.agents.managers.forms import FORMS, reply_form
 from hexamem.agents.managers.model import ModelManager, manager_prompt
-from hexamem.agents.managers.shared import Reading
+from hexamem.agents.managers.reading import Reading
 from hexamem.agents.meta_manager import ModelMetaManager, is_small_talk
 from hexamem.agents.single_call import SingleCall, SingleReply
 from hexamem.graphs.ingest_state import read_back, written
@@ -92,7 +92,7 @@ KNOWN = {"item_orla": ORLA, "item_tom": TOM}
 def test_every_form_can_be_asked_in_strict_mode_and_shows_its_steps_and_items(
     scripted_server: ServerFactory, kind: Any
 ) -> None:
-    assert check_strict(strict_schema(FORMS[kind].reply)) == []
+    assert check_strict(strict_schema(reply_form(FORMS[kind]))) == []
     server = scripted_server([reply()])
     found = propose(server, batch_of("I moved to Porto on Saturday", heard(2, "Lovely!", "assistant")), kind)
     prompt = server.requests[0].messages[-1]["content"]
@@ -227,10 +227,9 @@ def test_a_quote_of_escaped_text_is_found_again(scripted_server: ServerFactory) 
     assert (one.evidence[0].quote, one.values["summary"]) == (text, f"Orla: {text}")
 
 
-def test_what_the_assistant_says_is_marked_and_never_core(scripted_server: ServerFactory) -> None:
+def test_what_the_assistant_says_is_never_core(scripted_server: ServerFactory) -> None:
     said = heard(1, FACT, "assistant")
-    [one] = propose(scripted_server([reply(GOOD)]), batch_of(said)).proposals
-    assert one.values["metadata"] == {"said_by": "assistant"}
+    assert len(propose(scripted_server([reply(GOOD)]), batch_of(said)).proposals) == 1
     core = operation("core", 1, FACT)
     found = propose(scripted_server([reply(core)]), batch_of(said), "core")
     assert [one.proposed_by for one in found.proposals] == ["rules.core"]
@@ -315,13 +314,13 @@ def test_whatever_a_model_writes_every_proposal_holds(data: st.DataObject) -> No
         "target": data.draw(st.none() | texts),
         "merged": data.draw(st.lists(texts, max_size=2)),
     }
-    for name in form.operation.own_fields():
+    for name in form.own_fields():
         listed = name in ("steps", "tree_path")
         values[name] = data.draw(st.none() | (st.lists(texts, max_size=3) if listed else texts))
     values.update({"sensitivity": "high"} if "sensitivity" in values else {})
-    one = form.operation.model_validate(values)
+    one = form.model_validate(values)
     reading = Reading(form=form, batch=batch, instruction=Instruction(kind=form.kind), nearest=KNOWN)
-    for made in reading.proposals([one], "x")[0]:
+    for made in reading.proposals([one], None, "x")[0].proposals:
         assert made.evidence[0].step_id in {"step_1", "step_2", "step_3"}
         assert (made.target is None) == (made.operation == "add")
         assert made.target is None or made.target in KNOWN

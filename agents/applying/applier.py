@@ -12,16 +12,14 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from hexamem.agents.applying.duplicates import FactComparer
 from hexamem.agents.applying.evidence import check_evidence
 from hexamem.agents.applying.item_changes import ItemChanges
-from hexamem.agents.applying.item_edits import Checked
+from hexamem.agents.applying.item_edits import CheckedProposal
 from hexamem.agents.applying.proposal_values import read_values
 from hexamem.agents.contract import Batch
 from hexamem.errors import InvalidInputError, NotFoundError
-from hexamem.intent.contract import Embed
 from hexamem.memory_types.proposals import Evidence, Outcome, Proposal
-from hexamem.stores.applying import Cleaned, Cleaner, KnownItems, first_said
+from hexamem.stores.applying import Cleaned, Cleaner, first_said
 from hexamem.stores.ledger import Ledger, Redaction, Transaction, get_steps
 from hexamem.stores.ledger.vault import known_secrets, list_secrets
 from hexamem.stores.media import MediaStore
@@ -48,15 +46,11 @@ class Applier:
     """Applies the proposals of a batch to a user's memory. Safe to use from several threads.
 
     Args:
-        embed: n texts → ``(n, d)`` unit rows; used where words alone do not decide whether two texts state one fact.
         media, projector: stores from which a secret is redacted as well.
     """
 
-    def __init__(
-        self, ledger: Ledger, cipher: Cipher, embed: Embed, *, media: MediaStore, projector: Projector
-    ) -> None:
-        self._ledger, self._cipher, self._embed = ledger, cipher, embed
-        self._media, self._projector = media, projector
+    def __init__(self, ledger: Ledger, cipher: Cipher, *, media: MediaStore, projector: Projector) -> None:
+        self._ledger, self._cipher, self._media, self._projector = ledger, cipher, media, projector
 
     def apply(
         self,
@@ -103,7 +97,7 @@ class Applier:
         notes: list[str] = []
         with (transaction or (lambda: self._ledger.write(user, create=False)))() as tx:
             if proposals:
-                run = _Run(tx, self._cipher, FactComparer(self._embed), batch, proposals, secrets, find_secrets)
+                run = _Run(tx, self._cipher, batch, proposals, secrets, find_secrets)
                 for proposal in proposals:
                     why = refused.get(id(proposal))
                     outcomes.append(run.apply(proposal, actor) if why is None else Outcome(refused=why))
@@ -120,34 +114,34 @@ class Applier:
         done: dict[str, Redaction] = {}
         refused: dict[int, str] = {}
         # The longest first: it may contain a shorter one.
-        for one in sorted((p for p in proposals if p.secret is not None), key=lambda p: -len(p.secret or "")):
-            secret = one.secret or ""
-            if why := self._no_secret(user, batch, one, secret):
-                refused[id(one)] = why
-            elif secret not in done:
-                try:
-                    done[secret] = self._redact(user, one, secret, find)
-                except (InvalidInputError, NotFoundError):
-                    refused[id(one)] = "the secret could not be redacted: its words are in nothing that is stored"
+        for proposal in sorted(
+            (one for one in proposals if one.secret is not None), key=lambda one: -len(one.secret or "")
+        ):
+            secret = proposal.secret or ""
+            try:
+                self._check_secret(user, batch, proposal, secret)
+                if secret not in done:
+                    done[secret] = self._redact(user, proposal, secret, find)
+            except InvalidInputError as error:
+                refused[id(proposal)] = str(error)
         return done, refused
 
-    def _no_secret(self, user: str, batch: Batch, proposal: Proposal, secret: str) -> str:
-        """Why the secret of a proposal may not be redacted; empty where it may."""
+    def _check_secret(self, user: str, batch: Batch, proposal: Proposal, secret: str) -> None:
+        """Refuse a proposal whose secret may not be redacted."""
         if proposal.kind != "vault":
-            return f"a {proposal.kind} item has no secret; propose a vault item for it"
+            raise InvalidInputError(f"a {proposal.kind} item has no secret; propose a vault item for it")
         if proposal.operation not in ("add", "update", "supersede"):
-            return f"a {proposal.operation} takes no secret"
-        if len(secret.strip()) < _SHORTEST_SECRET or (
-            secret.isalpha() and secret.isascii() and len(secret) < _SHORTEST_WORD
-        ):
-            return "the secret is too short or common a word to be redacted wherever it occurs"
+            raise InvalidInputError(f"a {proposal.operation} takes no secret")
+        is_word = secret.isalpha() and secret.isascii() and len(secret) < _SHORTEST_WORD
+        if is_word or len(secret.strip()) < _SHORTEST_SECRET:
+            raise InvalidInputError("the secret is too short or common a word to be redacted wherever it occurs")
         with self._ledger.read(user) as tx:
             if self._known(tx, secret) is not None:
-                return ""
-            steps = get_steps(tx, {heard.step.id for heard in batch.steps})
-            if not any(secret in one.quote for one in proposal.evidence):
-                return "the evidence of a secret must quote it"
-            return check_evidence(batch, proposal, steps).refused
+                return
+            steps = get_steps(tx, {labelled.step.id for labelled in batch.steps})
+        if not any(secret in evidence.quote for evidence in proposal.evidence):
+            raise InvalidInputError("the evidence of a secret must quote it")
+        check_evidence(batch, proposal, steps)
 
     def _known(self, tx: Transaction, secret: str) -> Redaction | None:
         """The secret if the vault has it."""
@@ -177,11 +171,13 @@ class Applier:
                 reason=_left_out(proposal.reason, secret),
                 find=find,
             )
-        except NotFoundError:  # taken out before, by a process that was killed or a person
+        except (InvalidInputError, NotFoundError):
             with self._ledger.read(user) as tx:
-                known = self._known(tx, secret)
+                known = self._known(tx, secret)  # redacted before, by a process that was killed or a person
             if known is None:
-                raise
+                raise InvalidInputError(
+                    "the secret could not be redacted: its words are in nothing that is stored"
+                ) from None
             return known
         put = find_references(receipt.reference)
         return Redaction(secret, receipt.secret_id, put[0].caption if put else caption)
@@ -194,7 +190,6 @@ class _Run:
         self,
         tx: Transaction,
         cipher: Cipher,
-        facts: FactComparer,
         batch: Batch,
         proposals: Sequence[Proposal],
         secrets: Mapping[str, Redaction],
@@ -202,7 +197,7 @@ class _Run:
     ) -> None:
         self._tx, self._cipher, self._batch, self._proposals = tx, cipher, batch, proposals
         self._secrets, self._find = secrets, find
-        self.changes = ItemChanges(tx, KnownItems(tx), cipher, facts, batch.zone)
+        self.changes = ItemChanges(tx, cipher, batch.zone)
         self.notes: list[str] = []
         cited = {evidence.step_id for proposal in proposals for evidence in proposal.evidence}
         cited &= {heard.step.id for heard in batch.steps}
@@ -240,11 +235,9 @@ class _Run:
         values, reason = _deep_without(proposal.values, hidden), _without(proposal.reason, hidden)
         return proposal.changed(evidence=tuple(quotes), values=values, reason=reason)
 
-    def _checked(self, proposal: Proposal, actor: str) -> Checked:
+    def _checked(self, proposal: Proposal, actor: str) -> CheckedProposal:
         """The proposal with its evidence verified, and its values read and cleaned."""
         evidence = check_evidence(self._batch, proposal, self._steps)
-        if evidence.refused or evidence.stated_at is None:
-            raise InvalidInputError(evidence.refused)
         # A conversation stored again is evidence for nothing new: its copies count as the steps they repeat.
         copies = (one.changed(step_id=self._originals.get(one.step_id, one.step_id)) for one in evidence.sources)
         values, notes = read_values(proposal.kind, proposal.values, self._timezone)
@@ -254,13 +247,9 @@ class _Run:
         redaction = self._secrets.get(proposal.secret) if proposal.secret is not None else None
         references = {found.id for source in evidence.sources for found in find_references(source.quote)}
         only_reference = next(iter(references)) if proposal.kind == "vault" and len(references) == 1 else None
-        return Checked(
-            operation=proposal.operation,
-            kind=proposal.kind,
+        return CheckedProposal(
+            proposal=proposal,
             values=cleaned.values,
-            target=proposal.target,
-            merged=proposal.merged,
-            ends=proposal.ends,
             sources=tuple(dict.fromkeys(copies)),
             stated_at=evidence.stated_at,
             actor=actor,

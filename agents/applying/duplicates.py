@@ -1,6 +1,7 @@
 """Duplicates: whether two items state the same fact.
 
-A fact stored twice does little harm; two facts taken for one lose one of them. So in doubt both items stay.
+A fact stored twice does little harm; two facts taken for one lose one of them. So two items state the same fact only where
+their words are the same.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from datetime import tzinfo
 
-from hexamem.intent.contract import Embed, Vectors
 from hexamem.memory_types import (
     CoreItem,
     EpisodicItem,
@@ -21,14 +21,7 @@ from hexamem.memory_types import (
     VaultItem,
 )
 
-__all__ = ["SAME_FACT", "FactComparer", "fold", "join_sources", "statement_of"]
-
-SAME_FACT = 0.99
-"""The cosine from which two texts with the same numbers and names state the same fact.
-
-Of 25 pairs that differ in one decisive word ("not", "before" and "after", "buy" and "sell") the highest was 0.984 with
-the bundled encoder; the best of 15 paraphrases had 0.986. A lower threshold merges contradictions.
-"""
+__all__ = ["fold", "join_sources", "same_fact", "same_statement", "statement_of"]
 
 _MARKS = ".,;:!?…。，；：！？、\"'“”‘’()（）*•"
 
@@ -71,52 +64,24 @@ def statement_of(item: MemoryItem) -> str:
             return item.text
 
 
-class FactComparer:
-    """Compares items and texts; texts are embedded only where their words do not decide, each of them once.
+def same_statement(known: MemoryItem, new: MemoryItem) -> bool:
+    """Whether two items state the same words of whatever they are about."""
+    return fold(statement_of(known)) == fold(statement_of(new))
 
-    Args:
-        embed: n texts → ``(n, d)`` unit rows.
+
+def same_fact(known: MemoryItem, new: MemoryItem, zone: tzinfo) -> bool:
+    """Whether two items of one kind state the same fact about the same subject, and of the same time.
+
+    The subject is the label of a core item, the name of a semantic item, the day of an event in the user's zone, the
+    content of a resource, and the secret of a vault item.
     """
-
-    def __init__(self, embed: Embed) -> None:
-        self._embed = embed
-        self._vectors: dict[str, Vectors] = {}
-        self._exact: dict[str, tuple[str, ...]] = {}
-
-    def same_text(self, known: str, new: str) -> bool:
-        """Whether two texts state the same: equal words, or the same numbers and names and a cosine of at least
-        ``SAME_FACT``.
-        """
-        if fold(known) == fold(new):
-            return True
-        for text in (known, new):
-            if text not in self._exact:
-                self._exact[text] = _exact_words(text)
-        if self._exact[known] != self._exact[new]:
-            return False
-        missing = [text for text in (known, new) if text not in self._vectors]
-        if missing:
-            self._vectors.update(zip(missing, self._embed(missing), strict=True))
-        return float(self._vectors[known] @ self._vectors[new]) >= SAME_FACT
-
-    def same_item(self, known: MemoryItem, new: MemoryItem, zone: tzinfo) -> bool:
-        """Whether two items of one kind state the same fact about the same thing, and of the same time.
-
-        The thing is the label of a core item, the name of a semantic item, the day of an event in the user's zone, the
-        content of a resource, and the secret of a vault item.
-        """
-        if known.kind != new.kind or _subject(known, zone) != _subject(new, zone):
-            return False
-        if new.valid_from and known.valid_to and new.valid_from >= known.valid_to:
-            return False
-        if isinstance(new, ResourceItem) or (isinstance(new, VaultItem) and new.secret_id):
-            return True
-        return self.same_text(statement_of(known), statement_of(new))
-
-    def find(self, known: Iterable[MemoryItem], new: MemoryItem, zone: tzinfo) -> MemoryItem | None:
-        """The first active item that states the same as the new one."""
-        others = (item for item in known if item.id != new.id and item.status == "active")
-        return next((item for item in others if self.same_item(item, new, zone)), None)
+    if known.kind != new.kind or _subject(known, zone) != _subject(new, zone):
+        return False
+    if new.valid_from and known.valid_to and new.valid_from >= known.valid_to:
+        return False
+    if isinstance(new, ResourceItem) or (isinstance(new, VaultItem) and new.secret_id):
+        return True
+    return same_statement(known, new)
 
 
 def _subject(item: MemoryItem, zone: tzinfo) -> object:
@@ -135,17 +100,3 @@ def _subject(item: MemoryItem, zone: tzinfo) -> object:
             return len(item.steps)
         case _:
             return None
-
-
-def _exact_words(text: str) -> tuple[str, ...]:
-    """The words for which no other may stand, in order: those with a digit, with a capital (names), and those of a script
-    without capitals, in which names cannot be distinguished by their form.
-    """
-    words = (word.strip(_MARKS) for word in unicodedata.normalize("NFKC", text).split())
-    return tuple(word.casefold() for word in words if any(_is_exact(character) for character in word))
-
-
-def _is_exact(character: str) -> bool:
-    return character.isdigit() or (
-        character.isalpha() and (character.isupper() or character.lower() == character.upper())
-    )

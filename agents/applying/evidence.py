@@ -9,15 +9,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from difflib import SequenceMatcher
-from typing import Any
+from typing import NamedTuple
 
 from hexamem.agents.applying.slots import slot_of
 from hexamem.agents.contract import Batch, HeardStep
+from hexamem.errors import InvalidInputError
 from hexamem.memory_types import Source, Step
-from hexamem.memory_types.proposals import Proposal
+from hexamem.memory_types.proposals import Evidence, Proposal
 from hexamem.stores.ledger import is_spaced_letter
 from hexamem.stores.lexical.tokens import tokenize_document
 from hexamem.stores.secrets import find_references
@@ -33,21 +33,18 @@ _REPEATED_BY_OTHERS, _REPEATED_BY_USER = 0.6, 0.8
 _THE_USER = frozenset({"user", "the user"})  # as prompts name the user
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckedEvidence:
-    """The result of checking the evidence of a proposal.
+class CheckedEvidence(NamedTuple):
+    """The evidence of a proposal.
 
     Attributes:
         sources: the quotes that hold, as they are in the content of their steps, with their spans.
-        stated_at: the time of the last of them; None where the proposal has none.
-        refused: why the proposal cannot rest on them; empty where it can.
+        stated_at: the time of the last of them.
         notes: quotes that were left out although others hold.
     """
 
-    sources: tuple[Source, ...] = ()
-    stated_at: datetime | None = None
-    refused: str = ""
-    notes: tuple[str, ...] = ()
+    sources: tuple[Source, ...]
+    stated_at: datetime
+    notes: tuple[str, ...]
 
 
 def check_evidence(batch: Batch, proposal: Proposal, steps: Mapping[str, Step]) -> CheckedEvidence:
@@ -56,41 +53,28 @@ def check_evidence(batch: Batch, proposal: Proposal, steps: Mapping[str, Step]) 
     A quote holds when it is in the content of a step of the batch, or in what is searched of it (captions,
     transcripts), or in its resolved text; whitespace, quotation marks, dashes, letter case and width do not matter,
     everything else does. Refused are quotes of steps before the batch, of system text, and of what only repeats texts
-    that recall has just shown. Words of the assistant, a tool or another alone are evidence only where the manager marks
-    whose words they are (``values["metadata"]["said_by"]`` names the role); for a core item, and a semantic item about
-    the user, they never are.
+    that recall has just shown. For a core item, and a semantic item about the user, words of the assistant, a tool or
+    another alone are no evidence.
 
     Args:
         steps: the steps of the batch as the ledger has them now, by id; forgotten ones are missing.
+
+    Raises:
+        InvalidInputError: the proposal cannot rest on its evidence.
     """
-    in_batch = {heard.step.id: heard for heard in batch.steps}
-    before = {heard.step.id for heard in batch.before}
     accepted: list[tuple[Step, Source]] = []
     refusals: list[str] = []
     for evidence in proposal.evidence:
-        step_id = evidence.step_id
-        heard, step = in_batch.get(step_id), steps.get(step_id)
-        if heard is None:
-            refusals.append(
-                f"step {step_id} came before the batch, from which nothing is learned"
-                if step_id in before
-                else f"step {step_id[:80]} is none of the batch"
-            )
-        elif step is None:
-            refusals.append(f"step {step_id} is forgotten")
-        elif step.role == "system":
-            refusals.append(f"step {step_id} is system text, which is no evidence about the user")
-        elif (source := _cited(heard, step, evidence.quote)) is None:
-            refusals.append(f"the quote is not in step {step_id}")
-        elif _repeats(step, source.quote or evidence.quote, batch.shown):
-            refusals.append(f"the quote of step {step_id} repeats what recall has just shown")
-        else:
-            accepted.append((step, source))
+        try:
+            accepted.append(_accepted(batch, evidence, steps))
+        except InvalidInputError as error:
+            refusals.append(str(error))
     if not accepted:
-        return CheckedEvidence(refused="; ".join(refusals) or "no evidence: quote the words of a step")
+        raise InvalidInputError("; ".join(refusals) or "no evidence: quote the words of a step")
     by_user = [step for step, _ in accepted if step.role == "user"]
-    if not by_user and (why := _is_no_evidence(proposal, {step.role for step, _ in accepted})):
-        return CheckedEvidence(refused=why)
+    if not by_user and _is_about_user(proposal):
+        roles = " and ".join(sorted({step.role for step, _ in accepted}))
+        raise InvalidInputError(f"only the {roles} said it: a fact about the user needs the user's own words")
     return CheckedEvidence(
         sources=tuple(dict.fromkeys(source for _, source in accepted)),
         stated_at=max(step.occurred_at for step in by_user or [step for step, _ in accepted]),
@@ -98,18 +82,33 @@ def check_evidence(batch: Batch, proposal: Proposal, steps: Mapping[str, Step]) 
     )
 
 
-def _is_no_evidence(proposal: Proposal, roles: set[str]) -> str:
-    """Why words of these roles, none of them the user's, are no evidence; empty where they are."""
-    by = f"only the {' and '.join(sorted(roles))} said it"
+def _accepted(batch: Batch, evidence: Evidence, steps: Mapping[str, Step]) -> tuple[Step, Source]:
+    step_id = evidence.step_id
+    labelled = next((one for one in batch.steps if one.step.id == step_id), None)
+    if labelled is None:
+        if any(one.step.id == step_id for one in batch.before):
+            raise InvalidInputError(f"step {step_id} came before the batch, from which nothing is learned")
+        raise InvalidInputError(f"step {step_id[:80]} is none of the batch")
+    step = steps.get(step_id)
+    if step is None:
+        raise InvalidInputError(f"step {step_id} is forgotten")
+    if step.role == "system":
+        raise InvalidInputError(f"step {step_id} is system text, which is no evidence about the user")
+    source = _cited(labelled, step, evidence.quote)
+    if source is None:
+        raise InvalidInputError(f"the quote is not in step {step_id}")
+    if _repeats(step, source.quote or evidence.quote, batch.shown):
+        raise InvalidInputError(f"the quote of step {step_id} repeats what recall has just shown")
+    return step, source
+
+
+def _is_about_user(proposal: Proposal) -> bool:
+    if proposal.kind != "semantic":
+        return proposal.kind == "core"
     metadata = proposal.values.get("metadata")
-    fields: Mapping[str, Any] = metadata if isinstance(metadata, Mapping) else {}
-    slot = slot_of(fields)
-    about_user = str(proposal.values.get("name")).strip().casefold() in _THE_USER or (slot and "." not in slot)
-    if proposal.kind == "core" or (proposal.kind == "semantic" and about_user):
-        return f"{by}: a fact about the user needs the user's own words"
-    if fields.get("said_by") not in roles:
-        return f"{by}, and the proposal does not mark that it means to learn from that"
-    return ""
+    slot = slot_of(metadata) if isinstance(metadata, Mapping) else ""
+    named = str(proposal.values.get("name")).strip().casefold()
+    return named in _THE_USER or bool(slot and "." not in slot)
 
 
 # ------------------------------------------------------------------------------------------------------ finding quotes
@@ -219,22 +218,19 @@ def _repeats(step: Step, quote: str, shown: Sequence[str]) -> bool:
     if not shown:
         return False
     words = tokenize_document(quote).stemmed
-    if step.role == "user" and len(words) < _SHORT:
+    by_user = step.role == "user"
+    if not words or (by_user and len(words) < _SHORT):
         return False
-    least = _REPEATED_BY_USER if step.role == "user" else _REPEATED_BY_OTHERS
+    least = _REPEATED_BY_USER if by_user else _REPEATED_BY_OTHERS
     own = tokenize_document(step.content).stemmed
-    grams = _grams(words)
+    size = _GRAM if len(words) >= _GRAM else 1
+    grams = _grams(words, size)
     for text in shown:
         other = tokenize_document(text).stemmed
-        if step.role == "user" and other == own:
-            continue
-        there = _grams(other) if len(words) >= _GRAM else {(word,) for word in other}
-        if grams and sum(gram in there for gram in grams) >= least * len(grams):
+        if not (by_user and other == own) and len(grams & _grams(other, size)) >= least * len(grams):
             return True
     return False
 
 
-def _grams(words: Sequence[str]) -> set[tuple[str, ...]]:
-    if len(words) < _GRAM:
-        return {(word,) for word in words}
-    return {tuple(words[at : at + _GRAM]) for at in range(len(words) - _GRAM + 1)}
+def _grams(words: Sequence[str], size: int) -> set[tuple[str, ...]]:
+    return {tuple(words[at : at + size]) for at in range(len(words) - size + 1)}

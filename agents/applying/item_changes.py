@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from hexamem.agents.applying.contradictions import Placement, closed, history, place
-from hexamem.agents.applying.duplicates import fold, join_sources, statement_of
-from hexamem.agents.applying.item_edits import Changes, Checked, ItemEdits
-from hexamem.agents.applying.slots import slot_of
+from hexamem.agents.applying.duplicates import fold, join_sources, same_fact, statement_of
+from hexamem.agents.applying.item_edits import Changes, CheckedProposal, ItemEdits
+from hexamem.agents.applying.slots import Placement, closed, place, slot_of
 from hexamem.errors import NotFoundError
 from hexamem.memory_types import CoreItem, MemoryItem, OperationKind, Sensitivity, VaultItem, item_from
 from hexamem.memory_types.base import utc_now
 from hexamem.memory_types.proposals import Outcome
-from hexamem.stores.applying import keyed_id, left_before
 from hexamem.stores.ledger.items import SAID_AT
-from hexamem.stores.lexical.tokens import tokenize_document
 
 __all__ = ["ItemChanges"]
 
@@ -28,117 +25,115 @@ _STRICTNESS: tuple[Sensitivity, ...] = ("low", "medium", "high")
 class ItemChanges(ItemEdits):
     """Carries out checked proposals within one transaction, each on what those before it left."""
 
-    def carry_out(self, proposal: Checked) -> Outcome:
+    def carry_out(self, checked: CheckedProposal) -> Outcome:
         """Do what a proposal comes to.
 
         Raises:
             InvalidInputError: its values make no item, or do not fit the item they are for.
             NotFoundError: the item it is for does not exist.
         """
-        match proposal.operation:
-            case "add":
-                return self._add(proposal)
-            case "supersede":
-                return self._supersede(proposal)
-            case "update":
-                return self._update(proposal)
-            case "merge":
-                return self.merge(proposal)
-            case "remove":
-                return self.remove(proposal)
-            case "noop":
-                return Outcome(applied="noop", item_id=proposal.target)
+        proposal = checked.proposal
+        target = self.target(checked)
+        if target is not None and proposal.operation == "update" and checked.secret_id is not None:
+            return self._describe_secret(checked, target)
+        if proposal.operation == "add" or (proposal.operation == "update" and proposal.target is None):
+            return self._add(checked)
+        if proposal.operation == "supersede":
+            if target is None and proposal.target is not None:
+                note = f"there is no {checked.kind} item {proposal.target[:80]} to supersede; added as a new one"
+                checked.notes.append(note)
+            return self._add(checked, target)
+        if done := self.done_before(checked, proposal.operation, proposal.target, proposal.merged, checked.values):
+            return done
+        if target is None:
+            removed = self.known.get(proposal.target or "") if proposal.operation == "remove" else None
+            if removed is not None and removed.kind == checked.kind and removed.status == "removed":
+                return Outcome(applied="noop", item_id=removed.id)
+            reason = f"no {checked.kind} item {(proposal.target or '')[:80]!r} to {proposal.operation}"
+            raise NotFoundError(reason)
+        edit = {"update": self.change, "merge": self.merge, "remove": self.remove}[proposal.operation]
+        return edit(checked, target)
 
-    def _add(self, proposal: Checked, target: MemoryItem | None = None) -> Outcome:
+    def _add(self, checked: CheckedProposal, target: MemoryItem | None = None) -> Outcome:
         """Add an item, unless it states what is known; with a ``target`` it takes its place."""
-        new, extra = self._keyed(proposal)
-        if self.known.holds(new.kind, new.id):
-            return Outcome(applied="noop", item_id=new.id)
+        new, extra = self._new(checked)
+        if done := self.done_before(checked, *map(fold, (new.text, checked.values.get("value", "")))):
+            return done
         if isinstance(new, VaultItem) and new.secret_id is not None:
-            return self._add_secret(proposal, new, target)
+            return self._add_secret(checked, new, target)
         slot = slot_of(new.metadata)
         if not slot and target is not None and (slot := slot_of(target.metadata)):
             new = new.changed(metadata={**new.metadata, "slot": target.metadata["slot"]})
         if slot:
             values = self.in_slot(new.kind, slot)
-            for item in (*self.in_slot(new.kind, slot, removed=True), *values):
-                if self._stated_before(item, new):  # later changes of it are not reverted
-                    return Outcome(applied="noop", item_id=item.id)
             if target is not None and all(item.id != target.id for item in values):
                 values.append(target)
             if values:
-                return self._place(proposal, new, values, extra)
+                return self._place(checked, new, values, extra)
         elif target is not None:
             if new.kind == "episodic" and new.valid_from is None:  # the event did not happen, or not so
-                gone = closed(target, target.valid_from, new.id, utc_now())
-                return self.written(proposal, "supersede", [(target, gone), (None, new), *extra], new)
-            return self._place(proposal, new, [target], extra)
+                gone = closed(target, target.valid_from, new.id)
+                return self.written(checked, "supersede", [(target, gone), (None, new), *extra], new)
+            return self._place(checked, new, [target], extra)
         elif known := self._known(new):
-            return self._join(proposal, known, new, extra)
-        return self.written(proposal, "add", [(None, new), *extra], new)
+            return self._join(checked, known, new, extra)
+        return self.written(checked, "add", [(None, new), *extra], new)
 
-    def _new(self, proposal: Checked, values: Mapping[str, Any]) -> MemoryItem:
-        fields: dict[str, Any] = {**values, "kind": proposal.kind, "user": self.tx.user, "created_at": utc_now()}
-        if proposal.kind == "episodic":
-            fields.setdefault("occurred_at", proposal.stated_at)
-        elif fields["created_at"] - proposal.stated_at > _LATE:
-            fields["metadata"] = {**fields.get("metadata", {}), SAID_AT: proposal.stated_at.isoformat()}
-        if proposal.kind == "vault":
-            fields["secret_id"] = proposal.secret_id
-        if proposal.kind == "procedural" and fields.get("steps") and not fields.get("summary"):
+    def _new(self, checked: CheckedProposal) -> tuple[MemoryItem, Changes]:
+        """The new item, and what has no room in it."""
+        fields: dict[str, Any] = {**checked.values, "kind": checked.kind, "user": self.tx.user, "created_at": utc_now()}
+        if checked.kind == "episodic":
+            fields.setdefault("occurred_at", checked.stated_at)
+        elif fields["created_at"] - checked.stated_at > _LATE:
+            fields["metadata"] = {**fields.get("metadata", {}), SAID_AT: checked.stated_at.isoformat()}
+        if checked.kind == "vault":
+            fields["secret_id"] = checked.secret_id
+        if checked.kind == "procedural" and fields.get("steps") and not fields.get("summary"):
             fields["summary"] = fields["steps"][0][:200]
-        return item_from({**fields, "sources": proposal.sources})
-
-    def _keyed(self, proposal: Checked) -> tuple[MemoryItem, Changes]:
-        """The new item under an id that the same words always give, and what has no room in it.
-
-        So what a killed process had applied is recognized when the proposal is applied again.
-        """
-        values = dict(proposal.values)
-        value = values.get("value") if proposal.kind == "core" else None
-        if isinstance(value, str):
-            values["value"] = value[:1]  # fitted into its limit below
-        new = self._new(proposal, values)
-        text = new.text if value is None else f"{values.get('label')}\n{value}"
-        spans = [f"{s.step_id}:{s.start}:{s.end}:{'' if s.start is not None else s.quote}" for s in proposal.sources]
-        new = new.changed(id=keyed_id(self.cipher, self.tx.user, "item", proposal.kind, text, *spans))
-        if not isinstance(new, CoreItem) or not isinstance(value, str):
+        value = fields.get("value")
+        if value is not None:
+            fields["value"] = ""
+        new = item_from({**fields, "sources": checked.sources})
+        if not isinstance(new, CoreItem) or value is None:
             return new, []
         fitted, extra = self.fitted(new, value)
         return new.changed(value=fitted), extra
 
-    def _add_secret(self, proposal: Checked, new: VaultItem, target: MemoryItem | None) -> Outcome:
+    def _add_secret(self, checked: CheckedProposal, new: VaultItem, target: MemoryItem | None) -> Outcome:
         """A secret has one item; a further proposal for it may describe it better. It may take another's place."""
         items = self.known.whole([item.id for item in self.known.of_kind("vault")])
         same = (item for item in items if isinstance(item, VaultItem) and item.secret_id == new.secret_id)
         known = next(same, None)
-        item = new if known is None else _described(known, new, "sensitivity" in proposal.values)
+        item = new if known is None else _described(known, new, "sensitivity" in checked.values)
         changes: Changes = []
         if item != known:
             changes = [(known, item.changed(version=known.version + 1) if known else item)]
         if target is not None and target.status == "active" and target.id != item.id:
-            moment = max(
-                proposal.values.get("valid_from") or proposal.stated_at, target.valid_from or proposal.stated_at
-            )
+            moment = max(checked.values.get("valid_from") or checked.stated_at, target.valid_from or checked.stated_at)
             item = item.changed(valid_from=item.valid_from or moment, version=known.version + 1 if known else 1)
-            changes = [(target, closed(target, moment, item.id, utc_now())), (known, item)]
-            return self.written(proposal, "supersede", changes, item)
+            changes = [(target, closed(target, moment, item.id)), (known, item)]
+            return self.written(checked, "supersede", changes, item)
         if not changes:
             return Outcome(applied="noop", item_id=item.id)
-        return self.written(proposal, "update" if known else "add", changes, item)
+        return self.written(checked, "update" if known else "add", changes, item)
 
-    def _place(self, proposal: Checked, new: MemoryItem, values: Sequence[MemoryItem], extra: Changes) -> Outcome:
+    def _place(
+        self, checked: CheckedProposal, new: MemoryItem, values: Sequence[MemoryItem], extra: Changes
+    ) -> Outcome:
         """Put a value where its time is among those of its slot."""
-        same = {item.id: self.facts.same_text(statement_of(item), statement_of(new)) for item in values}
-        copy_id = keyed_id(self.cipher, self.tx.user, "item", new.id, "copy")
-        placed = place(history(self.dated(values)), new, proposal.stated_at, same, utc_now(), copy_id)
+        placed = place(self.dated(values), new, checked.stated_at)
         if placed.joined is not None:
-            return self._join(proposal, placed.joined, new, extra, placed)
+            return self._join(checked, placed.joined, new, extra, placed)
         kind: OperationKind = "supersede" if placed.supersedes else "add"
-        return self.written(proposal, kind, [*placed.changes, *extra], new)
+        return self.written(checked, kind, [*placed.changes, *extra], new)
 
     def _join(
-        self, proposal: Checked, known: MemoryItem, new: MemoryItem, extra: Changes, placed: Placement | None = None
+        self,
+        checked: CheckedProposal,
+        known: MemoryItem,
+        new: MemoryItem,
+        extra: Changes,
+        placed: Placement | None = None,
     ) -> Outcome:
         """Merge a new item into one that states the same: its sources, its times, and its details."""
         placed = placed or Placement()
@@ -157,72 +152,29 @@ class ItemChanges(ItemEdits):
         if after == known and not placed.changes and not rest:
             return Outcome(applied="noop", item_id=known.id)
         after = after.changed(version=known.version + 1)
-        only_sources = not placed.changes and set(fields) == {"sources"}
-        kind: OperationKind = "merge" if only_sources else "update"
-        state = after.model_dump(mode="json", include=set(fields) - {"sources"})
-        # Words that were merged with a change of value, which was undone, are not merged again without it.
-        kinds: tuple[OperationKind, ...] = ("merge", "update") if only_sources else (kind,)
-        for done in kinds:
-            if before := left_before(self.known, known.id, done, new.sources, state):
-                return Outcome(applied="noop", item_id=known.id, operation_id=before.id)
+        kind: OperationKind = "merge" if not placed.changes and set(fields) == {"sources"} else "update"
         changes: Changes = [*placed.changes, (known, after), *((None, item) for item in rest)]
-        return self.written(proposal, kind, changes, after)
+        return self.written(checked, kind, changes, after)
 
-    def _stated_before(self, item: MemoryItem, new: MemoryItem) -> bool:
-        """Whether an item states a value by these very words, or did so until it was changed or an operation undone."""
-        words = _quotes(new)
-        cited = words <= _quotes(item)
-        if cited and self.facts.same_text(statement_of(item), statement_of(new)):
-            return True
-        if not cited and not self.known.undone:
-            return False
-        states = [
-            item_from({**change.after, "user": self.tx.user})
-            for operation in self.known.history(item.id)
-            for change in operation.changes
-            if change.target_id == item.id and change.after
-        ]
-        return any(
-            words <= _quotes(state) and self.facts.same_text(statement_of(state), statement_of(new)) for state in states
-        )
-
-    def _supersede(self, proposal: Checked) -> Outcome:
-        target = self.target(proposal)
-        if target is None and proposal.target is not None:
-            proposal.notes.append(
-                f"there is no {proposal.kind} item {proposal.target[:80]} to supersede; added as a new one"
-            )
-        return self._add(proposal, target)
-
-    def _update(self, proposal: Checked) -> Outcome:
-        target = self.target(proposal)
-        if target is None:
-            if proposal.target is not None:
-                raise NotFoundError(f"no {proposal.kind} item {proposal.target[:80]!r} to update")
-            return self._add(proposal)
-        if proposal.secret_id is None:
-            return self.change(proposal, target)
-        fields = {"caption": "secret", **target.payload, **proposal.values}
-        proposal.values = {
+    def _describe_secret(self, checked: CheckedProposal, target: MemoryItem) -> Outcome:
+        """Add what a proposal says of a secret to its item."""
+        fields = {"caption": "secret", **target.payload, **checked.values}
+        checked.values = {
             name: value for name, value in fields.items() if name in VaultItem.model_fields and name != "secret_id"
         }
-        return self._add(proposal, target)
+        return self._add(checked)
 
     def _known(self, new: MemoryItem) -> MemoryItem | None:
         """The active item that states the same as a new one."""
-        items = [item for item in self.known.of_kind(new.kind) if item.status == "active"]
-        longest = max(tokenize_document(statement_of(new)[:2_000]).stemmed, key=len, default="")
-        items = [item for item in items if longest in item.folded]
+        longest = max(fold(statement_of(new)[:2_000]).split(), key=len, default="")
+        items = [item for item in self.known.of_kind(new.kind) if item.status == "active" and longest in item.folded]
         if new.kind in ("core", "semantic"):  # compared within a label or name, which is the first line
             head = new.text.partition("\n")[0].casefold()
-            near = [item.id for item in items if item.folded.partition("\n")[0] == head]
+            items = [item for item in items if item.folded.partition("\n")[0] == head]
         else:
-            near = [item.id for item in items[-_NEAR:]]
-        return self.facts.find(self.known.whole(near), new, self.zone)
-
-
-def _quotes(item: MemoryItem) -> set[tuple[str, str]]:
-    return {(source.step_id, source.quote) for source in item.sources}
+            items = items[-_NEAR:]
+        known = self.known.whole([item.id for item in items if item.id != new.id])
+        return next((item for item in known if same_fact(item, new, self.zone)), None)
 
 
 def _described(known: VaultItem, new: VaultItem, sets_sensitivity: bool) -> VaultItem:

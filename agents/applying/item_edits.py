@@ -2,82 +2,112 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from typing import Any
 
-from hexamem.agents.applying.contradictions import DatedItem, closed, history
-from hexamem.agents.applying.core_limit import fit_into
-from hexamem.agents.applying.duplicates import FactComparer, fold, join_sources
-from hexamem.agents.applying.slots import slot_of
+from hexamem.agents.applying.duplicates import fold, join_sources
+from hexamem.agents.applying.proposal_values import fit_into
+from hexamem.agents.applying.slots import DatedItem, closed, overlaps, slot_of
 from hexamem.errors import InvalidInputError, NotFoundError
 from hexamem.memory_types import CoreItem, ItemKind, MemoryItem, OperationKind, SemanticItem, Source
 from hexamem.memory_types.base import utc_now
-from hexamem.memory_types.proposals import Outcome, ProposalKind
-from hexamem.stores.applying import KnownItems, keyed_id, left_before, write_changes
+from hexamem.memory_types.proposals import Outcome, Proposal, ProposalKind
+from hexamem.stores.applying import KnownItems, keyed_id, write_changes
 from hexamem.stores.ledger import Transaction, get_steps
 from hexamem.stores.secrets import Cipher, SecretSpan
 
-__all__ = ["Changes", "Checked", "ItemEdits"]
+__all__ = ["Changes", "CheckedProposal", "ItemEdits"]
 
+_LONGEST_SUMMARY = 600  # characters
 Changes = list[tuple[MemoryItem | None, MemoryItem]]
 """Items before (None for a new one) and after."""
 
 
 @dataclass(slots=True, kw_only=True)
-class Checked:
+class CheckedProposal:
     """A proposal whose evidence was verified and whose values were read and cleaned.
 
     Attributes:
+        proposal: as a manager made it; ``values`` and ``reason`` below replace its own.
         stated_at: the time of its latest source.
-        ends: ids of items that end with it.
         secret_id: of the secret that a vault item describes.
         found: secrets that were taken out of the values.
         notes: receives what was corrected on the way.
+        operation_id: of the operation that it becomes.
     """
 
-    operation: ProposalKind
-    kind: ItemKind
+    proposal: Proposal
     values: dict[str, Any]
-    target: str | None
-    merged: tuple[str, ...]
-    ends: tuple[str, ...]
+    reason: str
     sources: tuple[Source, ...]
     stated_at: datetime
     actor: str
-    reason: str
     secret_id: str | None = None
     found: Mapping[str, SecretSpan] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    operation_id: str = ""
+
+    @property
+    def kind(self) -> ItemKind:
+        return self.proposal.kind
 
 
 class ItemEdits:
     """The items of a user within one transaction, as the proposals carried out so far have left them."""
 
-    def __init__(self, tx: Transaction, known: KnownItems, cipher: Cipher, facts: FactComparer, zone: tzinfo) -> None:
-        self.tx, self.known, self.cipher, self.facts, self.zone = tx, known, cipher, facts, zone
+    def __init__(self, tx: Transaction, cipher: Cipher, zone: tzinfo) -> None:
+        self.tx, self.known, self.cipher, self.zone = tx, KnownItems(tx), cipher, zone
 
-    def written(self, proposal: Checked, kind: OperationKind, changes: Changes, item: MemoryItem) -> Outcome:
+    def done_before(self, checked: CheckedProposal, *parts: Any) -> Outcome | None:
+        """Give the operation of a proposal its id; the outcome where that operation was done before, undone since or not.
+
+        The same words always give the same id. So the proposals of a job that was killed, or of a conversation that is
+        stored again, change nothing, whatever has been done since.
+
+        Args:
+            parts: what the proposal states, beside its kind and its sources.
+        """
+        sources = [source.model_dump() for source in checked.sources]
+        stated = json.dumps([checked.kind, parts, sources], default=str, sort_keys=True)
+        checked.operation_id = keyed_id(self.cipher, self.tx.user, "op", stated)
+        operation = self.known.operation(checked.operation_id)
+        if operation is None:
+            return None
+        changed = sorted(operation.changes, key=lambda change: change.before is not None)  # what was added first
+        item_id = changed[0].target_id if changed else None
+        return Outcome(applied="noop", item_id=item_id, operation_id=operation.id)
+
+    def written(self, checked: CheckedProposal, kind: OperationKind, changes: Changes, item: MemoryItem) -> Outcome:
         """Write the changes as one operation, with the items that end by it; the outcome names ``item``."""
-        if ending := self._ending(proposal, changes, item):
+        if ending := self._ending(checked, changes, item):
             changes, kind = [*changes, *ending], "supersede" if kind == "add" else kind
-        actor, reason, found = proposal.actor, proposal.reason, proposal.found
-        done = write_changes(self.tx, self.known, kind, changes, actor=actor, reason=reason, found=found)
+        done = write_changes(
+            self.tx,
+            self.known,
+            kind,
+            changes,
+            actor=checked.actor,
+            reason=checked.reason,
+            operation_id=checked.operation_id,
+            found=checked.found,
+        )
         applied: ProposalKind = kind  # type: ignore[assignment]  # one of those that a proposal has
         return Outcome(applied=applied, item_id=item.id, operation_id=done.id)
 
-    def _ending(self, proposal: Checked, changes: Changes, item: MemoryItem) -> Changes:
+    def _ending(self, checked: CheckedProposal, changes: Changes, item: MemoryItem) -> Changes:
         """The items that end by an operation on ``item``. One with a later source does not end; history is preserved."""
         written = {after.id for _, after in changes}
         written_item = next((after for _, after in changes if after.id == item.id), item)
-        moment, now = written_item.valid_from or proposal.stated_at, utc_now()
+        moment = written_item.valid_from or checked.stated_at
         ending: Changes = []
-        for value in self.dated(self.known.whole([other for other in proposal.ends if other not in written])):
+        for value in self.dated(self.known.whole([other for other in checked.proposal.ends if other not in written])):
             other = value.item
-            if other.status == "active" and max(value.times) <= proposal.stated_at:
+            if other.status == "active" and max(value.times) <= checked.stated_at:
                 ends = other.valid_from if other.kind == "episodic" else max(moment, other.valid_from or moment)
-                ending.append((other, closed(other, ends, item.id, now)))
+                ending.append((other, closed(other, ends, item.id)))
         return ending
 
     def fitted(self, block: CoreItem, value: str) -> tuple[str, Changes]:
@@ -86,14 +116,13 @@ class ItemEdits:
         if not overflow:
             return value, []
         text = "\n".join(overflow)
-        cut = text.rfind(" ", 300, 600) if len(text) > 600 else len(text)
-        cut = cut if cut > 0 else 600
+        summary, more = fit_into(text, _LONGEST_SUMMARY)
         rest = SemanticItem(
             id=keyed_id(self.cipher, self.tx.user, "item", block.id, "overflow", text),
             user=self.tx.user,
             name=block.label,
-            summary=text[:cut].strip(),
-            details=text if cut < len(text) else "",
+            summary=summary,
+            details=text if more else "",
             sources=block.sources,
             valid_from=block.valid_from,
             metadata={"overflow_of": block.id},
@@ -101,23 +130,24 @@ class ItemEdits:
         )
         return value, [] if self.known.get(rest.id) is not None else [(None, rest)]
 
-    def target(self, proposal: Checked) -> MemoryItem | None:
+    def target(self, checked: CheckedProposal) -> MemoryItem | None:
         """The item that a proposal is for, or its successor; None where there is none."""
-        item_id, seen = proposal.target, set[str]()
+        item_id, seen = checked.proposal.target, set[str]()
         while item_id and item_id not in seen:
             seen.add(item_id)
             item = self.known.get(item_id)
-            if item is None or item.kind != proposal.kind:
+            if item is None or item.kind != checked.kind:
                 return None
-            if item.status == "active" or (item.status == "superseded" and proposal.operation in ("update", "remove")):
+            if item.status == "active" or (
+                item.status == "superseded" and checked.proposal.operation in ("update", "remove")
+            ):
                 return item
             item_id = item.superseded_by if item.status in ("merged", "superseded") else None
         return None
 
-    def in_slot(self, kind: ItemKind, slot: str, *, removed: bool = False) -> list[MemoryItem]:
-        """The active and superseded items of a slot; or those that were removed."""
-        items = self.known.of_kind(kind, removed=removed)
-        return self.known.whole([item.id for item in items if slot_of(item.metadata) == slot])
+    def in_slot(self, kind: ItemKind, slot: str) -> list[MemoryItem]:
+        """The active and superseded items of a slot."""
+        return self.known.whole([item.id for item in self.known.of_kind(kind) if slot_of(item.metadata) == slot])
 
     def dated(self, items: Sequence[MemoryItem]) -> list[DatedItem]:
         """Items with the times of their sources; without sources, the time from which they are valid or were stored."""
@@ -131,28 +161,25 @@ class ItemEdits:
 
     # ------------------------------------------------------------------ update, merge, remove
 
-    def change(self, proposal: Checked, old: MemoryItem) -> Outcome:
+    def change(self, checked: CheckedProposal, old: MemoryItem) -> Outcome:
         """Change an item in place: what it stated before was never true, or was less."""
-        fields, extra = self._fields(proposal, old, join_sources(old.sources, proposal.sources))
+        fields, extra = self._fields(checked, old, join_sources(old.sources, checked.sources))
         new = old.changed(**fields)
         if new == old:
             return Outcome(applied="noop", item_id=old.id)
-        state = new.model_dump(mode="json", include=set(fields) - {"sources", "metadata"})
-        if before := left_before(self.known, old.id, "update", proposal.sources, state):
-            return Outcome(applied="noop", item_id=old.id, operation_id=before.id)
         slot = slot_of(new.metadata)
         if slot and slot == slot_of(old.metadata):
-            new = self._within_neighbours(proposal, new, slot)
-            if new == old:
-                return Outcome(applied="noop", item_id=old.id)
+            if overlaps(new, [item for item in self.in_slot(new.kind, slot) if item.id != new.id]):
+                new = new.changed(valid_from=old.valid_from, valid_to=old.valid_to)
+                checked.notes.append(f"the times of {new.id} were left: another value of {slot} is valid then")
         elif slot and any(item.status == "active" for item in self.in_slot(new.kind, slot)):
             raise InvalidInputError(f"the update would give {old.id} the slot {slot}, which another item has")
         new = new.changed(version=old.version + 1)
-        return self.written(proposal, "update", [(old, new), *extra], new)
+        return self.written(checked, "update", [(old, new), *extra], new)
 
-    def _fields(self, proposal: Checked, old: MemoryItem, sources: Any) -> tuple[dict[str, Any], Changes]:
+    def _fields(self, checked: CheckedProposal, old: MemoryItem, sources: Any) -> tuple[dict[str, Any], Changes]:
         """The fields that a proposal sets in an item, and what has no room in it."""
-        fields: dict[str, Any] = {**proposal.values, "sources": sources}
+        fields: dict[str, Any] = {**checked.values, "sources": sources}
         extra: Changes = []
         if "metadata" in fields:
             fields["metadata"] = {**old.metadata, **fields["metadata"]}
@@ -160,76 +187,39 @@ class ItemEdits:
             fields["value"], extra = self.fitted(old, fields["value"])
         return fields, extra
 
-    def _within_neighbours(self, proposal: Checked, new: MemoryItem, slot: str) -> MemoryItem:
-        """The item with its times moved out of those of the other values of its slot."""
-        line = history(self.dated([item for item in self.in_slot(new.kind, slot) if item.id != new.id]))
-        begins, ends = new.valid_from, new.valid_to
-        overlap = InvalidInputError(f"the times of {new.id} lie within those of another value of {slot}")
-        for other in line:
-            if other.item.status == "superseded" and other.item.valid_to and new.status == "active":
-                if begins is None or begins < other.item.valid_to:
-                    begins = other.item.valid_to
-            elif other.item.valid_from and ends and other.begins < ends and (begins is None or other.begins >= begins):
-                ends = other.item.valid_from
-            elif begins and other.is_valid_at(begins):
-                if other.item.valid_to is None:
-                    raise overlap
-                begins = other.item.valid_to
-        if begins is not None and ends is not None and ends < begins:
-            raise overlap
-        if (begins, ends) == (new.valid_from, new.valid_to):
-            return new
-        proposal.notes.append(f"the times of {new.id} were moved out of those of the other values of {slot}")
-        return new.changed(valid_from=begins, valid_to=ends)
-
-    def merge(self, proposal: Checked) -> Outcome:
+    def merge(self, checked: CheckedProposal, target: MemoryItem) -> Outcome:
         """Take items into the target: their sources, and what they state and it does not."""
-        target = self.target(proposal)
-        if target is None:
-            raise NotFoundError(f"no {proposal.kind} item {(proposal.target or '')[:80]!r} to merge into")
-        merged = [item for item in self.known.whole(proposal.merged) if item.id != target.id]
-        if missing := sorted(set(proposal.merged) - {item.id for item in merged} - {target.id}):
+        merged = [item for item in self.known.whole(checked.proposal.merged) if item.id != target.id]
+        if missing := sorted(set(checked.proposal.merged) - {item.id for item in merged} - {target.id}):
             raise NotFoundError(f"no items {', '.join(missing)[:200]} to merge")
         if any(item.kind != target.kind for item in merged):
             raise InvalidInputError("items of several kinds cannot be merged")
         merged = [item for item in merged if item.status == "active"]
-        if not merged and not proposal.values:
+        if not merged and not checked.values:
             return Outcome(applied="noop", item_id=target.id)
         sources = target.sources
         for item in merged:
             sources = join_sources(sources, item.sources)
         if isinstance(target, CoreItem):
             values = [item.value for item in (target, *merged) if isinstance(item, CoreItem)]
-            proposal.values.setdefault("value", "\n".join(dict.fromkeys(values)))
+            checked.values.setdefault("value", "\n".join(dict.fromkeys(values)))
         elif "details" in type(target).model_fields:
-            proposal.values.setdefault("details", _joined_details(target, merged, proposal.values.get("summary")))
-        fields, extra = self._fields(proposal, target, join_sources(sources, proposal.sources))
+            checked.values.setdefault("details", _joined_details(target, merged, checked.values.get("summary")))
+        fields, extra = self._fields(checked, target, join_sources(sources, checked.sources))
         new = target.changed(**fields)
         if new == target and not merged:
             return Outcome(applied="noop", item_id=target.id)
-        state = new.model_dump(mode="json", include=set(fields) - {"sources", "metadata"})
-        ids = [item.id for item in merged]
-        if before := left_before(self.known, target.id, "merge", proposal.sources, state, ids):
-            return Outcome(applied="noop", item_id=target.id, operation_id=before.id)
         changes: Changes = [(target, new.changed(version=target.version + 1))]
         for item in merged:
             gone = {"superseded_by": target.id, "superseded_at": max(utc_now(), item.created_at)}
             changes.append((item, item.changed(status="merged", version=item.version + 1, **gone)))
-        return self.written(proposal, "merge", [*changes, *extra], new)
+        return self.written(checked, "merge", [*changes, *extra], new)
 
-    def remove(self, proposal: Checked) -> Outcome:
+    def remove(self, checked: CheckedProposal, target: MemoryItem) -> Outcome:
         """Remove an item: it was never true, or is not wanted any more."""
-        target = self.target(proposal)
-        if target is None:
-            item = self.known.get(proposal.target or "")
-            if item is not None and item.kind == proposal.kind and item.status == "removed":
-                return Outcome(applied="noop", item_id=item.id)
-            raise NotFoundError(f"no {proposal.kind} item {(proposal.target or '')[:80]!r} to remove")
-        if before := left_before(self.known, target.id, "remove", proposal.sources, {"status": "removed"}):
-            return Outcome(applied="noop", item_id=target.id, operation_id=before.id)
-        sources = join_sources(target.sources, proposal.sources)
+        sources = join_sources(target.sources, checked.sources)
         removed = target.changed(status="removed", sources=sources, version=target.version + 1)
-        return self.written(proposal, "remove", [(target, removed)], removed)
+        return self.written(checked, "remove", [(target, removed)], removed)
 
 
 def _joined_details(target: MemoryItem, merged: list[MemoryItem], summary: str | None) -> str:

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from typing import Any, get_args
+from datetime import datetime
+from typing import Any, NamedTuple, get_args
 
-from hexamem.agents.applying.core_limit import fit_into
 from hexamem.errors import InvalidInputError
 from hexamem.memory_types import (
     CoreItem,
@@ -25,16 +24,13 @@ from hexamem.memory_types import (
 )
 from hexamem.memory_types.times import parse_time
 from hexamem.stores.lexical.tokens import repair_surrogates
+from hexamem.stores.secrets import find_references
 
-__all__ = ["read_values"]
+__all__ = ["Fitted", "fit_into", "read_time", "read_values"]
 
 _CLASSES: Mapping[ItemKind, type[MemoryItem]] = {
-    "core": CoreItem,
-    "episodic": EpisodicItem,
-    "semantic": SemanticItem,
-    "procedural": ProceduralItem,
-    "resource": ResourceItem,
-    "vault": VaultItem,
+    item.model_fields["kind"].default: item
+    for item in (CoreItem, EpisodicItem, SemanticItem, ProceduralItem, ResourceItem, VaultItem)
 }
 _COMMON = {"valid_from", "valid_to", "labels", "metadata"}
 _NEVER = {"kind", "secret_id", "limit"}  # decided elsewhere: of a proposal, the vault, the block's owner
@@ -44,8 +40,8 @@ _LONGEST = {"summary": 600, "title": 200, "name": 200, "label": 100, "caption": 
             "entry_type": 60, "resource_type": 60, "source": 400}  # fmt: skip
 _REST_GOES_TO = {"episodic": "details", "semantic": "details", "resource": "content"}
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]")
-_MONTH = re.compile(r"(\d{4})-(\d{1,2})")
-_YEAR = re.compile(r"[12]\d{3}")
+_COARSE_TIME = re.compile(r"([12]\d{3})(?:-(\d{1,2}))?")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])")
 _SENSITIVITY: Mapping[str, Sensitivity] = {"phone": "low", "email": "low", "address": "medium"}
 """Of the entry types that the vault manager's schema lists, those that are no secrets."""
 
@@ -68,12 +64,15 @@ def read_values(kind: ItemKind, values: Mapping[str, Any], timezone: str) -> tup
     if strange:
         notes.append(f"{', '.join(strange[:8])}: not a field that a proposal for a {kind} item may set; left out")
     for name in sorted(allowed & values.keys()):
-        value = values[name]
-        if value is None or (isinstance(value, str) and not value.strip()):
+        if values[name] is None:
             continue
-        taken = _one(name, value, timezone, notes)
-        if taken is not None:
-            read[name] = taken
+        try:
+            value = _read(name, values[name], timezone)
+        except InvalidInputError as error:
+            notes.append(f"{name}: {error}; left out")
+            continue
+        if value != "":
+            read[name] = value
     _cut_long(kind, read, notes)
     begins, ends = read.get("valid_from"), read.get("valid_to")
     if begins and ends and ends <= begins:
@@ -84,34 +83,34 @@ def read_values(kind: ItemKind, values: Mapping[str, Any], timezone: str) -> tup
     return read, notes
 
 
-def _one(name: str, value: Any, timezone: str, notes: list[str]) -> Any:
-    """One value as its field takes it; None where it cannot be."""
+def _read(name: str, value: Any, timezone: str) -> Any:
+    """A value as its field takes it; text may be empty.
+
+    Raises:
+        InvalidInputError: it cannot be read; the message does not repeat it.
+    """
+    if isinstance(value, str) and not value.strip():
+        return ""
     if name in _TIMES:
-        return _time(name, value, timezone, notes)
+        return read_time(value, timezone)
     if name in _LISTS:
         parts = value.split(_LISTS[name]) if isinstance(value, str) else value
         if not isinstance(parts, (list, tuple)):
-            notes.append(f"{name}: no list; left out")
-            return None
-        return tuple(part for part in (_text(part) for part in parts if isinstance(part, (str, int, float))) if part)
+            raise InvalidInputError("no list")
+        return tuple(text for part in parts if isinstance(part, (str, int, float)) and (text := _text(part)))
     if name == "metadata":
         if not isinstance(value, Mapping):
-            notes.append("metadata: no mapping; left out")
-            return None
-        return {str(key): _deep(part) for key, part in value.items()}
+            raise InvalidInputError("no mapping")
+        return _deep(value)
     if name == "sensitivity":
-        if value in get_args(Sensitivity):
-            return value
-        notes.append("sensitivity: none of low, medium, high; left out")
-        return None
+        if value not in get_args(Sensitivity):
+            raise InvalidInputError("none of low, medium, high")
+        return value
     if isinstance(value, (list, tuple)) and all(isinstance(part, str) for part in value):
         value = "\n".join(value)
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        value = str(value)
-    if not isinstance(value, str):
-        notes.append(f"{name}: no text; left out")
-        return None
-    return _text(value) or None
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise InvalidInputError("no text")
+    return _text(value)
 
 
 def _text(value: object) -> str:
@@ -128,21 +127,18 @@ def _deep(value: Any) -> Any:
     return value
 
 
-def _time(name: str, value: Any, timezone: str, notes: list[str]) -> datetime | None:
-    if isinstance(value, str):
-        text = value.strip()
-        if match := _MONTH.fullmatch(text):
-            value = f"{match[1]}-{int(match[2]):02d}-01"
-        elif _YEAR.fullmatch(text):
-            value = f"{text}-01-01"
-    elif isinstance(value, int) and 1000 <= value <= 2999:
-        value = f"{value}-01-01"
+def read_time(value: Any, timezone: str) -> datetime:
+    """A time as a model writes it; a year or month alone is its first day.
+
+    Raises:
+        InvalidInputError: it cannot be read; the message does not repeat it.
+    """
+    if coarse := _COARSE_TIME.fullmatch(str(value).strip()):
+        value = f"{coarse[1]}-{int(coarse[2] or 1):02d}-01"
     try:
-        moment = parse_time(value, timezone=timezone).utc
+        return parse_time(value, timezone=timezone).utc
     except InvalidInputError:
-        notes.append(f"{name}: no time that can be read; left out")
-        return None
-    return moment.astimezone(UTC)
+        raise InvalidInputError("no time that can be read") from None
 
 
 def _cut_long(kind: ItemKind, read: dict[str, Any], notes: list[str]) -> None:
@@ -160,3 +156,60 @@ def _cut_long(kind: ItemKind, read: dict[str, Any], notes: list[str]) -> None:
         elif rest:
             read[target] = "\n".join(part for part in (rest, read.get(target)) if part)
         notes.append(f"{name}: longer than {longest} characters; its rest was put elsewhere in the item")
+
+
+class Fitted(NamedTuple):
+    """A block within its limit, and the parts that had no room, in their order."""
+
+    value: str
+    overflow: tuple[str, ...]
+
+
+def fit_into(value: str, limit: int) -> Fitted:
+    """Bring a block within its limit of characters. The same block always gives the same result.
+
+    Blanks are joined and sentences or lines that repeat an earlier one exactly are dropped. If that is not enough, the
+    block keeps its first sentences and lines, as many as fit, and the rest overflows. Only a sentence that is longer
+    than a whole block is cut, between words, and never inside a reference to a secret.
+
+    Args:
+        value: the text of the block.
+        limit: characters, at least 1.
+    """
+    if len(value) <= limit:
+        return Fitted(value, ())
+    seen: set[str] = set()
+    sentences: list[tuple[str, str]] = []  # the separator before it, its text
+    for line in value.split("\n"):
+        separator = "\n"
+        for part in _SENTENCE_END.split(re.sub(r"\s+", " ", line)):
+            sentence = part.strip()
+            key = sentence.casefold().strip(" .!?。！？；;,，-*•")
+            if not key or key in seen:
+                continue
+            seen.add(key)
+            sentences.append((separator, sentence))
+            separator = "" if sentence[-1] in "。！？；" else " "
+    block, overflow = "", list[str]()
+    for separator, sentence in sentences:
+        longer = f"{block}{separator}{sentence}" if block else sentence
+        if not overflow and len(longer) <= limit:
+            block = longer
+        elif not block:
+            at = _cut(sentence, limit)
+            block, rest = sentence[:at].rstrip(), sentence[at:].lstrip()
+            overflow += [rest] if rest else []
+        else:
+            overflow.append(sentence)
+    return Fitted(block, tuple(overflow))
+
+
+def _cut(text: str, limit: int) -> int:
+    """Where to cut a text so that its first part has at most ``limit`` characters."""
+    references = find_references(text)
+    at = next((found.start for found in references if found.start < limit < found.end), limit)
+    if at == len(text) or at == 0:
+        return at
+    blank = text.rfind(" ", 0, at + 1)
+    inside = any(found.start < blank < found.end for found in references)
+    return blank if blank > at // 2 and not inside else at

@@ -1,39 +1,95 @@
-"""What each of the six managers states of its items (MIRIX, arXiv 2507.07957, section 3.1): the form of its operations."""
+"""What each of the six managers proposes (MIRIX, arXiv 2507.07957, section 3.1): the schema of its operations.
+
+A subclass of :class:`ItemOperation` specifies one manager; everything else is shared by all six.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
-from pydantic import Field, create_model
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from hexamem.agents.applying.evidence import find_quote
-from hexamem.agents.contract import HeardStep
-from hexamem.agents.managers.shared import ItemOperation, ManagerForm
-from hexamem.memory_types import ItemKind
+from hexamem.memory_types import ItemKind, Step
 from hexamem.models.schemas import ModelReply
 
 __all__ = [
     "FORMS",
     "CoreOperation",
     "EpisodicOperation",
+    "ItemOperation",
     "ProceduralOperation",
     "ResourceOperation",
     "SemanticOperation",
     "VaultOperation",
+    "reply_form",
 ]
 
 _SHORTEST_SECRET, _LONGEST_SECRET = 3, 4_000
 _REFERENCE = "{{vault:"
 
 
+class ItemOperation(BaseModel):
+    """One operation on an item; each kind adds its own fields, null where they do not change.
+
+    Attributes:
+        kind: of the item.
+        task: what the reply holds, as its schema describes it.
+        required: fields without which an item cannot be added.
+        shown: fields of known items that the model is shown, in order.
+    """
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    kind: ClassVar[ItemKind]
+    task: ClassVar[str]
+    required: ClassVar[tuple[str, ...]]
+    shown: ClassVar[tuple[str, ...]]
+
+    step: int = Field(description="The number of the step that says it.")
+    quote: str = Field(description="The words of that step that say it, copied exactly, at most 25.")
+    operation: Literal["add", "update", "supersede", "merge", "remove"]
+    target: str | None = Field(description="The handle of the known item that it changes; null for add.")
+    merged: list[str] = Field(description="For merge, the handles of the items that target takes in; else empty.")
+    ends: list[str] = Field(default=[], description="Handles of further known items that are over by it; else empty.")
+
+    @classmethod
+    def agent(cls) -> str:
+        """The name of the manager among the agents, and of its prompt."""
+        return f"{cls.kind}_manager"
+
+    @classmethod
+    def own_fields(cls) -> tuple[str, ...]:
+        """The fields that this kind adds, in order."""
+        return tuple(name for name in cls.model_fields if name not in ItemOperation.model_fields)
+
+    def item_values(self, step: Step) -> dict[str, Any]:
+        """The fields of the item that this sets: by default the kind's own fields that are filled."""
+        return {name: value for name in self.own_fields() if (value := getattr(self, name)) not in (None, "", [])}
+
+    def problems(self, step: Step) -> list[str]:
+        """What the kind itself finds wrong with it, without repeating any of its words."""
+        return []
+
+    def is_moot(self) -> bool:
+        """Whether it asks for what is done already, so that it is skipped without a repair turn."""
+        return False
+
+    def secret_in(self, step: Step) -> str | None:
+        """The secret that it names, where that is in the content of its step; None for none."""
+        return None
+
+
 class CoreOperation(ItemOperation):
     """An operation on a labelled block of what the user is."""
 
     kind: ClassVar[ItemKind] = "core"
+    task: ClassVar[str] = "What the core memory is to keep of these steps."
     required: ClassVar[tuple[str, ...]] = ("label", "value")
-    users_word: ClassVar[bool] = True
+    shown: ClassVar[tuple[str, ...]] = ("label", "value")
 
     label: str | None = Field(description="What it tells of the user, such as name, home_city or likes.")
     value: str | None = Field(description="One short sentence with the name, place or thing itself.")
@@ -49,7 +105,9 @@ class EpisodicOperation(ItemOperation):
     """An operation on an event."""
 
     kind: ClassVar[ItemKind] = "episodic"
+    task: ClassVar[str] = "The events that these steps tell of."
     required: ClassVar[tuple[str, ...]] = ("occurred_at", "summary")
+    shown: ClassVar[tuple[str, ...]] = ("occurred_at", "summary", "details")
 
     occurred_at: str | None = Field(description="Its date, as 2025-03-01 or 2025-03-01T15:30, in the user's time.")
     actor: str | None = Field(description="Who did it: user, assistant, or a name.")
@@ -62,7 +120,9 @@ class SemanticOperation(ItemOperation):
     """An operation on a fact."""
 
     kind: ClassVar[ItemKind] = "semantic"
+    task: ClassVar[str] = "The facts that these steps tell."
     required: ClassVar[tuple[str, ...]] = ("name", "summary")
+    shown: ClassVar[tuple[str, ...]] = ("name", "summary", "details")
 
     name: str | None = Field(description="Whom or what the fact is about: a name, or a few words.")
     summary: str | None = Field(description="The fact in one sentence that can be read alone.")
@@ -80,7 +140,9 @@ class ProceduralOperation(ItemOperation):
     """An operation on a procedure."""
 
     kind: ClassVar[ItemKind] = "procedural"
+    task: ClassVar[str] = "The procedures that these steps tell."
     required: ClassVar[tuple[str, ...]] = ("summary", "steps")
+    shown: ClassVar[tuple[str, ...]] = ("summary", "steps")
 
     entry_type: str | None = Field(description="workflow, recipe, routine, guide or instruction.")
     summary: str | None = Field(description="What it is for and when it is used, in one sentence.")
@@ -92,7 +154,9 @@ class ResourceOperation(ItemOperation):
     """An operation on a document, whose text a program copies out of the step."""
 
     kind: ClassVar[ItemKind] = "resource"
+    task: ClassVar[str] = "The documents that these steps hold."
     required: ClassVar[tuple[str, ...]] = ("title",)
+    shown: ClassVar[tuple[str, ...]] = ("title", "summary")
 
     title: str | None = Field(description="What one would look for to find it.")
     summary: str | None = Field(description="What is in it, in one or two sentences.")
@@ -101,12 +165,12 @@ class ResourceOperation(ItemOperation):
     last_words: str | None = Field(description="Its last 4 to 8 words in the step, copied exactly.")
     tree_path: list[str] | None = Field(description="Where it belongs, wide to narrow, such as work, contracts.")
 
-    def item_values(self, heard: HeardStep) -> dict[str, Any]:
+    def item_values(self, step: Step) -> dict[str, Any]:
         """The fields, and as content the words of the step from the first to the last; the whole step where unclear."""
-        values = super().item_values(heard)
+        values = super().item_values(step)
         first, last = values.pop("first_words", ""), values.pop("last_words", "")
         if self.operation in ("add", "supersede") or (first and last):
-            text = heard.step.content if heard.step.content.strip() else heard.step.index_text
+            text = step.content if step.content.strip() else step.index_text
             values["content"] = _between(text, first, last)
         return values
 
@@ -125,7 +189,9 @@ class VaultOperation(ItemOperation):
     """An operation on a secret or contact."""
 
     kind: ClassVar[ItemKind] = "vault"
+    task: ClassVar[str] = "The secrets and contacts that these steps still hold in clear."
     required: ClassVar[tuple[str, ...]] = ("entry_type", "caption")
+    shown: ClassVar[tuple[str, ...]] = ("entry_type", "caption")
 
     entry_type: str | None = Field(description="password, key, code, card, id_number, phone, email, address or other.")
     caption: str | None = Field(description="What it opens or whose it is, without the secret itself.")
@@ -135,20 +201,20 @@ class VaultOperation(ItemOperation):
     )
     secret: str | None = Field(description="The secret characters alone, copied exactly; null for a reference.")
 
-    def item_values(self, heard: HeardStep) -> dict[str, Any]:
+    def item_values(self, step: Step) -> dict[str, Any]:
         """The fields without the secret."""
-        values = super().item_values(heard)
+        values = super().item_values(step)
         values.pop("secret", None)
         return values
 
-    def problems(self, heard: HeardStep) -> list[str]:
+    def problems(self, step: Step) -> list[str]:
         """A secret must stand in its step, and nowhere in the caption."""
         secret = (self.secret or "").strip()
         if not secret:
             if self.operation in ("add", "supersede"):
                 return ["it names no secret; what is a {{vault:…}} reference is kept already, so leave it out"]
             return []
-        if not _SHORTEST_SECRET <= len(secret) <= _LONGEST_SECRET or self.secret_in(heard) is None:
+        if not _SHORTEST_SECRET <= len(secret) <= _LONGEST_SECRET or self.secret_in(step) is None:
             return [f"its secret does not stand in step {self.step}; copy it exactly, with nothing around it"]
         if any(secret.casefold() in (text or "").casefold() for text in (self.caption, self.entry_type)):
             return ["its caption holds the secret; say there what it is for"]
@@ -158,29 +224,19 @@ class VaultOperation(ItemOperation):
         """What is named by its reference lies in the vault already."""
         return _REFERENCE in (self.secret or "")
 
-    def secret_in(self, heard: HeardStep) -> str | None:
+    def secret_in(self, step: Step) -> str | None:
         """The secret, where it stands in the content of its step."""
         secret = (self.secret or "").strip()
-        return secret if secret and secret in heard.step.content else None
+        return secret if secret and secret in step.content else None
 
 
-def _form(operation: type[ItemOperation], holds: str, *fields: str) -> ManagerForm:
-    reply = create_model(
-        f"{operation.kind.capitalize()}Reply",
-        __base__=ModelReply,
-        __doc__=holds,
-        operations=(list[operation], ...),  # type: ignore[valid-type]
-    )
-    return ManagerForm(operation=operation, reply=reply, fields=fields)
+@cache
+def reply_form(form: type[ItemOperation]) -> type[ModelReply]:
+    """The schema of a manager's reply: a list of its operations."""
+    name = f"{form.kind.capitalize()}Reply"
+    return create_model(name, __base__=ModelReply, __doc__=form.task, operations=(list[form], ...))  # type: ignore[valid-type]
 
 
-_ALL = (
-    _form(CoreOperation, "What the core memory is to keep of these steps.", "label", "value"),
-    _form(EpisodicOperation, "The events that these steps tell of.", "occurred_at", "summary", "details"),
-    _form(SemanticOperation, "The facts that these steps tell.", "name", "summary", "details"),
-    _form(ProceduralOperation, "The procedures that these steps tell.", "summary", "steps"),
-    _form(ResourceOperation, "The documents that these steps hold.", "title", "summary"),
-    _form(VaultOperation, "The secrets and contacts that these steps still hold in clear.", "entry_type", "caption"),
-)
-FORMS: Mapping[ItemKind, ManagerForm] = MappingProxyType({form.kind: form for form in _ALL})
-"""The forms of the six managers by kind."""
+_ALL = (CoreOperation, EpisodicOperation, SemanticOperation, ProceduralOperation, ResourceOperation, VaultOperation)
+FORMS: Mapping[ItemKind, type[ItemOperation]] = MappingProxyType({form.kind: form for form in _ALL})
+"""The operations of the six managers by kind."""

@@ -1,19 +1,21 @@
 """A model manager: one structured call proposes the operations on items of one kind (MIRIX, arXiv 2507.07957, section 3).
 
 ``prepare | StructuredCall | finish`` is a node of the ingest graph; :meth:`ModelManager.propose` is the same in one
-call. Where the model brings nothing that can be used, the embedded manager does the work, and that is said.
+call. Where the reply holds nothing that can be used, the embedded manager does the work, and ``degraded`` records that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import BaseModel
 
 from hexamem.agents.contract import Batch, Instruction, Manager, Proposals
-from hexamem.agents.managers.shared import ItemOperation, ManagerForm, Reading, salvaged_operations
+from hexamem.agents.managers.forms import ItemOperation, reply_form
+from hexamem.agents.managers.reading import Reading, salvaged_operations
 from hexamem.agents.managers.showing import shown_before, shown_items, shown_steps, shown_task
 from hexamem.memory_types import ItemKind, MemoryItem
 from hexamem.models import Budget, CallInput, Method, StructuredCall, StructuredResult, UsageMeter
@@ -24,34 +26,43 @@ if TYPE_CHECKING:
 
     from hexamem.models import RetryPolicy
 
-__all__ = ["ModelManager", "manager_prompt"]
+__all__ = ["RULES", "ModelManager", "manager_prompt", "system_text", "with_system_text"]
 
-_RULES = "manager_rules"
+RULES = "manager_rules"
+"""The prompt that all managers share."""
+
+
+def system_text(name: str) -> str:
+    """The system text of a shipped prompt."""
+    return "\n\n".join(text for role, text in load_prompt(name).sections if role == "system")
+
+
+def with_system_text(prompt: Prompt, text: str) -> Prompt:
+    """A prompt with another system text."""
+    return replace(prompt, sections=(("system", text), *(one for one in prompt.sections if one[0] != "system")))
 
 
 @cache
-def manager_prompt(form: ManagerForm) -> Prompt:
+def manager_prompt(form: type[ItemOperation]) -> Prompt:
     """The prompt of a manager: what its kind states, followed by the rules that all managers share."""
-    own, shared = load_prompt(form.agent), load_prompt(_RULES)
-    told = "\n\n".join(text for prompt in (own, shared) for role, text in prompt.sections if role == "system")
-    rest = tuple((role, text) for role, text in shared.sections if role != "system")
-    return Prompt(form.agent, shared.inputs, shared.values, (("system", told), *rest))
+    prompt = with_system_text(load_prompt(RULES), f"{system_text(form.agent())}\n\n{system_text(RULES)}")
+    return replace(prompt, name=form.agent())
 
 
 class ModelManager:
-    """Proposes operations on items of one kind with a chat model. It keeps nothing between calls.
+    """Proposes operations on items of one kind with a chat model. It stores nothing between calls.
 
     Args:
-        form: what its kind states.
+        form: of its operations.
         model: the chat model.
-        fallback: does the work where the model brings nothing that can be used.
+        fallback: does the work where the reply holds nothing that can be used.
         method: how the reply's form is asked for.
         retries: what to do about failures on the way.
     """
 
     def __init__(
         self,
-        form: ManagerForm,
+        form: type[ItemOperation],
         model: BaseChatModel,
         fallback: Manager,
         *,
@@ -59,15 +70,11 @@ class ModelManager:
         retries: RetryPolicy | None = None,
     ) -> None:
         self.form, self.fallback = form, fallback
+        self.kind: ItemKind = form.kind
         self._prompt = manager_prompt(form)
         self.call: StructuredCall[Any] = StructuredCall(
-            model, form.reply, agent=form.agent, method=method, retries=retries, salvage=self._salvaged
+            model, reply_form(form), agent=form.agent(), method=method, retries=retries, salvage=self._salvaged
         )
-
-    @property
-    def kind(self) -> ItemKind:
-        """Of the items that it manages."""
-        return self.form.kind
 
     def propose(self, batch: Batch, instruction: Instruction, nearest: Mapping[str, MemoryItem]) -> Proposals:
         """As :meth:`~hexamem.agents.contract.Manager.propose`, without a budget."""
@@ -85,14 +92,14 @@ class ModelManager:
 
         Args:
             nearest: known items of the kind by id, the nearest first.
-            budget, usage: what may be spent, and who is told of it.
+            budget, usage: what may be spent, and what counts it.
         """
         reading = Reading(
             form=self.form, batch=batch, instruction=instruction, nearest=nearest, restore=self._prompt.restore
         )
         messages = self._prompt.render(
             task=shown_task(batch, instruction),
-            items=shown_items(self.form, reading.handles, nearest, batch.zone),
+            items=shown_items(reading),
             earlier=shown_before(batch),
             steps=shown_steps(batch),
             most=reading.most,
@@ -109,21 +116,12 @@ class ModelManager:
 
     def finish(self, result: StructuredResult[Any]) -> Proposals:
         """What the manager proposes: of the model's operations those that hold, else what the embedded manager proposes."""
-        reading = cast("Reading", result.carry)
-        operations: Sequence[ItemOperation] = result.value.operations if result.value is not None else ()
-        proposals, lost = reading.proposals(operations, self.kind)
-        told = list(result.degraded)
-        if lost:
-            told.append(
-                f"{self.form.agent}: {lost} of {len(operations)} operations could not be used and were left out"
-            )
-        if result.value is not None and (proposals or not lost):
-            return Proposals(proposals=proposals, degraded=tuple(told))
-        by_rules = self.fallback.propose(reading.batch, reading.instruction, reading.nearest)
-        told.append(f"{self.form.agent}: the embedded engine did the work")
-        return Proposals(proposals=by_rules.proposals, degraded=(*told, *by_rules.degraded))
+        agent = self.form.agent()
+        operations = result.value.operations if result.value is not None else None
+        made, fell_back = cast("Reading", result.carry).proposals(operations, self.fallback, agent)
+        notes = (f"{agent}: the embedded engine did the work",) if fell_back else ()
+        return replace(made, degraded=(*result.degraded, *made.degraded, *notes))
 
     def _salvaged(self, data: object) -> BaseModel | None:
-        listed = data.get("operations") if isinstance(data, Mapping) else data
-        found = salvaged_operations(listed, self.form.operation)
-        return self.form.reply(operations=found) if found else None
+        operations = salvaged_operations(data.get("operations") if isinstance(data, Mapping) else data, self.form)
+        return reply_form(self.form).model_validate({"operations": operations}) if operations else None

@@ -7,8 +7,7 @@ from datetime import datetime, timedelta, timezone, tzinfo
 
 from hexamem.agents.contract import Batch, HeardStep, Instruction
 from hexamem.agents.labelling.task import abridged, thread, who
-from hexamem.agents.managers.shared import ManagerForm
-from hexamem.memory_types import MemoryItem
+from hexamem.agents.managers.reading import Reading
 from hexamem.memory_types.cutting import trimmed
 
 __all__ = ["shown_before", "shown_items", "shown_steps", "shown_task"]
@@ -49,16 +48,17 @@ def shown_before(batch: Batch) -> str:
     return "\n".join(lines) or "none: the talk begins here"
 
 
-def shown_items(form: ManagerForm, handles: Mapping[str, str], items: Mapping[str, MemoryItem], zone: tzinfo) -> str:
-    """One line an item: handle, since when it holds, its fields."""
+def shown_items(reading: Reading) -> str:
+    """The known items that a manager is shown, one line each: handle, since when it is valid, its fields."""
     lines = []
-    for handle, item_id in handles.items():
-        item = items[item_id]
-        since = f" (since {_day(item.valid_from, zone)})" if item.valid_from else ""
-        values = [(name, getattr(item, name, None)) for name in form.fields]
+    zone = reading.batch.zone
+    for handle, item_id in reading.handles.items():
+        item = reading.nearest[item_id]
+        since = f" (since {item.valid_from.astimezone(zone):%Y-%m-%d})" if item.valid_from else ""
+        values = [(name, getattr(item, name, None)) for name in reading.form.shown]
         values.append(("slot", item.metadata.get("slot")))
-        told = "; ".join(f"{name}: {_value(value, zone)}" for name, value in values if value)
-        lines.append(f"{handle}{since} {told}")
+        fields = "; ".join(f"{name}: {_value(value, zone)}" for name, value in values if value)
+        lines.append(f"{handle}{since} {fields}")
     return "\n".join(lines) or "none yet"
 
 
@@ -82,10 +82,6 @@ def _cut(text: str) -> str:
     if len(text) <= _LONGEST:
         return text
     return f"{text[: _LONGEST - _ENDING]}{_CUT}{text[-_ENDING:]}"
-
-
-def _day(moment: datetime, zone: tzinfo) -> str:
-    return moment.astimezone(zone).strftime("%Y-%m-%d")
 
 
 def _value(value: object, zone: tzinfo) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import bindparam, delete, insert, select, update
 
-from hexamem.memory_types import MemoryItem, Operation, OperationKind
+from hexamem.memory_types import MemoryItem, Operation, OperationKind, new_id
 from hexamem.stores.ledger.history import item_change
 from hexamem.stores.ledger.items import item_row
 from hexamem.stores.ledger.ledger import Transaction, insert_rows
@@ -22,15 +22,26 @@ _CHANGE = ("target", "target_id", "before", "after")
 
 
 def plan_operation(
-    tx: Transaction, kind: OperationKind, changed: ItemChanges, *, actor: str, reason: str
+    tx: Transaction,
+    kind: OperationKind,
+    changed: ItemChanges,
+    *,
+    actor: str,
+    reason: str,
+    operation_id: str | None = None,
 ) -> tuple[Operation, list[MemoryItem]]:
     """An operation on items that is to be written later; its ``seq`` is given then.
+
+    Args:
+        operation_id: its id; a new one when None.
 
     Returns:
         The operation, and the items as it leaves them.
     """
     made = tuple(item_change(before, after) for before, after in changed)
-    operation = Operation(user=tx.user, seq=0, kind=kind, actor=actor, reason=reason, changes=made)
+    operation = Operation(
+        id=operation_id or new_id("op"), user=tx.user, seq=0, kind=kind, actor=actor, reason=reason, changes=made
+    )
     return operation, [after for _, after in changed]
 
 

@@ -1,0 +1,199 @@
+"""Reading a manager's reply: each operation is checked, and those that hold become proposals.
+
+A model is trusted in nothing that can be checked: the step must be one that was shown, the quote must be in it, a
+handle must be one that was listed, a date must be a date. What does not hold goes back once for repair; what then
+still does not hold is left out, operation by operation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from hexamem.agents.applying.evidence import find_quote
+from hexamem.agents.applying.proposal_values import read_time
+from hexamem.agents.contract import Batch, HeardStep, Instruction, Manager, Proposals
+from hexamem.agents.labelling.schemas import salvaged
+from hexamem.agents.managers.forms import ItemOperation
+from hexamem.errors import InvalidInputError
+from hexamem.memory_types import MemoryItem
+from hexamem.memory_types.proposals import Evidence, Proposal
+
+__all__ = ["Reading", "salvaged_operations"]
+
+_MOST_A_STEP, _MOST_SPARE = 2, 4
+_LONGEST_QUOTE = 600
+_REFERENCE = re.compile(r"\{\{vault:[^{}]*\}\}")
+_TIMES = ("valid_from", "valid_to", "occurred_at")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What one manager was shown, by which its reply is checked.
+
+    Attributes:
+        form: of its operations.
+        nearest: known items by id, the nearest first.
+        restore: takes the escapes of a prompt out of what was copied from it.
+        handles: handle → id of the item.
+    """
+
+    form: type[ItemOperation]
+    batch: Batch
+    instruction: Instruction
+    nearest: Mapping[str, MemoryItem] = field(default_factory=dict)
+    restore: Callable[[str], str] = str
+    handles: Mapping[str, str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        named = {f"{self.form.kind}{number}": item_id for number, item_id in enumerate(self.nearest, 1)}
+        object.__setattr__(self, "handles", named)
+
+    @property
+    def most(self) -> int:
+        """How many operations are read of so many steps; more is a model that lost its way."""
+        return _MOST_A_STEP * len(self.batch.steps) + _MOST_SPARE
+
+    def all_problems(self, operations: Sequence[ItemOperation]) -> list[str]:
+        """What is worth a repair turn; no words of the reply are repeated, since people see these lines too."""
+        kind, count, lines = self.form.kind, len(operations), []
+        if count > self.most:
+            lines.append(f"{kind}: {count} operations; give the {self.most} that matter most at most")
+        for number, operation in enumerate(operations[: self.most], 1):
+            if not operation.is_moot():
+                lines += [f"{kind} operation {number}: {problem}" for problem in self.problems(operation)]
+        return lines
+
+    def problems(self, operation: ItemOperation) -> list[str]:
+        """Why an operation cannot be used; empty where it can."""
+        if not 0 < operation.step <= len(self.batch.steps):
+            return [f"there is no such step; the steps are 1 to {len(self.batch.steps)}"]
+        labelled = self.batch.steps[operation.step - 1]
+        fields = {name: getattr(operation, name) for name in operation.own_fields()}
+        problems = []
+        if not self._is_quoted(operation, labelled):
+            problems.append(f"its quote does not stand in step {operation.step}; copy words of that step exactly")
+        if labelled.step.role == "system":
+            problems.append(f"step {operation.step} is system text, which says nothing about the user")
+        elif self.form.kind == "core" and labelled.step.role != "user":
+            problems.append(f"step {operation.step} was not said by the user; what is core needs the user's own words")
+        problems += self._wrong_handles(operation)
+        if operation.operation in ("add", "supersede"):
+            problems += [f"{name} is empty" for name in operation.required if not _is_filled(fields[name])]
+        elif operation.operation == "update" and not any(map(_is_filled, fields.values())):
+            problems.append("it changes nothing; give the fields that change, or leave it out")
+        problems += [
+            f"{name} is no date; write 2025-03-01, or 2025-03-01T15:30 with a time, or null"
+            for name in _TIMES
+            if (value := fields.get(name)) and not _is_date(value)
+        ]
+        if self._invents_reference(fields.values(), labelled):
+            problems.append(
+                "it holds a {{vault:…}} reference that does not stand in its step; copy references as they are"
+            )
+        return problems + operation.problems(labelled.step)
+
+    def proposals(
+        self, operations: Sequence[ItemOperation] | None, fallback: Manager | None, agent: str
+    ) -> tuple[Proposals, bool]:
+        """The proposals of those operations that hold, or those of the fallback, and whether it made them.
+
+        The fallback proposes where there is no reply, or none of its operations holds.
+
+        Args:
+            operations: of the reply; None for none.
+            agent: named in ``degraded``.
+        """
+        wanted = [operation for operation in operations or () if not operation.is_moot()]
+        made = tuple(self._proposal(one) for one in wanted[: self.most] if not self.problems(one))
+        degraded: tuple[str, ...] = ()
+        if lost := len(wanted) - len(made):
+            degraded = (f"{agent}: {lost} of {len(wanted)} operations could not be used and were left out",)
+        if fallback is None or (operations is not None and (made or not lost)):
+            return Proposals(proposals=made, degraded=degraded), False
+        embedded = fallback.propose(self.batch, self.instruction, self.nearest)
+        return Proposals(proposals=embedded.proposals, degraded=(*degraded, *embedded.degraded)), True
+
+    def _proposal(self, operation: ItemOperation) -> Proposal:
+        step = self.batch.steps[operation.step - 1].step
+        values: dict[str, Any] = {}
+        if operation.operation != "remove":
+            values = {name: self._restored(value) for name, value in operation.item_values(step).items()}
+        if slot := values.pop("slot", None):
+            values["metadata"] = {"slot": slot}
+        quote, secret = self.restore(operation.quote).strip(), operation.secret_in(step)
+        if secret is not None and secret not in quote:
+            quote = secret  # the evidence of a secret must quote it
+        return Proposal(
+            operation=operation.operation,
+            kind=self.form.kind,
+            values=values,
+            target=self.handles.get((operation.target or "").strip()),
+            merged=self._ids(operation.merged) if operation.operation == "merge" else (),
+            ends=self._ids(operation.ends),
+            evidence=(Evidence(step_id=step.id, quote=quote),),
+            secret=secret,
+            proposed_by=self.form.kind,
+        )
+
+    def _ids(self, handles: Sequence[str]) -> tuple[str, ...]:
+        return tuple(self.handles[handle] for handle in dict.fromkeys(map(str.strip, handles)))
+
+    # ------------------------------------------------------------------ checks
+
+    def _is_quoted(self, operation: ItemOperation, labelled: HeardStep) -> bool:
+        quote = self.restore(operation.quote).strip()
+        texts = dict.fromkeys((labelled.step.content, labelled.step.index_text, labelled.resolved_text))
+        return 0 < len(quote) <= _LONGEST_QUOTE and any(find_quote(quote, text) is not None for text in texts)
+
+    def _wrong_handles(self, operation: ItemOperation) -> list[str]:
+        target = (operation.target or "").strip()
+        if not {handle.strip() for handle in operation.ends} <= set(self.handles):
+            return ["ends names items that are not listed; give their handles, or none"]
+        if operation.operation == "add":
+            return ["an add has no target; to change a known item use update or supersede"] if target else []
+        if target not in self.handles:
+            listed = f"{self.form.kind}1 to {self.form.kind}{len(self.handles)}" if self.handles else "none: use add"
+            return [f"its target is no listed handle; those of this kind are {listed}"]
+        merged = {handle.strip() for handle in operation.merged}
+        if operation.operation == "merge" and (not merged or target in merged or not merged <= set(self.handles)):
+            return ["merge names no other listed items; give their handles in merged"]
+        return []
+
+    def _invents_reference(self, values: Any, labelled: HeardStep) -> bool:
+        """Whether values hold a reference to a secret that is neither in the step nor in a known item."""
+        texts = [part for value in values for part in (value if isinstance(value, list) else [value])]
+        references = {
+            reference for text in texts if isinstance(text, str) for reference in _REFERENCE.findall(self.restore(text))
+        }
+        known = (
+            labelled.step.content,
+            labelled.step.index_text,
+            labelled.resolved_text,
+            *(item.text for item in self.nearest.values()),
+        )
+        return any(not any(reference in text for text in known) for reference in references)
+
+    def _restored(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self.restore(value)
+        return [self.restore(part) for part in value] if isinstance(value, list) else value
+
+
+def salvaged_operations(data: object, form: type[ItemOperation]) -> list[ItemOperation]:
+    """The operations that can be read of a list in a reply, one by one; what is missing counts as null."""
+    return salvaged(data, form, **dict.fromkeys((*form.own_fields(), "target")), merged=[], ends=[])
+
+
+def _is_filled(value: object) -> bool:
+    return bool(value.strip() if isinstance(value, str) else value)
+
+
+def _is_date(value: str) -> bool:
+    try:
+        read_time(value, "UTC")
+    except InvalidInputError:
+        return False
+    return True
