@@ -34,9 +34,9 @@ from hexamem.retrieval.learning import (
     learn_ranking,
 )
 from hexamem.retrieval.operations import configurations
-from hexamem.retrieval.permit import Request as SearchRequest
 from hexamem.retrieval.ranker import Ranker, large_share
 from hexamem.retrieval.ranking_weights import load_weights
+from hexamem.retrieval.request import Request as SearchRequest
 from hexamem.retrieval.signals.cues import CUES
 from hexamem.retrieval.signals.features import FEATURES, Features
 from hexamem.retrieval.signals.pool import Pool
@@ -265,7 +265,7 @@ def test_the_command_writes_weights_that_say_what_they_learned_from(
     weights = load_weights(out)
     assert weights.card["conversations"] == ["locomo-one", "locomo-two"]
     assert weights.card["unanswerable"] == 2
-    assert weights.operations_embed.size
+    assert weights.operations.size
     assert weights.card["gate"]["cost"] > 0
     assert run(["eval", "locomo", str(two_conversations), "-s", "learned", "--weights", str(out), "--json", "-"]) == 0
     (measured,) = json.loads(capsys.readouterr().out)
@@ -278,7 +278,7 @@ def test_without_operations_the_gate_is_left_to_the_rules(two_conversations: Pat
     out = tmp_path / "w.safetensors"
     quick = ["--epochs", "1", "--runs", "1", "--no-operations", "--json"]
     assert run(["train", str(two_conversations), "--out", str(out), *quick]) == 0
-    assert not load_weights(out).operations_embed.size
+    assert not load_weights(out).operations.size
 
 
 def test_small_memories_hold_all_of_the_evidence_or_none(two_conversations: Path) -> None:
@@ -317,7 +317,7 @@ def test_rewards_tell_each_configuration_apart(memory: Memory, alice: UserMemory
     request = SearchRequest(query="What does the coil cost, and when did the kiln break?", k=10)
     searched = memory.searcher.searches("alice", request, strategy_named("learned"))
     assert searched is not None
-    one = Operable.of(searched, {step: (step,) for step in ids})
+    one = Operable(searched, {step: (step,) for step in ids})
     ranker = memory.searcher.ranker
     assert isinstance(ranker, Ranker)
     found = rewards_of(one, [ids[0], ids[2]], ranker, 0.9)
