@@ -27,7 +27,6 @@ from hexamem.evals.training import (
 from hexamem.retrieval.learning import (
     Example,
     LearningSettings,
-    _chosen,
     _slopes,
     learn_answerable,
     learn_blend,
@@ -133,20 +132,6 @@ def test_a_question_with_more_evidence_counts_more_as_far_as_it_is_told() -> Non
         learn_ranking(examples, replace(settings, several=power), fingerprint="x").linear[5] for power in (0.0, 1.0)
     )
     assert several < alike
-
-
-def test_all_candidates_of_a_conversation_are_trained_on_unless_told_otherwise() -> None:
-    (example,) = made_up(1)
-    values = np.tile(example.values, (30, 1))  # 600 candidates
-    evidence = np.zeros(600, bool)
-    evidence[7] = True
-    few = LearningSettings(hardest=5, others=5)
-    for settings, count in ((LearningSettings(), 600), (few, 11)):
-        x, target = _chosen(
-            Example(values=values, cues=example.cues, evidence=evidence), values, settings, np.random.default_rng(0)
-        )
-        assert len(x) == len(target) == count
-        assert target[0] == target.sum() == 1.0
 
 
 def test_a_kind_of_data_with_four_times_the_questions_counts_twice() -> None:
