@@ -94,7 +94,9 @@ class OperationGate:
             logits = np.concatenate([cues, shape, [1.0]]) @ self._operations
         else:
             called = operations_of(cues)
-            logits = [(_USUAL_LOGIT if name in USUAL else -_USUAL_LOGIT) + called[name] - 0.5 for name in NAMES]
+            logits = np.array(
+                [(_USUAL_LOGIT if name in USUAL else -_USUAL_LOGIT) + called[name] - 0.5 for name in NAMES]
+            )
         return np.asarray(logits, np.float32) + self._offsets
 
 
