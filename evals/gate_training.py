@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from hexamem.evals.metrics import ndcg_at_k, recall_at_k
-from hexamem.retrieval.gate_learning import GateExample
-from hexamem.retrieval.gates import score_shape
+from hexamem.retrieval.gates import GateExample, score_shape
 from hexamem.retrieval.operating import Searched
-from hexamem.retrieval.operations import (
-    ABSTAIN,
-    Search,
-    configurations,
-    order,
-    order_by_configuration,
-    ranking_operations,
-)
+from hexamem.retrieval.operations import ABSTAIN, configurations, order, order_by_configuration, ranking_operations
 from hexamem.retrieval.ranker import Ranker
 from hexamem.stores.embedders.base import FloatArray
 
@@ -30,58 +21,35 @@ DEPTH = 10
 
 @dataclass(frozen=True, slots=True)
 class Operable:
-    """All searches of a question, and which turns each record stands for.
-
-    The features of all searches but the first are kept in half precision: there are thousands of questions.
-    """
+    """All searches of a question, and which turns each record stands for."""
 
     searched: Searched
     turns: Mapping[str, tuple[str, ...]]
-
-    @classmethod
-    def of(cls, searched: Searched, turns: Mapping[str, tuple[str, ...]]) -> Operable:
-        """Of the searches of a question."""
-        first, *further = searched.searches
-        halved = [_with_values(one, one.features.values.astype(np.float16)) for one in further]
-        return cls(replace(searched, searches=(first, *halved)), turns)
-
-    @property
-    def searches(self) -> tuple[Search, ...]:
-        """The searches, that of the question first."""
-        first, *further = self.searched.searches
-        return (first, *(_with_values(one, one.features.values.astype(np.float32)) for one in further))
 
     def plain(self, on: frozenset[str]) -> frozenset[str]:
         """Those of the operations that may rank the question differently."""
         return ranking_operations(on, self.searched.searches)
 
-    def gate_input(self, scores: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """What a gate sees of the question: its vector, its cues, and the shape of these scores of the first search."""
+    def gate_input(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """What a gate sees of the question: its cues, and the shape of these scores of the first search."""
         features = self.searched.searches[0].features
-        return self.searched.asked.vector, features.cues, score_shape(features, scores)
+        return features.cues, score_shape(features, scores)
 
     def ranked(self, ranker: Ranker, on: frozenset[str], scores: FloatArray | None = None, k: int = DEPTH) -> list[str]:
         """The turns in the order in which a recall with these operations gives them, best first."""
-        searches = self.searches if "multi_step" in on else self.searched.searches[:1]
-        return self.turns_of(order(ranker, searches, self.searched.steps, on, k, scores).ids)
+        return self.turns_of(order(ranker, self.searched.searches, self.searched.steps, on, k, scores).ids)
 
     def turns_of(self, ids: Iterable[str]) -> list[str]:
         """The turns for which records stand, each once."""
-        return list(dict.fromkeys(turn for one in ids for turn in self.turns.get(one, (f"unknown:{one}",))))
-
-
-def _with_values(search: Search, values: npt.NDArray[np.floating]) -> Search:
-    return replace(search, features=replace(search.features, values=values))
+        return list(dict.fromkeys(turn for name in ids for turn in self.turns.get(name, (f"unknown:{name}",))))
 
 
 def found_by_configuration(
     one: Operable, evidence: Sequence[str], ranker: Ranker
 ) -> dict[frozenset[str], tuple[float, float]]:
     """Recall and nDCG of the evidence at 10 under each configuration, by what :meth:`Operable.plain` leaves of it."""
-    ranked = {
-        on: one.turns_of(ids)
-        for on, ids in order_by_configuration(ranker, one.searches, one.searched.steps, DEPTH).items()
-    }
+    orders = order_by_configuration(ranker, one.searched.searches, one.searched.steps, DEPTH)
+    ranked = {on: one.turns_of(ids) for on, ids in orders.items()}
     return {
         on: (recall_at_k(turns, evidence, DEPTH), ndcg_at_k(turns, evidence, DEPTH)) for on, turns in ranked.items()
     }
@@ -99,13 +67,13 @@ def rewards_of(one: Operable, evidence: Sequence[str], ranker: Ranker, probabili
     """
     abstains = probability is not None and probability < ABSTAIN
     ranks = bool(evidence) and len(one.searched.searches[0].features.pool) > 0
-    found = found_by_configuration(one, evidence, ranker) if ranks else {}
+    measures = found_by_configuration(one, evidence, ranker) if ranks else {}
     rewards = np.zeros(32, np.float32)
     for number, on in enumerate(configurations()):
         if "threshold_filtering" in on and abstains:
             rewards[number] = float(not evidence)
-        elif found:
-            rewards[number] = sum(found[one.plain(on)]) / 2
+        elif measures:
+            rewards[number] = sum(measures[one.plain(on)]) / 2
     return rewards
 
 
@@ -113,11 +81,6 @@ def gate_example(
     one: Operable, evidence: Sequence[str], ranker: Ranker, probability: float | None, conversation: str = ""
 ) -> GateExample:
     """A question as the gate is trained on it, by a ranker that was not trained on its conversation."""
-    vector, cues, shape = one.gate_input(ranker.score(one.searched.searches[0].features))
-    return GateExample(
-        vector=vector,
-        cues=cues,
-        shape=shape,
-        rewards=rewards_of(one, evidence, ranker, probability),
-        group=conversation,
-    )
+    cues, shape = one.gate_input(ranker.score(one.searched.searches[0].features))
+    rewards = rewards_of(one, evidence, ranker, probability)
+    return GateExample(cues=cues, shape=shape, rewards=rewards, group=conversation)

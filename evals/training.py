@@ -20,13 +20,12 @@ from hexamem.evals.metrics import recall_at_k
 from hexamem.evals.records import Conversation, Question
 from hexamem.evals.runner import store_conversation
 from hexamem.evals.small_memories import SMALL
-from hexamem.retrieval.gate_learning import GateExample, GateSettings, learn_gate
-from hexamem.retrieval.gates import OperationGate, switched
+from hexamem.retrieval.gates import GateExample, GateSettings, OperationGate, learn_gate, switched
 from hexamem.retrieval.learning import Example, LearningSettings, learn_answerable, learn_blend, learn_ranking
 from hexamem.retrieval.operating import Searched
-from hexamem.retrieval.permit import Request
 from hexamem.retrieval.ranker import FEWEST, USUAL, Ranker, answer_logit, answer_signs
 from hexamem.retrieval.ranking_weights import RankingWeights
+from hexamem.retrieval.request import Request
 from hexamem.retrieval.signals.features import Features
 from hexamem.retrieval.strategies import strategy_named
 from hexamem.stores.embedders.base import FloatArray
@@ -110,7 +109,7 @@ def ask_all(
             if operations:
                 searched = memory.searcher.searches(user.name, request, strategy)
                 if searched is not None:
-                    operable = Operable.of(searched, record_turns(searched, turn_of))
+                    operable = Operable(searched, record_turns(searched, turn_of))
                     first = searched.searches[0].features
                     found.append(asked_question(conversation.id, question, first, turn_of, operable))
             elif (measured := memory.searcher.measure(user.name, request, strategy)) is not None:
@@ -180,7 +179,7 @@ def train(
     so they take at least two conversations; the probability also unanswerable questions in some of them.
 
     Args:
-        gate: how the gate of the operations is trained; None leaves it to the rules.
+        gate: how the gate of the operations is trained; None trains none, and the usual operations run.
         small: questions asked of small memories (:func:`~.small_memories.small_memories`): how far the probability is
             to be trusted there.
 
@@ -300,7 +299,7 @@ def _taught_gate(
             examples.append(gate_example(one.operable, evidence, ranker, probability, one.conversation))
             if progress is not None and len(examples) % 50 == 0:
                 progress("rewards", len(examples), total)
-    return learn_gate(examples, settings) if examples else {}
+    return {"operations": learn_gate(examples, settings)} if examples else {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,10 +19,10 @@ from hexamem.retrieval.feedback_learning import RankingAdjustment, learn_offsets
 from hexamem.retrieval.hits import LeaveOut
 from hexamem.retrieval.operations import ABSTAIN, NAMES
 from hexamem.retrieval.packing import pack
-from hexamem.retrieval.permit import Request
 from hexamem.retrieval.ranker import Ranker
+from hexamem.retrieval.request import Request
 from hexamem.retrieval.reranking import CANDIDATES, rerank
-from hexamem.retrieval.search import Found
+from hexamem.retrieval.search import SearchResult
 from hexamem.retrieval.strategies import Strategy, strategy_named
 from hexamem.stores.known_secrets import replace_known
 from hexamem.stores.ledger import log_recalls, recall_row
@@ -151,7 +151,7 @@ class Recalling:
         *,
         unindexed: Mapping[str, str],
         leave_out: LeaveOut | None,
-    ) -> Found:
+    ) -> SearchResult:
         memory, name = self._user.memory, self._user.name
         if memory.projector.embedder_error is not None:
             return self._by_keywords(request, leave_out, memory.projector.embedder_error)
@@ -164,14 +164,14 @@ class Recalling:
                 raise
             return memory.searcher.find(name, request, strategy, parts, unindexed, leave_out)
 
-    def _by_keywords(self, request: Request, leave_out: LeaveOut | None, reason: str) -> Found:
+    def _by_keywords(self, request: Request, leave_out: LeaveOut | None, reason: str) -> SearchResult:
         """A recall where the embedder's model cannot be loaded."""
         found = self._user.memory.searcher.find(
             self._user.name, request, strategy_named("bm25_neighbours"), leave_out=leave_out
         )
         return replace(found, degraded=(*found.degraded, f"found by keywords alone: {reason}"))
 
-    def _reranked(self, request: Request, strategy: Strategy, find: Callable[..., Found]) -> Found:
+    def _reranked(self, request: Request, strategy: Strategy, find: Callable[..., SearchResult]) -> SearchResult:
         """A recall whose best hits the cross-encoder reorders."""
         found = find(replace(request, k=max(request.k, CANDIDATES)), strategy)
         try:
@@ -181,7 +181,7 @@ class Recalling:
             return replace(found, hits=found.hits[: request.k], degraded=(*found.degraded, note))
         return replace(found, hits=hits[: request.k])
 
-    def _full(self, request: Request, strategy: Strategy, find: Callable[..., Found]) -> Found:
+    def _full(self, request: Request, strategy: Strategy, find: Callable[..., SearchResult]) -> SearchResult:
         """A recall that may ask models: for the parts of the question, and for the order of three times as many hits."""
         memory, name = self._user.memory, self._user.name
         models = memory.model_tier.full_recall()
@@ -292,7 +292,7 @@ def with_operations(strategy: Strategy, operations: Mapping[str, bool]) -> Strat
 
 
 def told_operations(
-    found: Found, asked: Mapping[str, bool], min_probability: float | None
+    found: SearchResult, asked: Mapping[str, bool], min_probability: float | None
 ) -> tuple[RankingOperation, ...]:
     """The operations of a recall as it tells them.
 
@@ -314,7 +314,7 @@ def told_operations(
     )
 
 
-def logged_operations(found: Found) -> dict[str, object] | None:
+def logged_operations(found: SearchResult) -> dict[str, object] | None:
     """What is kept of the gate with a recall, to learn from it later; None for a ranking without one."""
     if found.gate is None:
         return None

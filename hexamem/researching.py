@@ -14,7 +14,7 @@ from hexamem.arguments import check_count, kinds_in
 from hexamem.errors import HexamemError, InvalidInputError
 from hexamem.memory_types import LightMemory, Where, utc_now
 from hexamem.memory_types.research import LANES, AnswerForm, Lane, Research, ResearchTier
-from hexamem.retrieval.permit import Request
+from hexamem.retrieval.request import Request
 from hexamem.retrieval.strategies import strategy_named
 from hexamem.stores.kept_records import KeptRecords
 from hexamem.stores.ledger import Transaction, recall_row
@@ -176,7 +176,7 @@ class Researching:
             mend=memory.projector.mend,
             cut_pages=memory.paging.cut,
             recalled=self._recalled,
-            bags=memory.searcher.kept.bags,
+            bags=memory.searcher.caches.bags,
             spoke=self._spoke.of,
             worths=self._worths.of,
             settings=ResearchSettings(),

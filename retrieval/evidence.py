@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from hexamem.intent.page_sentences import SPLIT, size_of
 from hexamem.memory_types import MemoryItem
@@ -38,6 +38,7 @@ __all__ = [
 RECALL = "recall"
 """The name of a plain recall among the rankings of a need: no lane, it says in which order to read."""
 
+_Value = TypeVar("_Value")
 _WEIGHED = 2_000  # characters of a text
 _NUMBER = re.compile(r"\d+")
 _NAME = re.compile(r"(?<=[^\s.!?] )[A-Z][^\W\d_]+")
@@ -160,42 +161,37 @@ def rank_evidence(
         The needs in order, and the records of candidates by id: steps as far as their texts were read, and items that
         may be read.
     """
-    ids = list(dict.fromkeys(one for need in needs for ranking in need.rankings.values() for one in ranking))
-    said = _Said(tx, speakers, worths)
-    said.learn([one for one in ids if one.startswith("step_")])
-    items = (read_items or _active_items)(tx, [one for one in ids if not one.startswith("step_")])
-    gone = set(exclude)
-    found = []
-    late = embedder.token_model is not None and bool(weights.lanes.get("late"))
-    known = _Bags(tx, embedder, bags, said, items) if late else None
-    spoke = said.speakers
+    ids = list(dict.fromkeys(name for need in needs for ranking in need.rankings.values() for name in ranking))
+    items = (read_items or _active_items)(tx, [name for name in ids if not name.startswith("step_")])
+    records = _Records(tx, embedder, items, bags, speakers, worths)
+    records.read_speakers([name for name in ids if name.startswith("step_")])
+    spoke = records.speakers
+    ranked = []
     for need in needs:
-        scores, why = _fused(need, said, items, embedder, weights, known)
+        scores, why = _fused(need, records, weights)
         if need.wide and weights.neighbours:
-            _spread(tx, scores, said, weights)
-        if need.speakers:
-            for one in scores:
-                if one in spoke and spoke[one] not in need.speakers:
-                    scores[one] *= weights.other_speaker
+            _spread(tx, scores, records, weights)
+        others = {name for name in scores if name in spoke and need.speakers and spoke[name] not in need.speakers}
+        for name in others:
+            scores[name] *= weights.other_speaker
         best = _best(scores, weights.weighed)
         if weights.worth:
-            for one, told in said.worths([one for one in best if one in spoke]).items():
-                scores[one] *= 1 + weights.worth * told
-            best = _best({one: scores[one] for one in best})
+            for name, value in records.worths([name for name in best if name in spoke]).items():
+                scores[name] *= 1 + weights.worth * value
+            best = _best({name: scores[name] for name in best})
         if need.speakers and weights.others_every:
-            others = {one for one in best if one in spoke and spoke[one] not in need.speakers}
             best, scores = _at_places(_never_long_without(best, others, weights.others_every), scores)
         if recalled := need.rankings.get(RECALL):
-            order = _in_both(best, [one for one in recalled if one in spoke or one in items], weights)
+            order = _in_both(best, [name for name in recalled if name in spoke or name in items], weights)
             best, scores = _at_places(order, scores)
-        kept = [_with_reasons(one, scores[one], why.get(one, ())) for one in best if one not in gone]
-        found.append(RankedNeed(need, kept))
-    return found, said.steps, items
-
-
-def _with_reasons(record_id: str, score: float, why: Sequence[Reason]) -> Ranked:
-    lanes = tuple(reason.name for reason in why if reason.name != "late") or ("beside",)
-    return Ranked(record_id, score, lanes, tuple(why))
+        candidates = []
+        for name in best:
+            if name not in exclude:
+                reasons = tuple(why.get(name, ()))
+                lanes = tuple(reason.name for reason in reasons if reason.name != "late") or ("beside",)
+                candidates.append(Ranked(name, scores[name], lanes, reasons))
+        ranked.append(RankedNeed(need, candidates))
+    return ranked, records.steps, items
 
 
 def _active_items(tx: Transaction, ids: Collection[str]) -> dict[str, MemoryItem]:
@@ -239,127 +235,114 @@ def _in_both(best: Sequence[str], recalled: Sequence[str], weights: EvidenceWeig
     return _best(scores)
 
 
-class _Said:
-    """What ranking asks of the steps it meets: kept, or made of their texts.
+class _Records:
+    """What ranking asks of the records that it meets: by the caches that are given, else made of their texts.
 
     Attributes:
-        speakers: of the active ones, casefolded.
+        speakers: of the active steps, casefolded.
         steps: those whose texts were read.
     """
-
-    def __init__(self, tx: Transaction, speakers: ReadSpeakers | None, worths: ReadWorths | None) -> None:
-        self._tx, self._read_speakers, self._read_worths = tx, speakers, worths
-        self._worths: dict[str, float] = {}
-        self.speakers: dict[str, str] = {}
-        self.steps: dict[str, SaidStep] = {}
-
-    def learn(self, ids: Collection[str]) -> None:
-        """Find out who spoke."""
-        new = [one for one in ids if one not in self.speakers]
-        if self._read_speakers is not None:
-            self.speakers.update(self._read_speakers(self._tx, new))
-            return
-        self.steps.update(said_steps(self._tx, new))
-        self.speakers.update({one: self.steps[one].speaker.casefold() for one in new if one in self.steps})
-
-    def worths(self, ids: Sequence[str]) -> dict[str, float]:
-        """What each says of its own; of steps that are known."""
-        new = [one for one in ids if one not in self._worths]  # several needs often find the same
-        if new and self._read_worths is not None:
-            self._worths.update(self._read_worths(self._tx, new))
-            new = [one for one in new if one not in self._worths]
-        self._worths.update({one: worth(text) for one, text in zip(new, self.texts(new), strict=True)})
-        return {one: self._worths[one] for one in ids}
-
-    def texts(self, ids: Sequence[str]) -> list[str]:
-        """What steps that are known say."""
-        self.steps.update(said_steps(self._tx, [one for one in ids if one not in self.steps]))
-        return [self.steps[one].text for one in ids]
-
-
-class _Bags:
-    """What late interaction compares of the candidates, made once for all needs."""
 
     def __init__(
         self,
         tx: Transaction,
         embedder: Embedder,
-        read: ReadBags | None,
-        said: _Said,
         items: Mapping[str, MemoryItem],
+        bags: ReadBags | None,
+        speakers: ReadSpeakers | None,
+        worths: ReadWorths | None,
     ) -> None:
-        self._tx, self._embedder, self._read = tx, embedder, read
-        self._said, self._items = said, items
-        self._known: dict[str, TokenBag] = {}
+        self._tx, self.embedder, self.items = tx, embedder, items
+        self._read_bags, self._read_speakers, self._read_worths = bags, speakers, worths
+        self._bags: dict[str, TokenBag] = {}
+        self._worths: dict[str, float] = {}
+        self.speakers: dict[str, str] = {}
+        self.steps: dict[str, SaidStep] = {}
 
-    def of(self, ids: Sequence[str]) -> list[TokenBag]:
-        """The bags of some candidates, in order."""
-        new = [one for one in ids if one not in self._known]
-        if new and self._read is not None:
-            self._known.update(self._read(self._tx, new))
-            new = [one for one in new if one not in self._known]
+    def read_speakers(self, ids: Collection[str]) -> None:
+        """Find out who spoke."""
+        new = [name for name in ids if name not in self.speakers]
+        if self._read_speakers is not None:
+            self.speakers.update(self._read_speakers(self._tx, new))
+            return
+        self.steps.update(said_steps(self._tx, new))
+        self.speakers.update({name: self.steps[name].speaker.casefold() for name in new if name in self.steps})
+
+    def worths(self, ids: Sequence[str]) -> dict[str, float]:
+        """The :func:`worth` of each; of steps that are known."""
+        self._complete(self._worths, ids, self._read_worths, lambda texts: [worth(text) for text in texts])
+        return {name: self._worths[name] for name in ids}
+
+    def bags(self, ids: Sequence[str]) -> list[TokenBag]:
+        """What late interaction compares of some candidates, in order."""
+
+        def made(texts: list[str]) -> Sequence[TokenBag]:
+            return self.embedder.token_bags([searchable(text) for text in texts])
+
+        self._complete(self._bags, ids, self._read_bags, made)
+        return [self._bags[name] for name in ids]
+
+    def _complete(
+        self,
+        known: dict[str, _Value],
+        ids: Collection[str],
+        read: Callable[[Transaction, Collection[str]], Mapping[str, _Value]] | None,
+        made: Callable[[list[str]], Sequence[_Value]],
+    ) -> None:
+        """Take in what is not known yet, from the cache or else from the texts; several needs often find the same."""
+        new = [name for name in ids if name not in known]
+        if new and read is not None:
+            known.update(read(self._tx, new))
+            new = [name for name in new if name not in known]
         if new:
-            steps = [one for one in new if one not in self._items]
-            told = dict(zip(steps, self._said.texts(steps), strict=True))
-            texts = [searchable(told[one] if one in told else self._items[one].text) for one in new]
-            self._known.update(zip(new, self._embedder.token_bags(texts), strict=True))
-        return [self._known[one] for one in ids]
+            unread = [name for name in new if name not in self.items and name not in self.steps]
+            self.steps.update(said_steps(self._tx, unread))
+            texts = [(self.items.get(name) or self.steps[name]).text for name in new]
+            known.update(zip(new, made(texts), strict=True))
 
 
-def _fused(
-    need: Need,
-    said: _Said,
-    items: Mapping[str, MemoryItem],
-    embedder: Embedder,
-    weights: EvidenceWeights,
-    bags: _Bags | None,
-) -> tuple[dict[str, float], dict[str, list[Reason]]]:
+def _fused(need: Need, records: _Records, weights: EvidenceWeights) -> tuple[dict[str, float], dict[str, list[Reason]]]:
     """The candidates' scores, and what put each forward."""
-    speakers = said.speakers
+    speakers, items = records.speakers, records.items
     known = {
-        lane: [one for one in ranking if one in speakers or one in items] for lane, ranking in need.rankings.items()
+        lane: [name for name in ranking if name in speakers or name in items] for lane, ranking in need.rankings.items()
     }
     why: dict[str, list[Reason]] = {}
     for lane, ranking in known.items():
-        for rank, one in enumerate(ranking, 1):
-            why.setdefault(one, []).append(Reason(lane, rank))
-    theirs = {one for one in why if one in items or not need.speakers or speakers[one] in need.speakers}
+        for rank, name in enumerate(ranking, 1):
+            why.setdefault(name, []).append(Reason(lane, rank))
+    theirs = {name for name in why if name in items or not need.speakers or speakers[name] in need.speakers}
     scores: dict[str, float] = {}
-    trust = {"vector": embedder.known_share(need.text)}
+
+    def add(ranking: Sequence[str], weight: float) -> None:
+        if need.speakers:
+            _add_by_rank(scores, [name for name in ranking if name in theirs], weight, weights)
+            weight *= weights.anyone
+        _add_by_rank(scores, ranking, weight, weights)
+
     for lane, ranking in known.items():
-        if lane == RECALL:
-            continue
-        _add(scores, ranking, weights.lanes.get(lane, 0.5) * trust.get(lane, 1.0), theirs, need, weights)
-    pool = _best(scores, weights.late_pool)
+        if lane != RECALL:
+            trust = records.embedder.known_share(need.text) if lane == "vector" else 1.0
+            add(ranking, weights.lanes.get(lane, 0.5) * trust)
     # Whatever holds the one word of a need is equally like it.
-    compared = bool(pool) and (len(need.text.split()) > 1 or set(known) - {RECALL} != {"keyword"})
-    values = embedder.compare_bags(need.text, bags.of(pool)) if compared and bags is not None else None
-    if values is not None and values.any():
-        alike = dict(zip(pool, values.tolist(), strict=True))
-        likest = _best(alike)
-        for rank, one in enumerate(likest, 1):
-            why[one].append(Reason("late", rank, round(alike[one], 4)))
-        _add(scores, likest, weights.lanes["late"], theirs, need, weights)
-        most = max(alike.values())
-        if weights.likeness and most > 0:  # ranks do not tell a plain match from the best of poor ones
-            near = {one: max(0.0, value) / most for one, value in alike.items()}
-            for one in scores:
-                scores[one] *= 1 - weights.likeness * (1 - near.get(one, 0.0))
+    several = len(need.text.split()) > 1 or set(known) - {RECALL} != {"keyword"}
+    pool = _best(scores, weights.late_pool)
+    if not pool or not several or records.embedder.token_model is None or not weights.lanes.get("late"):
+        return scores, why
+    values = records.embedder.compare_bags(need.text, records.bags(pool))
+    if not values.any():
+        return scores, why
+    likeness = dict(zip(pool, values.tolist(), strict=True))
+    likest = _best(likeness)
+    for rank, name in enumerate(likest, 1):
+        why[name].append(Reason("late", rank, round(likeness[name], 4)))
+    add(likest, weights.lanes["late"])
+    most = max(likeness.values())
+    if weights.likeness and most > 0:  # ranks do not tell a plain match from the best of poor ones
+        for name in scores:
+            near = max(0.0, likeness.get(name, 0.0)) / most
+            scores[name] *= 1 - weights.likeness * (1 - near)
     return scores, why
-
-
-def _add(
-    scores: dict[str, float],
-    ranking: Sequence[str],
-    weight: float,
-    theirs: Collection[str],
-    need: Need,
-    weights: EvidenceWeights,
-) -> None:
-    if need.speakers:
-        _add_by_rank(scores, [one for one in ranking if one in theirs], weight, weights)
-        weight *= weights.anyone
-    _add_by_rank(scores, ranking, weight, weights)
 
 
 def _add_by_rank(scores: dict[str, float], ranking: Sequence[str], weight: float, weights: EvidenceWeights) -> None:
@@ -367,12 +350,12 @@ def _add_by_rank(scores: dict[str, float], ranking: Sequence[str], weight: float
         scores[one] = scores.get(one, 0.0) + weight / (weights.rank_k + rank)
 
 
-def _spread(tx: Transaction, scores: dict[str, float], said: _Said, weights: EvidenceWeights) -> None:
+def _spread(tx: Transaction, scores: dict[str, float], records: _Records, weights: EvidenceWeights) -> None:
     """Add to each step the most that one beside it passes on."""
     best = _best(scores, weights.spread_from)
-    beside = neighbours(tx, [one for one in best if one in said.speakers], len(weights.neighbours))
-    said.learn([other for others in beside.values() for other, _ in others])
-    spoke = said.speakers
+    beside = neighbours(tx, [one for one in best if one in records.speakers], len(weights.neighbours))
+    records.read_speakers([other for others in beside.values() for other, _ in others])
+    spoke = records.speakers
     received: dict[str, float] = {}
     for origin in best:
         others = [one for one in beside.get(origin, ()) if one[0] in spoke]

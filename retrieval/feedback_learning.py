@@ -2,9 +2,9 @@
 
 Each recall with feedback is asked again of memory as it is now, under every set of the operations that cost nothing; what
 it would have shown first of what helped, less what hurt, is the reward of that set. Learned is one number for each such
-operation, an offset of its logit. It is taken only if on recalls left out of learning it gains on the weights that ship,
-and if what was seen where recalls tried other operations (``Settings.explore``), by the probability with which each was
-tried, does not speak against it; else the user keeps these.
+operation, an offset of its logit: the intercept of the gate's regression. It is taken only if on recalls left out of
+learning it gains on the weights that ship, and if what was seen where recalls tried other operations
+(``Settings.explore``), by the probability with which each was tried, does not speak against it; else the user keeps these.
 """
 
 from __future__ import annotations
@@ -16,20 +16,19 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from hexamem.retrieval.gate_learning import BITS, POWERS, expected_reward
-from hexamem.retrieval.operations import FREE, NAMES, configurations
+from hexamem.retrieval.gates import gains_of_operations
+from hexamem.retrieval.operations import FREE, NAMES, POWERS, configurations
 from hexamem.stores.embedders.base import FloatArray
 
 __all__ = ["FeedbackExample", "RankingAdjustment", "inverse_propensity", "learn_offsets", "verdict_reward"]
 
-_FREE = np.array([name in FREE and name != "threshold_filtering" for name in NAMES])
-"""Operations whose offsets are learned. Verdicts on hits tell nothing of whether there should have been any."""
+_LEARNED = frozenset(FREE - {"threshold_filtering"})
+"""Operations whose offsets are learned. Verdicts on hits do not show whether there should have been any."""
 _LEAST = 12
 """Of fewer recalls with feedback nothing is learned."""
 _FOLDS = 4  # parts of the recalls, each of which is left out of learning once
 _GAIN = 0.002  # what the offsets must gain there for anything to change
 _MARGIN = 0.01  # how much reward they may lose in what was tried, from -1 to 1
-_RATE, _STEPS = 0.2, 200  # of the ascent
 _PULL, _LARGEST = 0.02, 4.0  # how strongly offsets are drawn to 0, and what one may be
 
 
@@ -47,6 +46,15 @@ class FeedbackExample:
     on: frozenset[str] | None = None
     chance: float = 1.0
     seen: float = 0.0
+
+    @property
+    def explored(self) -> bool:
+        """Whether what ran was chosen by chance."""
+        return self.on is not None and self.chance < 1
+
+    def configuration(self, offsets: FloatArray) -> int:
+        """The number of the configuration that the gate has with these offsets."""
+        return int((self.logits + offsets >= 0).astype(np.int64) @ POWERS)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,8 +89,8 @@ def verdict_reward(ids: Sequence[str], helped: Collection[str], hurt: Collection
     def gain(wanted: Collection[str]) -> float:
         if not wanted:
             return 0.0
-        found = sum(1 / math.log2(place + 2) for place, one in enumerate(ids[:k]) if one in wanted)
-        return found / sum(1 / math.log2(place + 2) for place in range(min(k, len(wanted))))
+        gained = sum(1 / math.log2(place + 2) for place, record_id in enumerate(ids[:k]) if record_id in wanted)
+        return gained / sum(1 / math.log2(place + 2) for place in range(min(k, len(wanted))))
 
     return gain(helped) - gain(hurt)
 
@@ -93,18 +101,20 @@ def inverse_propensity(examples: Sequence[FeedbackExample], offsets: FloatArray)
     None where no recall tried what these gates would do.
     """
     weights, total = 0.0, 0.0
-    every = configurations()
-    for one in examples:
-        if one.on is not None and one.chance < 1 and _free_part(one.on) == _free_part(every[_switched(one, offsets)]):
-            weights += 1 / one.chance
-            total += one.seen / one.chance
+    sets = configurations()
+    for example in examples:
+        if example.explored and (example.on or frozenset()) & _LEARNED == (
+            sets[example.configuration(offsets)] & _LEARNED
+        ):
+            weights += 1 / example.chance
+            total += example.seen / example.chance
     return total / weights if weights else None
 
 
 def learn_offsets(examples: Sequence[FeedbackExample], verdicts: int = 0) -> RankingAdjustment:
     """Learn the offsets of one user's gate, oldest recall first; accepted only where they lose nothing."""
     count = len(examples)
-    tried = [one for one in examples if one.on is not None and one.chance < 1]
+    tried = [example for example in examples if example.explored]
     if count < _LEAST:
         reason = f"{count} recall(s) have feedback; it takes at least {_LEAST}"
         return RankingAdjustment(accepted=False, reason=reason, recalls=count, verdicts=verdicts, tried=len(tried))
@@ -112,11 +122,11 @@ def learn_offsets(examples: Sequence[FeedbackExample], verdicts: int = 0) -> Ran
     shipped, learned = [], []
     for fold in range(_FOLDS):
         held = examples[fold::_FOLDS]
-        offsets = _climbed([one for place, one in enumerate(examples) if place % _FOLDS != fold])
-        shipped += [_reward(one, none) for one in held]
-        learned += [_reward(one, offsets) for one in held]
+        offsets = _fitted([example for place, example in enumerate(examples) if place % _FOLDS != fold])
+        shipped += [float(example.rewards[example.configuration(none)]) for example in held]
+        learned += [float(example.rewards[example.configuration(offsets)]) for example in held]
     before, after = float(np.mean(shipped)), float(np.mean(learned))
-    offsets = _climbed(examples)
+    offsets = _fitted(examples)
     before_tried, after_tried = inverse_propensity(tried, none), inverse_propensity(tried, offsets)
     gains = after >= before + _GAIN
     loses = before_tried is not None and after_tried is not None and after_tried < before_tried - _MARGIN
@@ -127,9 +137,10 @@ def learn_offsets(examples: Sequence[FeedbackExample], verdicts: int = 0) -> Ran
         reason = (
             f"of what was tried, the learned gate would have had {after_tried:.3f}, the shipped one {before_tried:.3f}"
         )
-    kept = {name: round(float(value), 4) for name, value in zip(NAMES, offsets, strict=True) if value}
+    accepted = gains and not loses
+    changed = {name: round(float(value), 4) for name, value in zip(NAMES, offsets, strict=True) if value}
     return RankingAdjustment(
-        accepted=gains and not loses,
+        accepted=accepted,
         reason=reason,
         recalls=count,
         verdicts=verdicts,
@@ -138,38 +149,31 @@ def learn_offsets(examples: Sequence[FeedbackExample], verdicts: int = 0) -> Ran
         tried=len(tried),
         shipped_tried=before_tried,
         learned_tried=after_tried,
-        offsets=kept if gains and not loses else {},
+        offsets=changed if accepted else {},
     )
 
 
-def _climbed(examples: Sequence[FeedbackExample]) -> FloatArray:
-    """The offsets that the examples speak for."""
-    logits = np.stack([one.logits for one in examples])
-    rewards = np.stack([_reachable(one) for one in examples])
-    rewards /= max(float(rewards.std(axis=1).mean()), 1e-3)
-    offsets = np.zeros(len(NAMES), np.float32)
-    for _ in range(_STEPS):
-        slopes = expected_reward(1 / (1 + np.exp(-(logits + offsets))), rewards)[1].mean(axis=0)
-        step = _RATE * (slopes - _PULL * offsets) * _FREE
-        offsets = np.clip(offsets + step, -_LARGEST, _LARGEST).astype(np.float32)
-    return offsets
+def _fitted(examples: Sequence[FeedbackExample]) -> FloatArray:
+    """The offset of each operation by logistic regression: does it pay, weighed by how much?"""
+    none = np.zeros(len(NAMES), np.float32)
+    on = np.array([example.configuration(none) for example in examples])
+    gains = gains_of_operations(np.stack([example.rewards for example in examples]), on)
+    logits = np.stack([example.logits for example in examples]).astype(np.float64)
+    offsets = [
+        _offset(logits[:, number], gains[:, number]) if name in _LEARNED else 0.0 for number, name in enumerate(NAMES)
+    ]
+    return np.array(offsets, np.float32)
 
 
-def _reachable(one: FeedbackExample) -> FloatArray:
-    """The rewards with every operation that is not learned as the gate has it: what others would bring is out of reach."""
-    on = np.where(_FREE, BITS > 0, one.logits >= 0)
-    return np.asarray(one.rewards[on.astype(np.int64) @ POWERS], np.float32)
+def _offset(logits: npt.NDArray[np.float64], gains: FloatArray) -> float:
+    weights = np.abs(gains)
+    if not weights.any():
+        return 0.0
+    from scipy.optimize import minimize_scalar
 
+    signs, weights = np.sign(gains), weights / weights.mean()
 
-def _switched(one: FeedbackExample, offsets: FloatArray) -> int:
-    """The number of the configuration that the gate has with these offsets."""
-    on: npt.NDArray[np.bool_] = one.logits + offsets >= 0
-    return int(on.astype(np.int64) @ POWERS)
+    def loss(offset: float) -> float:
+        return float((weights * np.logaddexp(0, -signs * (logits + offset))).mean()) + _PULL * offset**2 / 2
 
-
-def _free_part(on: frozenset[str]) -> frozenset[str]:
-    return frozenset(name for name, free in zip(NAMES, _FREE, strict=True) if free and name in on)
-
-
-def _reward(one: FeedbackExample, offsets: FloatArray) -> float:
-    return float(one.rewards[_switched(one, offsets)])
+    return float(minimize_scalar(loss, bounds=(-_LARGEST, _LARGEST), method="bounded").x)

@@ -10,9 +10,9 @@ from typing import TypeAlias
 from hexamem.memory_types import Hit, MemoryItem, ResourceItem, Signal, Source, utc_now
 from hexamem.memory_types.local_time import in_zone
 from hexamem.memory_types.times import read_zone
+from hexamem.retrieval.caches import RecallCaches
 from hexamem.retrieval.fusion import Candidate, best
-from hexamem.retrieval.kept import Kept
-from hexamem.retrieval.run import Run
+from hexamem.retrieval.request import Run
 from hexamem.retrieval.strategies import Strategy
 from hexamem.stores.chunking import SHORT, chunk_spans, passage_at, span_of
 from hexamem.stores.ledger import event_time, get_items, has_own_time
@@ -35,7 +35,7 @@ def hits_of(
     candidates: Mapping[str, Candidate],
     strategy: Strategy,
     lexical: LexicalStore,
-    kept: Kept,
+    caches: RecallCaches,
     leave_out: LeaveOut | None = None,
 ) -> list[Hit]:
     """The k best candidates as hits, best first, with the labels of steps by name; without those to be left out.
@@ -44,16 +44,16 @@ def hits_of(
     or latest filtering was turned off.
     """
     item_ids = [record_id for record_id in candidates if not record_id.startswith("step_")]
-    believed = run.permit.believed
-    states = dict(kept.states.of(run.tx, item_ids)) if item_ids else {}
+    believed = run.filter.believed
+    states = dict(caches.states.of(run.tx, item_ids)) if item_ids else {}
     latest = strategy.operations.get("latest_filtering", True)
     if latest and run.request.as_of is None and run.request.known_at is None:
-        _demote_former(candidates, _with_followers(run, states, kept), strategy.superseded)
+        _demote_former(candidates, _with_followers(run, states, caches), strategy.superseded)
     statuses = {item_id: state.status for item_id, state in states.items()}
     statuses.update({item_id: item.status for item_id, item in believed.items()})
     shown = _shown(run, best(candidates, len(candidates)), statuses, leave_out)
     labels = {one for _, record in shown if isinstance(record, ShownStep) for one in record.label_ids}
-    vocabulary = kept.vocabularies.holding(run.tx, labels)
+    vocabulary = caches.vocabularies.holding(run.tx, labels)
     zone = read_zone(run.tx.timezone)
     learned = {one.id: one.sources for _, one in shown if not isinstance(one, ShownStep)}
     said = last_said(run.tx, learned) if learned else {}
@@ -65,12 +65,12 @@ def hits_of(
     ]
 
 
-def _with_followers(run: Run, states: Mapping[str, ItemState], kept: Kept) -> Mapping[str, ItemState]:
+def _with_followers(run: Run, states: Mapping[str, ItemState], caches: RecallCaches) -> Mapping[str, ItemState]:
     """The states, with those of all that took the place of one: what lies between may not have been found itself."""
     found = dict(states)
     wanted = {state.superseded_by for state in found.values()}
     while missing := [one for one in wanted if one is not None and one not in found]:
-        new = kept.states.of(run.tx, missing)
+        new = caches.states.of(run.tx, missing)
         found.update(new)
         wanted = {state.superseded_by for state in new.values()}
     return found
@@ -116,7 +116,7 @@ def _shown(
     run: Run, ranked: list[Candidate], statuses: Mapping[str, str], leave_out: LeaveOut | None
 ) -> list[tuple[Candidate, ShownStep | ShownItem | MemoryItem]]:
     """The best k with their records, of those that are not left out."""
-    believed = run.permit.believed
+    believed = run.filter.believed
     # A candidate may have left the ledger since the indexes were read: take the next one instead.
     shown: list[tuple[Candidate, ShownStep | ShownItem | MemoryItem]] = []
     for start in range(0, len(ranked), run.request.k):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from sqlalchemy import bindparam, select
@@ -15,11 +16,9 @@ from hexamem.memory_types import MemoryItem
 from hexamem.memory_types.times import read_zone
 from hexamem.retrieval.fusion import Ranking
 from hexamem.retrieval.label_density import QueryIntent
-from hexamem.retrieval.late import item_text
-from hexamem.retrieval.measured import Measured, Told
-from hexamem.retrieval.permit import Permit, Request
-from hexamem.retrieval.run import Run
-from hexamem.retrieval.signals.features import compute_features
+from hexamem.retrieval.request import RecallFilter, Request, Run
+from hexamem.retrieval.retrievers import Retrievers
+from hexamem.retrieval.signals.features import Features, compute_features
 from hexamem.retrieval.signals.labels import QuestionLabels
 from hexamem.retrieval.signals.pool import make_pool
 from hexamem.retrieval.signals.question import Asked, read_question
@@ -36,10 +35,7 @@ from hexamem.stores.ledger.steps import chunks
 from hexamem.stores.vectors import VectorStore
 from hexamem.stores.working_set import WorkingSet
 
-__all__ = ["LearnedSearch", "Measured", "QuestionRead"]
-
-QuestionRead: TypeAlias = tuple[Asked, WorkingSet, ItemSet | None, QueryFilter]
-"""A question as read, the steps and items it was read against, and the labels that it names."""
+__all__ = ["LearnedSearch", "Measured", "QuestionRead", "SignalRanks"]
 
 _SCANNED = 25_000
 """Up to so many steps all are compared with the question, exactly; beyond, the vector index gives the nearest."""
@@ -57,12 +53,49 @@ _TEXTS = Prepared(
 )
 
 
+class QuestionRead(NamedTuple):
+    """A question as read, the steps and items it was read against, and the labels that it names."""
+
+    asked: Asked
+    steps: WorkingSet
+    items: ItemSet | None
+    labels: QueryFilter
+
+
+class SignalRanks:
+    """The value and rank that each signal gives to records; of most records these are never asked for.
+
+    Args:
+        rankings: by signal, best first.
+    """
+
+    def __init__(self, rankings: Mapping[str, Ranking]) -> None:
+        self._rankings = rankings
+        self._places = {
+            name: {record_id: place for place, (record_id, _) in enumerate(ranking)}
+            for name, ranking in rankings.items()
+        }
+
+    def of(self, record_id: str) -> dict[str, tuple[float, int | None]]:
+        """Signal → its value and rank, of those that found the record."""
+        found = {name: places[record_id] for name, places in self._places.items() if record_id in places}
+        return {name: (self._rankings[name][place][1], place + 1) for name, place in found.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A question with its candidates' features, and the ranks that the retrievers give these."""
+
+    asked: Asked
+    features: Features
+    ranks: SignalRanks
+
+
 class LearnedSearch:
     """Finds and measures candidates. Safe to use from several threads.
 
     Args:
-        dense_steps, dense_items, bm25: the retrievers, which meet a request's filters.
-        folder: where working sets are kept from one process to the next; None for nowhere.
+        folder: where working sets are stored from one process to the next; None for nowhere.
     """
 
     def __init__(
@@ -70,18 +103,14 @@ class LearnedSearch:
         ledger: Ledger,
         vectors: VectorStore,
         embedder: Embedder,
-        *,
-        dense_steps: Callable[[Run, FloatArray, int], Ranking],
-        dense_items: Callable[[Run, FloatArray, int], Ranking],
-        bm25: Callable[[Run, int], Ranking],
-        intent: QueryIntent | None = None,
-        vocabularies: KeptVocabularies | None = None,
-        folder: Path | None = None,
+        retrievers: Retrievers,
+        intent: QueryIntent | None,
+        vocabularies: KeptVocabularies,
+        folder: Path | None,
     ) -> None:
-        self._ledger, self._vectors, self._embedder = ledger, vectors, embedder
-        self._dense_steps, self._dense_items, self._bm25 = dense_steps, dense_items, bm25
+        self._ledger, self._vectors, self._embedder, self._retrievers = ledger, vectors, embedder, retrievers
         self._kept = KeptWorkingSets(vectors, embedder, folder, labelled=intent is not None)
-        self._intent, self._vocabularies = intent, vocabularies or KeptVocabularies()
+        self._intent, self._vocabularies = intent, vocabularies
 
     def drop(self, user: str) -> None:
         """Forget what is kept of a user that the ledger may not hold any more, in memory and on disk."""
@@ -115,64 +144,44 @@ class LearnedSearch:
         self._kept.save(self._ledger, user)
         asked = read_question(request.query, steps, self._embedder, zone, request.as_of)
         labels = QueryFilter() if self._intent is None else self._intent(user, request.query)
-        return asked, steps, items, labels
+        return QuestionRead(asked, steps, items, labels)
 
-    def measure(
-        self,
-        run: Run,
-        asked: Asked,
-        steps: WorkingSet,
-        items: ItemSet | None,
-        labels: QueryFilter,
-        strategy: Strategy,
-    ) -> Measured:
+    def measure(self, run: Run, question: QuestionRead, strategy: Strategy) -> Measured:
         """The candidates of a recall and their features."""
         with self._kept.using(run.tx.user):
-            carried = self._question_labels(run, steps, labels)
-            return self._measured(run, asked, steps, items, carried, max(strategy.pool, run.request.k))
+            carried = self._question_labels(run, question)
+            return self._measured(run, question, carried, max(strategy.pool, run.request.k))
 
-    def _question_labels(self, run: Run, steps: WorkingSet, asked: QueryFilter) -> QuestionLabels | None:
+    def _question_labels(self, run: Run, question: QuestionRead) -> QuestionLabels | None:
         """The labels asked for, with those that the steps carry; None where nothing is labelled."""
         if self._intent is None:
             return None
-        labels = self._kept.labels(run.tx, steps)
+        labels = self._kept.labels(run.tx, question.steps)
         if not labels.scope_ids:
             return None
-        if asked.note:
-            run.notes["labels"] = asked.note
-        return QuestionLabels.read(asked, labels, self._vocabularies.whole(run.tx))
+        if question.labels.note:
+            run.notes["labels"] = question.labels.note
+        return QuestionLabels.read(question.labels, labels, self._vocabularies.whole(run.tx))
 
-    def _measured(
-        self,
-        run: Run,
-        asked: Asked,
-        steps: WorkingSet,
-        items: ItemSet | None,
-        labels: QuestionLabels | None,
-        pool: int,
-    ) -> Measured:
-        rankings = {"dense": self._dense(run, asked, steps, items, labels, pool), "bm25": self._bm25(run, pool)}
+    def _measured(self, run: Run, question: QuestionRead, labels: QuestionLabels | None, pool: int) -> Measured:
+        asked, steps, items, _ = question
+        rankings = {"dense": self._dense(run, question, labels, pool), "bm25": self._retrievers.bm25(run, pool)}
         found = dict.fromkeys(one for ranking in rankings.values() for one, _ in ranking)
         rows = {one: row for one in found if (row := steps.row_of.get(one)) is not None}
         near = [rows[one] for ranking in rankings.values() for one, _ in ranking[:_NEAREST] if one in rows]
-        step_ids = [*rows, *self._beside(run.permit, [*rows.values()], near, steps)] if run.permit.wants_steps else []
+        step_ids = [*rows, *self._beside(run.filter, [*rows.values()], near, steps)] if run.filter.wants_steps else []
         facts = self._facts(run, [one for one in found if not one.startswith("step_")], steps, items)
         features = compute_features(asked, make_pool(step_ids, facts, steps), steps, labels)
-        return Measured(asked, features, Told(rankings))
+        return Measured(asked, features, SignalRanks(rankings))
 
     def _dense(
-        self,
-        run: Run,
-        asked: Asked,
-        steps: WorkingSet,
-        items: ItemSet | None,
-        labels: QuestionLabels | None,
-        pool: int,
+        self, run: Run, question: QuestionRead, labels: QuestionLabels | None, pool: int
     ) -> list[tuple[str, float]]:
+        asked, steps, items, _ = question
         ranking: list[tuple[str, float]] = []
-        if run.permit.wants_steps:
-            if run.permit.narrows_steps or len(steps) > _SCANNED:
-                ranking += self._dense_steps(run, asked.vector, pool)
+        if run.filter.wants_steps:
+            if run.filter.narrows_steps or len(steps) > _SCANNED:
+                ranking += self._retrievers.dense_steps(run, asked.vector, pool)
                 new = [row for one in run.unindexed if (row := steps.row_of.get(one)) is not None]
                 if new:
                     held = {one for one, _ in ranking}
@@ -184,11 +193,11 @@ class LearnedSearch:
                     ]
             elif len(steps):
                 ranking += self._scanned(asked, steps, labels, pool)
-        if items is not None and not run.permit.believed:
-            if run.permit.items is None or run.permit.items:
-                ranking += items.nearest(asked.vector, pool, run.permit.items)
+        if items is not None and not run.filter.believed:
+            if run.filter.items is None or run.filter.items:
+                ranking += items.nearest(asked.vector, pool, run.filter.items)
         else:
-            ranking += self._dense_items(run, asked.vector, pool)
+            ranking += self._retrievers.dense_items(run, asked.vector, pool)
         ranking.sort(key=itemgetter(0))
         ranking.sort(key=itemgetter(1), reverse=True)  # equals stay in the order of their ids
         return ranking
@@ -224,7 +233,7 @@ class LearnedSearch:
         wanted = asked.hop(asked.vector, steps.vectors(nearest))
         return [] if wanted is None else [steps.similarities(wanted).max(axis=0)]
 
-    def _beside(self, permit: Permit, found: Sequence[int], near: Sequence[int], steps: WorkingSet) -> list[str]:
+    def _beside(self, permit: RecallFilter, found: Sequence[int], near: Sequence[int], steps: WorkingSet) -> list[str]:
         """The permitted steps beside those found, by rows: one turn away, and two of those that are among the nearest."""
         rows, nearest = np.array(found, np.int64), np.array(near, np.int64)
         marked = np.zeros(len(steps), bool)
@@ -243,17 +252,17 @@ class LearnedSearch:
 
     def _facts(self, run: Run, ids: Sequence[str], steps: WorkingSet, items: ItemSet | None) -> list[ItemFacts]:
         """What is compared of items; read from the stores where it is not in memory."""
-        if items is not None and not run.permit.believed:
+        if items is not None and not run.filter.believed:
             return items.facts(ids)
         if not ids:
             return []
-        believed = run.permit.believed
+        believed = run.filter.believed
         long = [one for one in ids if one not in believed and run.passage(one) is not None]
         records: dict[str, MemoryItem] = {
             **get_items(run.tx, long),
             **{one: believed[one] for one in ids if one in believed},
         }
-        texts = {one: item_text(run, record) for one, record in records.items()}
+        texts = {one: run.item_text(record) for one, record in records.items()}
         for part in chunks([one for one in ids if one not in texts]):
             texts.update({row.id: row.text for row in run.tx.all(_TEXTS, user=run.tx.user_id, ids=part)})
         stored = {one: run.passage(one) or one for one in texts if one not in run.former}

@@ -23,7 +23,7 @@ from hexamem.retrieval.ranking_weights import RankingWeights
 from hexamem.retrieval.signals.features import FEATURES, SIGNAL_OF
 from hexamem.stores.embedders.base import FloatArray
 
-__all__ = ["AdamW", "Example", "LearningSettings", "learn_answerable", "learn_blend", "learn_ranking"]
+__all__ = ["Example", "LearningSettings", "learn_answerable", "learn_blend", "learn_ranking"]
 
 _Parameters = dict[str, FloatArray]
 
@@ -41,9 +41,6 @@ class LearningSettings:
         prior: how much the fused ranking counts at the start.
         hidden, gate: units.
         batch: questions a step.
-        hardest, others: of each question's candidates without evidence, how many of those that simple signals rank
-            best, and how many others by chance, are trained on. Usually that is all: a choice among them would show
-            the scorer other pools than a recall does.
         several: the power of its number of evidence candidates with which a question counts; 0 for all alike. A list
             whose evidence lies in four places is as much to learn from as some questions with one.
         runs: from how many seeds.
@@ -58,8 +55,6 @@ class LearningSettings:
     hidden: int = 32
     gate: int = 16
     batch: int = 8
-    hardest: int = 600
-    others: int = 100
     several: float = 0.5
     runs: int = 3
     seed: int = 0
@@ -80,19 +75,24 @@ class Example:
     share: FloatArray | None = None
     weight: float = 1.0
 
+    @property
+    def pieces(self) -> FloatArray:
+        """How much of a piece of evidence each candidate is, ``(n,)``."""
+        return np.asarray(self.evidence * (1.0 if self.share is None else self.share), np.float32)
 
-class AdamW:
+
+class _AdamW:
     """AdamW (Loshchilov and Hutter, ICLR 2019) on arrays by name, in place.
 
     Args:
-        towards: name → what decay draws the array towards; others do not decay.
+        decay: how strongly ``linear`` is drawn towards where it began, and the others to 0.
 
     Attributes:
         taken: how many steps.
     """
 
-    def __init__(self, weights: _Parameters, decay: float, towards: Mapping[str, FloatArray | float]) -> None:
-        self._weights, self._decay, self._towards = weights, decay, towards
+    def __init__(self, weights: _Parameters, decay: float) -> None:
+        self._weights, self._decay, self._towards = weights, decay, {"linear": weights["linear"]}
         self._first = {name: np.zeros_like(one) for name, one in weights.items()}
         self._second = {name: np.zeros_like(one) for name, one in weights.items()}
         self.taken = 0
@@ -105,7 +105,7 @@ class AdamW:
             first += 0.1 * (slope - first)
             second += 0.001 * (slope**2 - second)
             step = first / (1 - 0.9**self.taken) / (np.sqrt(second / (1 - 0.999**self.taken)) + 1e-8)
-            drawn = self._decay * (now - self._towards[name]) if name in self._towards else 0.0
+            drawn = self._decay * (now - self._towards.get(name, 0.0))
             self._weights[name] = (now - rate * drawn - rate * step).astype(np.float32)
 
 
@@ -131,10 +131,9 @@ def learn_ranking(
     if not useful:
         raise InvalidInputError(f"none of the {len(examples)} question(s) has evidence among its candidates")
     deviation = np.asarray(np.mean([one.values.std(axis=0) for one in useful], axis=0), np.float32)
-    random = np.random.default_rng(settings.seed)
-    inputs = [_chosen(one, standardised(one.values, deviation), settings, random) for one in useful]
+    inputs = [(standardised(one.values, deviation), one.pieces / one.pieces.sum()) for one in useful]
     cues = np.stack([one.cues for one in useful])
-    weights = np.array([one.weight * _pieces(one) ** settings.several for one in useful], np.float32)
+    weights = np.array([one.weight * one.pieces.sum() ** settings.several for one in useful], np.float32)
     weights /= weights.mean()
     total = settings.runs * settings.epochs
     made = []
@@ -202,34 +201,9 @@ def learn_blend(
     return np.array([found.x[0], math.exp(min(found.x[1], 3.0))], np.float32)
 
 
-def _pieces(example: Example) -> float:
-    """How many candidates of a question are evidence, each by its share."""
-    return float(example.evidence.sum() if example.share is None else example.share[example.evidence].sum())
-
-
-def _chosen(
-    example: Example, x: FloatArray, settings: LearningSettings, random: np.random.Generator
-) -> tuple[FloatArray, FloatArray]:
-    """The candidates of a question that are trained on, and their share of its evidence."""
-    evidence = np.flatnonzero(example.evidence)
-    others = np.flatnonzero(~example.evidence)
-    if len(others) > settings.hardest + settings.others:
-        simple = x[others, :_SIMPLE].sum(axis=1)
-        order = others[np.argsort(-simple, kind="stable")]
-        rest = random.choice(order[settings.hardest :], settings.others, replace=False)
-        others = np.concatenate([order[: settings.hardest], rest])
-    kept = np.concatenate([evidence, others])
-    target = np.zeros(len(kept), np.float32)
-    target[: len(evidence)] = 1.0 if example.share is None else example.share[evidence]
-    target /= target.sum()
-    return x[kept], target
-
-
-_SIMPLE = 16
-"""The first features: those of dense, BM25, words and late interaction on the step itself."""
 _SIGNALS = tuple(dict.fromkeys(SIGNAL_OF.values()))
 _SIGNAL_OF_COLUMN = np.array([_SIGNALS.index(SIGNAL_OF[name]) for name in FEATURES])
-_KEPT = _SIGNALS.index("fused")
+_ALWAYS = _SIGNALS.index("fused")
 
 
 def _run(
@@ -255,7 +229,7 @@ def _run(
         "hidden_bias": uniform(width + asked, settings.hidden),
         "hidden_out": uniform(settings.hidden, settings.hidden),
     }
-    climbing = AdamW(now, settings.decay, {**dict.fromkeys(now, 0.0), "linear": now["linear"]})
+    optimizer = _AdamW(now, settings.decay)
     steps = settings.epochs * -(-len(inputs) // settings.batch)
     for epoch in range(settings.epochs):
         order = random.permutation(len(inputs))
@@ -263,7 +237,7 @@ def _run(
             chosen = order[start : start + settings.batch]
             batch = [(_without_signals(inputs[i][0], settings.drop_signals, random), inputs[i][1]) for i in chosen]
             slopes = _slopes(now, batch, cues[chosen], weights[chosen], settings.drop, random)
-            climbing.step(slopes, settings.rate * _once(climbing.taken / max(1, steps - 1)))
+            optimizer.step(slopes, settings.rate * _once(optimizer.taken / max(1, steps - 1)))
         if progress is not None:
             progress(epoch + 1)
     return now
@@ -274,7 +248,7 @@ def _without_signals(x: FloatArray, share: float, random: np.random.Generator) -
     if not share:
         return x
     kept = random.random(len(_SIGNALS)) >= share
-    kept[_KEPT] = True
+    kept[_ALWAYS] = True
     return np.asarray(x * kept[_SIGNAL_OF_COLUMN], np.float32)
 
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+import numpy.typing as npt
 from sqlalchemy import bindparam, or_, select
 
 from hexamem.memory_types import utc_now
 from hexamem.retrieval.feedback_learning import FeedbackExample, verdict_reward
 from hexamem.retrieval.fusion import Candidate, Reason
 from hexamem.retrieval.gates import OperationGate, score_shape, switched
-from hexamem.retrieval.measured import Measured, Told
+from hexamem.retrieval.learned import Measured, SignalRanks
 from hexamem.retrieval.operations import (
     Search,
     configurations,
@@ -24,7 +25,7 @@ from hexamem.retrieval.operations import (
     ranking_operations,
 )
 from hexamem.retrieval.ranker import SIGNALS, USUAL, Ranker, answer_signs, standardised
-from hexamem.retrieval.run import Run
+from hexamem.retrieval.request import Run
 from hexamem.retrieval.signals.features import Features
 from hexamem.retrieval.signals.question import Asked
 from hexamem.retrieval.strategies import Strategy
@@ -45,9 +46,8 @@ __all__ = [
     "sub_questions",
 ]
 
-_TOLD = 8
-"""Signals that ``why`` names, and those by which a candidate has a place among all; what the rest adds is told as one,
-``others``."""
+_NAMED = 8
+"""Signals that ``why`` names, and those by which a candidate has a place among all; what the rest adds is one, ``others``."""
 _FOLLOWED = 300
 """Characters of the best step that are added to the question for the second hop."""
 _OUTDATED = select(item_table.c.id).where(
@@ -93,9 +93,8 @@ def open_recall(
     gate: OperationGate,
     strategy: Strategy,
     steps: WorkingSet,
-    *,
     slow: bool,
-    parts: tuple[str, ...] = (),
+    parts: tuple[str, ...],
 ) -> Opened:
     """Score the first search and let the gate decide.
 
@@ -108,7 +107,7 @@ def open_recall(
     usual = ranker.score(features, x)
     signs = answer_signs(features, usual) if len(usual) else None
     shape = score_shape(features, usual, len(parts), signs)
-    weights = gate.weights_of(measured.asked.vector, features.cues, shape)
+    weights = gate.weights_of(features.cues, shape)
     forced = dict(strategy.operations)
     reasons = dict.fromkeys(forced, "by the strategy")
     if parts:
@@ -143,11 +142,12 @@ def outdated_steps(run: Run, features: Features) -> frozenset[str]:
         return frozenset()
     former = {
         row.id
-        for part in chunks([one.id for one in pool.items])
+        for part in chunks([item.id for item in pool.items])
         for row in run.tx.all(_OUTDATED, user=run.tx.user_id, ids=part, now=utc_now())
     }
-    gone = {step for one in pool.items if one.id in former for step in one.cites}
-    return frozenset(gone - {step for one in pool.items if one.id not in former for step in one.cites} | former)
+    outdated = {step for item in pool.items if item.id in former for step in item.cites}
+    current = {step for item in pool.items if item.id not in former for step in item.cites}
+    return frozenset(outdated - current | former)
 
 
 def rank(
@@ -155,57 +155,43 @@ def rank(
 ) -> dict[str, Candidate]:
     """The best candidates of all searches by id, best first, with the share of each signal and operation."""
     on = opened.on
+    run.notes.update((name, f"gate {opened.gate[name]:.2f}") for name in on)
+    if "temporal_ordering" in on:  # what it adds is the share of this signal
+        run.notes["time"] = f"temporal_ordering, {run.notes['temporal_ordering']}"
     searches = [
-        Search(one.features, outdated_steps(run, one.features) if "latest_filtering" in on else frozenset())
-        for one in searched
+        Search(each.features, outdated_steps(run, each.features) if "latest_filtering" in on else frozenset())
+        for each in searched
     ]
     ordered = order(ranker, searches, steps, on, run.request.k, opened.scores)
     candidates: dict[str, Candidate] = {}
-    for number, one in enumerate(searched):
+    for number, measured in enumerate(searched):
         chosen = [(name, place) for name, (of, place) in zip(ordered.ids, ordered.places, strict=True) if of == number]
-        candidates.update(_told(one, chosen, ordered.moved, ranker, on, None if number else opened.x))
+        if not chosen:
+            continue
+        shares = ranker.shares(measured.features, [place for _, place in chosen], None if number else opened.x, on)
+        late = measured.features.column("late")
+        for (name, place), own in zip(chosen, shares, strict=True):
+            changes = ordered.moved.get(name, {})
+            # The sum of the shares is the score, in more digits.
+            later = partial(_reasons, measured.ranks, name, float(late[place]), own, changes)
+            candidates[name] = Candidate(name, sum(own.tolist()) + sum(changes.values()), later=later)
     return {name: candidates[name] for name in ordered.ids}
 
 
-def _told(
-    measured: Measured,
-    chosen: Sequence[tuple[str, int]],
-    moved: dict[str, dict[str, float]],
-    ranker: Ranker,
-    on: frozenset[str],
-    x: FloatArray | None,
-) -> dict[str, Candidate]:
-    """Candidates of one search with their reasons, which add up to the score."""
-    if not chosen:
-        return {}
-    features = measured.features
-    places = [place for _, place in chosen]
-    shares = ranker.shares(features, places, x, on)
-    late = features.column("late")
-    strongest = np.argsort(-np.abs(shares), axis=1, kind="stable")
-    made = {}
-    for (name, place), own, by_weight in zip(chosen, shares.tolist(), strongest.tolist(), strict=True):
-        changes = moved.get(name, {})
-        # The sum of the shares is the score, in more digits.
-        later = partial(_reasons, measured.told, name, float(late[place]), own, by_weight, changes)
-        made[name] = Candidate(name, sum(own) + sum(changes.values()), later=later)
-    return made
-
-
 def _reasons(
-    told: Told, name: str, late: float, shares: Sequence[float], strongest: Sequence[int], changes: Mapping[str, float]
+    ranks: SignalRanks, name: str, late: float, shares: npt.NDArray[np.float64], changes: Mapping[str, float]
 ) -> list[Reason]:
     """What the signals and operations add to the score of one candidate, the signals of most weight first."""
-    found = told.of(name) | {"late": (late, None)}
+    values = ranks.of(name) | {"late": (late, None)}
     why: list[Reason] = []
-    others: list[float] = []
-    for at, one in enumerate(strongest):
-        value, rank = found.get(SIGNALS[one], (None, None))
-        if at < _TOLD or rank is not None:
-            why.append((SIGNALS[one], value, rank, shares[one]))
+    others = 0.0
+    for position, number in enumerate(np.argsort(-np.abs(shares), kind="stable").tolist()):
+        value, rank = values.get(SIGNALS[number], (None, None))
+        if position < _NAMED or rank is not None:
+            why.append((SIGNALS[number], value, rank, float(shares[number])))
         else:
-            others.append(shares[one])
-    why.append(("others", None, None, sum(others)))
+            others += float(shares[number])
+    why.append(("others", None, None, others))
     return why + [(operation, None, None, change) for operation, change in changes.items()]
 
 
@@ -213,16 +199,16 @@ def replay(searched: Searched, judged: JudgedRecall, ranker: Ranker, k: int) -> 
     """A recall with feedback as the gate learns from it: the reward of every set of operations, by memory as it is now."""
     first = searched.searches[0].features
     shape = score_shape(first, ranker.score(first))
-    found = {
+    reward_of = {
         on: verdict_reward(ids, judged.helped, judged.hurt, k)
         for on, ids in order_by_configuration(ranker, searched.searches, searched.steps, k).items()
     }
-    rewards = [found[ranking_operations(on, searched.searches)] for on in configurations()]
-    noted = judged.operations or {}
+    rewards = [reward_of[ranking_operations(on, searched.searches)] for on in configurations()]
+    logged = judged.operations or {}
     return FeedbackExample(
-        logits=OperationGate(ranker.weights).logits_of(searched.asked.vector, first.cues, shape),
+        logits=OperationGate(ranker.weights).logits_of(first.cues, shape),
         rewards=np.array(rewards, np.float32),
-        on=frozenset(noted["on"]) if "on" in noted else None,
-        chance=float(noted.get("chance", 1.0)),
+        on=frozenset(logged["on"]) if "on" in logged else None,
+        chance=float(logged.get("chance", 1.0)),
         seen=verdict_reward(judged.hits, judged.helped, judged.hurt, k),
     )

@@ -15,7 +15,7 @@ An operation that is off is not computed.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -29,11 +29,13 @@ from hexamem.stores.embedders.base import FloatArray
 from hexamem.stores.working_set import WorkingSet
 
 __all__ = [
-    "ABSTAIN", "COSTS", "FREE", "NAMES", "Ordered", "Search", "configurations", "explored", "order", "order_by_configuration",
-    "ranking_operations",
+    "ABSTAIN", "COSTS", "FREE", "NAMES", "POWERS", "Ordered", "Search", "configurations", "explored", "number_of", "order",
+    "order_by_configuration", "ranking_operations",
 ]  # fmt: skip
 
 NAMES: tuple[str, ...] = tuple(OPERATIONS)
+POWERS = 1 << np.arange(len(NAMES))
+"""What each operation counts in the number of a configuration."""
 COSTS: Mapping[str, float] = {
     "temporal_ordering": 0.0,
     "latest_filtering": 0.02,
@@ -84,6 +86,11 @@ def configurations() -> tuple[frozenset[str], ...]:
     return tuple(
         frozenset(name for bit, name in enumerate(NAMES) if number >> bit & 1) for number in range(1 << len(NAMES))
     )
+
+
+def number_of(on: Collection[str]) -> int:
+    """The number of a configuration."""
+    return sum(1 << bit for bit, name in enumerate(NAMES) if name in on)
 
 
 def explored(

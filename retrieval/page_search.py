@@ -11,6 +11,8 @@ import numpy.typing as npt
 
 from hexamem.memory_types import Hit, Signal
 from hexamem.memory_types.times import read_zone
+from hexamem.retrieval.fusion import Candidate, Ranking, best, fuse
+from hexamem.retrieval.strategies import Strategy
 from hexamem.stores.ledger import user_key
 from hexamem.stores.ledger.labels import read_labels
 from hexamem.stores.ledger.pages import PageRow, get_pages, pages_holding, read_pages
@@ -20,12 +22,11 @@ from hexamem.stores.vocabulary import Vocabulary
 
 __all__ = ["PageRequest", "search_pages"]
 
-_RANK = 60
-"""Reciprocal rank fusion's constant (Cormack et al., SIGIR 2009)."""
 _POOL = 100
 _STEPS = 60
-_WEIGHTS = {"dense": 0.25, "bm25": 0.25, "steps": 0.5}
+_PAGES = Strategy(name="pages", signals={"dense": 0.25, "bm25": 0.25, "steps": 0.5}, rrf_k=60)
 """Half for the page as a whole, half for its best step."""
+_STEPS_OF_PAGES = Strategy(name="steps of pages", signals={"dense": 1.0, "bm25": 1.0}, rrf_k=60)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,26 +107,23 @@ def search_pages(index: PageIndex, user: str, request: PageRequest) -> list[Hit]
         if one[0] in let or (allowed is None and one[0] not in known)
     ]
     rankings = {"dense": _ranked(dense, pool), "bm25": _ranked(words, pool), "steps": _ranked(by_step, pool)}
-    scores: dict[str, float] = {}
-    for name, ranking in rankings.items():
-        for page_id, (rank, _) in ranking.items():
-            scores[page_id] = scores.get(page_id, 0.0) + _WEIGHTS[name] / (_RANK + rank)
-    best = sorted(scores, key=lambda one: (-scores[one], one))[: request.k]
+    chosen = best(fuse(rankings, _PAGES), request.k)
     with index.ledger.read(user) as tx:
-        rows = {**get_pages(tx, best), **{page.id: page for page in growing}}
+        rows = {**get_pages(tx, [candidate.id for candidate in chosen]), **{page.id: page for page in growing}}
         labels = Vocabulary(read_labels(tx, {page.scope_id for page in rows.values() if page.scope_id}))
     return [
         Hit(
             id=page.id,
             kind="page",
             text="\n".join(line for line in (page.header, page.memo) if line),
-            score=scores[page.id],
-            why=_why(page.id, rankings),
+            score=candidate.score,
+            why=_why(candidate),
             occurred_at=page.started_at.astimezone(zone),
             thread_id=page.thread_id,
             scope=labels.path(page.scope_id) if page.scope_id in labels.by_id else None,
         )
-        for page in (rows[one] for one in best if one in rows)
+        for candidate in chosen
+        if (page := rows.get(candidate.id)) is not None
     ]
 
 
@@ -134,30 +132,25 @@ def _by_steps(index: PageIndex, user: str, query: str, vector: npt.NDArray[np.fl
     key = user_key(user)
     dense = index.vectors.query(key, "steps", vector, _STEPS)
     words = index.lexical.search(key, query, _STEPS, filters=LexicalFilter(kinds=frozenset({"step"})))
-    scores: dict[str, float] = {}
-    for found in (dense, words):
-        for rank, (step_id, _) in enumerate(found, 1):
-            scores[step_id] = scores.get(step_id, 0.0) + 1 / (_RANK + rank)
+    steps = fuse({"dense": dense, "bm25": words}, _STEPS_OF_PAGES)
     with index.ledger.read(user) as tx:
-        page_of = pages_holding(tx, scores)
-    best: dict[str, float] = {}
-    for step_id, score in scores.items():
+        page_of = pages_holding(tx, steps)
+    scores: dict[str, float] = {}
+    for step_id, candidate in steps.items():
         page_id = page_of.get(step_id)
         if page_id is not None:
-            best[page_id] = max(best.get(page_id, 0.0), score)
-    return list(best.items())
+            scores[page_id] = max(scores.get(page_id, 0.0), candidate.score)
+    return list(scores.items())
 
 
-def _ranked(found: Sequence[tuple[str, float]], most: int) -> dict[str, tuple[int, float]]:
-    """Id → rank from 1, and value."""
-    ordered = sorted(found, key=lambda one: (-one[1], one[0]))[:most]
-    return {page_id: (rank, value) for rank, (page_id, value) in enumerate(ordered, 1)}
+def _ranked(pages: Sequence[tuple[str, float]], most: int) -> Ranking:
+    """Each page once, best first."""
+    highest: dict[str, float] = {}
+    for page_id, value in pages:
+        highest[page_id] = max(value, highest.get(page_id, value))
+    return sorted(highest.items(), key=lambda page: (-page[1], page[0]))[:most]
 
 
-def _why(page_id: str, rankings: dict[str, dict[str, tuple[int, float]]]) -> tuple[Signal, ...]:
-    signals = []
-    for name, ranking in rankings.items():
-        if page_id in ranking:
-            rank, value = ranking[page_id]
-            signals.append(Signal(name=name, value=value, rank=rank, share=_WEIGHTS[name] / (_RANK + rank)))
-    return tuple(sorted(signals, key=lambda one: -one.share))
+def _why(candidate: Candidate) -> tuple[Signal, ...]:
+    signals = [Signal(name=name, value=value, rank=rank, share=share) for name, value, rank, share in candidate.why]
+    return tuple(sorted(signals, key=lambda signal: -signal.share))

@@ -22,22 +22,19 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from hexamem.errors import ConfigError, CorruptFileError
-from hexamem.retrieval.signals.cues import CUES, OPERATIONS
+from hexamem.retrieval.signals.cues import CUES, OPERATIONS, SHAPE
 from hexamem.retrieval.signals.features import FEATURES
 from hexamem.stores.embedders.base import FloatArray
 
 __all__ = ["RankingWeights", "load_weights", "save_weights", "shipped_weights"]
 
 _FORM = "3"
-_FORMER = "2"  # without what :data:`_LATER` names
 _LARGEST = 1_000_000
 """Parameters: more than this is no file of ours."""
-
-
-_LATER = (
-    "answerable_small", "answerable_size", "operations_embed", "operations_in", "operations_bias", "operations_out", "operations_out_bias",
-    "operations_shape",
-)  # fmt: skip
+_REQUIRED = frozenset(
+    ("deviation", "linear", "gate_in", "gate_bias", "gate_out", "hidden", "hidden_cues", "hidden_bias", "hidden_out")
+)
+_OPTIONAL = frozenset(("answerable", "answerable_small", "answerable_size", "operations"))
 
 
 def _none() -> FloatArray:
@@ -57,10 +54,8 @@ class RankingWeights:
             it was not trained.
         answerable_small: the same for small memories; empty where that of large ones does for all.
         answerable_size: where the one goes over to the other, ``(2,)``, see ``large_share`` in :mod:`.ranker`.
-        operations_embed, operations_in, operations_bias, operations_out, operations_out_bias: of the gate of the five
-            operations, with ``d`` dimensions of the embedder, ``e`` projected ones, ``s`` numbers of the shape of scores
-            and ``o`` units: ``(d, e)``, ``(e + c + s, o)``, ``(o,)``, ``(o, 5)``, ``(5,)``; empty where it was not trained.
-        operations_shape: means and deviations of the shape of scores, ``(2, s)``.
+        operations: of the gate of the five operations, with ``s`` numbers of the shape of scores, intercept last:
+            ``(c + s + 1, 5)``; empty where it was not trained.
         fingerprint: of the embedder.
         card: what they were trained on, in words.
     """
@@ -77,26 +72,21 @@ class RankingWeights:
     answerable: FloatArray = field(default_factory=_none)
     answerable_small: FloatArray = field(default_factory=_none)
     answerable_size: FloatArray = field(default_factory=_none)
-    operations_embed: FloatArray = field(default_factory=_none)
-    operations_in: FloatArray = field(default_factory=_none)
-    operations_bias: FloatArray = field(default_factory=_none)
-    operations_out: FloatArray = field(default_factory=_none)
-    operations_out_bias: FloatArray = field(default_factory=_none)
-    operations_shape: FloatArray = field(default_factory=_none)
+    operations: FloatArray = field(default_factory=_none)
     fingerprint: str = ""
     card: Mapping[str, object] = field(default_factory=dict)
 
     def tensors(self) -> dict[str, FloatArray]:
         """The arrays by name."""
-        return {name: getattr(self, name) for name in self.__slots__ if name not in {"fingerprint", "card"}}
+        return {name: getattr(self, name) for name in (*sorted(_REQUIRED), *sorted(_OPTIONAL))}
 
     @property
     def digest(self) -> str:
         """A short name of these very numbers."""
-        found = hashlib.blake2b(digest_size=16)
-        for name, one in sorted(self.tensors().items()):
-            found.update(name.encode() + np.ascontiguousarray(one, np.float32).tobytes())
-        return found.hexdigest()
+        digest = hashlib.blake2b(digest_size=16)
+        for name, array in self.tensors().items():
+            digest.update(name.encode() + np.ascontiguousarray(array, np.float32).tobytes())
+        return digest.hexdigest()
 
     @property
     def parameters(self) -> int:
@@ -139,10 +129,8 @@ def load_weights(source: str | os.PathLike[str] | Traversable, fingerprint: str 
         raise ConfigError(f"weights {source}: there is no such file; train one with `hexamem train`") from None
     except (SafetensorError, ValueError, struct.error) as error:
         raise CorruptFileError(f"weights {source} cannot be read ({error}); train them again") from error
-    if metadata.get("hexamem") == _FORMER:
-        arrays = {**dict.fromkeys(_LATER, _none()), **arrays}
-    known = set(RankingWeights.__slots__) - {"fingerprint", "card"}
-    if metadata.get("hexamem") not in (_FORM, _FORMER) or set(arrays) != known:
+    arrays = {name: array for name, array in arrays.items() if array.size or name in _REQUIRED}
+    if metadata.get("hexamem") != _FORM or not _REQUIRED <= arrays.keys() <= _REQUIRED | _OPTIONAL:
         raise CorruptFileError(f"weights {source}: no ranking weights of this version; train them with `hexamem train`")
     if json.loads(metadata["features"]) != list(FEATURES) or json.loads(metadata["cues"]) != list(CUES):
         raise ConfigError(f"weights {source} are for the features of another version; train them again")
@@ -180,8 +168,8 @@ def _check(arrays: Mapping[str, npt.NDArray[np.float32]], source: object) -> Non
         "gate_out": (gate, features), "hidden": (features, hidden), "hidden_cues": (cues, hidden),
         "hidden_out": (hidden,),
     }  # fmt: skip
-    if arrays["operations_embed"].size:
-        shapes |= _gate_shapes(arrays)
+    if "operations" in arrays:
+        shapes["operations"] = (cues + len(SHAPE) + 1, len(OPERATIONS))
     for name, shape in shapes.items():
         if arrays[name].shape != shape or not np.isfinite(arrays[name]).all():
             raise CorruptFileError(
@@ -189,16 +177,3 @@ def _check(arrays: Mapping[str, npt.NDArray[np.float32]], source: object) -> Non
             )
     if sum(one.size for one in arrays.values()) > _LARGEST:
         raise CorruptFileError(f"weights {source}: more than {_LARGEST:,} numbers")
-
-
-def _gate_shapes(arrays: Mapping[str, npt.NDArray[np.float32]]) -> dict[str, tuple[int, ...]]:
-    """The shapes that the arrays of the gate must have together."""
-    embed, shape = arrays["operations_embed"], arrays["operations_shape"]
-    if embed.ndim != 2 or shape.ndim != 2:
-        return {"operations_embed": (0, 0), "operations_shape": (0, 0)}
-    units = arrays["operations_bias"].size
-    return {
-        "operations_embed": embed.shape, "operations_shape": (2, shape.shape[1]),
-        "operations_in": (embed.shape[1] + len(CUES) + shape.shape[1], units), "operations_bias": (units,),
-        "operations_out": (units, len(OPERATIONS)), "operations_out_bias": (len(OPERATIONS),),
-    }  # fmt: skip

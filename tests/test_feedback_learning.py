@@ -17,11 +17,10 @@ from hexamem.retrieval.feedback_learning import (
     learn_offsets,
     verdict_reward,
 )
-from hexamem.retrieval.gate_learning import GateExample, GateSettings, learn_gate
-from hexamem.retrieval.gates import SHAPE
+from hexamem.retrieval.gates import GateExample, GateSettings, learn_gate
 from hexamem.retrieval.operations import FREE, NAMES, configurations
 from hexamem.retrieval.ranking_weights import RankingWeights, load_weights, save_weights, shipped_weights
-from hexamem.retrieval.signals.cues import CUES
+from hexamem.retrieval.signals.cues import CUES, SHAPE
 from hexamem.stores.ledger.recalls import read_adjustment
 
 PETS = ["Pickle", "Juniper", "Biscuit", "Mango", "Toffee", "Clover", "Pepper", "Olive", "Waffle", "Maple", "Ziggy", "Hazel"]  # fmt: skip
@@ -113,7 +112,6 @@ def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
     gate = learn_gate(
         [
             GateExample(
-                vector=random.normal(size=384).astype(np.float32) / 16,
                 cues=np.zeros(len(CUES), np.float32),
                 shape=random.normal(size=len(SHAPE)).astype(np.float32),
                 rewards=rewards.astype(np.float32),
@@ -121,11 +119,12 @@ def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
             )
             for number in range(40)
         ],
-        GateSettings(warm_up=1, epochs=5),
+        GateSettings(),
     )
     path = tmp_path_factory.mktemp("weights") / "w.safetensors"
     save_weights(
-        RankingWeights(**{**shipped.tensors(), **gate}, fingerprint=shipped.fingerprint, card=shipped.card), path
+        RankingWeights(**{**shipped.tensors(), "operations": gate}, fingerprint=shipped.fingerprint, card=shipped.card),
+        path,
     )
     return path
 

@@ -1,4 +1,4 @@
-"""The gate of the operations: warm-up by the kinds of questions, exact expected rewards, and what is seen only at run time."""
+"""The gate of the operations: what it learns, when it is the same for all questions, and what is seen only at run time."""
 
 from __future__ import annotations
 
@@ -7,28 +7,24 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from hexamem.errors import CorruptFileError
-from hexamem.retrieval.gate_learning import (
+from hexamem.retrieval.gates import (
     GateExample,
     GateSettings,
-    best_for_all,
-    expected_reward,
+    OperationGate,
+    gains_of_operations,
     learn_gate,
-    net_rewards,
+    switched,
 )
-from hexamem.retrieval.gates import SHAPE, OperationGate, switched
-from hexamem.retrieval.operations import COSTS, NAMES, configurations
+from hexamem.retrieval.operations import COSTS, NAMES, configurations, number_of
 from hexamem.retrieval.ranker import USUAL
 from hexamem.retrieval.ranking_weights import RankingWeights, load_weights, save_weights, shipped_weights
-from hexamem.retrieval.signals.cues import CUES, operations_of
+from hexamem.retrieval.signals.cues import CUES, SHAPE
 
 ASKED = ("temporal", "knowledge-update", "multi-hop", "unanswerable", "inference")
 """The kinds of question that call for an operation."""
 COUNT = 240
-DIMENSION = 12
 
 
 def made_up(
@@ -43,7 +39,6 @@ def made_up(
         rewards = np.array([reward_of(cues, on) for on in configurations()], np.float32)
         found.append(
             GateExample(
-                vector=random.normal(size=DIMENSION).astype(np.float32),
                 cues=cues,
                 shape=random.normal(size=len(SHAPE)).astype(np.float32),
                 rewards=rewards,
@@ -53,50 +48,33 @@ def made_up(
     return found
 
 
-def weights_with(gate: dict[str, np.ndarray]) -> RankingWeights:
+def weights_with(gate: np.ndarray) -> RankingWeights:
     source = shipped_weights("bundled")
     assert source is not None
     shipped = load_weights(source)
-    return RankingWeights(**{**shipped.tensors(), **gate}, fingerprint=shipped.fingerprint, card=shipped.card)
+    return RankingWeights(
+        **{**shipped.tensors(), "operations": gate}, fingerprint=shipped.fingerprint, card=shipped.card
+    )
 
 
-def gates_for(gate: dict[str, np.ndarray], examples: list[GateExample]) -> np.ndarray:
+def gates_for(gate: np.ndarray, examples: list[GateExample]) -> np.ndarray:
     made = OperationGate(weights_with(gate))
     assert made.trained
-    return np.array([list(made.weights_of(one.vector, one.cues, one.shape).values()) for one in examples])
+    return np.array([list(made.weights_of(one.cues, one.shape).values()) for one in examples])
 
 
-def test_the_warm_up_learns_the_operations_that_the_kinds_call_for() -> None:
-    examples = made_up()
-    gates = gates_for(learn_gate(examples, GateSettings(warm_up=120, epochs=0)), made_up(seed=7))
-    labels = np.array([list(operations_of(one.cues).values()) for one in examples])
-    assert labels.any(axis=0).all()
-    assert ((gates >= 0.5) == (labels >= 0.5)).mean() > 0.97
+def test_the_gain_of_an_operation_is_that_over_the_same_set_without_it() -> None:
+    rewards = np.random.default_rng(0).normal(size=(40, 32)).astype(np.float32)
+    on = np.arange(40) % 32
+    gains = gains_of_operations(rewards, on)
+    sets = configurations()
+    for row, number in enumerate(on.tolist()):
+        for column, name in enumerate(NAMES):
+            more, less = number_of(sets[number] | {name}), number_of(sets[number] - {name})
+            assert gains[row, column] == pytest.approx(rewards[row, more] - rewards[row, less])
 
 
-@given(st.integers(0, 10_000))
-def test_the_expected_reward_is_that_of_many_draws_and_its_slope_is_exact(seed: int) -> None:
-    random = np.random.default_rng(seed)
-    logits, rewards = random.normal(size=(3, 5)), random.normal(size=(3, 32))
-    gates = 1 / (1 + np.exp(-logits))
-    value, slopes = expected_reward(gates, rewards)
-    by_hand = [
-        sum(
-            reward * np.prod([gate if name in on else 1 - gate for name, gate in zip(NAMES, one, strict=True)])
-            for on, reward in zip(configurations(), given_, strict=True)
-        )
-        for one, given_ in zip(gates, rewards, strict=True)
-    ]
-    assert value.tolist() == pytest.approx(by_hand)
-    for place in np.ndindex(3, 5):
-        moved = [logits.copy(), logits.copy()]
-        moved[0][place] += 1e-5
-        moved[1][place] -= 1e-5
-        up, down = (expected_reward(1 / (1 + np.exp(-one)), rewards)[0][place[0]] for one in moved)
-        assert slopes[place] == pytest.approx((up - down) / 2e-5, abs=1e-6)
-
-
-def test_tuning_finds_what_pays_for_which_question() -> None:
+def test_training_finds_what_pays_for_which_question() -> None:
     when = CUES.index("temporal")
 
     def reward(cues: np.ndarray, on: frozenset[str]) -> float:
@@ -123,47 +101,57 @@ def test_what_tells_nothing_of_a_question_loses_nothing_against_one_choice_for_a
     assert (gates[:, NAMES.index("multi_step")] < 0.5).mean() > 0.9
 
 
-def test_costs_and_operations_are_taken_off() -> None:
-    settings = GateSettings(cost=0.1, operations=0.01)
-    net = net_rewards(np.zeros((1, 32), np.float32), settings)[0]
-    for on, value in zip(configurations(), net, strict=True):
-        assert value == pytest.approx(-0.1 * sum(COSTS[name] for name in on) - 0.01 * len(on))
-    fixed = best_for_all(net_rewards(np.zeros((4, 32), np.float32), settings), ["a", "b", "c", "d"])
-    assert (fixed < 0).all()
+def test_an_operation_that_gains_less_than_it_costs_is_off() -> None:
+    costs = np.array([COSTS["multi_step"] * ("multi_step" in on) for on in configurations()], np.float32)
+
+    def learned(share: float) -> np.ndarray:
+        examples = made_up(lambda cues, on: share * costs[number_of(on)], count=40)
+        return gates_for(learn_gate(examples, GateSettings(cost=0.1)), examples)[:, NAMES.index("multi_step")]
+
+    assert (learned(0.05) < 0.5).all()
+    assert (learned(0.2) >= 0.5).all()
 
 
 def test_what_pays_in_one_conversation_of_many_is_not_chosen_for_all() -> None:
-    latest = np.array(["latest_filtering" in on for on in configurations()], np.float32)
-    one = np.stack([latest if number == 0 else 0 * latest for number in range(8)])
-    every = np.stack([latest * (0.1 + 0.01 * number) for number in range(8)])
-    groups = [f"talk {number}" for number in range(8)]
-    place = NAMES.index("latest_filtering")
-    assert best_for_all(one, groups)[place] < 0 < best_for_all(every, groups)[place]
+    def latest(talk: str, pays: bool) -> np.ndarray:
+        examples = [
+            GateExample(
+                cues=one.cues,
+                shape=one.shape,
+                rewards=one.rewards * (pays or one.group == talk),
+                group=one.group,
+            )
+            for one in made_up(lambda cues, on: 0.1 * ("latest_filtering" in on), count=60)
+        ]
+        return gates_for(learn_gate(examples, GateSettings()), examples)[:, NAMES.index("latest_filtering")]
+
+    assert (latest("talk 0", False) < 0.5).all()
+    assert (latest("talk 0", True) >= 0.5).all()
 
 
 def test_a_gate_lies_in_the_weights_file_and_a_broken_one_is_refused(tmp_path: Path) -> None:
-    weights = weights_with(learn_gate(made_up(count=40), GateSettings(warm_up=2, epochs=0)))
+    weights = weights_with(learn_gate(made_up(count=40), GateSettings()))
     assert weights.parameters < 1_000_000
     save_weights(weights, tmp_path / "w.safetensors")
     again = load_weights(tmp_path / "w.safetensors")
     one = made_up(count=1)[0]
-    told = OperationGate(again).weights_of(one.vector, one.cues, one.shape)
-    assert told == OperationGate(weights).weights_of(one.vector, one.cues, one.shape)
+    told = OperationGate(again).weights_of(one.cues, one.shape)
+    assert told == OperationGate(weights).weights_of(one.cues, one.shape)
     assert told.keys() == set(NAMES)
     assert all(0 <= value <= 1 for value in told.values())
     broken = RankingWeights(
-        **{**weights.tensors(), "operations_out": np.zeros((2, 5), np.float32)}, fingerprint="x", card={}
+        **{**weights.tensors(), "operations": np.zeros((2, 5), np.float32)}, fingerprint="x", card={}
     )
     save_weights(broken, tmp_path / "broken.safetensors")
-    with pytest.raises(CorruptFileError, match="operations_out"):
+    with pytest.raises(CorruptFileError, match="operations"):
         load_weights(tmp_path / "broken.safetensors")
 
 
 def test_what_was_learned_of_a_user_moves_the_gate() -> None:
-    weights = weights_with(learn_gate(made_up(count=40), GateSettings(warm_up=2, epochs=0)))
+    weights = weights_with(learn_gate(made_up(count=40), GateSettings()))
     one = made_up(count=1)[0]
-    plain = OperationGate(weights).weights_of(one.vector, one.cues, one.shape)
-    moved = OperationGate(weights, {"latest_filtering": 3.0}).weights_of(one.vector, one.cues, one.shape)
+    plain = OperationGate(weights).weights_of(one.cues, one.shape)
+    moved = OperationGate(weights, {"latest_filtering": 3.0}).weights_of(one.cues, one.shape)
     assert moved["latest_filtering"] > plain["latest_filtering"]
     assert {name: moved[name] for name in NAMES if name != "latest_filtering"} == {
         name: plain[name] for name in NAMES if name != "latest_filtering"
@@ -171,10 +159,10 @@ def test_what_was_learned_of_a_user_moves_the_gate() -> None:
 
 
 def test_weights_without_a_gate_run_what_usually_pays_until_feedback_says_otherwise() -> None:
-    bare = {name: np.empty(0, np.float32) for name in weights_with({}).tensors() if name.startswith("operations_")}
+    bare = np.empty(0, np.float32)
     one = made_up(count=1)[0]
     gate = OperationGate(weights_with(bare))
     assert not gate.trained
-    assert switched(gate.weights_of(one.vector, one.cues, one.shape), {}) == USUAL
+    assert switched(gate.weights_of(one.cues, one.shape), {}) == USUAL
     taught = OperationGate(weights_with(bare), {"latest_filtering": 3.0})
-    assert switched(taught.weights_of(one.vector, one.cues, one.shape), {}) == {*USUAL, "latest_filtering"}
+    assert switched(taught.weights_of(one.cues, one.shape), {}) == {*USUAL, "latest_filtering"}

@@ -21,7 +21,7 @@ from sqlalchemy import select
 from hexamem import STRATEGIES, Memory, Settings, UserMemory, Where
 from hexamem.async_twins import AsyncTwins
 from hexamem.errors import InvalidInputError, NotFoundError
-from hexamem.retrieval.permit import Request
+from hexamem.retrieval.request import Request
 from hexamem.stores.ledger.jobs import enqueue
 from hexamem.stores.ledger.schema import USER_TABLES, users
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from hexamem import Memory, Settings, UserMemory
-from hexamem.retrieval.permit import Request
 from hexamem.retrieval.ranker import standardised
+from hexamem.retrieval.request import Request
 from hexamem.retrieval.signals.cues import CUES
 from hexamem.retrieval.signals.features import FEATURES, Features
 from hexamem.retrieval.signals.labels import LABEL_FEATURES

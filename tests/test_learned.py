@@ -10,9 +10,9 @@ import pytest
 
 from hexamem import Memory, Settings, UserMemory, Where
 from hexamem.errors import ConfigError, CorruptFileError, InvalidInputError
-from hexamem.retrieval.permit import Request
 from hexamem.retrieval.ranker import ANSWER_SIGNS, Ranker, standardised
 from hexamem.retrieval.ranking_weights import RankingWeights, load_weights, save_weights, shipped_weights
+from hexamem.retrieval.request import Request
 from hexamem.retrieval.signals.cues import CUES, OPERATIONS
 from hexamem.retrieval.signals.features import FEATURES, Features
 from hexamem.retrieval.strategies import strategy_named

@@ -26,8 +26,8 @@ from hexamem.retrieval.operations import (
     explored,
     order,
 )
-from hexamem.retrieval.permit import Request
 from hexamem.retrieval.ranker import Ranker
+from hexamem.retrieval.request import Request
 from hexamem.retrieval.signals.features import FEATURES, SIGNAL_OF
 from hexamem.retrieval.strategies import strategy_named
 from hexamem.stores.ledger import read_recall

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hexamem import Memory, UserMemory
-from hexamem.retrieval.permit import Request
+from hexamem.retrieval.request import Request
 from hexamem.retrieval.signals.cues import CUES, operations_of
 from hexamem.retrieval.signals.features import FEATURES, Features, compute_features
 from hexamem.retrieval.signals.pool import make_pool

@@ -338,8 +338,7 @@ def test_ablations_cover_signals_operations_and_training(
     assert all(set(one) == {"zero_at_inference", "retrained"} for one in data["signals"].values())
     assert {
         "without multi_step",
-        "gate without warm-up by rule labels",
-        "gate without third stage (tuning on rewards)",
+        "gate by the kind of the question alone",
     } <= set(data["operations"])
     assert {"without the gate on signals", "without the prior of fusion"} <= set(data["training"])
 

@@ -27,16 +27,15 @@ from hexamem.evals.training import (
 from hexamem.retrieval.learning import (
     Example,
     LearningSettings,
-    _chosen,
     _slopes,
     learn_answerable,
     learn_blend,
     learn_ranking,
 )
 from hexamem.retrieval.operations import configurations
-from hexamem.retrieval.permit import Request as SearchRequest
 from hexamem.retrieval.ranker import Ranker, large_share
 from hexamem.retrieval.ranking_weights import load_weights
+from hexamem.retrieval.request import Request as SearchRequest
 from hexamem.retrieval.signals.cues import CUES
 from hexamem.retrieval.signals.features import FEATURES, Features
 from hexamem.retrieval.signals.pool import Pool
@@ -133,20 +132,6 @@ def test_a_question_with_more_evidence_counts_more_as_far_as_it_is_told() -> Non
         learn_ranking(examples, replace(settings, several=power), fingerprint="x").linear[5] for power in (0.0, 1.0)
     )
     assert several < alike
-
-
-def test_all_candidates_of_a_conversation_are_trained_on_unless_told_otherwise() -> None:
-    (example,) = made_up(1)
-    values = np.tile(example.values, (30, 1))  # 600 candidates
-    evidence = np.zeros(600, bool)
-    evidence[7] = True
-    few = LearningSettings(hardest=5, others=5)
-    for settings, count in ((LearningSettings(), 600), (few, 11)):
-        x, target = _chosen(
-            Example(values=values, cues=example.cues, evidence=evidence), values, settings, np.random.default_rng(0)
-        )
-        assert len(x) == len(target) == count
-        assert target[0] == target.sum() == 1.0
 
 
 def test_a_kind_of_data_with_four_times_the_questions_counts_twice() -> None:
@@ -265,7 +250,7 @@ def test_the_command_writes_weights_that_say_what_they_learned_from(
     weights = load_weights(out)
     assert weights.card["conversations"] == ["locomo-one", "locomo-two"]
     assert weights.card["unanswerable"] == 2
-    assert weights.operations_embed.size
+    assert weights.operations.size
     assert weights.card["gate"]["cost"] > 0
     assert run(["eval", "locomo", str(two_conversations), "-s", "learned", "--weights", str(out), "--json", "-"]) == 0
     (measured,) = json.loads(capsys.readouterr().out)
@@ -278,7 +263,7 @@ def test_without_operations_the_gate_is_left_to_the_rules(two_conversations: Pat
     out = tmp_path / "w.safetensors"
     quick = ["--epochs", "1", "--runs", "1", "--no-operations", "--json"]
     assert run(["train", str(two_conversations), "--out", str(out), *quick]) == 0
-    assert not load_weights(out).operations_embed.size
+    assert not load_weights(out).operations.size
 
 
 def test_small_memories_hold_all_of_the_evidence_or_none(two_conversations: Path) -> None:
@@ -317,7 +302,7 @@ def test_rewards_tell_each_configuration_apart(memory: Memory, alice: UserMemory
     request = SearchRequest(query="What does the coil cost, and when did the kiln break?", k=10)
     searched = memory.searcher.searches("alice", request, strategy_named("learned"))
     assert searched is not None
-    one = Operable.of(searched, {step: (step,) for step in ids})
+    one = Operable(searched, {step: (step,) for step in ids})
     ranker = memory.searcher.ranker
     assert isinstance(ranker, Ranker)
     found = rewards_of(one, [ids[0], ids[2]], ranker, 0.9)

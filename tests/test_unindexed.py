@@ -12,7 +12,7 @@ import pytest
 
 from hexamem import Memory, Settings, UserMemory, Where
 from hexamem.memory_types import SemanticItem
-from hexamem.retrieval.permit import Request
+from hexamem.retrieval.request import Request
 from hexamem.retrieval.strategies import strategy_named
 from hexamem.stores.projections import _TARGETS
 

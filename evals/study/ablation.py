@@ -13,7 +13,6 @@ from hexamem.evals.study.laboratory import Fold, Laboratory
 from hexamem.evals.study.operating import CHOICES, THRESHOLD, chosen_operations
 from hexamem.evals.study.records import CUT, Observed, halves, recalls
 from hexamem.evals.study.sections import Drawing, Section, StudyTable, interval_data, shown, shown_interval
-from hexamem.retrieval.gate_learning import GateSettings
 from hexamem.retrieval.gates import switched
 from hexamem.retrieval.operations import NAMES
 from hexamem.retrieval.ranker import SIGNALS, USUAL, Ranker, standardised
@@ -128,7 +127,7 @@ def _measured(
 
 
 def _operations(lab: Laboratory) -> tuple[dict[str, Any], list[list[str]]]:
-    """Each operation always off and always on, the gate deciding the others; no gate; and gates trained less."""
+    """Each operation always off and always on, the gate deciding the others; no gate; and the kind of the question alone."""
     if not lab.rankers:
         return {}, []
     tables = np.stack([one.recall for one in lab.tables])
@@ -149,11 +148,9 @@ def _operations(lab: Laboratory) -> tuple[dict[str, Any], list[list[str]]]:
     ways["without gate: the usual operations"] = found([USUAL] * len(by_gate))
     ways["without gate: all operations"] = found([frozenset(NAMES)] * len(by_gate))
     ways["without gate: no operation"] = found([frozenset()] * len(by_gate))
-    ways["gate by rule labels alone"] = found(
+    ways["gate by the kind of the question alone"] = found(
         [switched(operations_of(one.asked.features.cues), {}) for one in lab.scored]
     )
-    for name, changed in _GATES.items():
-        ways[name] = found(chosen(lab.gated(replace(GateSettings(), **changed))))
     data: dict[str, Any] = {"gate": float(whole.mean())}
     rows = [["gate, trained", shown(float(whole.mean())), "", _share(by_gate)]]
     for name, values in ways.items():
@@ -161,12 +158,6 @@ def _operations(lab: Laboratory) -> tuple[dict[str, Any], list[list[str]]]:
         data[name] = {"recall": float(values.mean()), "change": interval_data(lost)}
         rows.append([name, shown(float(values.mean())), shown_interval(lost), ""])
     return data, rows
-
-
-_GATES: Mapping[str, dict[str, Any]] = {
-    "gate without warm-up by rule labels": {"warm_up": 0},
-    "gate without third stage (tuning on rewards)": {"epochs": 0},
-}
 
 
 def _share(on: Sequence[frozenset[str]]) -> str:

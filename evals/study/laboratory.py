@@ -13,7 +13,7 @@ from hexamem.evals.answers import spread
 from hexamem.evals.metrics import Interval
 from hexamem.evals.study.operating import Configured, chosen_operations, configured, learned_turns, with_gate
 from hexamem.evals.study.records import Observed, Ranked, by_data_set, difference
-from hexamem.retrieval.gate_learning import GateSettings
+from hexamem.retrieval.gates import GateSettings
 from hexamem.retrieval.learning import LearningSettings, learn_ranking
 from hexamem.retrieval.ranker import Ranker
 from hexamem.retrieval.ranking_weights import RankingWeights

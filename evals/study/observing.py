@@ -21,7 +21,7 @@ from hexamem.evals.training import asked_question, record_turns, unanswerable
 from hexamem.memory_types.times import parse_time
 from hexamem.models.tokens import count_each
 from hexamem.models.usage import Usage
-from hexamem.retrieval.permit import Request
+from hexamem.retrieval.request import Request
 from hexamem.retrieval.strategies import strategy_named
 from hexamem.stores.ledger.usage import usage_totals
 

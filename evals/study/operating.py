@@ -14,8 +14,7 @@ import numpy.typing as npt
 from hexamem.evals.gate_training import found_by_configuration
 from hexamem.evals.study.records import DEPTH, Observed
 from hexamem.evals.training import replaced
-from hexamem.retrieval.gate_learning import GateExample, GateSettings, learn_gate
-from hexamem.retrieval.gates import OperationGate, switched
+from hexamem.retrieval.gates import GateExample, GateSettings, OperationGate, learn_gate, switched
 from hexamem.retrieval.operations import configurations
 from hexamem.retrieval.ranker import Ranker
 
@@ -76,9 +75,9 @@ def with_gate(
     places = [CHOICES.index(one - {THRESHOLD}) for one in configurations()]
     examples = []
     for one, unseen, table in training:
-        vector, cues, shape = one.operable.gate_input(unseen.score(one.asked.features))
+        cues, shape = one.operable.gate_input(unseen.score(one.asked.features))
         rewards = np.asarray(table.rewards[places], np.float32)
-        examples.append(GateExample(vector=vector, cues=cues, shape=shape, rewards=rewards))
+        examples.append(GateExample(cues=cues, shape=shape, rewards=rewards, group=one.talk.conversation))
     if not examples:
         return ranker
-    return Ranker(replaced(ranker.weights, learn_gate(examples, settings or GateSettings())))
+    return Ranker(replaced(ranker.weights, {"operations": learn_gate(examples, settings or GateSettings())}))

@@ -15,7 +15,7 @@ from hexamem.errors import HomeNotWritableError, InvalidInputError
 
 if TYPE_CHECKING:
     from hexamem.evals import Conversation
-    from hexamem.retrieval.gate_learning import GateSettings
+    from hexamem.retrieval.gates import GateSettings
     from hexamem.retrieval.learning import LearningSettings
     from hexamem.retrieval.ranking_weights import RankingWeights
 
@@ -74,7 +74,7 @@ def train(
         )
     if out is not None and not out.resolve().parent.is_dir():
         raise InvalidInputError(f"--out {out}: there is no such folder")
-    from hexamem.retrieval.gate_learning import GateSettings
+    from hexamem.retrieval.gates import GateSettings
     from hexamem.retrieval.learning import LearningSettings
 
     conversations = _conversations(paths or (), synthetic, medium, seed)
@@ -83,7 +83,7 @@ def train(
         session,
         conversations,
         LearningSettings(seed=seed, **given),
-        GateSettings(seed=seed) if operations else None,
+        GateSettings() if operations else None,
         license,
         weights=out is not None,
         folds=cross_validate,

@@ -19,6 +19,7 @@ __all__ = [
     "KINDS",
     "LABEL_CUES",
     "OPERATIONS",
+    "SHAPE",
     "QuestionKinds",
     "cues_of",
     "load_question_kinds",
@@ -31,6 +32,10 @@ LABEL_CUES = ("scope_clear", "scope_wide", "asks_event", "asks_entity")
 """What its labels show: how clear it is which scope is meant, whether all parts of one are, and what kinds it names."""
 CUES: tuple[str, ...] = (*KINDS, "words", "speakers", "two_speakers", "dated", "known", *LABEL_CUES)
 """The names of what :func:`cues_of` gives, in order."""
+SHAPE: tuple[str, ...] = (
+    "lead", "lead_of_ten", "above_middle", "peak", "dense_bare", "late", "overlap", "candidates", "parts",
+)  # fmt: skip
+"""What the gate of the operations sees of the first search beside the cues (:func:`~..gates.score_shape`)."""
 OPERATIONS: Mapping[str, str] = {
     "temporal_ordering": "temporal",
     "latest_filtering": "knowledge-update",

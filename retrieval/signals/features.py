@@ -16,8 +16,7 @@ import numpy.typing as npt
 from hexamem.retrieval.signals.content import Content, products, read_content
 from hexamem.retrieval.signals.cues import CUES, LABEL_CUES
 from hexamem.retrieval.signals.labels import LABEL_FEATURES, QuestionLabels, label_features
-from hexamem.retrieval.signals.places import places
-from hexamem.retrieval.signals.pool import OFFSETS, Places, Pool
+from hexamem.retrieval.signals.pool import OFFSETS, Places, Pool, places
 from hexamem.retrieval.signals.question import Asked
 from hexamem.stores.embedders.base import FloatArray
 from hexamem.stores.step_form import FORM_FLAGS

@@ -14,8 +14,7 @@ import numpy.typing as npt
 
 from hexamem.intent.query import QueryFilter
 from hexamem.retrieval.label_density import canonical_weights, clearness_of, likely_scopes, scope_odds
-from hexamem.retrieval.signals.places import descending, places
-from hexamem.retrieval.signals.pool import Places, Pool
+from hexamem.retrieval.signals.pool import Places, Pool, descending, places
 from hexamem.retrieval.strategies import LabelWeights
 from hexamem.stores.embedders.base import FloatArray
 from hexamem.stores.label_set import LabelSet

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from hexamem.stores.embedders.base import FloatArray
 from hexamem.stores.item_set import ItemFacts
 from hexamem.stores.working_set import WorkingSet
 
-__all__ = ["OFFSETS", "Places", "Pool", "make_pool"]
+__all__ = ["OFFSETS", "Places", "Pool", "descending", "make_pool", "places"]
 
 OFFSETS = (-2, -1, 0, 1, 2)
 """Of the steps beside a candidate that are looked at, in turns of its session."""
@@ -76,3 +77,15 @@ def make_pool(step_ids: Sequence[str], items: Sequence[ItemFacts], steps: Workin
     place[around] = np.arange(len(around))
     at = {offset: place[beside[offset]] for offset in OFFSETS}
     return Pool((*known, *(item.id for item in items)), tuple(items), rows, around, at)
+
+
+def descending(values: npt.NDArray[np.floating]) -> Places:
+    """The order of the values in single precision, the greatest first; equal ones stay in order."""
+    return np.argsort(-values.astype(np.float32), kind="stable")
+
+
+def places(values: npt.NDArray[np.floating]) -> FloatArray:
+    """The place of each value in that order, from 0."""
+    ranks = np.empty(len(values), np.float32)
+    ranks[descending(values)] = np.arange(len(values), dtype=np.float32)
+    return ranks

@@ -1,16 +1,24 @@
-"""What a filtered recall may return, asked of the ledger as late and as narrowly as possible."""
+"""One recall under way: what is asked, what may come back, and which passages of documents were seen."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 
-from hexamem.memory_types import ITEM_KINDS, MemoryItem, Where
+import numpy as np
+import numpy.typing as npt
+
+from hexamem.memory_types import ITEM_KINDS, MemoryItem, ResourceItem, Where
+from hexamem.retrieval.fusion import Ranking
+from hexamem.stores.chunking import SHORT, is_passage, item_of, passage_at, span_of
 from hexamem.stores.ledger import Transaction, get_items, read_items, select_item_ids, select_step_ids
 
-__all__ = ["Permit", "Request"]
+__all__ = ["RecallFilter", "Request", "Run"]
+
+_PASSAGE_RANK = 60
+"""Reciprocal rank fusion's constant (Cormack et al., SIGIR 2009), for the best passage of a document."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,8 +33,8 @@ class Request:
     known_at: datetime | None = None
 
 
-class Permit:
-    """The steps and items that meet a request's filters, for one transaction.
+class RecallFilter:
+    """What a filtered recall may return, for one transaction, read from the ledger as late and as narrowly as possible.
 
     Attributes:
         kinds: as asked; None for all.
@@ -89,10 +97,58 @@ class Permit:
 
     def among(self, record_ids: Collection[str]) -> set[str]:
         """Those of the steps and items that may come back."""
-        steps = {one for one in record_ids if one.startswith("step_")}
+        steps = {record_id for record_id in record_ids if record_id.startswith("step_")}
         items = set(record_ids) - steps
         return self.steps_among(steps) | (items if self.items is None else items & self.items)
 
     def all_ids(self) -> set[str]:
         """Every step and item that may come back, where items are narrowed."""
         return self.all_steps | (self.items or set())
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One recall under way: what is asked, what may come back, and what was seen of it.
+
+    Attributes:
+        key: the user's, as the indexes know it.
+        former: items that were believed then in other words than now.
+        vector: the query's, ``(d,)``; None where no signal needs it.
+        former_vectors: of ``former``, ``(n, d)``.
+        notes: what to know of a signal in this recall.
+        passages: item id → passage id → signal → points.
+        unindexed: step id → words of the new steps that the indexes may not hold yet.
+    """
+
+    tx: Transaction
+    request: Request
+    filter: RecallFilter
+    key: str
+    former: dict[str, MemoryItem]
+    vector: npt.NDArray[np.float32] | None
+    former_vectors: npt.NDArray[np.float32] | None
+    notes: dict[str, str] = field(default_factory=dict)
+    passages: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
+    unindexed: Mapping[str, str] = field(default_factory=dict)
+
+    def by_document(self, signal: str, ranking: Ranking) -> list[tuple[str, float]]:
+        """A ranking with documents in place of their passages, each as good as its best; which one that is, is noted."""
+        best: dict[str, float] = {}
+        for rank, (record_id, value) in enumerate(ranking, 1):
+            if is_passage(record_id):
+                points = self.passages.setdefault(item_of(record_id), {}).setdefault(record_id, {})
+                points[signal] = max(points.get(signal, 0.0), 1 / (_PASSAGE_RANK + rank))
+            best.setdefault(item_of(record_id), value)
+        return list(best.items())
+
+    def passage(self, item_id: str) -> str | None:
+        """The passage of a document that the signals together rank first."""
+        points = self.passages.get(item_id)
+        return None if not points else min(points, key=lambda name: (-sum(points[name].values()), span_of(name)))
+
+    def item_text(self, item: MemoryItem) -> str:
+        """The text of an item; of a long document its title and the passage that is to be shown."""
+        passage_id = None if item.id in self.former else self.passage(item.id)
+        if passage_id is None or not isinstance(item, ResourceItem) or len(item.content) <= SHORT:
+            return item.text
+        return f"{item.title}\n{passage_at(item, span_of(passage_id)).text}"

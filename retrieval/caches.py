@@ -15,7 +15,7 @@ from hexamem.stores.ledger.said_steps import step_texts
 from hexamem.stores.ledger.steps import steps_before, steps_since
 from hexamem.stores.ledger.told_items import item_states, item_texts, items_before, items_since
 
-__all__ = ["Kept"]
+__all__ = ["RecallCaches"]
 
 _AT_ONCE = 64
 """Records that are taken in without being asked for: a few milliseconds, for which a recall may have to wait."""
@@ -24,7 +24,7 @@ _STATES_AT_ONCE = 1_000
 """What is kept of each is three short fields."""
 
 
-class Kept:
+class RecallCaches:
     """Bounded working sets of a home's users. Safe to use from several threads.
 
     Attributes:

@@ -1,0 +1,110 @@
+"""The two retrievers, vectors and words: each gives the best steps and items that meet a request's filters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from hexamem.retrieval.fusion import Ranking
+from hexamem.retrieval.request import Run
+from hexamem.stores.chunking import is_passage, item_of
+from hexamem.stores.lexical import LexicalFilter, LexicalStore
+from hexamem.stores.projections import holds_documents
+from hexamem.stores.vectors import VectorStore
+
+__all__ = ["Retrievers"]
+
+_WIDEN = 4
+"""How much wider than its pool a retriever looks before its hits are filtered."""
+
+
+class Retrievers:
+    """Dense and BM25 retrieval over one home's indexes."""
+
+    def __init__(self, vectors: VectorStore, lexical: LexicalStore) -> None:
+        self._vectors, self._lexical = vectors, lexical
+
+    def dense(self, run: Run, pool: int) -> Ranking:
+        """The steps and items nearest to the question's vector, with their cosines."""
+        if run.vector is None:
+            raise ValueError("the dense signal was asked without the query's vector")
+        ranking = self.dense_steps(run, run.vector, pool) if run.filter.wants_steps else []
+        ranking = [*ranking, *self.dense_items(run, run.vector, pool)]
+        ranking.sort(key=lambda hit: (-hit[1], hit[0]))
+        return ranking[:pool]
+
+    def dense_items(self, run: Run, vector: npt.NDArray[np.float32], pool: int) -> list[tuple[str, float]]:
+        """The nearest items, those also that were believed then in other words than now."""
+        allowed = run.filter.items
+        ranking: list[tuple[str, float]] = []
+        if allowed is None:
+            ranking += _widened(run, "dense", partial(self._vectors.query, run.key, "items", vector), pool)
+        elif allowed:
+            wide = run.by_document("dense", self._vectors.query(run.key, "items", vector, pool * _WIDEN))
+            near = [hit for hit in wide if hit[0] in allowed][:pool]
+            if len(near) < min(pool, len(allowed)):
+                ids = self._with_passages(run, allowed)
+                near = _widened(run, "dense", partial(self._vectors.query_among, run.key, "items", vector, ids), pool)
+            ranking += near
+        if run.former and run.former_vectors is not None:
+            ranking += zip(run.former, (run.former_vectors @ vector).tolist(), strict=True)
+        return ranking
+
+    def dense_steps(self, run: Run, vector: npt.NDArray[np.float32], pool: int) -> list[tuple[str, float]]:
+        """The nearest steps."""
+        if not run.filter.narrows_steps:
+            return self._vectors.query(run.key, "steps", vector, pool)
+        wide = self._vectors.query(run.key, "steps", vector, pool * _WIDEN)
+        allowed = run.filter.steps_among([hit[0] for hit in wide])
+        near = [hit for hit in wide if hit[0] in allowed][:pool]
+        if len(near) == pool or len(near) >= len(run.filter.all_steps):
+            return near
+        return self._vectors.query_among(run.key, "steps", vector, run.filter.all_steps, pool)
+
+    def bm25(self, run: Run, pool: int) -> Ranking:
+        """The steps and items that hold the question's words, with their BM25; new steps too that are not indexed yet."""
+        filters, query = run.filter, run.request.query
+        kinds = None if filters.kinds is None else LexicalFilter(kinds=filters.kinds)
+        texts: dict[str, str] = {}
+        if not filters.narrows_steps and (filters.kinds_only or filters.items is None):
+            ranking = self._by_words(run, pool, kinds)
+        else:
+            hits = self._lexical.search(run.key, query, pool * _WIDEN, filters=kinds)
+            wide = run.by_document("bm25", hits)
+            allowed = filters.among([hit[0] for hit in wide])
+            ranking = [hit for hit in wide if hit[0] in allowed][:pool]
+            if len(ranking) < pool and len(hits) == pool * _WIDEN:
+                ranking = self._by_words(run, pool, LexicalFilter(ids=self._with_passages(run, filters.all_ids())))
+            texts = {item_id: item.text for item_id, item in run.former.items()}
+        ranked = {record_id for record_id, _ in ranking}
+        texts.update((step_id, text) for step_id, text in run.unindexed.items() if step_id not in ranked)
+        if texts:
+            ranking = [*ranking, *self._lexical.score_texts(run.key, query, texts)]
+            ranking.sort(key=lambda hit: -hit[1])
+        return ranking[:pool]
+
+    def _by_words(self, run: Run, pool: int, filters: LexicalFilter | None) -> list[tuple[str, float]]:
+        return _widened(run, "bm25", partial(self._lexical.search, run.key, run.request.query, filters=filters), pool)
+
+    def _with_passages(self, run: Run, ids: Collection[str]) -> set[str]:
+        """The ids, and those of the passages by which the documents among them are indexed."""
+        wanted = set(ids)
+        if wanted and holds_documents(run.tx):
+            wanted.update(
+                [name for name in self._vectors.ids(run.key, "items") if is_passage(name) and item_of(name) in wanted]
+            )
+        return wanted
+
+
+def _widened(run: Run, signal: str, search: Callable[[int], Ranking], pool: int) -> list[tuple[str, float]]:
+    """The best ``pool`` steps and items, however many passages of one document stand before the others."""
+    wide = pool
+    while True:
+        hits = search(wide)
+        ranking = run.by_document(signal, hits)
+        if len(ranking) >= pool or len(hits) < wide:
+            return ranking[:pool]
+        wide *= _WIDEN
