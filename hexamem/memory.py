@@ -25,7 +25,7 @@ from hexamem.errors import ConfigError, EmbedderMismatchError, HexamemError
 from hexamem.files import MediaReader, MediaReaders
 from hexamem.ingesting import Ingesting, check_mode, resolve_mode
 from hexamem.intent.contract import Labeler
-from hexamem.intent.label_wording import LabelWording
+from hexamem.intent.label_names import LabelWording
 from hexamem.intent.query import QueryFilter
 from hexamem.memory_types.times import read_zone
 from hexamem.model_tier import ModelTier, check_models

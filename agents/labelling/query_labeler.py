@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from hexamem.agents.labelling.schemas import QueryLabels
 from hexamem.agents.labelling.task import abridged
 from hexamem.errors import HexamemError
-from hexamem.intent.label_names import fold_name
-from hexamem.intent.label_types import type_synonyms
+from hexamem.intent.label_names import fold_name, type_synonyms
 from hexamem.intent.query import QueryFilter
 from hexamem.models import Budget, CallInput, StructuredCall, UsageMeter
 from hexamem.prompts import load_prompt

@@ -23,7 +23,7 @@ from hexamem.agents.labelling.scopes import ScopeBoard
 from hexamem.agents.labelling.task import CUT, LabelTask, shown_earlier, shown_scopes, shown_steps
 from hexamem.agents.page_texts import PageTexts, kept_notes, shown_pages
 from hexamem.intent.contract import Embed, LabelBatch, LabeledStep
-from hexamem.intent.label_types import label_types, type_synonyms
+from hexamem.intent.label_names import label_types, type_synonyms
 from hexamem.intent.vocabulary import Vocabulary
 from hexamem.memory_types.labels import Label
 from hexamem.memory_types.local_time import in_zone
