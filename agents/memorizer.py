@@ -12,7 +12,8 @@ from dataclasses import replace
 from datetime import datetime, tzinfo
 from typing import NamedTuple
 
-from hexamem.agents.page_texts import PageTexts, said, scope_path
+from hexamem.agents.page_texts import said, scope_path
+from hexamem.intent.contract import PageTexts
 from hexamem.intent.page_bounds import BoundStep, PageCut, PageLimits, cut_pages, estimated_tokens
 from hexamem.intent.page_memos import digest_text, page_header, page_memo
 from hexamem.memory_types.base import new_id, utc_now

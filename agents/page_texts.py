@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from hexamem.agents.labelling.checks import Wording, gist_fits, one_line
 from hexamem.agents.labelling.schemas import PageNote
+from hexamem.intent.contract import PageTexts
 from hexamem.intent.page_memos import SaidStep, page_memo
 from hexamem.stores.documents import searchable
 from hexamem.stores.ledger import Transaction
@@ -22,8 +22,7 @@ from hexamem.stores.vocabulary import Vocabulary
 
 __all__ = [
     "PageSlot",
-    "PageTexts",
-    "kept_notes",
+    "checked_notes",
     "read_page_slots",
     "said",
     "scope_path",
@@ -33,13 +32,6 @@ __all__ = [
 
 _TEXT = 4_000  # characters of a step that a memo is made from
 _LONGEST_HEADER, _LONGEST_MEMO = 400, 800
-
-
-class PageTexts(NamedTuple):
-    """Header and memo of a page; of a model's texts, "" leaves what there is."""
-
-    header: str
-    memo: str
 
 
 def scope_path(tx: Transaction, scope_id: str | None) -> str:
@@ -123,7 +115,7 @@ def _ranges(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers))
 
 
-def kept_notes(
+def checked_notes(
     slots: Sequence[PageSlot], notes: Sequence[PageNote], known: Wording, restore: Callable[[str], str]
 ) -> dict[str, PageTexts]:
     """Page id → what of a reply may stand: nothing with a number, or in a script, that the prompt did not show."""

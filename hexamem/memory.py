@@ -457,7 +457,6 @@ class Memory(AsyncMemory):
                 self.labelling.drop(user)
             if self.projector.pages is not None:
                 self.projector.pages.drop(user)
-            self.model_tier.drop(user)
             self.searcher.drop(user)
             self.ingesting.drop(user)
             self.paging.drop(user)

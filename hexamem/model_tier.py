@@ -77,20 +77,18 @@ class ModelTier:
         model = models.of(_AGENT) if models else None
         if model is None or embed is None or settings.labels not in ("model", "uncertain"):
             return
-        from hexamem.agents.labelling.refining import LabelRefining, RefiningSettings
+        from hexamem.agents.labelling.refining import LabelRefining
 
         self.refining = LabelRefining(
             ledger,
             model,
             embed,
             notices,
-            RefiningSettings(
-                batch=settings.label_batch,
-                below=settings.label_below if settings.labels == "uncertain" else None,
-                wait=settings.label_wait,
-                tokens=settings.label_tokens,
-                method=settings.model_method,
-            ),
+            batch=settings.label_batch,
+            below=settings.label_below if settings.labels == "uncertain" else None,
+            wait=settings.label_wait,
+            tokens=settings.label_tokens,
+            method=settings.model_method,
             budget=self.budget,
         )
 
@@ -149,11 +147,6 @@ class ModelTier:
             method=self._settings.model_method,
             budget=self.budget,
         )
-
-    def drop(self, user: str) -> None:
-        """Forget what is kept in memory of a user."""
-        if self.refining is not None:
-            self.refining.drop(user)
 
     def _run(self, job: JobContext) -> JobOutcome:
         assert self.refining is not None
