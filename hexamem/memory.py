@@ -459,7 +459,6 @@ class Memory(AsyncMemory):
                 self.projector.pages.drop(user)
             self.searcher.drop(user)
             self.ingesting.drop(user)
-            self.paging.drop(user)
             self.researching.drop(user)
 
     def _notice(self, user: str | None, line: str) -> None:
