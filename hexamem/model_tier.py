@@ -151,12 +151,7 @@ class ModelTier:
     def _run(self, job: JobContext) -> JobOutcome:
         assert self.refining is not None
         job.user.memory.paging.cut(job.user.name)  # the reply that labels steps speaks of their pages too
-        outcome = self.refining.run(
-            job.user.name,
-            job,
-            rest=bool(job.payload.get("rest")),
-            last=job.attempt >= self._settings.max_job_attempts,
-        )
+        outcome = self.refining.run(job.user.name, job, last=job.attempt >= self._settings.max_job_attempts)
         if outcome.status == "waits":
             return JobOutcome.defer(outcome.reason)
         if outcome.status == "failed":

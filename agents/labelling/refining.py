@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from hexamem.agents.contract import Job, WorkOutcome
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 __all__ = ["KIND", "LabelRefining"]
 
 KIND = "label"
-_FULL, _REST = "full", "rest"  # keys: a batch is full; what is left is to be labelled though it is not
+_KEY = "next"  # one job a user waits at a time
 _CALLS = 2  # of a batch: one, and its repair
 
 
@@ -101,11 +102,9 @@ class LabelRefining:
             set_refined(tx, since := first - 1)
         mark_provisional(tx, step_ids, True, self._below)
         waiting = len(steps_to_refine(tx, since, self._batch, self._below))
-        if waiting >= self._batch:
-            enqueue(tx, KIND, {"rest": False}, key=_FULL)
-        elif waiting:
-            due = utc_now() + timedelta(seconds=self._wait)
-            enqueue(tx, KIND, {"rest": True}, key=_REST, due_at=due)
+        if waiting:
+            due = utc_now() + timedelta(seconds=0 if waiting >= self._batch else self._wait)
+            enqueue(tx, KIND, {}, key=_KEY, due_at=due)
         else:
             set_refined(tx, max(since, latest_seq(tx)))  # nothing up to here is to be looked at again
 
@@ -120,24 +119,24 @@ class LabelRefining:
                 return False  # full batches that are left wait for something else than steps
         with self._ledger.write(user, create=False) as tx:
             if tx.user_id:
-                enqueue(tx, KIND, {"rest": True}, key=_REST)
+                enqueue(tx, KIND, {}, key=_KEY)
         return True
 
     # ------------------------------------------------------------------ one batch
 
-    def run(self, user: str, job: Job, *, rest: bool, last: bool = False) -> WorkOutcome:
+    def run(self, user: str, job: Job, *, last: bool = False) -> WorkOutcome:
         """Label one batch with one call, and one more where the reply does not fit, and queue the next.
 
         From the third attempt on the batch is halved each time: it may be too long for the model.
 
         Args:
-            rest: whether a batch may be smaller than the settings say.
             last: whether no further attempt follows; then one step that brought no answer is passed over.
         """
         usage = UsageMeter(KIND)
         size = 1 if last and job.attempt > 1 else max(1, self._batch >> max(0, job.attempt - 2))
         while True:
-            task = self._read(user, size, rest or job.attempt > 1)
+            # Of single steps here and there no memo can be made.
+            task = read_task(self._ledger, self._embed, user, partial(self._next, size=size), pages=self._below is None)
             if task is None:
                 with job.write() as tx:
                     job.complete(tx)
@@ -154,7 +153,7 @@ class LabelRefining:
             )
             if result.value is not None or result.usage.output_tokens:  # a reply that is no use is an answer too
                 batch = reading.labelled(result.value, result.degraded)
-                if not self._write(task, batch, usage, job, rest):
+                if not self._write(task, batch, usage, job):
                     continue  # labels were corrected, or text was redacted, while the model read it
                 for line in batch.degraded:
                     self._notice(user, line)
@@ -175,24 +174,17 @@ class LabelRefining:
                     self._pass_over(tx, task)
                 if refusal is not None:  # one step that costs more than a batch may
                     job.complete(tx)
-                    self._queue_next(tx, rest)
+                    self.queue(tx)
             if refusal is not None:
                 return WorkOutcome(reason=reason)
             return WorkOutcome(status="failed", reason=_for_the_queue(reason))
 
-    def _read(self, user: str, size: int, rest: bool) -> LabelTask | None:
-        """The next batch; None where there is none, or it is not full."""
-        wanted = size if rest else self._batch
+    def _next(self, tx: Transaction, size: int) -> list[int]:
+        """The ``seq`` of the steps of the next batch."""
+        since = read_refined(tx)
+        return [] if since is None else steps_to_refine(tx, since, size, self._below)
 
-        def chosen(tx: Transaction) -> list[int]:
-            since = read_refined(tx)
-            waiting = [] if since is None else steps_to_refine(tx, since, wanted, self._below)[:size]
-            return waiting if rest or len(waiting) >= min(wanted, size) else []
-
-        # Of single steps here and there no memo can be made.
-        return read_task(self._ledger, self._embed, user, chosen, pages=self._below is None)
-
-    def _write(self, task: LabelTask, batch: LabelBatch, usage: UsageMeter, job: Job, rest: bool) -> bool:
+    def _write(self, task: LabelTask, batch: LabelBatch, usage: UsageMeter, job: Job) -> bool:
         """Write a batch, unless labels or texts were changed meanwhile: it is then labelled anew."""
         with job.write() as tx:
             add_usage(tx, usage.drain())
@@ -201,7 +193,7 @@ class LabelRefining:
             mark_provisional(tx, [labeled.step.id for labeled in batch.steps if labeled.tier == "embedded"], False)
             set_refined(tx, task.reached)
             job.complete(tx)
-            self._queue_next(tx, rest)
+            self.queue(tx)
         return True
 
     def _pass_over(self, tx: Transaction, task: LabelTask) -> None:
@@ -209,13 +201,6 @@ class LabelRefining:
         if read_label_marks(tx).corrected == task.corrected:
             set_refined(tx, task.reached)
             mark_provisional(tx, task.chosen, False)
-
-    def _queue_next(self, tx: Transaction, rest: bool) -> None:
-        since = read_refined(tx) or 0
-        if rest and steps_to_refine(tx, since, 1, self._below):
-            enqueue(tx, KIND, {"rest": True}, key=_REST)
-        elif not rest:
-            self.queue(tx)
 
     def _notice(self, user: str, line: str) -> None:
         self._notices(user, f"labelling of user {user!r}: {line}")
