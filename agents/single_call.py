@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import Field
 
@@ -224,7 +224,9 @@ def _problems(asked: _Asked, reply: SingleReply) -> list[str]:
 def _salvaged(data: object) -> SingleReply | None:
     lists = data if isinstance(data, Mapping) else {}
     labels = salvaged_labels(lists)
-    operations = {kind: salvaged_operations(lists.get(kind), form.operation) for kind, form in FORMS.items()}
+    operations: dict[str, Any] = {
+        kind: salvaged_operations(lists.get(kind), form.operation) for kind, form in FORMS.items()
+    }
     if not labels.steps and not any(operations.values()):
         return None
     # Already validated; the lists of operations are of the fields' own types.

@@ -195,10 +195,10 @@ class ScopeTracker:
                 settled.append(self._take(waiting.popleft(), tuple(waiting), open_scope))
         provisional: list[Decision] = []
         for thread_id in dict.fromkeys(step.thread_id for step in steps):
-            waiting = tuple(self._waiting[thread_id])
+            left = tuple(self._waiting[thread_id])
             before = (self.scopes.copy(), self._threads.copy(), self._word_steps.copy(), self._total, self._steps)
-            for place, step in enumerate(waiting):
-                provisional.append(replace(self._take(step, waiting[place + 1 :], open_scope), settled=False))
+            for place, step in enumerate(left):
+                provisional.append(replace(self._take(step, left[place + 1 :], open_scope), settled=False))
             self.scopes, self._threads, self._word_steps, self._total, self._steps = before
         return [*settled, *provisional]
 

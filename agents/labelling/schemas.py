@@ -95,7 +95,14 @@ def salvaged(data: object, form: type[M], **missing: object) -> list[M]:
 def salvaged_labels(data: object) -> BatchLabels:
     """The steps, gists and pages of a reply that can be read."""
     lists = data if isinstance(data, Mapping) else {}
-    empty = {"scope": "", "parent": None, "events": [], "entities": [], "resolved": None, "summary": ""}
+    empty: dict[str, object] = {
+        "scope": "",
+        "parent": None,
+        "events": [],
+        "entities": [],
+        "resolved": None,
+        "summary": "",
+    }
     return BatchLabels(
         steps=salvaged(lists.get("steps"), StepLabels, **empty),
         gists=salvaged(lists.get("gists"), ScopeGist),
