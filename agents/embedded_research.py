@@ -16,8 +16,8 @@ import numpy as np
 
 from hexamem.agents.research_question import ROLES, Question
 from hexamem.agents.research_showing import in_time_order, joined
-from hexamem.intent.page_sentences import SPLIT
 from hexamem.memory_types.research import Claim, Lane, Passage, Reflection, SearchRequest
+from hexamem.models.sentences import SPLIT
 from hexamem.retrieval.packing import item_text
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import Field
 
@@ -19,10 +19,11 @@ from hexamem.stores.ledger.usage import keep_usage
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from hexamem.models import Method, RetryPolicy
+    from hexamem.models import Method
 
 __all__ = ["FullRecall", "HitOrder", "QuestionParts"]
 
+R = TypeVar("R", bound=ModelReply)
 _PARTS = 4
 _TEXT, _QUESTION = 500, 2_000
 _CALLS, _TOKENS = 4, 16_000
@@ -47,9 +48,10 @@ class FullRecall:
     What a model does not do is left as it is, and ``degraded`` says why.
 
     Args:
-        ledger: where the calls' cost is kept.
-        planner: takes questions apart; None for nobody.
-        reader: orders hits; None for nobody.
+        ledger: where the calls' cost is stored.
+        planner: takes questions apart, if there is one.
+        reader: orders hits, if there is one.
+        method: how the replies' form is asked for.
         budget: what all calls of the memory may spend; one recall takes at most 4 calls and 16,000 tokens of it.
     """
 
@@ -59,22 +61,11 @@ class FullRecall:
         planner: BaseChatModel | None,
         reader: BaseChatModel | None,
         *,
-        method: Method = "json_schema",
-        budget: Budget | None = None,
-        retries: RetryPolicy | None = None,
+        method: Method,
+        budget: Budget,
     ) -> None:
-        self._ledger = ledger
-        self._planner = (
-            None
-            if planner is None
-            else StructuredCall(planner, QuestionParts, agent="planner", method=method, retries=retries)
-        )
-        self._reader = (
-            None
-            if reader is None
-            else StructuredCall(reader, HitOrder, agent="integrator", method=method, retries=retries)
-        )
-        self._budget = (budget or Budget()).child(calls=_CALLS, tokens=_TOKENS)
+        self._ledger, self._method, self._planner, self._reader = ledger, method, planner, reader
+        self._budget = budget.child(calls=_CALLS, tokens=_TOKENS)
         self.degraded: list[str] = []
 
     def parts(self, user: str, question: str) -> tuple[str, ...]:
@@ -86,18 +77,14 @@ class FullRecall:
         if self._planner is None:
             self.degraded.append("no model takes the question apart: it is searched as a whole")
             return ()
-        usage = UsageMeter("recall_parts")
+        call = StructuredCall(self._planner, QuestionParts, agent="planner", method=self._method)
         messages = load_prompt("question_parts").render(question=question[:_QUESTION], most=_PARTS)
-        result = self._planner.invoke(CallInput(messages=messages, budget=self._budget, usage=usage))
-        self._keep(user, usage)
-        if result.value is None:
-            self.degraded += [f"the question is searched as a whole: {line}" for line in result.degraded]
-            return ()
-        said = (" ".join(one.split())[:_QUESTION] for one in result.value.parts)
-        return tuple(dict.fromkeys(one for one in said if one))[:_PARTS]
+        reply = self._ask(user, call, messages, "recall_parts", "the question is searched as a whole")
+        parts = (" ".join(part.split())[:_QUESTION] for part in reply.parts) if reply is not None else ()
+        return tuple(dict.fromkeys(part for part in parts if part))[:_PARTS]
 
     def order(self, user: str, question: str, hits: Sequence[Hit], most: int) -> list[str] | None:
-        """The ids of the hits that a model chose, best first; None where none told.
+        """The ids of the hits that a model chose, best first; None where no model did.
 
         Args:
             hits: to choose from, in the order of the ranking.
@@ -108,25 +95,31 @@ class FullRecall:
             return None
         if len(hits) < 2:
             return None
-        handles = {f"H{number}": hit.id for number, hit in enumerate(hits, 1)}
-        lines = [_line(handle, hit) for handle, hit in zip(handles, hits, strict=True)]
-        usage = UsageMeter("recall_order")
+        handles = {f"H{number}": hit for number, hit in enumerate(hits, 1)}
+        call = StructuredCall(self._reader, HitOrder, agent="integrator", method=self._method)
         messages = load_prompt("hit_order").render(
-            question=question[:_QUESTION], hits="\n".join(lines), most=min(most, len(hits))
+            question=question[:_QUESTION],
+            hits="\n".join(_line(handle, hit) for handle, hit in handles.items()),
+            most=min(most, len(hits)),
         )
-        result = self._reader.invoke(CallInput(messages=messages, budget=self._budget, usage=usage))
-        self._keep(user, usage)
-        if result.value is None:
-            self.degraded += [f"the order of the hits is that of the ranking: {line}" for line in result.degraded]
+        reply = self._ask(user, call, messages, "recall_order", "the order of the hits is that of the ranking")
+        if reply is None:
             return None
-        chosen = (handles.get(one.strip().upper()) for one in result.value.best)
-        return list(dict.fromkeys(one for one in chosen if one is not None))[:most]
+        chosen = (handles.get(handle.strip().upper()) for handle in reply.best)
+        return list(dict.fromkeys(hit.id for hit in chosen if hit is not None))[:most]
 
-    def _keep(self, user: str, usage: UsageMeter) -> None:
+    def _ask(
+        self, user: str, call: StructuredCall[R], messages: list[tuple[str, str]], operation: str, otherwise: str
+    ) -> R | None:
+        usage = UsageMeter(operation)
+        result = call.invoke(CallInput(messages=messages, budget=self._budget, usage=usage))
         try:
             keep_usage(self._ledger, user, usage.drain())
-        except HexamemError as error:  # what was found is right all the same
+        except HexamemError as error:  # the reply is right all the same
             self.degraded.append(f"what the model cost could not be noted: {error}")
+        if result.value is None:
+            self.degraded += [f"{otherwise}: {line}" for line in result.degraded]
+        return result.value
 
 
 def _line(handle: str, hit: Hit) -> str:

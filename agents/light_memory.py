@@ -1,6 +1,6 @@
 """The light memory: the memos of all closed pages in as many tokens as the planner may read (GAM, section 3.1).
 
-It is kept within the budget by folding, never by cutting: where there is no room for the memos of some pages, the memo
+It stays within the budget by folding, never by cutting: where there is no room for the memos of some pages, the memo
 of these memos stands for them, the oldest first; where that is too much as well, memos of memos are folded in turn. So
 every closed page stands behind exactly one line, whatever the budget.
 """
@@ -8,11 +8,9 @@ every closed page stands behind exactly one line, whatever the budget.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 
 from hexamem.intent.page_memos import DIGEST_WORDS, digest_text
-from hexamem.memory_types.labels import Tier
 from hexamem.memory_types.local_time import in_zone
 from hexamem.memory_types.page import LightMemory, Memo
 from hexamem.stores.ledger.digests import DigestRow
@@ -24,22 +22,7 @@ LEAST_BUDGET = 64
 """Tokens below which nothing useful can be said of a long memory."""
 _FOLD = 8
 _SPARED = (0.5, 0.25, 0.1, 0.0)  # parts of the newest pages whose memos are left alone, sweep by sweep
-_HANDLE = "M9999"
-
-
-@dataclass(frozen=True, slots=True)
-class _Node:
-    """A memo as it may stand in the light memory."""
-
-    level: int
-    text: str
-    page_ids: tuple[str, ...]
-    started_at: datetime
-    ended_at: datetime
-    seq: int
-    tier: Tier = "embedded"
-    thread_id: str | None = None
-    scope: str | None = None
+_HANDLE = "M9999"  # stands for every handle while tokens are counted
 
 
 def light_memory(
@@ -60,83 +43,87 @@ def light_memory(
         count: the tokens of a text.
         scopes: paths by scope id.
     """
-    leaves = {page.id: _leaf(page, scopes) for page in pages}
-    place = {page_id: number for number, page_id in enumerate(leaves)}
-    shown: dict[str, _Node] = dict(leaves)
-    costs = {node_id: _cost(node, zone, count) for node_id, node in shown.items()}
+
+    def cost(memo: Memo) -> int:
+        return count(_line(memo, zone)) + 1
+
+    place = {page.id: number for number, page in enumerate(pages)}
+    memos = {page.id: _of_page(page, scopes) for page in pages}
+    costs = {memo_id: cost(memo) for memo_id, memo in memos.items()}
     for spared in _SPARED:
-        last = len(leaves) * (1 - spared)
-        for one in digests:  # lower levels first
+        last = len(pages) * (1 - spared)
+        for digest in digests:  # lower levels first
             if sum(costs.values()) <= budget:
                 break
-            below = [shown[part] for part in one.covers if part in shown]
-            ids = tuple(page_id for node in below for page_id in node.page_ids)
-            if not below or len(below) < len(one.covers) or max(map(place.__getitem__, ids)) > last:
+            below = [memos[part] for part in digest.covers if part in memos]
+            page_ids = tuple(page_id for memo in below for page_id in memo.page_ids)
+            if not below or len(below) < len(digest.covers) or max(map(place.__getitem__, page_ids)) > last:
                 continue
-            for part in one.covers:
-                del shown[part], costs[part]
-            shown[one.id] = _Node(one.level, one.text, ids, one.started_at, one.ended_at, one.seq, one.tier)
-            costs[one.id] = _cost(shown[one.id], zone, count)
-    nodes = sorted(shown.values(), key=lambda node: (node.started_at, node.seq))
-    nodes = _squeezed(nodes, budget, zone, count)
-    memos = tuple(
-        Memo(
-            handle=f"M{number}",
-            level=node.level,
-            text=node.text,
-            page_ids=node.page_ids,
-            thread_id=node.thread_id,
-            scope=node.scope,
-            started_at=node.started_at,
-            ended_at=node.ended_at,
-            tier=node.tier,
-        )
-        for number, node in enumerate(nodes, 1)
-    )
-    text = "\n".join(_line(node, f"M{number}", zone) for number, node in enumerate(nodes, 1))
-    return LightMemory(memos=memos, text=text, tokens=count(text) if text else 0, pages=len(leaves))
+            for part in digest.covers:
+                del memos[part], costs[part]
+            memos[digest.id] = Memo(
+                handle=_HANDLE,
+                level=digest.level,
+                text=digest.text,
+                page_ids=page_ids,
+                started_at=digest.started_at,
+                ended_at=digest.ended_at,
+                tier=digest.tier,
+            )
+            costs[digest.id] = cost(memos[digest.id])
+    ordered = sorted(memos.values(), key=lambda memo: (memo.started_at, pages[place[memo.page_ids[0]]].seq))
+    squeezed = _squeezed(ordered, budget, zone, cost)
+    named = tuple(memo.model_copy(update={"handle": f"M{number}"}) for number, memo in enumerate(squeezed, 1))
+    text = "\n".join(_line(memo, zone) for memo in named)
+    return LightMemory(memos=named, text=text, tokens=count(text) if text else 0, pages=len(pages))
 
 
-def _squeezed(nodes: list[_Node], budget: int, zone: tzinfo, count: Callable[[str], int]) -> list[_Node]:
-    """Fold what stands there, the oldest first, where no memo of memos was kept for it."""
-    costs = [_cost(node, zone, count) for node in nodes]
-    while sum(costs) > budget and len(nodes) > 1:
+def _squeezed(memos: list[Memo], budget: int, zone: tzinfo, cost: Callable[[Memo], int]) -> list[Memo]:
+    """Fold the oldest first, where the ledger has no memo of memos for them."""
+    costs = [cost(memo) for memo in memos]
+    while sum(costs) > budget and len(memos) > 1:
         # The lowest level first: what was folded often says least of each page.
-        level = min(node.level for node in nodes)
-        at = next(at for at, node in enumerate(nodes) if node.level == level)
-        start = max(0, min(at, len(nodes) - 2))
-        some = nodes[start : start + _FOLD]
-        folded = _folded(some, DIGEST_WORDS, zone)
-        nodes[start : start + len(some)] = [folded]
-        costs[start : start + len(some)] = [_cost(folded, zone, count)]
+        level = min(memo.level for memo in memos)
+        at = next(at for at, memo in enumerate(memos) if memo.level == level)
+        start = max(0, min(at, len(memos) - 2))
+        end = min(start + _FOLD, len(memos))
+        folded = _folded(memos[start:end], DIGEST_WORDS, zone)
+        memos[start:end], costs[start:end] = [folded], [cost(folded)]
     words = DIGEST_WORDS
-    while nodes and sum(costs) > budget and words > 8:
+    while memos and cost(memos[0]) > budget and words > 8:
         words = max(8, words * 3 // 4)
-        nodes = [_folded(nodes, words, zone)]
-        costs = [_cost(nodes[0], zone, count)]
-    return nodes
+        memos = [_folded(memos, words, zone)]
+    return memos
 
 
-def _folded(nodes: Sequence[_Node], words: int, zone: tzinfo) -> _Node:
-    text = digest_text([(node.text, node.started_at) for node in nodes], zone, words=words)
-    ids = tuple(page_id for node in nodes for page_id in node.page_ids)
-    ended = max(node.ended_at for node in nodes)
-    level = max(node.level for node in nodes) + (len(nodes) > 1)
-    return _Node(level, text, ids, nodes[0].started_at, ended, nodes[0].seq)
+def _folded(memos: Sequence[Memo], words: int, zone: tzinfo) -> Memo:
+    return Memo(
+        handle=_HANDLE,
+        level=max(memo.level for memo in memos) + (len(memos) > 1),
+        text=digest_text([(memo.text, memo.started_at) for memo in memos], zone, words=words),
+        page_ids=tuple(page_id for memo in memos for page_id in memo.page_ids),
+        started_at=memos[0].started_at,
+        ended_at=max(memo.ended_at for memo in memos),
+        tier="embedded",
+    )
 
 
-def _leaf(page: PageRow, scopes: Mapping[str, str]) -> _Node:
-    scope = scopes.get(page.scope_id or "")
-    return _Node(0, page.memo, (page.id,), page.started_at, page.ended_at, page.seq, page.tier, page.thread_id, scope)
+def _of_page(page: PageRow, scopes: Mapping[str, str]) -> Memo:
+    return Memo(
+        handle=_HANDLE,
+        level=0,
+        text=page.memo,
+        page_ids=(page.id,),
+        thread_id=page.thread_id,
+        scope=scopes.get(page.scope_id or ""),
+        started_at=page.started_at,
+        ended_at=page.ended_at,
+        tier=page.tier,
+    )
 
 
-def _cost(node: _Node, zone: tzinfo, count: Callable[[str], int]) -> int:
-    return count(_line(node, _HANDLE, zone)) + 1
-
-
-def _line(node: _Node, handle: str, zone: tzinfo) -> str:
-    first, last = (in_zone(moment, zone).date().isoformat() for moment in (node.started_at, node.ended_at))
+def _line(memo: Memo, zone: tzinfo) -> str:
+    first, last = (in_zone(moment, zone).date().isoformat() for moment in (memo.started_at, memo.ended_at))
     when = first if first == last else f"{first} to {last}"
-    if node.level:
-        return f"{handle} ({when}, {len(node.page_ids)} pages) {node.text}".rstrip()
-    return f"{handle} ({when}) {node.text}".rstrip()
+    pages = f", {len(memo.page_ids)} pages" if memo.level else ""
+    return f"{memo.handle} ({when}{pages}) {memo.text}".rstrip()

@@ -1,18 +1,19 @@
 """The memorizer: steps become pages with headers and memos, and memos become memos of memos (GAM, arXiv 2511.18423, 3.1).
 
 It follows the ledger by ``seq``, as labelling does: what it did not come to is done at the next call, and nothing is
-done twice. All of it is by rules and costs no call. Where a model labels, it writes headers and memos in the same reply
-(see :mod:`.page_texts`); only memos of memos have a call of their own, made in the background.
+done twice. All of it is extractive and costs no call. Where a model labels, it writes headers and memos in the same
+reply (see :mod:`.page_texts`); only memos of memos have a call of their own (see :mod:`.memo_folding`).
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from typing import NamedTuple
 
-from hexamem.agents.page_texts import PageTexts, said, scope_path
+from hexamem.agents.page_texts import said_step
 from hexamem.intent.page_bounds import BoundStep, PageCut, PageLimits, cut_pages, estimated_tokens
 from hexamem.intent.page_memos import digest_text, page_header, page_memo
 from hexamem.memory_types.base import new_id, utc_now
@@ -50,7 +51,7 @@ _FOLD_EARLY = 4  # a memo of memos may end here, where a thread or session does
 
 
 class _Thread(NamedTuple):
-    """What is cut of a thread: its open page, if it has one, and the steps from its start on."""
+    """What is cut of a thread: its open page, if it has one, and the steps from the start of that page on."""
 
     open: PageRow | None
     steps: list[PageStep]
@@ -71,17 +72,11 @@ class Memorizer:
         ledger: Ledger,
         limits: PageLimits | None = None,
         *,
-        folded: Callable[[Transaction, Sequence[str]], None] | None = None,
-        queued: Callable[[], None] | None = None,
+        folded: Callable[[Transaction, Sequence[str]], None] = lambda tx, digest_ids: None,
+        queued: Callable[[], None] = lambda: None,
     ) -> None:
         self._ledger, self.limits = ledger, limits or PageLimits()
         self._folded, self._queued = folded, queued
-
-    def waiting(self, user: str) -> bool:
-        """Whether the user has steps that lie in no page yet."""
-        with self._ledger.read(user) as tx:
-            newest = newest_step(tx) if tx.user_id else None
-            return newest is not None and newest[0] > read_paged(tx)
 
     def page(self, user: str) -> int:
         """Bring the user's pages up to what is stored; returns how many pages were closed or written anew."""
@@ -123,9 +118,9 @@ class Memorizer:
         idle = self._idle(tx, newest, threads) if newest is None or reached >= newest[0] else []
         for page in idle:
             closed = replace(page, closed=True, stale=False)
-            changed.append(self._anew(tx, closed, zone) if page.tier == "embedded" else closed)
+            changed.append(_texted(tx, closed, zone) if page.tier == "embedded" else closed)
         stale = stale_pages(tx, _STALE)
-        changed += [self._anew(tx, replace(page, stale=False), zone) for page in stale]
+        changed += [_texted(tx, replace(page, stale=False), zone) for page in stale]
         add_pages(tx, new)
         change_pages(tx, changed)
         set_paged(tx, reached)
@@ -151,33 +146,27 @@ class Memorizer:
                 before = steps_from(tx, step.thread_id, page.first_turn, page.last_turn) if page else []
                 threads[step.thread_id] = _Thread(page, before)
             threads[step.thread_id].steps.append(step)
-        self._drop_paged(tx, threads)
-        return threads
-
-    @staticmethod
-    def _drop_paged(tx: Transaction, threads: dict[str, _Thread]) -> None:
-        """Leave out steps that lie in a page already: an import brings pages with their steps."""
-        for thread_id, one in list(threads.items()):
+        for thread_id, thread in list(threads.items()):
+            # Steps that lie in a page already are left out: an import brings pages with their steps.
             last = last_paged_turn(tx, thread_id)
-            start = one.open.last_turn if one.open is not None else last
-            new = {step.turn: step for step in one.steps if step.turn > last}
-            kept = sorted(new.values(), key=lambda step: step.turn)
-            if not kept or kept[-1].turn <= start:
+            by_turn = {step.turn: step for step in thread.steps if step.turn > last}
+            if max(by_turn, default=-1) <= (thread.open.last_turn if thread.open is not None else last):
                 del threads[thread_id]
             else:
-                threads[thread_id] = one._replace(steps=kept)
+                threads[thread_id] = thread._replace(steps=[by_turn[turn] for turn in sorted(by_turn)])
+        return threads
 
     def _cut(self, tx: Transaction, thread: _Thread, vocabulary: Vocabulary, zone: tzinfo) -> list[PageRow]:
         """The pages of a thread, the last one open, with the texts of those that are closed now."""
         opened = thread.open if thread.open is not None and not thread.open.stale else None
-        bounds = [self._bound(step, vocabulary) for step in thread.steps]
+        bounds = [_bound(step, vocabulary) for step in thread.steps]
         cuts = cut_pages(bounds, self.limits, max(1, thread.open.session if thread.open is not None else 0))
         rows: list[PageRow] = []
         before: PageRow | None = None
         past = 0  # sessions before the first page here
         for cut in cuts:
             steps = thread.steps[cut.start : cut.end]
-            page = self._row(steps, bounds[cut.start : cut.end], cut, vocabulary)
+            page = _row(steps, bounds[cut.start : cut.end], cut, vocabulary)
             if not rows:
                 before = next(iter(pages_before(tx, page)), None)
                 if thread.open is None and before is not None:
@@ -185,72 +174,18 @@ class Memorizer:
                     past = before.session - (0 if new_session else 1)
             page = replace(page, session=page.session + past)
             if cut.closed:
-                page = self._texted(tx, page, steps, before, zone)
+                page = _texted(tx, page, zone, steps, before)
             if not rows and opened is not None and (not cut.closed or opened.tier == "model"):
                 page = replace(page, header=opened.header, memo=opened.memo or page.memo, tier=opened.tier)
             rows.append(page)
             before = page
         return rows
 
-    def _bound(self, step: PageStep, vocabulary: Vocabulary) -> BoundStep:
-        root = None
-        if step.scope_id:
-            root = next(reversed(vocabulary.above(step.scope_id)), vocabulary.canonical(step.scope_id))
-        marker = next((str(step.metadata[key]) for key in _MARKERS if step.metadata.get(key) is not None), None)
-        asks = step.text.rstrip().endswith(("?", "？"))
-        return BoundStep(estimated_tokens(step.text), step.occurred_at, root, marker, asks)
-
-    @staticmethod
-    def _row(steps: Sequence[PageStep], bounds: Sequence[BoundStep], cut: PageCut, vocabulary: Vocabulary) -> PageRow:
-        counted: dict[str, int] = {}
-        for step in steps:
-            if step.scope_id:
-                own = vocabulary.canonical(step.scope_id)
-                counted[own] = counted.get(own, 0) + 1
-        return PageRow(
-            id=page_id_of(steps[0].id),
-            seq=steps[0].seq,
-            thread_id=steps[0].thread_id,
-            first_turn=steps[0].turn,
-            last_turn=steps[-1].turn,
-            steps=len(steps),
-            tokens=sum(one.tokens for one in bounds),
-            session=cut.session,
-            scope_id=max(counted, key=lambda one: counted[one]) if counted else None,
-            started_at=min(step.occurred_at for step in steps),
-            ended_at=max(step.occurred_at for step in steps),
-            created_at=utc_now(),
-            closed=cut.closed,
-        )
-
-    def _anew(self, tx: Transaction, page: PageRow, zone: tzinfo) -> PageRow:
-        before = next(iter(pages_before(tx, page)), None)
-        return self._texted(tx, page, page_steps(tx, [page])[page.id], before, zone)
-
-    @staticmethod
-    def _texted(
-        tx: Transaction, page: PageRow, steps: Sequence[PageStep], before: PageRow | None, zone: tzinfo
-    ) -> PageRow:
-        """The page with header and memo made without a model; empty where all its steps are forgotten."""
-        heard = [said(step) for step in steps if step.active]
-        texts = PageTexts("", "")
-        if heard:
-            header = page_header(
-                heard,
-                zone,
-                session=page.session,
-                scope=scope_path(tx, page.scope_id),
-                before=before.memo if before is not None else "",
-                before_at=before.ended_at if before is not None else None,
-            )
-            texts = PageTexts(header, page_memo(heard))
-        return replace(page, header=texts.header, memo=texts.memo, tier="embedded")
-
     def shown(self, tx: Transaction, page: PageRow) -> PageRow:
         """An open page with its texts as of now; a closed one as it is."""
         if page.closed or page.tier == "model":
             return page
-        return self._anew(tx, page, read_zone(tx.timezone))
+        return _texted(tx, page, read_zone(tx.timezone))
 
     # ------------------------------------------------------------------ memos of memos
 
@@ -262,37 +197,90 @@ class Memorizer:
         with self._ledger.write(user, create=False) as tx:
             if not tx.user_id:
                 return 0
-            made = self._fold(tx)
-            if made and self._folded is not None:
-                self._folded(tx, [one.id for one in made])
-        if made and self._queued is not None:
+            made = _new_digests(tx)
+            add_digests(tx, made)
+            if made:
+                self._folded(tx, [digest.id for digest in made])
+        if made:
             self._queued()
         return len(made)
 
-    def _fold(self, tx: Transaction) -> list[DigestRow]:
-        held = read_digests(tx)
-        covered = {one for digest in held for one in digest.covers}
-        zone = read_zone(tx.timezone)
-        bare = [page for page in read_pages(tx) if page.closed and page.memo and page.id not in covered]
-        made: list[DigestRow] = []
-        if len(bare) >= _FOLD_EARLY:
-            for group in _page_groups(bare):
-                memos = [(page.memo, page.started_at) for page in group]
-                made.append(_digest(1, group, digest_text(memos, zone)))
-        level = 1
-        while True:
-            below = [one for one in (*held, *made) if one.level == level and one.id not in covered]
-            below.sort(key=lambda one: (one.seq, one.id))
-            if len(below) < _FOLD:
-                break
-            for start in range(0, len(below) - _FOLD + 1, _FOLD):
-                some = below[start : start + _FOLD]
-                memos = [(one.text, one.started_at) for one in some]
-                made.append(_digest(level + 1, some, digest_text(memos, zone)))
-                covered.update(one.id for one in some)
-            level += 1
-        add_digests(tx, made)
-        return made
+
+def _bound(step: PageStep, vocabulary: Vocabulary) -> BoundStep:
+    root = None
+    if step.scope_id:
+        root = next(reversed(vocabulary.above(step.scope_id)), vocabulary.canonical(step.scope_id))
+    marker = next((str(step.metadata[key]) for key in _MARKERS if step.metadata.get(key) is not None), None)
+    asks = step.text.rstrip().endswith(("?", "？"))
+    return BoundStep(estimated_tokens(step.text), step.occurred_at, root, marker, asks)
+
+
+def _row(steps: Sequence[PageStep], bounds: Sequence[BoundStep], cut: PageCut, vocabulary: Vocabulary) -> PageRow:
+    scopes = Counter(vocabulary.canonical(step.scope_id) for step in steps if step.scope_id)
+    return PageRow(
+        id=page_id_of(steps[0].id),
+        seq=steps[0].seq,
+        thread_id=steps[0].thread_id,
+        first_turn=steps[0].turn,
+        last_turn=steps[-1].turn,
+        steps=len(steps),
+        tokens=sum(bound.tokens for bound in bounds),
+        session=cut.session,
+        scope_id=scopes.most_common(1)[0][0] if scopes else None,
+        started_at=min(step.occurred_at for step in steps),
+        ended_at=max(step.occurred_at for step in steps),
+        created_at=utc_now(),
+        closed=cut.closed,
+    )
+
+
+def _texted(
+    tx: Transaction,
+    page: PageRow,
+    zone: tzinfo,
+    steps: Sequence[PageStep] | None = None,
+    before: PageRow | None = None,
+) -> PageRow:
+    """The page with extractive header and memo; empty where all its steps are forgotten.
+
+    Args:
+        steps: of the page; read from the ledger, with the page before, where they are left out.
+        before: the page before it in its thread.
+    """
+    if steps is None:
+        steps, before = page_steps(tx, [page])[page.id], next(iter(pages_before(tx, page)), None)
+    said = [said_step(step) for step in steps if step.active]
+    vocabulary = Vocabulary(read_labels(tx, [page.scope_id]) if page.scope_id else ())
+    header = page_header(
+        said,
+        zone,
+        session=page.session,
+        scope=vocabulary.path(page.scope_id) if page.scope_id in vocabulary.by_id else "",
+        before=before.memo if before is not None else "",
+        before_at=before.ended_at if before is not None else None,
+    )
+    return replace(page, header=header, memo=page_memo(said), tier="embedded")
+
+
+def _new_digests(tx: Transaction) -> list[DigestRow]:
+    """The memos of memos that are due."""
+    held, zone = read_digests(tx), read_zone(tx.timezone)
+    covered = {covered_id for digest in held for covered_id in digest.covers}
+    bare = [page for page in read_pages(tx) if page.closed and page.memo and page.id not in covered]
+    made = [
+        _digest(1, group, digest_text([(page.memo, page.started_at) for page in group], zone))
+        for group in _page_groups(bare)
+    ]
+    level = 1
+    while True:
+        below = [digest for digest in (*held, *made) if digest.level == level and digest.id not in covered]
+        below.sort(key=lambda digest: (digest.seq, digest.id))
+        if len(below) < _FOLD:
+            return made
+        for start in range(0, len(below) - _FOLD + 1, _FOLD):
+            group = below[start : start + _FOLD]
+            made.append(_digest(level + 1, group, digest_text([(one.text, one.started_at) for one in group], zone)))
+        level += 1
 
 
 def _page_groups(bare: Sequence[PageRow]) -> list[list[PageRow]]:

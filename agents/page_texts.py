@@ -8,25 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from hexamem.agents.labelling.checks import Wording, gist_fits, one_line
 from hexamem.agents.labelling.schemas import PageNote
+from hexamem.intent.contract import PageTexts
 from hexamem.intent.page_memos import SaidStep, page_memo
 from hexamem.stores.documents import searchable
 from hexamem.stores.ledger import Transaction
-from hexamem.stores.ledger.labels import read_labels
 from hexamem.stores.ledger.pages import PageRow, PageStep, change_pages, get_pages, page_steps, pages_holding
 from hexamem.stores.secrets import tell_references
-from hexamem.stores.vocabulary import Vocabulary
 
 __all__ = [
     "PageSlot",
-    "PageTexts",
-    "kept_notes",
+    "checked_notes",
     "read_page_slots",
-    "said",
-    "scope_path",
+    "said_step",
     "shown_pages",
     "write_page_notes",
 ]
@@ -35,20 +31,7 @@ _TEXT = 4_000  # characters of a step that a memo is made from
 _LONGEST_HEADER, _LONGEST_MEMO = 400, 800
 
 
-class PageTexts(NamedTuple):
-    """Header and memo of a page; of a model's texts, "" leaves what there is."""
-
-    header: str
-    memo: str
-
-
-def scope_path(tx: Transaction, scope_id: str | None) -> str:
-    """A scope with the wider ones before it; "" without one."""
-    known = Vocabulary(read_labels(tx, [scope_id]) if scope_id else ())
-    return known.path(scope_id) if scope_id in known.by_id else ""
-
-
-def said(step: PageStep) -> SaidStep:
+def said_step(step: PageStep) -> SaidStep:
     """A step as memos read it."""
     text = step.text if step.resolved_text is None else step.resolved_text
     text = text if len(text) <= _TEXT else f"{text[: _TEXT * 3 // 4]}\n{text[-_TEXT // 4 :]}"
@@ -93,7 +76,11 @@ def _slot(handle: str, page: PageRow, steps: Sequence[PageStep], chosen: set[str
         page_id=page.id,
         steps=tuple(step.id for step in own),
         begun=bool(before),
-        memo="" if not before else page.memo if page.tier == "model" else page_memo([said(step) for step in before]),
+        memo=""
+        if not before
+        else page.memo
+        if page.tier == "model"
+        else page_memo([said_step(step) for step in before]),
         ends=page.closed and bool(own) and steps[-1].id == own[-1].id,
     )
 
@@ -123,7 +110,7 @@ def _ranges(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers))
 
 
-def kept_notes(
+def checked_notes(
     slots: Sequence[PageSlot], notes: Sequence[PageNote], known: Wording, restore: Callable[[str], str]
 ) -> dict[str, PageTexts]:
     """Page id → what of a reply may stand: nothing with a number, or in a script, that the prompt did not show."""

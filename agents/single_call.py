@@ -8,24 +8,16 @@ embedded engine.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import Field
 
 from hexamem.agents.contract import Batch, Instruction, Manager
-from hexamem.agents.labelling.reading import LabelReading, event_inventory
-from hexamem.agents.labelling.schemas import (
-    BatchLabels,
-    PageNote,
-    ScopeGist,
-    StepLabels,
-    WithPages,
-    salvaged_labels,
-    salvaged_notes,
-)
-from hexamem.agents.labelling.task import LabelTask, shown_earlier, shown_scopes
+from hexamem.agents.labelling.reading import LabelReading
+from hexamem.agents.labelling.schemas import BatchLabels, PageNotes, ScopeGist, StepLabels, salvaged_labels
+from hexamem.agents.labelling.task import LabelTask
 from hexamem.agents.managers.forms import (
     FORMS,
     CoreOperation,
@@ -38,11 +30,10 @@ from hexamem.agents.managers.forms import (
 from hexamem.agents.managers.model import RULES, system_text, with_system_text
 from hexamem.agents.managers.reading import Reading, salvaged_operations
 from hexamem.agents.managers.showing import shown_before, shown_items, shown_steps
-from hexamem.agents.page_texts import PageTexts
 from hexamem.intent.contract import Embed, LabelBatch
 from hexamem.memory_types import ItemKind, MemoryItem
 from hexamem.memory_types.proposals import Proposal
-from hexamem.models import Budget, CallInput, Method, StructuredCall, StructuredResult, UsageMeter
+from hexamem.models import Budget, CallInput, Method, ModelReply, StructuredCall, StructuredResult, UsageMeter
 from hexamem.prompts import Prompt, load_prompt
 
 if TYPE_CHECKING:
@@ -55,12 +46,12 @@ __all__ = ["AGENT", "SingleCall", "SingleOutcome", "SingleReply", "single_prompt
 AGENT = "single_call"
 
 
-class SingleReply(WithPages):
+class SingleReply(ModelReply):
     """Labels, pages and operations of a batch of steps."""
 
     steps: list[StepLabels] = Field(description="Part A: the labels, one entry a step.")
     gists: list[ScopeGist] = Field(description="Part A: the gists of the scopes that changed.")
-    pages: list[PageNote] = Field(description="Part A: header and memo of each page that is listed.")
+    pages: PageNotes = Field(default=[], description="Part A: header and memo of each page that is listed.")
     core: list[CoreOperation]
     episodic: list[EpisodicOperation]
     semantic: list[SemanticOperation]
@@ -71,11 +62,10 @@ class SingleReply(WithPages):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SingleOutcome:
-    """What came of the call; ``labels`` is None where the embedded labels stay, ``pages`` is by page id."""
+    """What came of the call; ``labels`` is None where the embedded labels stay."""
 
     proposals: tuple[Proposal, ...] = ()
     labels: LabelBatch | None = None
-    pages: Mapping[str, PageTexts] = field(default_factory=dict)
     degraded: tuple[str, ...] = ()
 
 
@@ -153,17 +143,21 @@ class SingleCall:
         }
         labelling = None
         if labels is not None and self._embed is not None:
-            labelling = LabelReading(batch.user, labels, self._embed, self._prompt)
+            labelling = LabelReading(batch.user, labels, self._embed, self._prompt, AGENT)
+        inputs = {
+            "scopes": "none: leave steps and gists empty",
+            "event_types": "none",
+            "entity_types": "none",
+            "earlier": shown_before(batch),
+            "pages": "none: leave pages empty",
+        }
         notes: dict[str, str] = {}
         if labelling is not None:
-            notes = {one: f"like: {'; '.join(near)}" for one, near in labelling.candidates().items() if near}
+            inputs = labelling.inputs()
+            notes = {step_id: f"like: {'; '.join(near)}" for step_id, near in labelling.candidates().items() if near}
         messages = self._prompt.render(
-            scopes=shown_scopes(labelling.board) if labelling else "none: leave steps and gists empty",
-            event_types=event_inventory(labelling.events, labelling.task.used) if labelling else "none",
-            entity_types=labelling.entity_inventory() if labelling else "none",
+            **inputs,
             items="\n".join(f"{kind}:\n{shown_items(reading)}" for kind, reading in readings.items()),
-            earlier=shown_earlier(labelling.task, labelling.board) if labelling else shown_before(batch),
-            pages=labelling.pages() if labelling else "none: leave pages empty",
             steps=shown_steps(batch, notes),
             most=next(iter(readings.values())).most,
         )
@@ -193,29 +187,30 @@ class SingleCall:
         if fell_back:
             degraded.append(f"{AGENT}: the embedded engine did the work of {', '.join(fell_back)}")
         labels = None
-        pages: Mapping[str, PageTexts] = {}
         if reply is not None and reply.steps and asked.labelling is not None:
-            batch_labels = BatchLabels(steps=reply.steps, gists=reply.gists, pages=reply.pages)
-            labels, pages = asked.labelling.labelled(batch_labels, ()), asked.labelling.notes(batch_labels)
-            degraded += [line.replace("intent_labeler:", f"{AGENT}:", 1) for line in labels.degraded]
-        return SingleOutcome(proposals=tuple(proposals), labels=labels, pages=pages, degraded=tuple(degraded))
+            labels = asked.labelling.labelled(_labels(reply), ())
+            degraded += labels.degraded
+        return SingleOutcome(proposals=tuple(proposals), labels=labels, degraded=tuple(degraded))
+
+
+def _labels(reply: SingleReply) -> BatchLabels:
+    return BatchLabels(steps=reply.steps, gists=reply.gists, pages=reply.pages)
 
 
 def _problems(asked: _Asked, reply: SingleReply) -> list[str]:
     problems: list[str] = []
     if asked.labelling is not None:
-        problems += asked.labelling.problems(BatchLabels(steps=reply.steps, gists=reply.gists, pages=[]))
+        problems += asked.labelling.problems(_labels(reply))
     for kind, reading in asked.readings.items():
         problems += reading.all_problems(getattr(reply, kind))
     return problems
 
 
 def _salvaged(data: object) -> SingleReply | None:
-    if not isinstance(data, Mapping):
+    lists = data if isinstance(data, Mapping) else {}
+    labels = salvaged_labels(lists)
+    operations: dict[str, Any] = {kind: salvaged_operations(lists.get(kind), form) for kind, form in FORMS.items()}
+    if not labels.steps and not any(operations.values()):
         return None
-    labels = salvaged_labels(data)
-    operations = {kind: salvaged_operations(data.get(kind), form) for kind, form in FORMS.items()}
-    if labels is None and not any(operations.values()):
-        return None
-    parts = {"steps": labels.steps, "gists": labels.gists} if labels else {"steps": [], "gists": []}
-    return SingleReply.model_validate({**parts, "pages": salvaged_notes(data.get("pages")), **operations})
+    # Already validated; the lists of operations are of the fields' own types.
+    return SingleReply.model_construct(steps=labels.steps, gists=labels.gists, pages=labels.pages, **operations)

@@ -16,7 +16,8 @@ from langgraph.runtime import get_runtime
 from langgraph.types import Send
 
 from hexamem.agents.contract import Batch, Instruction, Manager, MetaManager, Proposals
-from hexamem.agents.labelling.batches import ReadTask, read_label_task, write_label_batch
+from hexamem.agents.labelling.batches import read_task_of, write_task
+from hexamem.agents.labelling.task import LabelTask
 from hexamem.graphs.ingest_batches import BatchTakenError, advance, read_batch, waiting_steps
 from hexamem.graphs.ingest_state import (
     IngestContext,
@@ -266,7 +267,7 @@ class IngestNodes:
         context, parts = _context(), self._parts
         assert parts.single_call is not None
         step_ids = state["batch"]
-        read = read_label_task(parts.ledger, parts.embed, context.user, step_ids) if parts.embed is not None else None
+        task = read_task_of(parts.ledger, parts.embed, context.user, step_ids) if parts.embed is not None else None
         known = state.get("nearest_by_kind") or {}
         items = self._items(context, [item_id for ids in known.values() for item_id in ids])
         call = parts.single_call.prepare(
@@ -276,21 +277,23 @@ class IngestNodes:
                 kind: {item_id: items[item_id] for item_id in known.get(kind, ()) if item_id in items}
                 for kind in ITEM_KINDS
             },
-            read.task if read is not None else None,
+            task,
             context.budget,
             context.usage,
         )
-        return replace(call, carry=(call.carry, read))
+        return replace(call, carry=(call.carry, task))
 
     def single_finish(self, result: StructuredResult[Any]) -> dict[str, Any]:
         context, parts = _context(), self._parts
         assert parts.single_call is not None
-        carried, read = cast("tuple[Any, ReadTask | None]", result.carry)
+        carried, task = cast("tuple[Any, LabelTask | None]", result.carry)
         outcome = parts.single_call.finish(replace(result, carry=carried))
         degraded = list(outcome.degraded)
-        if outcome.labels is not None and read is not None:
-            why = write_label_batch(parts.ledger, context.user, read, outcome.labels, outcome.pages)
-            degraded += [f"{SINGLE}: {why}"] if why else []
+        made = outcome.labels
+        if made is not None and task is not None and (made.pages or any(one.tier == "model" for one in made.steps)):
+            with parts.ledger.write(context.user, create=False) as tx:
+                if not write_task(tx, task, made, indexed_elsewhere=not parts.ledger.embedded):
+                    degraded.append(f"{SINGLE}: labels were corrected meanwhile, so those of the model were left out")
         return self._managed(
             context, SINGLE, carried.batch, Proposals(proposals=outcome.proposals, degraded=tuple(degraded))
         )

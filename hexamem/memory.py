@@ -25,7 +25,7 @@ from hexamem.errors import ConfigError, EmbedderMismatchError, HexamemError
 from hexamem.files import MediaReader, MediaReaders
 from hexamem.ingesting import Ingesting, check_mode, resolve_mode
 from hexamem.intent.contract import Labeler
-from hexamem.intent.label_wording import LabelWording
+from hexamem.intent.label_names import LabelWording
 from hexamem.intent.query import QueryFilter
 from hexamem.memory_types.settings import check_settings
 from hexamem.memory_types.times import read_zone
@@ -458,10 +458,8 @@ class Memory(AsyncMemory):
                 self.labelling.drop(user)
             if self.projector.pages is not None:
                 self.projector.pages.drop(user)
-            self.model_tier.drop(user)
             self.searcher.drop(user)
             self.ingesting.drop(user)
-            self.paging.drop(user)
             self.researching.drop(user)
 
     def _notice(self, user: str | None, line: str) -> None:

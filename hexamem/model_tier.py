@@ -77,20 +77,18 @@ class ModelTier:
         model = models.of(_AGENT) if models else None
         if model is None or embed is None or settings.labels not in ("model", "uncertain"):
             return
-        from hexamem.agents.labelling.refining import LabelRefining, RefiningSettings
+        from hexamem.agents.labelling.refining import LabelRefining
 
         self.refining = LabelRefining(
             ledger,
             model,
             embed,
             notices,
-            RefiningSettings(
-                batch=settings.label_batch,
-                below=settings.label_below if settings.labels == "uncertain" else None,
-                wait=settings.label_wait,
-                tokens=settings.label_tokens,
-                method=settings.model_method,
-            ),
+            batch=settings.label_batch,
+            below=settings.label_below if settings.labels == "uncertain" else None,
+            wait=settings.label_wait,
+            tokens=settings.label_tokens,
+            method=settings.model_method,
             budget=self.budget,
         )
 
@@ -150,20 +148,10 @@ class ModelTier:
             budget=self.budget,
         )
 
-    def drop(self, user: str) -> None:
-        """Forget what is kept in memory of a user."""
-        if self.refining is not None:
-            self.refining.drop(user)
-
     def _run(self, job: JobContext) -> JobOutcome:
         assert self.refining is not None
         job.user.memory.paging.cut(job.user.name)  # the reply that labels steps speaks of their pages too
-        outcome = self.refining.run(
-            job.user.name,
-            job,
-            rest=bool(job.payload.get("rest")),
-            last=job.attempt >= self._settings.max_job_attempts,
-        )
+        outcome = self.refining.run(job.user.name, job, last=job.attempt >= self._settings.max_job_attempts)
         if outcome.status == "waits":
             return JobOutcome.defer(outcome.reason)
         if outcome.status == "failed":

@@ -41,6 +41,7 @@ class Paging:
         limits = PageLimits(
             steps=settings.page_steps, tokens=settings.page_tokens, gap=timedelta(hours=settings.page_gap)
         )
+        self.memorizer = Memorizer(memory.ledger, limits)
         self.folding: MemoFolding | None = None
         model = memory.model_tier.models.of("memorizer") if settings.memos == "model" else None
         if model is not None:
@@ -54,12 +55,7 @@ class Paging:
                 budget=memory.model_tier.budget,
             )
             memory.handlers.register(KIND, self._fold)
-        self.memorizer = Memorizer(
-            memory.ledger,
-            limits,
-            folded=self.folding.queue if self.folding is not None else None,
-            queued=memory._look if self.folding is not None else None,
-        )
+            self.memorizer = Memorizer(memory.ledger, limits, folded=self.folding.queue, queued=memory._look)
         self.index = PageIndex(
             memory.ledger,
             memory.vectors,
@@ -166,15 +162,10 @@ class Paging:
         if self._memory.settings.pages:
             self.index.catch_up(user)
 
-    def drop(self, user: str) -> None:
-        """Forget what is kept in memory of a user."""
-        if self.folding is not None:
-            self.folding.drop(user)
-
     def _fold(self, job: JobContext) -> JobOutcome:
         assert self.folding is not None
         last = job.attempt >= self._memory.settings.max_job_attempts
-        outcome = self.folding.run(job.user.name, job, last=last)
+        outcome = self.folding.run(job.user.name, job, job.payload["digest"], last=last)
         if outcome.status == "waits":
             return JobOutcome.defer(outcome.reason)
         return JobOutcome.retry(outcome.reason) if outcome.status == "failed" else JobOutcome.done()

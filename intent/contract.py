@@ -1,8 +1,8 @@
-"""What the parts of labelling give each other: the steps they see, the labels they make (STITCH, section 3).
+"""What labelers see and return, whoever labels: classifiers at once, or a chat model behind them (STITCH, section 3).
 
-Labelling knows no store. It gets steps in the order in which they were said, and gives back what is to be kept; the
-ledger's side of it is in ``stores/ledger/labels.py``. Labels never look ahead: the label of a step depends on steps
-that came before it, and only a *revision* (:attr:`LabelBatch.revised`) changes what an earlier step was given.
+A labeler gets steps in the order in which they were stored and returns a :class:`LabelBatch`; it knows no store. What
+reads steps from the ledger and writes batches is ``agents/labelling/batches.py``. Labels never look ahead: the label of
+a step depends on steps that came before it, and only a *revision* (:attr:`LabelBatch.revised`) changes an earlier one.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from hexamem.memory_types.labels import Label, Tier
 
-__all__ = ["RECENT", "Embed", "LabelBatch", "LabeledStep", "Labeler", "StepView", "Vectors"]
+__all__ = ["RECENT", "Embed", "LabelBatch", "LabeledStep", "Labeler", "PageTexts", "StepView", "Vectors"]
 
 Vectors = npt.NDArray[np.float32]
 Embed = Callable[[Sequence[str]], Vectors]
@@ -72,6 +72,13 @@ class LabeledStep:
     tier: Tier = "embedded"
 
 
+class PageTexts(NamedTuple):
+    """Header and memo of a page; "" leaves what there is."""
+
+    header: str
+    memo: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelBatch:
     """The outcome for one batch of steps.
@@ -80,17 +87,23 @@ class LabelBatch:
         steps: one a step, in the order given.
         labels: labels that are new or changed (a name, a parent, an alias, a gist), each as it is now.
         revised: earlier steps whose labels changed, as they are now.
+        pages: page id → texts of the pages in which the steps lie; models alone write these.
         degraded: what fell back, in plain words.
     """
 
     steps: tuple[LabeledStep, ...]
     labels: tuple[Label, ...] = ()
     revised: tuple[LabeledStep, ...] = ()
+    pages: Mapping[str, PageTexts] = field(default_factory=dict)
     degraded: tuple[str, ...] = ()
 
 
 class Labeler(Protocol):
-    """Labels the steps of one user, batch after batch; keeps what it needs to know between them."""
+    """Labels the steps of one user, batch after batch, and remembers what it needs to know between them.
+
+    One that reads questions too has a method ``query(text)``, which returns a
+    :class:`~hexamem.intent.query.QueryFilter`.
+    """
 
     def label(self, steps: Sequence[StepView]) -> LabelBatch:
         """Label steps that follow those labelled before, in order; several threads may be mixed."""

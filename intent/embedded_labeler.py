@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import chain, count
 
 import numpy as np
 
 from hexamem.intent.contract import RECENT, Embed, LabelBatch, LabeledStep, StepView
-from hexamem.intent.label_classifiers import LabelClassifiers, event_features, load_classifiers
+from hexamem.intent.label_classifiers import event_features, load_classifiers
 from hexamem.intent.label_names import label_id, refusal
 from hexamem.intent.query import QueryFilter, clear_scopes
 from hexamem.intent.scope_text import first_key
-from hexamem.intent.scope_tracker import Decision, ScopeTracker, ScopeWeights, load_scope_weights
+from hexamem.intent.scope_tracker import Decision, ScopeTracker, load_scope_weights
 from hexamem.memory_types.labels import Label, LabelKind
 from hexamem.models.sentences import split_sentences
 
@@ -32,24 +33,15 @@ class EmbeddedLabeler:
         user: whose steps these are.
         embed: makes the vectors of questions; the same as those of the steps.
         weights: which of the weights that ship, by the name of the embedder whose vectors they are for.
-        scope_weights, classifiers: in place of those that ship.
     """
 
-    def __init__(
-        self,
-        user: str,
-        embed: Embed,
-        weights: str = "bundled",
-        *,
-        scope_weights: ScopeWeights | None = None,
-        classifiers: LabelClassifiers | None = None,
-    ) -> None:
+    def __init__(self, user: str, embed: Embed, weights: str = "bundled") -> None:
         self.user, self._embed = user, embed
-        self._weights = scope_weights or load_scope_weights(weights)
-        self._classifiers = classifiers or load_classifiers(weights)
+        self._weights = load_scope_weights(weights)
+        self._classifiers = load_classifiers(weights)
         self._tracker = ScopeTracker(self._weights)
         self._labels: dict[str, Label] = {}
-        self._names: set[str] = set()
+        self._names: set[str] = set()  # of scopes that lie under no other, folded
         self._changed: dict[str, None] = {}
         self._opened: dict[str, str] = {}  # step → the scope that it opened
         self._waiting: dict[str, LabeledStep] = {}  # provisional steps, by id
@@ -121,7 +113,8 @@ class EmbeddedLabeler:
             name = scope_name(step.text)
             if refusal(name, _NAME_CHARACTERS) is not None:
                 name = "Scope"
-            free = next(one for one in _numbered(name) if one.casefold() not in self._names)
+            numbered = (f"{name} ({number})" for number in count(2))
+            free = next(one for one in chain([name], numbered) if one.casefold() not in self._names)
             own = self._opened[step.id] = label_id(self.user, "scope", free)
             self._put(Label(id=own, user=self.user, kind="scope", name=free, gist=opening_sentence(step.text)))
         return own
@@ -174,7 +167,7 @@ class EmbeddedLabeler:
             recent: scope id → its latest labelled steps, oldest first, at most :data:`RECENT` each.
         """
         self._labels = {label.id: label for label in labels}
-        self._names = {label.name.casefold() for label in labels if label.kind == "scope"}
+        self._names = {label.name.casefold() for label in labels if label.kind == "scope" and not label.parent_id}
         for store in (self._changed, self._opened, self._waiting, self._previous):
             store.clear()
         steps = sorted(
@@ -213,11 +206,3 @@ def opening_sentence(text: str) -> str:
     spans = split_sentences(sample)
     sentence = " ".join(sample[slice(*spans[0])].split()) if spans else ""
     return sentence if len(sentence) <= _GIST_CHARACTERS else sentence[: _GIST_CHARACTERS - 1].rstrip() + "…"
-
-
-def _numbered(name: str) -> Iterable[str]:
-    yield name
-    number = 2
-    while True:
-        yield f"{name} ({number})"
-        number += 1

@@ -1,15 +1,20 @@
-"""Names of labels: how they are compared, which do, and the ids that follow from them."""
+"""Names of labels: the types that every vocabulary begins with, how names are compared, which do, and the ids that follow."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import unicodedata
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Literal
 
+from hexamem.intent.scope_text import explicit_keys, words_of
 from hexamem.memory_types.labels import LabelKind
 
-__all__ = ["fold_name", "label_id", "refusal"]
-
+__all__ = ["LabelWording", "fold_name", "label_id", "label_types", "refusal", "type_synonyms"]
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NOT_WORD = re.compile(r"[\W_]+")
@@ -56,3 +61,41 @@ def refusal(name: object, limit: int) -> str | None:
     if not any(character.isalnum() for character in name):
         return f"label {shown} holds no letter or digit; give words"
     return None
+
+
+@cache
+def label_types(kind: Literal["event", "entity"]) -> Mapping[str, tuple[str, ...]]:
+    """Name of each type → other words for it, in lower case."""
+    stored = json.loads((Path(__file__).parent / "label_types.json").read_text(encoding="utf-8"))
+    return {name: tuple(words) for name, words in stored["events" if kind == "event" else "entities"].items()}
+
+
+@cache
+def type_synonyms(kind: Literal["event", "entity"]) -> Mapping[str, str]:
+    """Each word in lower case, a type's own name too → the name of the type; of two types the first has it."""
+    names = {name.casefold(): name for name in label_types(kind)}
+    return {word: name for name, words in reversed(list(label_types(kind).items())) for word in words} | names
+
+
+class LabelWording:
+    """Implements ``Wording`` of ``stores/ledger/wording.py``."""
+
+    def telling(self, text: str) -> frozenset[str]:
+        """The words of a text, in a form in which they can be compared."""
+        found: set[str] = set()
+        for start in range(0, len(text), 2_000):
+            found |= words_of(text[start : start + 2_000], most=2_000)
+        return frozenset(found)
+
+    def of_name(self, kind: LabelKind, name: str) -> frozenset[str]:
+        """The words of a label's name that come from steps: none of a type that ships, none of "Day 2"."""
+        if explicit_keys(name) == (name.casefold(),) and name.casefold().startswith("day "):
+            return frozenset()
+        words = self.telling(name)
+        return words if kind == "scope" else words - _type_words()
+
+
+@cache
+def _type_words() -> frozenset[str]:
+    names = [*label_types("event"), *label_types("entity")]
+    return frozenset(word for name in names for word in words_of(name))

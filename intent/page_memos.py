@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
-from hexamem.intent.page_sentences import CJK, clipped, size_of
 from hexamem.memory_types.local_time import in_zone
-from hexamem.models.sentences import split_sentences
+from hexamem.models.sentences import CJK, clipped, size_of, split_sentences
 
 __all__ = ["DIGEST_WORDS", "MEMO_WORDS", "SaidStep", "digest_text", "page_header", "page_memo"]
 

@@ -97,19 +97,6 @@ class _Thread:
 
 
 @dataclass(frozen=True, slots=True)
-class _Keyed:
-    scope_id: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Undo:
-    step: StepView
-    scope_id: str
-    scope: Scope | None
-    thread: _Thread | None
-
-
-@dataclass(frozen=True, slots=True)
 class Candidates:
     """The scopes a step may belong to, and a row of features for each; the last row is a new scope.
 
@@ -205,54 +192,50 @@ class ScopeTracker:
             waiting = self._waiting.setdefault(step.thread_id, deque())
             waiting.append(step)
             if len(waiting) > AHEAD:
-                settled.append(self._take(waiting.popleft(), tuple(waiting), open_scope)[0])
+                settled.append(self._decided(waiting.popleft(), tuple(waiting), open_scope))
+                self.place(settled[-1].step, settled[-1].scope_id)
         provisional: list[Decision] = []
         for thread_id in dict.fromkeys(step.thread_id for step in steps):
-            waiting = self._waiting[thread_id]
-            undo: list[_Undo] = []
-            for place, step in enumerate(waiting):
-                decision, before = self._take(step, tuple(waiting)[place + 1 :], open_scope)
-                provisional.append(replace(decision, settled=False))
-                undo.append(before)
-            for before in reversed(undo):
-                self._undo(before)
+            left = tuple(self._waiting[thread_id])
+            for place, step in enumerate(left):
+                provisional.append(replace(self._decided(step, left[place + 1 :], open_scope), settled=False))
         return [*settled, *provisional]
 
-    def _take(
+    def _decided(
         self, step: StepView, following: Sequence[StepView], open_scope: Callable[[StepView], str]
-    ) -> tuple[Decision, _Undo]:
+    ) -> Decision:
         scope_id, confidence = self.decide(step, following)
         scope_id = scope_id or open_scope(step)
         thread = self._threads.get(step.thread_id)
         turned = thread is not None and thread.current != scope_id
-        return Decision(step, scope_id, confidence, True, turned), self.place(step, scope_id)
+        return Decision(step, scope_id, confidence, True, turned)
 
     def decide(self, step: StepView, following: Sequence[StepView] = ()) -> tuple[str | None, float]:
         """The scope that a step belongs to, None for a new one; and how sure that is, 0 to 1."""
         candidates = self.candidates(step, following)
         if not candidates.ids:
             return None, 1.0
-        keyed = self._by_key(step)
-        if keyed is not None:
-            return keyed.scope_id, 1.0
+        keyed, scope_id = self._by_key(step)
+        if keyed:
+            return scope_id, 1.0
         scores = (self._weights or load_scope_weights("bundled")).scores(candidates.rows)
         best = int(np.argmax(scores))
         odds = np.exp(scores - scores[best])
         return (candidates.ids[best] if best < len(candidates.ids) else None), float(1 / odds.sum())
 
-    def _by_key(self, step: StepView) -> _Keyed | None:
-        """Where the only explicit key of a user's step puts it: into the scope that the key opened, or into a new one if
-        the key is new and the current scope was opened by another."""
+    def _by_key(self, step: StepView) -> tuple[bool, str | None]:
+        """Whether the only explicit key of a user's step decides its scope, and which: the one that the key opened, or
+        a new one (None) if the key is new and the current scope was opened by another."""
         keys = explicit_keys(step.text)
         thread = self._threads.get(step.thread_id)
         if len(keys) != 1 or thread is None or step.role != "user":
-            return None
+            return False, None
         for scope in self.scopes.values():
             if keys[0] in scope.opened_by:
-                return _Keyed(scope.id)
+                return True, scope.id
         current = self.scopes.get(thread.current)
         new = not any(scope.keys[keys[0]] for scope in self.scopes.values())
-        return _Keyed(None) if new and current is not None and current.opened_by else None
+        return bool(new and current is not None and current.opened_by), None
 
     def candidates(self, step: StepView, following: Sequence[StepView] = ()) -> Candidates:
         """The open scopes, latest first, with the features of the step for each of them and for a new scope.
@@ -344,11 +327,10 @@ class ScopeTracker:
 
     # ------------------------------------------------------------------ keeping
 
-    def place(self, step: StepView, scope_id: str) -> _Undo:
-        """Take a step into a scope, which is opened where it is not known; returns what takes it out again."""
+    def place(self, step: StepView, scope_id: str) -> None:
+        """Take a step into a scope, which is opened where it is not known."""
         keys, words = explicit_keys(step.text), words_of(step.text)
         scope, thread = self.scopes.get(scope_id), self._threads.get(step.thread_id)
-        undo = _Undo(step, scope_id, scope, thread)
         self._steps += 1
         if scope is None:
             scope = Scope(scope_id, np.zeros_like(step.vector), step.vector, opened_by=frozenset(keys))
@@ -379,24 +361,6 @@ class ScopeTracker:
             run=thread.run + 1 if thread is not None and same else 1,
             steps=1 if thread is None else thread.steps + 1,
         )
-        return undo
-
-    def _undo(self, undo: _Undo) -> None:
-        """Take the step out again that was placed last."""
-        step = undo.step
-        self._steps -= 1
-        self._word_steps.subtract(words_of(step.text))
-        self._total = self._total - step.vector if self._total is not None else None
-        if undo.scope is None:
-            del self.scopes[undo.scope_id]
-        else:
-            self.scopes[undo.scope_id] = undo.scope
-            _subtract(undo.scope.keys, explicit_keys(step.text))
-            _subtract(undo.scope.words, words_of(step.text))
-        if undo.thread is None:
-            del self._threads[step.thread_id]
-        else:
-            self._threads[step.thread_id] = undo.thread
 
     def similar(self, vector: Vectors, text: str) -> dict[str, float]:
         """How near a text is to each scope: cosine to the centroid with what all steps share removed, and its words."""
@@ -424,13 +388,6 @@ class ScopeTracker:
 
 def _unit(vector: npt.NDArray[np.floating[Any]]) -> Vectors:
     return np.asarray(vector / max(float(np.linalg.norm(vector)), 1e-9), np.float32)
-
-
-def _subtract(counter: Counter[str], names: Iterable[str]) -> None:
-    for name in names:
-        counter[name] -= 1
-        if not counter[name]:
-            del counter[name]
 
 
 def _likeness(

@@ -21,11 +21,7 @@ LONGEST_NAME = 60
 """Characters of a label's name."""
 SAME_NAME = 0.9
 """Cosine of two names from which a proposed name is taken for an existing label."""
-_MOST_LABELS, _MOST_NEW, _MOST_PROPOSED = (
-    200,
-    20,
-    8,
-)  # labels in use; new ones in a batch; names that are read of a step
+_MOST_LABELS, _MOST_NEW, _MOST_PROPOSED = 200, 20, 8  # labels in use; new ones in a batch; names read of a step
 _LEAST_COSINE = 0.3  # of a wider label to be the parent of a new one
 
 
@@ -62,11 +58,11 @@ class Vocabulary:
 
     def get(self, label: str) -> Label | None:
         """The label that an id stands for, aliases followed; None where it is not known."""
-        found, seen = self._labels.get(label), {label}
-        while found is not None and found.alias_of in self._labels and found.alias_of not in seen:
-            seen.add(found.alias_of)
-            found = self._labels[found.alias_of]
-        return found
+        known, seen = self._labels.get(label), {label}
+        while known is not None and known.alias_of in self._labels and known.alias_of not in seen:
+            seen.add(known.alias_of)
+            known = self._labels[known.alias_of]
+        return known
 
     def find(self, name: str) -> Label | None:
         """The label with this name, or with an alias or a first name like it; case, plural and ``_`` are folded."""
@@ -91,14 +87,11 @@ class Vocabulary:
 
     def coarse(self, label: str) -> str | None:
         """The id of the widest label above an id (itself where it has no parent); None where it is not known."""
-        found, seen = self.get(label), set[str]()
-        while found is not None and found.parent_id and found.id not in seen:
-            seen.add(found.id)
-            above = self.get(found.parent_id)
-            if above is None:
-                break
-            found = above
-        return None if found is None else found.id
+        widest, seen = self.get(label), set[str]()
+        while widest is not None and widest.id not in seen and (above := self.get(widest.parent_id or "")) is not None:
+            seen.add(widest.id)
+            widest = above
+        return None if widest is None else widest.id
 
     def vectors(self, names: Sequence[str]) -> Vectors:
         """The embeddings of names, ``(n, d)``; kept for the next time."""

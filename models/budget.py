@@ -21,10 +21,12 @@ class BudgetRefusal:
     Attributes:
         limit: which limit stands against it.
         reason: the same in words, for ``degraded``.
+        own: whether it is a limit of the budget that was asked, not of one of its ancestors.
     """
 
     limit: Literal["calls", "tokens", "seconds"]
     reason: str
+    own: bool = True
 
 
 class Budget:
@@ -117,14 +119,20 @@ class Budget:
     def _refusal(self, tokens: int) -> BudgetRefusal | None:
         for one in self._line():
             if one.calls is not None and one._spent.calls + one._reserved_calls + 1 > one.calls:
-                return BudgetRefusal(limit="calls", reason=f"the budget of {one.calls:,} model calls is used up")
+                return BudgetRefusal(
+                    limit="calls", reason=f"the budget of {one.calls:,} model calls is used up", own=one is self
+                )
             if one.tokens is not None:
                 left = one.tokens - one._spent.tokens - one._reserved_tokens
                 if tokens > left:
                     reason = f"the call needs about {tokens:,} tokens and {max(0, left):,} of {one.tokens:,} are left"
-                    return BudgetRefusal(limit="tokens", reason=f"{reason} in the budget")
+                    return BudgetRefusal(limit="tokens", reason=f"{reason} in the budget", own=one is self)
             if one.seconds is not None and self._clock() - one._start >= one.seconds:
-                return BudgetRefusal(limit="seconds", reason=f"the time budget of {one.seconds:g} seconds is used up")
+                return BudgetRefusal(
+                    limit="seconds",
+                    reason=f"the time budget of {one.seconds:g} seconds is used up",
+                    own=one is self,
+                )
         return None
 
     def _tokens_left(self) -> int | None:

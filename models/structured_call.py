@@ -88,6 +88,7 @@ class StructuredResult(Generic[T]):
         usage: what the call cost, repair turn and retries included.
         repaired: whether the value comes from the repair turn.
         carry: what ``CallInput.carry`` held.
+        refusal: the budget's, where the last request was not made for it.
     """
 
     value: T | None
@@ -95,6 +96,7 @@ class StructuredResult(Generic[T]):
     usage: Usage = field(default_factory=Usage)
     repaired: bool = False
     carry: object = None
+    refusal: BudgetRefusal | None = None
 
 
 @dataclass(frozen=True)
@@ -219,11 +221,12 @@ class StructuredCall(Runnable[CallInput, StructuredResult[T]], Generic[T]):
         call = self._complete(given)
         messages = self._messages(call.messages)
         config = merge_configs(ensure_config(config), {"tags": [_NO_STREAM]})
-        spent, last, reason = Usage(), Reply(text=""), ""
+        spent, last, reason, refusal = Usage(), Reply(text=""), "", None
         for repaired in (False, True):
             outcome, cost = yield from self._ask(messages, call, config)
             spent += cost
             if isinstance(outcome, Failure | BudgetRefusal) and not getattr(outcome, "unreadable", False):
+                refusal = outcome if isinstance(outcome, BudgetRefusal) else None
                 told = outcome.reason if isinstance(outcome, BudgetRefusal) else outcome.said
                 reason = f"{told}; the reply before it did not fit ({reason})" if repaired else told
                 break
@@ -239,7 +242,7 @@ class StructuredCall(Runnable[CallInput, StructuredResult[T]], Generic[T]):
                 reason = f"the reply did not fit, nor did its repair: {reason}"
             else:
                 messages = [*messages, *self._repair(last, problems)]
-        return self._without_value(reason, last, call, spent)
+        return replace(self._without_value(reason, last, call, spent), refusal=refusal)
 
     def _complete(self, given: CallInput | Messages) -> CallInput:
         if not isinstance(given, CallInput):

@@ -13,8 +13,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
-from hexamem.intent.page_sentences import SPLIT, size_of
 from hexamem.memory_types import MemoryItem
+from hexamem.models.sentences import SPLIT, size_of
 from hexamem.stores.documents import searchable
 from hexamem.stores.embedders import Embedder
 from hexamem.stores.embedders.token_bags import TokenBag

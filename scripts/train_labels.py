@@ -25,7 +25,7 @@ from sklearn.metrics import adjusted_mutual_info_score
 
 from hexamem.evals.trajectories import FOLDS, Trajectory, fold, load_trajectories, read_trajectory
 from hexamem.intent.label_classifiers import LabelClassifiers, event_features, load_classifiers
-from hexamem.intent.label_types import label_types, type_synonyms
+from hexamem.intent.label_names import label_types, type_synonyms
 from hexamem.models.encoder import open_encoder
 from hexamem.stores.embedders import open_embedder
 

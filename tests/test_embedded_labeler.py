@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from hexamem.intent import EmbeddedLabeler, LabelBatch, LabeledStep, StepView
 from hexamem.intent.embedded_labeler import scope_name
 from hexamem.intent.label_classifiers import load_classifiers
-from hexamem.intent.label_types import label_types
-from hexamem.intent.label_wording import LabelWording
+from hexamem.intent.label_names import LabelWording, label_types
 from hexamem.intent.scope_text import explicit_keys
 from hexamem.intent.scope_tracker import COLUMNS, load_scope_weights
 from hexamem.models.encoder import open_encoder

@@ -321,7 +321,7 @@ def test_a_labeler_is_restored_after_labels_were_changed_by_others(
 
 def test_no_more_labelers_are_kept_than_allowed(memory: Memory, labelers: Labelers) -> None:
     memory.labelling = memory.projector.labelling = IntentLabeling(
-        memory.ledger, labelers, open_encoder().vectors, memory._notice, kept_users=2
+        memory.ledger, labelers, open_encoder().vectors, memory._notice, cached_users=2
     )
     for user in ("a", "b", "c", "c", "a"):
         say(memory.user(user), "hello")

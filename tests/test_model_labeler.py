@@ -494,7 +494,7 @@ def test_a_step_that_the_model_never_answers_is_passed_over_at_the_last_attempt(
         job = SimpleNamespace(
             attempt=number, write=lambda: user.memory.ledger.write(user.name, create=False), complete=lambda tx: None
         )
-        return refining.run(user.name, job, rest=True, last=last).status
+        return refining.run(user.name, job, last=last).status
 
     assert [attempt(number, number == 5) for number in range(1, 6)] == ["failed"] * 5
     assert [len(numbers_in(request)) for request in helper.requests] == [12, 12, 6, 3, 1]

@@ -406,7 +406,7 @@ def test_one_call_proposes_for_all_kinds_and_the_rules_do_what_cannot_be_used(sc
     orders = (Instruction(kind="core"), Instruction(kind="semantic"))
     outcome = single.finish(single.call.invoke(single.prepare(batch_of(*lines), orders, {})))
     assert [one.kind for one in outcome.proposals] == ["core", "episodic", "semantic"]
-    assert (outcome.pages, outcome.degraded) == ({}, ())
+    assert (outcome.labels, outcome.degraded) == (None, ())
     good = answer(server.requests[0]).content
     server.follow([Reply(content={**good, "semantic": [{**GOOD, "quote": "never said"}]})])  # type: ignore[dict-item]
     outcome = single.finish(single.call.invoke(single.prepare(batch_of(*lines), orders, {})))

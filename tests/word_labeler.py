@@ -95,12 +95,9 @@ class WordLabeler:
         if kind == "event" and word in _EVENTS:
             parent = self._named("event", _EVENTS[word])
         *above, name = word.replace("_", " ").split("/") if kind == "scope" else [word]
-        path = ""
         for one in above:
-            path += one
-            parent = self._find(kind, path, parent)
-            path += " / "
-        return self._find(kind, path + name, parent)
+            parent = self._find(kind, one, parent)
+        return self._find(kind, name, parent)
 
     def _find(self, kind: str, name: str, parent: str | None) -> str:
         for one in self.labels.values():

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from hexamem.agents.labelling.reading import AGENT
 from hexamem.agents.labelling.schemas import QueryLabels
 from hexamem.agents.labelling.task import abridged
 from hexamem.errors import HexamemError
-from hexamem.intent.label_names import fold_name
-from hexamem.intent.label_types import type_synonyms
+from hexamem.intent.label_names import fold_name, type_synonyms
 from hexamem.intent.query import QueryFilter
+from hexamem.memory_types.labels import LabelKind
 from hexamem.models import Budget, CallInput, StructuredCall, UsageMeter
 from hexamem.prompts import load_prompt
 from hexamem.stores.ledger import Ledger
@@ -22,7 +23,7 @@ from hexamem.stores.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from hexamem.models import Method, RetryPolicy
+    from hexamem.models import Method
 
 __all__ = ["ModelQueryLabeler"]
 
@@ -40,7 +41,6 @@ class ModelQueryLabeler:
         notices: receives the user and one clear line where the classifiers had to do.
         method: how the reply's form is asked for.
         budget: what may be spent.
-        retries: what to do about failures of requests.
     """
 
     def __init__(
@@ -49,13 +49,12 @@ class ModelQueryLabeler:
         model: BaseChatModel,
         notices: Callable[[str, str], None],
         *,
-        method: Method = "json_schema",
-        budget: Budget | None = None,
-        retries: RetryPolicy | None = None,
+        method: Method,
+        budget: Budget,
     ) -> None:
         self._ledger, self._notices, self._budget = ledger, notices, budget
         self._prompt = load_prompt("query_intent")
-        self._call = StructuredCall(model, QueryLabels, agent="intent_labeler", method=method, retries=retries)
+        self._call = StructuredCall(model, QueryLabels, agent=AGENT, method=method)
 
     def query(self, user: str, text: str, embedded: QueryFilter) -> QueryFilter:
         """The labels that a question names, by one call; those of the classifiers where it brings nothing.
@@ -63,26 +62,32 @@ class ModelQueryLabeler:
         Args:
             user: whose labels.
             text: the question.
-            embedded: what stands if the model does not answer, or there is nothing to choose from.
+            embedded: what is returned if the model does not answer, or there is nothing to choose from.
         """
-        vocabulary, used, scopes = self._known(user)
+        with self._ledger.read(user) as tx:
+            end = latest_seq(tx) + 1 if tx.user_id else 0
+            vocabulary = Vocabulary(read_labels(tx) if end else ())
+            used = vocabulary.with_wider(labels_before(tx, end)) if end else set()
+            scopes = vocabulary.with_wider(scope.label_id for scope in open_scopes(tx, end, _SCOPES)) if end else set()
         if not used:
             return embedded
-        handles = {f"S{number}": label_id for number, label_id in enumerate(scopes, 1)}
-        events, entities = (_names(vocabulary, used, kind) for kind in ("event", "entity"))
+
+        def names(kind: LabelKind) -> dict[str, str]:
+            labels = [vocabulary.label(label_id) for label_id in vocabulary.by_id]
+            in_use = {label.name: label.id for label in labels if label.kind == kind and label.id in used}
+            return dict(list(in_use.items())[:_TYPES])
+
+        listed = sorted((label_id for label_id in scopes if label_id in vocabulary.by_id), key=vocabulary.path)
+        handles = {f"S{number}": label_id for number, label_id in enumerate(listed, 1)}
+        events, entities = names("event"), names("entity")
         usage = UsageMeter("query_intent")
-        result = self._call.invoke(
-            CallInput(
-                messages=self._prompt.render(
-                    scopes="\n".join(_line(vocabulary, handle, one) for handle, one in handles.items()) or "none",
-                    event_types=", ".join(events) or "none",
-                    entity_types=", ".join(entities) or "none",
-                    question=text[:_QUESTION],
-                ),
-                budget=self._budget,
-                usage=usage,
-            )
+        messages = self._prompt.render(
+            scopes="\n".join(_line(vocabulary, handle, label_id) for handle, label_id in handles.items()) or "none",
+            event_types=", ".join(events) or "none",
+            entity_types=", ".join(entities) or "none",
+            question=text[:_QUESTION],
         )
+        result = self._call.invoke(CallInput(messages=messages, budget=self._budget, usage=usage))
         try:
             keep_usage(self._ledger, user, usage.drain())
         except HexamemError as error:  # the answer is right all the same
@@ -91,25 +96,12 @@ class ModelQueryLabeler:
             for line in result.degraded:
                 self._notices(user, f"the labels of a question of user {user!r} were read by the classifiers: {line}")
             return embedded
-        return _filter(vocabulary, result.value, handles, events, entities)
-
-    def _known(self, user: str) -> tuple[Vocabulary, set[str], list[str]]:
-        """The labels, the ids of those that steps carry with the wider ones, and the scopes to be listed, by path."""
-        with self._ledger.read(user) as tx:
-            if not tx.user_id:
-                return Vocabulary(()), set(), []
-            end = latest_seq(tx) + 1
-            vocabulary, carried = Vocabulary(read_labels(tx)), labels_before(tx, end)
-            scopes = vocabulary.with_wider(one.label_id for one in open_scopes(tx, end, _SCOPES))
-        listed = sorted((one for one in scopes if one in vocabulary.by_id), key=vocabulary.path)
-        return vocabulary, vocabulary.with_wider(carried), listed
-
-
-def _names(vocabulary: Vocabulary, used: Collection[str], kind: str) -> dict[str, str]:
-    """Name → id of the labels of a kind that are in use, wide ones too."""
-    labels = (vocabulary.label(label_id) for label_id in vocabulary.by_id)
-    found = {one.name: one.id for one in labels if one.kind == kind and one.id in used}
-    return dict(list(found.items())[:_TYPES])
+        return _filter(
+            vocabulary,
+            _chosen_scopes(vocabulary, result.value.scopes, handles),
+            _chosen_types(result.value.events, events),
+            _chosen_types(result.value.entities, entities),
+        )
 
 
 def _line(vocabulary: Vocabulary, handle: str, label_id: str) -> str:
@@ -117,39 +109,39 @@ def _line(vocabulary: Vocabulary, handle: str, label_id: str) -> str:
     return f"{handle} {abridged(vocabulary.path(label_id), 120)}{': ' + abridged(gist, 200) if gist else ''}"
 
 
-def _filter(
-    vocabulary: Vocabulary,
-    reply: QueryLabels,
-    handles: dict[str, str],
-    events: dict[str, str],
-    entities: dict[str, str],
-) -> QueryFilter:
-    paths = {fold_name(vocabulary.path(one)): one for one in handles.values()}
-    given = (one.strip() for one in reply.scopes[:_MOST_SCOPES])
-    found = (handles.get(one.split(" ")[0]) or paths.get(fold_name(one)) for one in given if one)
-    named = list(dict.fromkeys(one for one in found if one is not None))
-    scopes = dict.fromkeys(named, 1.0)
-    for meant in named:
-        for below in vocabulary.covering(meant):
-            own = vocabulary.canonical(below)
-            scopes[own] = max(scopes.get(own, 0.0), _BELOW)
-        for above in vocabulary.above(meant):
-            scopes.setdefault(above, _ABOVE)
-    chosen = _chosen(reply.events, events)
-    acts = dict.fromkeys(chosen, 1.0)
-    for above in (one for meant in chosen for one in vocabulary.above(meant)):
-        acts.setdefault(above, _COARSE)
-    kinds = dict.fromkeys(_chosen(reply.entities, entities), 1.0)
-    notes = [f"the model names {', '.join(map(vocabulary.path, named[:4]))}"] if named else []
-    notes += [f"{len(acts)} event types"] if acts else []
-    notes += [f"{len(kinds)} entity types"] if kinds else []
-    return QueryFilter(scopes=scopes, events=acts, entities=kinds, note="; ".join(notes))
+def _chosen_scopes(vocabulary: Vocabulary, names: Sequence[str], handles: dict[str, str]) -> list[str]:
+    """The ids of the listed scopes that a reply names by handle or path."""
+    paths = {fold_name(vocabulary.path(label_id)): label_id for label_id in handles.values()}
+    given = [name.strip() for name in names[:_MOST_SCOPES] if name.strip()]
+    meant = (handles.get(name.split(" ")[0]) or paths.get(fold_name(name)) for name in given)
+    return list(dict.fromkeys(label_id for label_id in meant if label_id is not None))
 
 
-def _chosen(names: Sequence[str], known: dict[str, str]) -> list[str]:
+def _chosen_types(names: Sequence[str], known: dict[str, str]) -> list[str]:
     """The ids of names that there are; others are dropped, since a wrong filter hides the answer."""
     folded = {fold_name(name): label_id for name, label_id in known.items()}
     coarse = {fold_name(act): fold_name(name) for act, name in type_synonyms("event").items()}
-    wanted = [fold_name(one) for one in names[: 2 * _MOST_TYPES] if one.strip() and len(one) <= 80]
-    found = (folded.get(name) or folded.get(coarse.get(name, "")) for name in wanted)
-    return list(dict.fromkeys(one for one in found if one is not None))[:_MOST_TYPES]
+    wanted = [fold_name(name) for name in names[: 2 * _MOST_TYPES] if name.strip() and len(name) <= 80]
+    meant = (folded.get(name) or folded.get(coarse.get(name, "")) for name in wanted)
+    return list(dict.fromkeys(label_id for label_id in meant if label_id is not None))[:_MOST_TYPES]
+
+
+def _filter(
+    vocabulary: Vocabulary, scopes: Sequence[str], events: Sequence[str], entities: Sequence[str]
+) -> QueryFilter:
+    """The weights of the labels that are meant, and of those above and below them."""
+    scope_weights = dict.fromkeys(scopes, 1.0)
+    for meant in scopes:
+        for below in map(vocabulary.canonical, vocabulary.covering(meant)):
+            scope_weights[below] = max(scope_weights.get(below, 0.0), _BELOW)
+        for above in vocabulary.above(meant):
+            scope_weights.setdefault(above, _ABOVE)
+    event_weights = dict.fromkeys(events, 1.0)
+    for above in (above for meant in events for above in vocabulary.above(meant)):
+        event_weights.setdefault(above, _COARSE)
+    notes = [f"the model names {', '.join(map(vocabulary.path, scopes[:4]))}"] if scopes else []
+    notes += [f"{len(event_weights)} event types"] if events else []
+    notes += [f"{len(entities)} entity types"] if entities else []
+    return QueryFilter(
+        scopes=scope_weights, events=event_weights, entities=dict.fromkeys(entities, 1.0), note="; ".join(notes)
+    )

@@ -1,10 +1,11 @@
-"""One batch in the words of a prompt, and what of a model's reply to it may be kept.
+"""One batch in the words of a prompt, and what of a model's reply to it may be stored.
 
-What cannot be kept of a step keeps the labels it had, step by step and part by part: a batch is never lost.
+What cannot be used of a step leaves the labels it had, step by step and part by part: a batch is never lost.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
@@ -21,15 +22,15 @@ from hexamem.agents.labelling.checks import (
 from hexamem.agents.labelling.schemas import MOST_ENTITIES, MOST_EVENTS, BatchLabels, StepLabels
 from hexamem.agents.labelling.scopes import ScopeBoard
 from hexamem.agents.labelling.task import CUT, LabelTask, shown_earlier, shown_scopes, shown_steps
-from hexamem.agents.page_texts import PageTexts, kept_notes, shown_pages
+from hexamem.agents.page_texts import checked_notes, shown_pages
 from hexamem.intent.contract import Embed, LabelBatch, LabeledStep
-from hexamem.intent.label_types import label_types, type_synonyms
+from hexamem.intent.label_names import label_types, type_synonyms
 from hexamem.intent.vocabulary import Vocabulary
 from hexamem.memory_types.labels import Label
 from hexamem.memory_types.local_time import in_zone
 from hexamem.prompts import Prompt
 
-__all__ = ["AGENT", "SURE", "LabelReading", "event_inventory"]
+__all__ = ["AGENT", "SURE", "LabelReading"]
 
 AGENT = "intent_labeler"
 SURE = 0.9
@@ -42,215 +43,191 @@ _ACTS = frozenset(word.split()[0] for word in type_synonyms("event"))
 
 
 class LabelReading:
-    """One task: its prompt, the check of the reply, and what is kept of it.
+    """One task: what a prompt shows of it, the check of the reply, and the labels that come of the reply.
 
     Args:
         user: whose steps these are.
         task: the steps with what was known before them.
         embed: makes the vectors of label names.
         prompt: the template.
+        agent: who asks, for ``degraded``.
     """
 
-    def __init__(self, user: str, task: LabelTask, embed: Embed, prompt: Prompt) -> None:
-        self.task, self.prompt = task, prompt
+    def __init__(self, user: str, task: LabelTask, embed: Embed, prompt: Prompt, agent: str = AGENT) -> None:
+        self.task, self.prompt, self.agent = task, prompt, agent
         self.board = ScopeBoard(user, task)
         self.events = Vocabulary(user, "event", embed, types=label_types("event"), synonyms=type_synonyms("event"))
         self.entities = Vocabulary(user, "entity", embed, types=label_types("entity"), synonyms=type_synonyms("entity"))
-        for vocabulary in (self.events, self.entities):
-            vocabulary.restore(task.labels)
-        self.known = Wording(
-            [one.step.text for one in task.window]
-            + [one.resolved_text for one in task.window]
-            + [one.step.speaker for one in task.window]
-            + [in_zone(one.step.occurred_at, task.zone).strftime("%Y %m %d %-d %-m %B %A %H:%M") for one in task.window]
-            + [name for label_id, name in self.board.names.items() if label_id in self.board.handles]
-            + list(self.board.gists.values())
-        )
+        self.events.restore(task.labels)
+        self.entities.restore(task.labels)
+        self.known = Wording([*map(self.board.path, self.board.handles), *self.board.gists.values()])
+        for shown in task.window:
+            at = in_zone(shown.step.occurred_at, task.zone).strftime("%Y %m %d %-d %-m %B %A %H:%M")
+            for text in (shown.step.text, shown.resolved_text, shown.step.speaker, at):
+                self.known.add(text)
         self.loose = deepcopy(self.known)
         self.loose.numbers.update(map(str, range(13)))  # "two nights" may become "2 nights"
         self.board.scripts = self.known.scripts
 
     # ------------------------------------------------------------------ asking
 
+    def inputs(self) -> dict[str, str]:
+        """What every prompt shows of the task, by the names of its inputs; the steps apart."""
+        numbers = {labeled.step.id: number for number, labeled in enumerate(self.task.batch, 1)}
+        entities = [label.name for label in self.entities.live() if label.id in self.task.used]
+        return {
+            "scopes": shown_scopes(self.board),
+            "event_types": self._event_types(),
+            "entity_types": ", ".join(list(dict.fromkeys([*entities, *label_types("entity")]))[:_ENTITIES_SHOWN]),
+            "earlier": shown_earlier(self.task, self.board),
+            "pages": shown_pages(self.task.pages, numbers),
+        }
+
     def messages(self) -> list[tuple[str, str]]:
         """The prompt, as pairs of role and text."""
-        return self.prompt.render(
-            scopes=shown_scopes(self.board),
-            event_types=event_inventory(self.events, self.task.used),
-            entity_types=self.entity_inventory(),
-            earlier=shown_earlier(self.task, self.board),
-            pages=self.pages(),
-            steps=shown_steps(self.task, self.board, self.candidates()),
-        )
-
-    def pages(self) -> str:
-        """The pages of the batch, as the prompt shows them."""
-        return shown_pages(self.task.pages, {one.step.id: number for number, one in enumerate(self.task.batch, 1)})
+        return self.prompt.render(**self.inputs(), steps=shown_steps(self.task, self.board, self.candidates()))
 
     def candidates(self) -> dict[str, list[str]]:
         """The event types nearest to each step: those it has, then by meaning. Fine ones only if in use."""
-        found: dict[str, list[str]] = {}
-        for one in self.task.batch:
-            names: list[str] = []
-            for event in one.events:
-                label = self.events.get(event)
-                if label is not None:
-                    names += [label.name] if label.id in self.task.used else []
-                    names.append(_top_name(self.events, label))
-            near = self.events.nearest(one.step.vector, 4 * _CANDIDATES)
-            names += [label.name for label, cosine in near if label.id in self.task.used and cosine >= _LEAST_COSINE]
-            found[one.step.id] = list(dict.fromkeys(names))[:_CANDIDATES]
-        return found
+        names: dict[str, list[str]] = {}
+        for labeled in self.task.batch:
+            own: list[str] = []
+            for label in filter(None, map(self.events.get, labeled.events)):
+                own += [label.name] if label.id in self.task.used else []
+                own.append(self._top_name(label))
+            near = self.events.nearest(labeled.step.vector, 4 * _CANDIDATES)
+            own += [label.name for label, cosine in near if label.id in self.task.used and cosine >= _LEAST_COSINE]
+            names[labeled.step.id] = list(dict.fromkeys(own))[:_CANDIDATES]
+        return names
 
-    def entity_inventory(self) -> str:
-        own = [label.name for label in self.entities.live() if label.id in self.task.used]
-        return ", ".join(list(dict.fromkeys([*own, *label_types("entity")]))[:_ENTITIES_SHOWN])
+    def _event_types(self) -> str:
+        """The coarse event types, one a line, each with the fine ones that are in use."""
+        fine: dict[str, list[str]] = {name: [] for name in label_types("event")}
+        for label in self.events.live():
+            if label.id in self.task.used:
+                top = self._top_name(label)
+                fine.setdefault(top, []).extend([label.name] if label.name != top else [])
+        return "\n".join(f"{top}{': ' + ', '.join(own[:_FINE_SHOWN]) if own else ''}" for top, own in fine.items())
+
+    def _top_name(self, label: Label) -> str:
+        top = self.events.get(self.events.coarse(label.id) or label.id)
+        return label.name if top is None else top.name
 
     # ------------------------------------------------------------------ checking
 
     def problems(self, reply: BatchLabels) -> list[str]:
         """What is worth a repair turn. No words of the reply are repeated: these lines are shown to people too."""
         count = len(self.task.chosen)
-        numbers = [one.step for one in reply.steps]
-        told = []
-        if missing := [number for number in range(1, count + 1) if number not in numbers]:
-            told.append(f"steps {', '.join(map(str, missing))} are missing; label steps 1 to {count}, each once")
-        if doubled := sorted({number for number in numbers if 0 < number <= count and numbers.count(number) > 1}):
-            told.append(f"steps {', '.join(map(str, doubled))} stand there more than once; give each once")
-        if any(not 0 < number <= count for number in numbers):
-            told.append(f"there are steps that were not asked for; the steps are 1 to {count}")
-        for one in reply.steps[:count]:
-            if why := self.board.refusal(one.scope, one.parent):
-                told.append(f"step {one.step}: {why}")
-            if not any(name.strip() for name in one.events):
-                told.append(f"step {one.step} has no event type; give one to {MOST_EVENTS}")
-        return told
+        numbers = Counter(labels.step for labels in reply.steps)
+        asked = range(1, count + 1)
+        lines = []
+        if missing := [str(number) for number in asked if number not in numbers]:
+            lines.append(f"steps {', '.join(missing)} are missing; label steps 1 to {count}, each once")
+        if doubled := [str(number) for number in asked if numbers[number] > 1]:
+            lines.append(f"steps {', '.join(doubled)} stand there more than once; give each once")
+        if any(number not in asked for number in numbers):
+            lines.append(f"there are steps that were not asked for; the steps are 1 to {count}")
+        for labels in reply.steps[:count]:
+            if why := self.board.refusal(labels.scope, labels.parent):
+                lines.append(f"step {labels.step}: {why}")
+            if not any(name.strip() for name in labels.events):
+                lines.append(f"step {labels.step} has no event type; give one to {MOST_EVENTS}")
+        return lines
 
-    # ------------------------------------------------------------------ keeping
-
-    def notes(self, reply: BatchLabels | None) -> dict[str, PageTexts]:
-        """Page id → header and memo, where they say nothing that was not said."""
-        return kept_notes(self.task.pages, reply.pages if reply is not None else (), self.loose, self.prompt.restore)
+    # ------------------------------------------------------------------ reading the reply
 
     def labelled(self, reply: BatchLabels | None, degraded: Sequence[str]) -> LabelBatch:
-        """Every step of the batch, with what of the reply could be kept; the embedded labels for the rest."""
-        given: dict[int, StepLabels] = {}
-        for told_of in reply.steps if reply is not None else ():
-            given.setdefault(told_of.step, told_of)
-        lost: dict[str, list[int]] = {}
+        """Every step of the batch with what of the reply could be used, and the labels that it had for the rest."""
+        replied: dict[int, StepLabels] = {}
+        for step_labels in reply.steps if reply is not None else ():
+            replied.setdefault(step_labels.step, step_labels)
+        lost: Counter[str] = Counter()
         steps: list[LabeledStep] = []
-        for number, one in enumerate(self.task.batch, 1):
-            own = given.get(number)
-            if own is None:
-                lost.setdefault("labels", []).append(number)
-                steps.append(one)
+        for number, labeled in enumerate(self.task.batch, 1):
+            if number in replied:
+                steps.append(self._step(labeled, replied[number], steps, lost))
             else:
-                steps.append(self._step(one, own, steps, number, lost))
-        gists = self._gists(reply)
-        labels = {one.id: one for one in (*self.events.changed(), *self.entities.changed(), *self.board.made())}
-        by_id = {one.id: one for one in self.task.labels} | labels
-        for label_id, gist in gists.items():
+                steps.append(labeled)
+                lost["labels"] += 1
+        by_id = {label.id: label for label in self.task.labels} | self.board.made
+        labels = {label.id: label for label in (*self.events.changed(), *self.entities.changed())} | self.board.made
+        for label_id, gist in self._gists(reply).items():
             labels[label_id] = by_id[label_id].model_copy(update={"gist": gist})
-        told = list(degraded)
-        if any(lost.values()):
-            parts = [f"the {what} of {len(steps)} step{'s' if len(steps) > 1 else ''}" for what, steps in lost.items()]
-            told.append(
-                f"{AGENT}: the classifiers' labels stay for {', '.join(parts)} in a batch of {len(self.task.chosen)}"
-            )
-        return LabelBatch(steps=tuple(steps), labels=tuple(labels.values()), degraded=tuple(told))
+        if lost:
+            parts = [f"the {what} of {count} step{'s' if count > 1 else ''}" for what, count in lost.items()]
+            line = f"the classifiers' labels stay for {', '.join(parts)} in a batch of {len(steps)}"
+            degraded = (*degraded, f"{self.agent}: {line}")
+        notes = reply.pages if reply is not None else ()
+        return LabelBatch(
+            steps=tuple(steps),
+            labels=tuple(labels.values()),
+            pages=checked_notes(self.task.pages, notes, self.loose, self.prompt.restore),
+            degraded=tuple(degraded),
+        )
 
     def _step(
-        self,
-        one: LabeledStep,
-        given: StepLabels,
-        before: Sequence[LabeledStep],
-        number: int,
-        lost: dict[str, list[int]],
+        self, labeled: LabeledStep, given: StepLabels, before: Sequence[LabeledStep], lost: Counter[str]
     ) -> LabeledStep:
         scope = self.board.scope_of(given.scope, given.parent)
-        events = self._events(given.events, one)
+        events = self._events(given.events, labeled)
         if scope is None and not events:
-            lost.setdefault("labels", []).append(number)
-            return one
-        if scope is None:
-            lost.setdefault("scope", []).append(number)
-        if not events:
-            lost.setdefault("event types", []).append(number)
-        text, antecedents = one.resolved_text, one.antecedents
+            lost["labels"] += 1
+            return labeled
+        lost.update(what for what, value in (("scope", scope), ("event types", events)) if not value)
+        own = labeled.step.text
+        text, antecedents = labeled.resolved_text, labeled.antecedents
         resolved = self.prompt.restore(given.resolved or "").strip()
-        if resolved and resolved != one.step.text and CUT.strip() not in resolved:
-            if resolved_fits(one.step.text, resolved, self.known):
-                text = resolved
-                antecedents = antecedents_of(one, resolved, [*self._earlier(one), *before])
+        if resolved and resolved != own and CUT.strip() not in resolved:
+            if resolved_fits(own, resolved, self.known):
+                place = self.task.window.index(labeled)
+                context = [one for one in self.task.window[:place] if one.step.id not in self.task.chosen]
+                text, antecedents = resolved, antecedents_of(labeled, resolved, [*context, *before])
             else:
-                lost.setdefault("resolved text", []).append(number)
+                lost["resolved text"] += 1
         summary = one_line(self.prompt.restore(given.summary))
-        if not summary_fits(one.step.text, summary, self.loose):
-            lost.setdefault("summary", []).append(number)
-            summary = one.summary
+        if not summary_fits(own, summary, self.loose):
+            lost["summary"] += 1
+            summary = labeled.summary
         return replace(
-            one,
-            scope=scope or one.scope,
-            events=events or one.events,
+            labeled,
+            scope=scope or labeled.scope,
+            events=events or labeled.events,
             entities=self._entities(given.entities),
             resolved_text=text,
             summary=summary,
             antecedents=antecedents,
-            confidence=SURE if scope and events else one.confidence,
+            confidence=SURE if scope and events else labeled.confidence,
             provisional=False,
             tier="model",
         )
 
-    def _earlier(self, one: LabeledStep) -> list[LabeledStep]:
-        """What the window shows before the batch, and between its steps up to this one."""
-        place = next(place for place, other in enumerate(self.task.window) if other.step.id == one.step.id)
-        return [other for other in self.task.window[:place] if other.step.id not in self.task.chosen]
-
-    def _events(self, names: Sequence[str], one: LabeledStep) -> tuple[str, ...]:
+    def _events(self, names: Sequence[str], labeled: LabeledStep) -> tuple[str, ...]:
         """The ids of event types; a new one comes below a coarse type, the step's own where its name says none."""
-        found: dict[str, None] = {}
-        for given in names[: 2 * MOST_EVENTS]:
-            name = one_line(given)
-            if not _is_type(name) or len(found) == MOST_EVENTS:
+        events: dict[str, None] = {}
+        for name in map(one_line, names[: 2 * MOST_EVENTS]):
+            if not _is_type(name) or len(events) == MOST_EVENTS:
                 continue
-            new = self.events.find(name) is None and self.events.find(name.split()[0]) is None
-            coarse = self.events.coarse(one.events[0]) if new and name.split()[0].casefold() not in _ACTS else None
-            found.update(dict.fromkeys(self.events.propose([name], coarse)))
-        return tuple(found)[:MOST_EVENTS]
+            act = name.split()[0]
+            new = self.events.find(name) is None and self.events.find(act) is None
+            coarse = self.events.coarse(labeled.events[0]) if new and act.casefold() not in _ACTS else None
+            events.update(dict.fromkeys(self.events.propose([name], coarse)))
+        return tuple(events)[:MOST_EVENTS]
 
     def _entities(self, names: Sequence[str]) -> tuple[str, ...]:
-        wanted = [name for given in names[: 2 * MOST_ENTITIES] if _is_type(name := one_line(given))]
-        return self.entities.propose(wanted)[:MOST_ENTITIES]
+        return self.entities.propose([*filter(_is_type, map(one_line, names[: 2 * MOST_ENTITIES]))])[:MOST_ENTITIES]
 
     def _gists(self, reply: BatchLabels | None) -> Mapping[str, str]:
-        found = {}
-        for one in reply.gists if reply is not None else ():
-            label_id = self.board.known(one.scope)
-            gist = one_line(self.prompt.restore(one.gist)).replace("|", "¦")
+        gists = {}
+        for given in reply.gists if reply is not None else ():
+            label_id = self.board.known(given.scope)
+            gist = one_line(self.prompt.restore(given.gist)).replace("|", "¦")
             if label_id is not None and gist_fits(gist, self.loose):
-                found[label_id] = gist
-        return found
-
-
-def event_inventory(vocabulary: Vocabulary, used: frozenset[str]) -> str:
-    """The coarse event types, one a line, each with the fine ones that are in use."""
-    fine: dict[str, list[str]] = {name: [] for name in label_types("event")}
-    for label in vocabulary.live():
-        if label.id in used:
-            top = _top_name(vocabulary, label)
-            below = fine.setdefault(top, [])
-            if label.name != top:
-                below.append(label.name)
-    return "\n".join(f"{name}{': ' + ', '.join(below[:_FINE_SHOWN]) if below else ''}" for name, below in fine.items())
-
-
-def _top_name(vocabulary: Vocabulary, label: Label) -> str:
-    top = vocabulary.get(vocabulary.coarse(label.id) or label.id)
-    return label.name if top is None else top.name
+                gists[label_id] = gist
+        return gists
 
 
 def _is_type(name: str) -> bool:
     """Whether a name may stand for a type: a few English words, no number, no secret's reference."""
     if not name or len(name) > 60 or len(name.split()) > 5 or "{{" in name:
         return False
-    return not any(one.isdigit() for one in name) and scripts_of(name) == {"LATIN"}
+    return not any(character.isdigit() for character in name) and scripts_of(name) == {"LATIN"}

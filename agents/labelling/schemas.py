@@ -1,25 +1,24 @@
-"""What the model is asked to reply when it labels steps or reads a question, and what can be saved of a bad reply."""
+"""What a model is asked to reply when it labels steps or reads a question, and what can be saved of a bad reply."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import TypeVar
+from typing import Annotated, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from hexamem.models.schemas import ModelReply
 
 __all__ = [
     "BatchLabels",
     "PageNote",
+    "PageNotes",
     "QueryLabels",
     "ScopeGist",
     "StepLabels",
-    "WithPages",
     "salvaged",
     "salvaged_labels",
-    "salvaged_notes",
 ]
 
 MOST_EVENTS, MOST_ENTITIES = 3, 5
@@ -27,10 +26,12 @@ _MOST_READ = 500  # entries of a list
 M = TypeVar("M", bound=BaseModel)
 
 
-class StepLabels(BaseModel):
-    """The labels of one numbered step."""
-
+class _Entry(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class StepLabels(_Entry):
+    """The labels of one numbered step."""
 
     step: int = Field(description="The number of the step.")
     scope: str = Field(description="The handle of a scope that is listed, or the short name of a new one.")
@@ -41,40 +42,31 @@ class StepLabels(BaseModel):
     summary: str = Field(description="One line: who does what about what, with names and values.")
 
 
-class ScopeGist(BaseModel):
+class ScopeGist(_Entry):
     """What a scope is about by now."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     scope: str = Field(description="The handle or new name, as in the steps.")
     gist: str = Field(description="At most 50 words.")
 
 
-class PageNote(BaseModel):
+class PageNote(_Entry):
     """What is said of one page."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     page: str = Field(description="The handle of the page.")
     header: str | None = Field(description="What a reader of this page alone would lack; null to leave it.")
     memo: str | None = Field(description="What the page adds; null where it adds nothing.")
 
 
-class WithPages(ModelReply):
-    """A reply that speaks of pages too; one that forgets them is not asked again for it."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _may_lack_pages(cls, data: object) -> object:
-        return {**data, "pages": []} if isinstance(data, Mapping) and data.get("pages") is None else data
+PageNotes: TypeAlias = Annotated[list[PageNote], BeforeValidator(lambda notes: [] if notes is None else notes)]
+"""A reply that leaves out its pages is not asked for them again."""
 
 
-class BatchLabels(WithPages):
+class BatchLabels(ModelReply):
     """The labels of a batch of steps, and the header and memo of each of its pages."""
 
     steps: list[StepLabels]
     gists: list[ScopeGist]
-    pages: list[PageNote]
+    pages: PageNotes = Field(default=[])
 
 
 class QueryLabels(ModelReply):
@@ -91,20 +83,19 @@ def salvaged(data: object, form: type[M], **missing: object) -> list[M]:
     Args:
         missing: what stands for a field that is left out or null.
     """
-    found = []
-    for one in data[:_MOST_READ] if isinstance(data, list) else ():
-        if isinstance(one, Mapping):
-            given = {name: value for name, value in one.items() if value is not None}
+    entries = []
+    for entry in data[:_MOST_READ] if isinstance(data, list) else ():
+        if isinstance(entry, Mapping):
+            given = {name: value for name, value in entry.items() if value is not None}
             with suppress(ValidationError):
-                found.append(form.model_validate({**missing, **given}))
-    return found
+                entries.append(form.model_validate({**missing, **given}))
+    return entries
 
 
-def salvaged_labels(data: object) -> BatchLabels | None:
-    """The steps, gists and pages of a reply that can be read; None where there is no step."""
-    if not isinstance(data, Mapping):
-        return None
-    blank: dict[str, object] = {
+def salvaged_labels(data: object) -> BatchLabels:
+    """The steps, gists and pages of a reply that can be read."""
+    lists = data if isinstance(data, Mapping) else {}
+    empty: dict[str, object] = {
         "scope": "",
         "parent": None,
         "events": [],
@@ -112,11 +103,8 @@ def salvaged_labels(data: object) -> BatchLabels | None:
         "resolved": None,
         "summary": "",
     }
-    steps = salvaged(data.get("steps"), StepLabels, **blank)
-    gists = salvaged(data.get("gists"), ScopeGist)
-    return BatchLabels(steps=steps, gists=gists, pages=salvaged_notes(data.get("pages"))) if steps else None
-
-
-def salvaged_notes(data: object) -> list[PageNote]:
-    """The notes of a reply that can be read."""
-    return salvaged(data, PageNote, header=None, memo=None)
+    return BatchLabels(
+        steps=salvaged(lists.get("steps"), StepLabels, **empty),
+        gists=salvaged(lists.get("gists"), ScopeGist),
+        pages=salvaged(lists.get("pages"), PageNote, header=None, memo=None),
+    )

@@ -26,44 +26,47 @@ class ScopeBoard:
 
     Attributes:
         gists: of the scopes that are listed, by id.
-        handles: of the same.
-        scripts: those of what was shown: a name in another is none of the talk's.
+        handles: of the same, wide before narrow.
+        made: the new scopes by id, wide before narrow.
+        scripts: those of what was shown: a name in another script is refused.
     """
 
     def __init__(self, user: str, task: LabelTask) -> None:
-        self._user, self._limit = user, len(task.chosen) + 2
-        self.names = {one.id: one.name for one in task.labels if one.kind == "scope"}
-        self._vocabulary = Vocabulary([one for one in task.labels if one.kind == "scope"])
+        self._user, self._most = user, len(task.chosen) + 2
+        self._vocabulary = Vocabulary(label for label in task.labels if label.kind == "scope")
         self.gists: dict[str, str] = {}
         for label_id, gist in task.scopes.items():
             own = self._vocabulary.canonical(label_id)
-            for one in reversed(self._vocabulary.above(own)):
-                self.gists.setdefault(one, task.scopes.get(one, ""))
+            for above in reversed(self._vocabulary.above(own)):
+                self.gists.setdefault(above, task.scopes.get(above, ""))
             self.gists[own] = gist or self.gists.get(own, "")
-        # Wide before narrow, in order of name, so that a tree can be read off the list.
-        ordered = sorted((one for one in self.gists if one in self.names), key=lambda one: self.names[one].casefold())
+        listed = [label_id for label_id in self.gists if label_id in self._vocabulary.by_id]
+        ordered = sorted(listed, key=lambda label_id: self.path(label_id).casefold())  # a tree can be read off the list
         self.handles = {label_id: f"S{number}" for number, label_id in enumerate(ordered, 1)}
+        self.made: dict[str, Label] = {}
         self.scripts: Collection[str] = ()
         self._by_handle = {handle: label_id for label_id, handle in self.handles.items()}
-        self._made: dict[str, Label] = {}
         self._places: dict[tuple[str | None, str], str] = {}  # parent and folded own name → id
-        self._paths: dict[str, str] = {}
-        for label_id, path in self.names.items():
-            own = self._vocabulary.canonical(label_id)
-            self._paths.setdefault(fold_name(path), own)
-            self._places.setdefault((self._parent(own), fold_name(path.rpartition(SEPARATOR)[2])), own)
+        self._paths: dict[str, str] = {}  # folded path → id
+        for label in self._vocabulary.by_id.values():
+            self._place(label, self._vocabulary.canonical(label.id))
+
+    def _place(self, label: Label, own: str) -> None:
+        above = self._vocabulary.path(label.parent_id) + SEPARATOR if label.parent_id else ""
+        self._paths.setdefault(fold_name(above + label.name), own)
+        self._places.setdefault((self._vocabulary.parent(own), fold_name(label.name)), own)
+
+    def path(self, label_id: str) -> str:
+        """The name of a scope with those of the wider ones before it."""
+        return self._vocabulary.path(label_id)
 
     def shown(self, label_id: str) -> str:
-        """How a step's scope is told: its handle, else its path."""
+        """How a step's scope is shown: its handle, else its path."""
         own = self._vocabulary.canonical(label_id)
-        return self.handles.get(own) or self.names.get(own, "none")
-
-    def made(self) -> tuple[Label, ...]:
-        """The new scopes, each with its path as name, wide before narrow."""
-        return tuple(self._made.values())
+        return self.handles.get(own) or (self.path(own) if own in self._vocabulary.by_id else "none")
 
     def refusal(self, scope: str, parent: str | None) -> str | None:
-        """Why a scope that a reply gives is none, in words that repeat nothing of it but a handle; None if it is."""
+        """Why a scope of a reply cannot be stored, in words that repeat nothing of it but a handle; None if it can."""
         for what, given in (("scope", scope), ("parent", parent)):
             if given is None:
                 continue
@@ -83,12 +86,12 @@ class ScopeBoard:
         if (handle := self._handle(text)) is not None:
             return self._by_handle.get(handle)
         folded = fold_name(text)
-        listed = self._made.keys() | self.handles.keys()
-        named = {one for (_, name), one in self._places.items() if name == folded and one in listed}
+        listed = self.made.keys() | self.handles.keys()
+        named = {own for (_, name), own in self._places.items() if name == folded and own in listed}
         return self._paths.get(folded) or (named.pop() if len(named) == 1 else None)
 
     def scope_of(self, scope: str, parent: str | None) -> str | None:
-        """The id of the scope that is meant, made if it is new; None where it cannot be kept.
+        """The id of the scope that is meant, made if it is new; None where it cannot be stored.
 
         Args:
             scope: handle, name or path.
@@ -99,51 +102,41 @@ class ScopeBoard:
         text, wider = one_line(scope), one_line(parent or "")
         if (handle := self._handle(text)) is not None:
             return self._by_handle[handle]
-        place = None
-        if wider and fold_name(wider) != fold_name(text):
-            place = self.scope_of(wider, None)
-        if place is None and (found := self.known(text)) is not None:
-            return found
+        place = self.scope_of(wider, None) if wider and fold_name(wider) != fold_name(text) else None
+        if place is None and (known := self.known(text)) is not None:
+            return known
         path = self._parts(text)
         # A path that is given whole beside its parent.
-        if place is not None and len(path) > 1 and fold_name(path[0]) == fold_name(self._name(place)):
+        if place is not None and len(path) > 1 and fold_name(path[0]) == fold_name(self.path(place)):
             path = path[1:]
-        for own in path:
-            place = self._child(place, own)
+        for name in path:
+            place = self._child(place, name)
             if place is None:
                 return None
         return place
 
-    def _child(self, parent: str | None, own: str) -> str | None:
-        place = (parent, fold_name(own))
-        if place in self._places:
-            return self._places[place]
-        depth, above = 1, parent
-        while above is not None:
-            depth, above = depth + 1, self._parent(above)
-        if len(self._made) >= self._limit or depth > _DEEPEST:
+    def _child(self, parent: str | None, name: str) -> str | None:
+        known = self._places.get((parent, fold_name(name)))
+        if known is not None:
+            return known
+        depth = 1 if parent is None else 2 + len(self._vocabulary.above(parent))
+        if len(self.made) >= self._most or depth > _DEEPEST:
             return None
-        name = own if parent is None else f"{self._name(parent)}{SEPARATOR}{own}"
         label = Label(user=self._user, kind="scope", name=name, parent_id=parent)
-        self._made[label.id] = label
-        self._places[place] = self._paths[fold_name(name)] = label.id
+        self.made[label.id] = label
+        self._vocabulary = self._vocabulary.joined([label])
+        self._place(label, label.id)
         return label.id
-
-    def _name(self, label_id: str) -> str:
-        return self._made[label_id].name if label_id in self._made else self.names.get(label_id, "")
-
-    def _parent(self, label_id: str) -> str | None:
-        return self._made[label_id].parent_id if label_id in self._made else self._vocabulary.parent(label_id)
 
     def _handle(self, text: str) -> str | None:
         """The handle that a text is, alone or with the name that goes with it."""
-        found = _HANDLE.fullmatch(text)
-        if found is None:
+        match = _HANDLE.fullmatch(text)
+        if match is None:
             return None
-        handle, rest = f"S{int(found[1])}", (found[2] or "").strip()
-        name = self.names.get(self._by_handle.get(handle, ""), "")
-        own = name.rpartition(SEPARATOR)[2]
-        return handle if not rest or (name and fold_name(rest) in (fold_name(name), fold_name(own))) else None
+        handle, rest = f"S{int(match[1])}", (match[2] or "").strip()
+        own = self._by_handle.get(handle)
+        names = (self.path(own), self._vocabulary.name(own)) if own is not None else ()
+        return handle if not rest or fold_name(rest) in map(fold_name, names) else None
 
     def _parts(self, text: str) -> list[str]:
         """The names of a path, wide to narrow; none where one of them is no name."""

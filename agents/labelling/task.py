@@ -33,11 +33,13 @@ class LabelTask:
     Attributes:
         window: the steps that are shown, in the order in which they were stored, with their labels as they are.
         chosen: ids of those among them that are to be labelled; the others are context.
-        labels: all labels of the user, each scope by its path.
+        labels: all labels of the user.
         scopes: the open scopes, the latest last: label id → gist as of the first chosen step.
         pages: the pages in which the chosen steps lie, in order.
         used: labels that steps before the batch carry, and those above them: only these are shown.
-        zone: the user's, by whose clock times are told.
+        zone: the user's, by whose clock times are shown.
+        reached: ``seq`` of the last chosen step.
+        corrected: the mark of the user's labels when this was read: it changes when somebody corrects labels or texts.
     """
 
     window: tuple[LabeledStep, ...]
@@ -47,6 +49,8 @@ class LabelTask:
     used: frozenset[str] = frozenset()
     pages: tuple[PageSlot, ...] = ()
     zone: tzinfo = UTC
+    reached: int = 0
+    corrected: int = 0
 
     @property
     def batch(self) -> tuple[LabeledStep, ...]:
@@ -70,8 +74,9 @@ def shown_scopes(board: ScopeBoard) -> str:
     lines = []
     for label_id, handle in board.handles.items():
         gist = board.gists[label_id].replace(" | ", " · ")
-        told = f": {abridged(gist, _GIST_TEXT)}" if gist else ""
-        lines.append(f"{handle} {abridged(board.names[label_id], 120)}{told}")
+        lines.append(
+            f"{handle} {abridged(board.path(label_id), 120)}{': ' + abridged(gist, _GIST_TEXT) if gist else ''}"
+        )
     return "\n".join(lines) or "none yet"
 
 

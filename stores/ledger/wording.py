@@ -20,7 +20,7 @@ SAID = [steps.c[name] for name in ("id", "seq", "thread_id", "status", "name", "
 
 
 class Wording(Protocol):
-    """Which words of labels and texts can be compared: ``intent/label_wording.py``."""
+    """Which words of labels and texts can be compared: ``LabelWording`` in ``intent/label_names.py``."""
 
     def telling(self, text: str) -> frozenset[str]:
         """The words of a text that tell something, in a form in which they can be compared."""
