@@ -269,21 +269,29 @@ class ScopeTracker:
         if scopes:
             for name, column in _likeness(scopes, vector, centered, mean, _unit(vector + before)).items():
                 rows[:-1, _PLACE[name]] = column
-        for row, scope in zip(rows, scopes, strict=False):
-            shared = words & scope.words.keys()
-            values = {
-                "current": thread is not None and scope.id == thread.current,
-                "previous": thread is not None and scope.id == thread.previous and scope.id != thread.current,
-                "words": self._word_score(len(words), shared, scope),
-                "rarest_word": max((rarity[word] for word in shared), default=0.0),
-                "key": max((scope.keys[key] / mentions[key] for key in keys if mentions[key]), default=0.0),
-                "key_elsewhere": bool(scope.opened_by) and bool(keys) and not scope.opened_by.intersection(keys),
-                "opened_by_key": bool(scope.opened_by.intersection(keys)),
-                "since_active": math.log1p(self._steps - scope.active),
-                "size": math.log1p(scope.count),
+            shared = [words & scope.words.keys() for scope in scopes]
+            current, previous = (thread.current, thread.previous) if thread is not None else ("", "")
+            columns: dict[str, list[float]] = {
+                "current": [scope.id == current for scope in scopes],
+                "previous": [scope.id == previous and previous != current for scope in scopes],
+                "words": [
+                    self._word_score(len(words), some, scope) for some, scope in zip(shared, scopes, strict=True)
+                ],
+                "rarest_word": [max([rarity[word] for word in some], default=0.0) for some in shared],
+                "since_active": [math.log1p(self._steps - scope.active) for scope in scopes],
+                "size": [math.log1p(scope.count) for scope in scopes],
             }
-            for name, value in values.items():
-                row[_PLACE[name]] = value
+            if keys:
+                columns |= {
+                    "key": [
+                        max([scope.keys[key] / mentions[key] for key in keys if mentions[key]], default=0.0)
+                        for scope in scopes
+                    ],
+                    "key_elsewhere": [bool(scope.opened_by) and scope.opened_by.isdisjoint(keys) for scope in scopes],
+                    "opened_by_key": [not scope.opened_by.isdisjoint(keys) for scope in scopes],
+                }
+            for name, values in columns.items():
+                rows[:-1, _PLACE[name]] = values
         rows[-1, _PLACE["new"]] = 1.0
         for name in ("centroid", "nearest", "centered", "words"):
             rows[:, _PLACE[f"{name}_lead"]] = _leads(rows[:, _PLACE[name]])
