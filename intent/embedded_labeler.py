@@ -20,8 +20,11 @@ from hexamem.models.sentences import split_sentences
 __all__ = ["EmbeddedLabeler"]
 
 _ANSWERS = ("assistant", "tool")
-_NAME_WORDS, _NAME_CHARACTERS, _HAN_CHARACTERS = 6, 48, 12
+_NAME_WORDS, _NAME_CHARACTERS, _HAN_CHARACTERS = 8, 56, 14
 _GIST_CHARACTERS = 240
+_NAMED_FROM = 5
+"""Steps of a scope from which its name is chosen; until then its first step names it."""
+_NAMED_CHARACTERS = 600  # of each of these steps
 
 
 class EmbeddedLabeler:
@@ -42,6 +45,7 @@ class EmbeddedLabeler:
         self._tracker = ScopeTracker(self._weights)
         self._labels: dict[str, Label] = {}
         self._names: set[str] = set()  # of scopes that lie under no other, folded
+        self._unnamed: dict[str, list[StepView]] = {}  # the steps of scopes that are named by their opening
         self._changed: dict[str, None] = {}
         self._opened: dict[str, str] = {}  # step → the scope that it opened
         self._waiting: dict[str, LabeledStep] = {}  # provisional steps, by id
@@ -97,9 +101,37 @@ class EmbeddedLabeler:
     def _settle(self, one: LabeledStep) -> None:
         step = one.step
         self._previous.setdefault(step.thread_id, deque(maxlen=1)).append(one)
+        if one.scope in self._unnamed:
+            self._name(one)
         opened = self._opened.pop(step.id, None)
         if opened is not None and opened != one.scope:  # a scope that no step is in: whatever carries it is in that one
             self._put(self._labels[opened].model_copy(update={"alias_of": one.scope}))
+
+    def _name(self, one: LabeledStep) -> None:
+        """Name a scope by the sentence nearest to its first steps, where it still has the name of its very first one."""
+        label = self._labels[one.scope]
+        steps = self._unnamed.setdefault(one.scope, [])
+        steps.append(one.step)
+        if len(steps) < _NAMED_FROM:
+            return
+        del self._unnamed[one.scope]
+        opened_by_key = first_key(label.name) is not None
+        if opened_by_key or not label.name.startswith(scope_name(label.gist) or "Scope"):
+            return
+        users = [step for step in steps if step.role not in _ANSWERS] or steps
+        sentences = [step.text[a:b] for step in users for a, b in split_sentences(step.text[:_NAMED_CHARACTERS])]
+        if not sentences:
+            return
+        likeness = np.asarray(self._embed(sentences), np.float32) @ np.sum([step.vector for step in steps], axis=0)
+        sentence = sentences[int(likeness.argmax())]
+        name = scope_name(sentence)
+        if name != scope_name(label.gist) and refusal(name, _NAME_CHARACTERS) is None:
+            self._put(label.model_copy(update={"name": self._free(name), "gist": opening_sentence(sentence)}))
+
+    def _free(self, name: str) -> str:
+        """The name, with a number where another scope has it."""
+        numbered = (f"{name} ({number})" for number in count(2))
+        return next(free for free in chain([name], numbered) if free.casefold() not in self._names)
 
     def _type(self, kind: LabelKind, name: str) -> str:
         own = label_id(self.user, kind, name)
@@ -113,9 +145,9 @@ class EmbeddedLabeler:
             name = scope_name(step.text)
             if refusal(name, _NAME_CHARACTERS) is not None:
                 name = "Scope"
-            numbered = (f"{name} ({number})" for number in count(2))
-            free = next(one for one in chain([name], numbered) if one.casefold() not in self._names)
+            free = self._free(name)
             own = self._opened[step.id] = label_id(self.user, "scope", free)
+            self._unnamed[own] = []
             self._put(Label(id=own, user=self.user, kind="scope", name=free, gist=opening_sentence(step.text)))
         return own
 
@@ -168,7 +200,7 @@ class EmbeddedLabeler:
         """
         self._labels = {label.id: label for label in labels}
         self._names = {label.name.casefold() for label in labels if label.kind == "scope" and not label.parent_id}
-        for store in (self._changed, self._opened, self._waiting, self._previous):
+        for store in (self._unnamed, self._changed, self._opened, self._waiting, self._previous):
             store.clear()
         steps = sorted(
             (one for steps in recent.values() for one in steps[-RECENT:]),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hexamem import Memory
 from hexamem.intent import EmbeddedLabeler, LabelBatch, LabeledStep, StepView
 from hexamem.intent.embedded_labeler import scope_name
 from hexamem.intent.label_classifiers import load_classifiers
@@ -175,3 +177,21 @@ def test_the_weights_that_ship_are_for_the_encoder_that_ships() -> None:
     )
     assert weights.hidden.shape[0] == COLUMNS
     assert set(classifiers.events) <= set(label_types("event"))
+
+
+def test_a_scope_of_several_steps_is_named_by_what_they_are_about_and_not_by_its_greeting(tmp_path: Path) -> None:
+    turns = [
+        "Hi!",
+        "I'm planning our trip to Porto in May.",
+        "For the trip to Porto I need a hotel near the river.",
+        "How long is the train to Porto from Lisbon?",
+        "And what should we eat on the trip to Porto?",
+        "Let's add a day of wine tasting to the Porto trip.",
+    ]
+    with Memory.open(tmp_path) as memory:
+        user = memory.user("alice")
+        user.remember(turns)
+        user.flush()
+        names = [scope.name for scope in user.labels.list("scope") if scope.steps >= 5]
+    assert names
+    assert all("Porto" in name for name in names)
