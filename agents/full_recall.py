@@ -11,7 +11,7 @@ from hexamem.errors import HexamemError
 from hexamem.memory_types import Hit
 from hexamem.models import Budget, CallInput, StructuredCall, UsageMeter
 from hexamem.models.schemas import ModelReply
-from hexamem.prompts import load_prompt
+from hexamem.prompts import PromptLoader, load_prompt
 from hexamem.retrieval.packing import hit_text
 from hexamem.stores.ledger import Ledger
 from hexamem.stores.ledger.usage import keep_usage
@@ -63,8 +63,10 @@ class FullRecall:
         *,
         method: Method,
         budget: Budget,
+        prompts: PromptLoader = load_prompt,
     ) -> None:
         self._ledger, self._method, self._planner, self._reader = ledger, method, planner, reader
+        self._prompts = prompts
         self._budget = budget.child(calls=_CALLS, tokens=_TOKENS)
         self.degraded: list[str] = []
 
@@ -78,7 +80,7 @@ class FullRecall:
             self.degraded.append("no model takes the question apart: it is searched as a whole")
             return ()
         call = StructuredCall(self._planner, QuestionParts, agent="planner", method=self._method)
-        messages = load_prompt("question_parts").render(question=question[:_QUESTION], most=_PARTS)
+        messages = self._prompts("question_parts").render(question=question[:_QUESTION], most=_PARTS)
         reply = self._ask(user, call, messages, "recall_parts", "the question is searched as a whole")
         parts = (" ".join(part.split())[:_QUESTION] for part in reply.parts) if reply is not None else ()
         return tuple(dict.fromkeys(part for part in parts if part))[:_PARTS]
@@ -97,7 +99,7 @@ class FullRecall:
             return None
         handles = {f"H{number}": hit for number, hit in enumerate(hits, 1)}
         call = StructuredCall(self._reader, HitOrder, agent="integrator", method=self._method)
-        messages = load_prompt("hit_order").render(
+        messages = self._prompts("hit_order").render(
             question=question[:_QUESTION],
             hits="\n".join(_line(handle, hit) for handle, hit in handles.items()),
             most=min(most, len(hits)),

@@ -17,7 +17,7 @@ from hexamem.intent.page_memos import DIGEST_WORDS
 from hexamem.memory_types.local_time import in_zone
 from hexamem.memory_types.times import read_zone
 from hexamem.models import Budget, CallInput, Method, ModelReply, StructuredCall, UsageMeter
-from hexamem.prompts import load_prompt
+from hexamem.prompts import PromptLoader, load_prompt
 from hexamem.stores.ledger import Ledger, Transaction
 from hexamem.stores.ledger.digests import DigestRow, get_digests, set_digest_text
 from hexamem.stores.ledger.jobs import enqueue
@@ -59,9 +59,10 @@ class MemoFolding:
         *,
         method: Method,
         budget: Budget,
+        prompts: PromptLoader = load_prompt,
     ) -> None:
         self._ledger, self._notices, self._budget = ledger, notices, budget
-        self._prompt = load_prompt(AGENT)
+        self._prompt = prompts(AGENT)
         self._call: StructuredCall[MemoReply] = StructuredCall(model, MemoReply, agent=AGENT, method=method)
 
     def queue(self, tx: Transaction, digest_ids: Sequence[str]) -> None:

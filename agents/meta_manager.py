@@ -16,7 +16,7 @@ from hexamem.agents.labelling.schemas import salvaged
 from hexamem.agents.managers.showing import shown_before, shown_steps
 from hexamem.memory_types import ItemKind
 from hexamem.models import Budget, CallInput, Method, ModelReply, StructuredCall, StructuredResult, UsageMeter
-from hexamem.prompts import Prompt, load_prompt
+from hexamem.prompts import Prompt, PromptLoader, load_prompt
 from hexamem.stores.lexical.tokens import tokenize_document
 
 if TYPE_CHECKING:
@@ -72,11 +72,12 @@ class ModelMetaManager:
         model: BaseChatModel,
         embedded: MetaManager,
         *,
+        prompts: PromptLoader = load_prompt,
         method: Method = "json_schema",
         retries: RetryPolicy | None = None,
     ) -> None:
         self._embedded = embedded
-        self._prompt: Prompt = load_prompt(AGENT)
+        self._prompt: Prompt = prompts(AGENT)
         self.call: StructuredCall[RoutingReply] = StructuredCall(
             model, RoutingReply, agent=AGENT, method=method, retries=retries, salvage=_salvaged
         )

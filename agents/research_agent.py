@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from hexamem.agents.research_question import Question
 from hexamem.memory_types.research import Claim
 from hexamem.models import Budget, CallInput, Method, ModelReply, StructuredCall, UsageMeter
-from hexamem.prompts import load_prompt
+from hexamem.prompts import PromptLoader, load_prompt
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -47,6 +47,7 @@ class ResearchAgent(Generic[R]):
 
     Args:
         model: the chat model.
+        prompts: loads the prompt.
         method: how the reply's form is asked for.
         retries: what to do about failures on the way.
 
@@ -60,9 +61,14 @@ class ResearchAgent(Generic[R]):
     reply: type[R]
 
     def __init__(
-        self, model: BaseChatModel, *, method: Method = "json_schema", retries: RetryPolicy | None = None
+        self,
+        model: BaseChatModel,
+        *,
+        prompts: PromptLoader = load_prompt,
+        method: Method = "json_schema",
+        retries: RetryPolicy | None = None,
     ) -> None:
-        self._prompt = load_prompt(self.name)
+        self._prompt = prompts(self.name)
         self.call: StructuredCall[R] = StructuredCall(
             model, self.reply, agent=self.name, method=method, retries=retries
         )

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import Field
@@ -27,14 +26,14 @@ from hexamem.agents.managers.forms import (
     SemanticOperation,
     VaultOperation,
 )
-from hexamem.agents.managers.model import RULES, system_text, with_system_text
+from hexamem.agents.managers.model import RULES, system_text
 from hexamem.agents.managers.reading import Reading, salvaged_operations
 from hexamem.agents.managers.showing import shown_before, shown_items, shown_steps
 from hexamem.intent.contract import Embed, LabelBatch
 from hexamem.memory_types import ItemKind, MemoryItem
 from hexamem.memory_types.proposals import Proposal
 from hexamem.models import Budget, CallInput, Method, ModelReply, StructuredCall, StructuredResult, UsageMeter
-from hexamem.prompts import Prompt, load_prompt
+from hexamem.prompts import Prompt, PromptLoader, load_prompt
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -77,14 +76,19 @@ class _Asked:
     ordered: frozenset[ItemKind]
 
 
-@cache
-def single_prompt() -> Prompt:
+def single_prompt(prompts: PromptLoader = load_prompt) -> Prompt:
     """The prompt: the instructions of the labeler and of the six managers, put together."""
-    prompt = load_prompt(AGENT)
-    first, second = (text for role, text in prompt.sections if role == "system")
-    lists = (f"List {kind}.\n{system_text(form.agent())}" for kind, form in FORMS.items())
-    parts = (first, f"Part A, labels.\n{system_text('intent_labeler')}", second, *lists, system_text(RULES))
-    return with_system_text(prompt, "\n\n".join(parts))
+    prompt = prompts(AGENT)
+    first, *further = (text for role, text in prompt.sections if role == "system")
+    lists = (f"List {kind}.\n{system_text(prompts(form.agent()))}" for kind, form in FORMS.items())
+    parts = (
+        first,
+        f"Part A, labels.\n{system_text(prompts('intent_labeler'))}",
+        *further,
+        *lists,
+        system_text(prompts(RULES)),
+    )
+    return prompt.with_system("\n\n".join(parts))
 
 
 class SingleCall:
@@ -94,6 +98,7 @@ class SingleCall:
         model: the chat model.
         managers: the embedded ones, for the parts of a reply that cannot be used.
         embed: makes the vectors of label names.
+        prompts: loads the prompts that it is put together from.
         method: how the reply's form is asked for.
         retries: what to do about failures on the way.
     """
@@ -104,11 +109,12 @@ class SingleCall:
         managers: Mapping[ItemKind, Manager],
         embed: Embed | None,
         *,
+        prompts: PromptLoader = load_prompt,
         method: Method = "json_schema",
         retries: RetryPolicy | None = None,
     ) -> None:
         self._managers, self._embed = managers, embed
-        self._prompt = single_prompt()
+        self._prompt = single_prompt(prompts)
         self.call: StructuredCall[SingleReply] = StructuredCall(
             model, SingleReply, agent=AGENT, method=method, retries=retries, salvage=_salvaged
         )

@@ -369,7 +369,7 @@ class Ingesting:
             projector=memory.projector,
         )
         made: dict[str, Any] = {}
-        method = settings.model_method
+        method, prompts = settings.model_method, memory.model_tier.prompts
         if settings.mode == "agents":
             from hexamem.agents.managers.forms import FORMS
             from hexamem.agents.managers.model import ModelManager
@@ -377,17 +377,17 @@ class Ingesting:
 
             found = {kind: models.of(form.agent()) for kind, form in FORMS.items()}
             made["model_managers"] = {
-                kind: ModelManager(FORMS[kind], model, managers[kind], method=method)
+                kind: ModelManager(FORMS[kind], model, managers[kind], prompts=prompts, method=method)
                 for kind, model in found.items()
                 if model is not None
             }
             if (model := models.of("meta_manager")) is not None:
-                made["model_meta_manager"] = ModelMetaManager(model, meta, method=method)
+                made["model_meta_manager"] = ModelMetaManager(model, meta, prompts=prompts, method=method)
         elif settings.mode == "single_call" and (model := models.of("managers")) is not None:
             from hexamem.agents.single_call import SingleCall
 
             made["embed"] = reads.embed_documents if settings.labels != "off" else None
-            made["single_call"] = SingleCall(model, managers, made["embed"], method=method)
+            made["single_call"] = SingleCall(model, managers, made["embed"], prompts=prompts, method=method)
 
         from hexamem.graphs.ingest_state import Recorded
 

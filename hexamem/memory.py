@@ -40,6 +40,7 @@ from hexamem.opening import (
     reading_embedder,
 )
 from hexamem.paging import Paging
+from hexamem.prompts import PromptFolder, PromptLoader, load_prompt
 from hexamem.researching import Researching
 from hexamem.retrieval import STRATEGIES, Searcher
 from hexamem.stores import privacy
@@ -106,7 +107,9 @@ class Memory(AsyncMemory):
             self._notice(None, notice)
         self.reading_embedder = reading_embedder(embedder)
         embed = None if settings.labels == "off" else self.reading_embedder.embed_documents
-        self.model_tier = ModelTier(self.ledger, settings, stores["models"], embed, self._notice, self._look)
+        self.model_tier = ModelTier(
+            self.ledger, settings, stores["models"], stores["prompts"], embed, self._notice, self._look
+        )
         self.labelling = labelling_of(self, stores["labeler"])
         self.projector = Projector(
             self.ledger, self.vectors, self.lexical, embedder, self._notice, home_id(home), self.labelling
@@ -165,6 +168,7 @@ class Memory(AsyncMemory):
         chroma: Any | None = None,
         settings: Settings | None = None,
         labeler: Callable[[str], Labeler] | None = None,
+        prompts: str | os.PathLike[str] | None = None,
         describe: MediaReader | None = None,
         transcribe: MediaReader | None = None,
         _reembed: bool = False,
@@ -182,6 +186,8 @@ class Memory(AsyncMemory):
             chroma: a Chroma client (``HttpClient``, ``CloudClient``) to keep the vectors elsewhere.
             settings: see :class:`~hexamem.config.Settings`.
             labeler: makes the labeller of a user, given the name; the embedded one when None. Not used with labels "off".
+            prompts: a folder with Markdown files that take the place of the shipped prompts of the same name; see
+                :class:`~hexamem.prompts.PromptFolder`.
             describe: puts a picture into words, ``describe(data, mime_type) -> text``. Run as a durable job for the
                 pictures of messages and files; where it is None they wait until a memory is opened with one.
             transcribe: the same for recordings.
@@ -203,6 +209,7 @@ class Memory(AsyncMemory):
         check_models(settings, chat_models)
         settings = replace(settings, mode=resolve_mode(settings.mode, settings.labels, chat_models))
         check_mode(settings.mode, settings.labels, chat_models)
+        load_prompts: PromptLoader = load_prompt if prompts is None else PromptFolder(prompts)
         folder = Path(home).expanduser()
         lock = hold_home(folder)
         opened: list[Any] = []
@@ -239,6 +246,7 @@ class Memory(AsyncMemory):
                 describe=describe,
                 transcribe=transcribe,
                 models=chat_models,
+                prompts=load_prompts,
             )
             if strange_key:
                 memory._notice(None, strange_key)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hexamem.agents.labelling.query_labeler import ModelQueryLabeler
     from hexamem.agents.labelling.refining import LabelRefining
     from hexamem.models import Models
+    from hexamem.prompts import PromptLoader
 
 __all__ = ["ModelTier", "check_models"]
 
@@ -50,6 +51,7 @@ class ModelTier:
 
     Attributes:
         models: which model each agent uses.
+        prompts: loads the prompt of each agent.
         budget: what all of them may spend while the memory is open.
     """
 
@@ -58,6 +60,7 @@ class ModelTier:
         ledger: Ledger,
         settings: Settings,
         models: Models,
+        prompts: PromptLoader,
         embed: Embed | None,
         notices: Callable[[str, str], None],
         queued: Callable[[], None],
@@ -65,11 +68,12 @@ class ModelTier:
         """See :class:`ModelTier`.
 
         Args:
+            prompts: loads the prompts of the agents.
             embed: makes the vectors that labelling sees; None where nothing is labelled.
             notices: receives the user and one clear line for what fell back.
             queued: called when jobs were queued.
         """
-        self.models, self._settings, self._queued = models, settings, queued
+        self.models, self.prompts, self._settings, self._queued = models, prompts, settings, queued
         self.budget = Budget(calls=settings.budget_calls, tokens=settings.budget_tokens)
         self._ledger, self._notices = ledger, notices
         self._query: ModelQueryLabeler | None = None
@@ -90,6 +94,7 @@ class ModelTier:
             tokens=settings.label_tokens,
             method=settings.model_method,
             budget=self.budget,
+            prompts=prompts,
         )
 
     @property
@@ -132,7 +137,12 @@ class ModelTier:
             from hexamem.agents.labelling.query_labeler import ModelQueryLabeler
 
             self._query = ModelQueryLabeler(
-                self._ledger, model, self._notices, method=self._settings.model_method, budget=self.budget
+                self._ledger,
+                model,
+                self._notices,
+                method=self._settings.model_method,
+                budget=self.budget,
+                prompts=self.prompts,
             )
         return self._query.query(user, without_secrets(user, text), embedded)
 
@@ -146,6 +156,7 @@ class ModelTier:
             self.models.of("integrator") if self.models else None,
             method=self._settings.model_method,
             budget=self.budget,
+            prompts=self.prompts,
         )
 
     def _run(self, job: JobContext) -> JobOutcome:

@@ -53,6 +53,7 @@ class Paging:
                 memory._notice,
                 method=settings.model_method,
                 budget=memory.model_tier.budget,
+                prompts=memory.model_tier.prompts,
             )
             memory.handlers.register(KIND, self._fold)
             self.memorizer = Memorizer(memory.ledger, limits, folded=self.folding.queue, queued=memory._look)

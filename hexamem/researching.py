@@ -209,7 +209,8 @@ class Researching:
         return self._encoder.encode(texts)
 
     def _models(self) -> dict[str, Any]:
-        models, method = self._memory.model_tier.models, self._memory.settings.model_method
+        tier, method = self._memory.model_tier, self._memory.settings.model_method
+        models = tier.models
         found: dict[str, Any] = {}
         if not models:
             return found
@@ -224,7 +225,7 @@ class Researching:
         ):
             model = models.of(name)
             if model is not None:
-                found[name] = agent(model, method=method)
+                found[name] = agent(model, prompts=tier.prompts, method=method)
         return found
 
     def speakers(self, user: str) -> frozenset[str]:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from hexamem.prompts.loader import Prompt, load_prompt, parse_prompt, prompt_names
+from hexamem.prompts.loader import Prompt, PromptFolder, PromptLoader, load_prompt, parse_prompt, prompt_names
 
-__all__ = ["Prompt", "load_prompt", "parse_prompt", "prompt_names"]
+__all__ = ["Prompt", "PromptFolder", "PromptLoader", "load_prompt", "parse_prompt", "prompt_names"]

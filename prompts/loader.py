@@ -22,15 +22,18 @@ put in bare: numbers, and short words that the program chooses.
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib.resources import files
+from pathlib import Path
+from typing import TypeAlias
 
 from hexamem.errors import ConfigError, InvalidInputError
 
-__all__ = ["Prompt", "load_prompt", "parse_prompt", "prompt_names"]
+__all__ = ["Prompt", "PromptFolder", "PromptLoader", "load_prompt", "parse_prompt", "prompt_names"]
 
 _SECTION = re.compile(r"^## (system|user|assistant)[ \t]*$", re.M)
 _PLACE = re.compile(r"\{\{ ?([a-z][a-z0-9_]*) ?\}\}")
@@ -57,6 +60,8 @@ class Prompt:
     inputs: tuple[str, ...]
     values: tuple[str, ...]
     sections: tuple[tuple[str, str], ...]
+    unused: frozenset[str] = frozenset()
+    """Names that may be given and are not put in: what an override leaves out."""
 
     def render(self, **given: object) -> list[tuple[str, str]]:
         """The messages, as pairs of role and text that LangChain takes as they are.
@@ -69,7 +74,7 @@ class Prompt:
         """
         wanted = {*self.inputs, *self.values}
         missing = [one for one in (*self.inputs, *self.values) if one not in given]
-        unknown = sorted(set(given) - wanted)
+        unknown = sorted(set(given) - wanted - self.unused)
         if missing or unknown:
             told = [f"{what} {', '.join(names)}" for what, names in (("lacks", missing), ("has no", unknown)) if names]
             takes = ", ".join((*self.inputs, *self.values)) or "nothing"
@@ -77,6 +82,18 @@ class Prompt:
         ready = {name: self._fenced(name, given[name]) for name in self.inputs}
         ready |= {name: self._bare(name, given[name]) for name in self.values}
         return [(role, _PLACE.sub(lambda found: ready[found.group(1)], text)) for role, text in self.sections]
+
+    def with_system(self, text: str) -> Prompt:
+        """The prompt with another system text, which may use what its own text left out."""
+        used = self.unused.intersection(_PLACE.findall(text))
+        inputs = used.intersection(load_prompt(self.name).inputs) if used else frozenset()
+        return replace(
+            self,
+            inputs=(*self.inputs, *sorted(inputs)),
+            values=(*self.values, *sorted(used - inputs)),
+            sections=(("system", text), *(section for section in self.sections if section[0] != "system")),
+            unused=self.unused - used,
+        )
 
     def escape(self, text: str) -> str:
         """The text as it stands inside a fence: nothing in it can pass for a tag of this template."""
@@ -131,6 +148,45 @@ def _restored(mark: str) -> str:
 def _character(mark: str) -> str:
     number = int(mark[2:-1], 16)
     return chr(number) if chr(min(number, 0x10FFFF)) in _OPENING else mark
+
+
+class PromptFolder:
+    """Prompts of one's own: Markdown files that take the place of the shipped ones of the same name.
+
+    A file has the form of the shipped one and may leave out some of its inputs and values; it may name no others. Call it
+    with a name to get the prompt, its own or the shipped one.
+
+    Args:
+        folder: of the files, ``meta_manager.md``, ``planner.md``, …; a file without ``.md`` is not read.
+
+    Raises:
+        ConfigError: the folder does not exist; a file has the name of no shipped prompt, another input, or a wrong form.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(folder).expanduser()
+        if not self.folder.is_dir():
+            raise ConfigError(f"prompts = {str(folder)!r}: there is no such folder; name one with .md files")
+        self._own = {path.stem: self._read(path) for path in sorted(self.folder.glob("*.md"))}
+
+    def __call__(self, name: str) -> Prompt:
+        return self._own.get(name) or load_prompt(name)
+
+    @staticmethod
+    def _read(path: Path) -> Prompt:
+        if path.stem not in prompt_names():
+            raise ConfigError(f"{path} overrides no prompt; there are {', '.join(prompt_names())}")
+        shipped, own = load_prompt(path.stem), parse_prompt(path.stem, path.read_text(encoding="utf-8"))
+        for what in ("inputs", "values"):
+            if more := sorted(set(getattr(own, what)) - set(getattr(shipped, what))):
+                known = ", ".join(getattr(shipped, what)) or "none"
+                raise ConfigError(f"{path} names the {what} {', '.join(more)}; those of this prompt are {known}")
+        left_out = {*shipped.inputs, *shipped.values} - {*own.inputs, *own.values}
+        return replace(own, unused=frozenset(left_out))
+
+
+PromptLoader: TypeAlias = "Callable[[str], Prompt]"
+"""Gives the prompt of a name: :func:`load_prompt`, or a :class:`PromptFolder`."""
 
 
 @cache

@@ -1,15 +1,20 @@
 """Prompt templates: what they take is checked, and no text breaks out of its fence."""
+# ruff: noqa: F811 - fixtures come by import
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from hexamem import Memory
 from hexamem.errors import ConfigError, InvalidInputError
-from hexamem.prompts import Prompt, load_prompt, parse_prompt, prompt_names
+from hexamem.prompts import Prompt, PromptFolder, load_prompt, parse_prompt, prompt_names
+
+from .scripted_server import ServerFactory, loopback_only, scripted_server  # noqa: F401
 
 TEMPLATE = """\
 # Labels steps.
@@ -174,3 +179,48 @@ def test_every_prompt_of_the_package_loads_and_is_kept() -> None:
 def test_an_unknown_prompt_is_refused(name: str) -> None:
     with pytest.raises(ConfigError, match="There is no prompt"):
         load_prompt(name)
+
+
+def folder_with(folder: Path, **texts: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    for name, text in texts.items():
+        (folder / f"{name}.md").write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_a_file_takes_the_place_of_the_shipped_prompt_and_may_leave_inputs_out(tmp_path: Path) -> None:
+    shipped = load_prompt("question_parts")
+    own = PromptFolder(folder_with(tmp_path, question_parts="inputs: question\n\n## user\nSplit:\n{{question}}\n"))
+    assert own("planner") is load_prompt("planner")
+    given = {**dict.fromkeys(shipped.inputs, "Who?"), **dict.fromkeys(shipped.values, 3)}
+    assert own("question_parts").render(**given) == [("user", "Split:\n<question>\nWho?\n</question>")]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("guesser", "## user\nHi\n", "overrides no prompt; there are answer_judge"),
+        ("planner", "inputs: weather\n\n## user\n{{weather}}\n", "names the inputs weather; those of this prompt are"),
+        ("planner", "Hello", "write 'inputs: a, b'"),
+    ],
+)
+def test_a_prompt_file_that_does_not_fit_is_refused_when_the_memory_is_opened(
+    tmp_path: Path, name: str, text: str, message: str
+) -> None:
+    prompts = folder_with(tmp_path / "prompts", **{name: text})
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        Memory.open(tmp_path / "home", prompts=prompts)
+    with pytest.raises(ConfigError, match="there is no such folder"):
+        Memory.open(tmp_path / "home", prompts=tmp_path / "nowhere")
+
+
+def test_a_memory_asks_its_model_with_the_prompts_of_the_folder(tmp_path: Path, scripted_server: ServerFactory) -> None:
+    text = (
+        "inputs: steps, items\n\n## system\nYou are the archivist of a lighthouse.\n\n## user\n{{steps}}\n{{items}}\n"
+    )
+    prompts = folder_with(tmp_path / "prompts", single_call=text)
+    server = scripted_server(["{}"] * 4)
+    with Memory.open(tmp_path / "home", model=server.chat_model(), prompts=prompts) as memory:
+        memory.user("alice").remember("My sister Orla is a vet in Cork.")
+        memory.flush()
+    assert "archivist of a lighthouse" in server.requests[0].text

@@ -13,7 +13,7 @@ from hexamem.intent.label_names import fold_name, type_synonyms
 from hexamem.intent.query import QueryFilter
 from hexamem.memory_types.labels import LabelKind
 from hexamem.models import Budget, CallInput, StructuredCall, UsageMeter
-from hexamem.prompts import load_prompt
+from hexamem.prompts import PromptLoader, load_prompt
 from hexamem.stores.ledger import Ledger
 from hexamem.stores.ledger.labels import read_labels
 from hexamem.stores.ledger.refining import labels_before, latest_seq, open_scopes
@@ -51,9 +51,10 @@ class ModelQueryLabeler:
         *,
         method: Method,
         budget: Budget,
+        prompts: PromptLoader = load_prompt,
     ) -> None:
         self._ledger, self._notices, self._budget = ledger, notices, budget
-        self._prompt = load_prompt("query_intent")
+        self._prompt = prompts("query_intent")
         self._call = StructuredCall(model, QueryLabels, agent=AGENT, method=method)
 
     def query(self, user: str, text: str, embedded: QueryFilter) -> QueryFilter:

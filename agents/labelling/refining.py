@@ -24,7 +24,7 @@ from hexamem.agents.labelling.task import LabelTask
 from hexamem.intent.contract import Embed, LabelBatch
 from hexamem.memory_types import utc_now
 from hexamem.models import Budget, CallInput, StructuredCall, UsageMeter
-from hexamem.prompts import load_prompt
+from hexamem.prompts import PromptLoader, load_prompt
 from hexamem.stores.ledger import Ledger, Transaction
 from hexamem.stores.ledger.jobs import enqueue
 from hexamem.stores.ledger.labels import read_label_marks
@@ -80,10 +80,11 @@ class LabelRefining:
         tokens: int | None,
         method: Method,
         budget: Budget,
+        prompts: PromptLoader = load_prompt,
     ) -> None:
         self._ledger, self._embed, self._notices = ledger, embed, notices
         self._batch, self._below, self._wait, self._tokens = batch, below, wait, tokens
-        self._budget, self._prompt = budget, load_prompt(AGENT)
+        self._budget, self._prompt = budget, prompts(AGENT)
         self._call = StructuredCall(model, BatchLabels, agent=AGENT, method=method, salvage=_salvaged)
 
     # ------------------------------------------------------------------ queueing

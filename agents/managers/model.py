@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import BaseModel
@@ -19,33 +18,28 @@ from hexamem.agents.managers.reading import Reading, salvaged_operations
 from hexamem.agents.managers.showing import shown_before, shown_items, shown_steps, shown_task
 from hexamem.memory_types import ItemKind, MemoryItem
 from hexamem.models import Budget, CallInput, Method, StructuredCall, StructuredResult, UsageMeter
-from hexamem.prompts import Prompt, load_prompt
+from hexamem.prompts import Prompt, PromptLoader, load_prompt
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from hexamem.models import RetryPolicy
 
-__all__ = ["RULES", "ModelManager", "manager_prompt", "system_text", "with_system_text"]
+__all__ = ["RULES", "ModelManager", "manager_prompt", "system_text"]
 
 RULES = "manager_rules"
 """The prompt that all managers share."""
 
 
-def system_text(name: str) -> str:
-    """The system text of a shipped prompt."""
-    return "\n\n".join(text for role, text in load_prompt(name).sections if role == "system")
+def system_text(prompt: Prompt) -> str:
+    """The system text of a prompt."""
+    return "\n\n".join(text for role, text in prompt.sections if role == "system")
 
 
-def with_system_text(prompt: Prompt, text: str) -> Prompt:
-    """A prompt with another system text."""
-    return replace(prompt, sections=(("system", text), *(one for one in prompt.sections if one[0] != "system")))
-
-
-@cache
-def manager_prompt(form: type[ItemOperation]) -> Prompt:
+def manager_prompt(form: type[ItemOperation], prompts: PromptLoader = load_prompt) -> Prompt:
     """The prompt of a manager: what its kind states, followed by the rules that all managers share."""
-    prompt = with_system_text(load_prompt(RULES), f"{system_text(form.agent())}\n\n{system_text(RULES)}")
+    rules = prompts(RULES)
+    prompt = rules.with_system(f"{system_text(prompts(form.agent()))}\n\n{system_text(rules)}")
     return replace(prompt, name=form.agent())
 
 
@@ -56,6 +50,7 @@ class ModelManager:
         form: of its operations.
         model: the chat model.
         fallback: does the work where the reply holds nothing that can be used.
+        prompts: loads the prompt.
         method: how the reply's form is asked for.
         retries: what to do about failures on the way.
     """
@@ -66,12 +61,13 @@ class ModelManager:
         model: BaseChatModel,
         fallback: Manager,
         *,
+        prompts: PromptLoader = load_prompt,
         method: Method = "json_schema",
         retries: RetryPolicy | None = None,
     ) -> None:
         self.form, self.fallback = form, fallback
         self.kind: ItemKind = form.kind
-        self._prompt = manager_prompt(form)
+        self._prompt = manager_prompt(form, prompts)
         self.call: StructuredCall[Any] = StructuredCall(
             model, reply_form(form), agent=form.agent(), method=method, retries=retries, salvage=self._salvaged
         )
