@@ -10,18 +10,30 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import tzinfo
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol, TypeAlias
 
 from hexamem.memory_types import ItemKind, MemoryItem
 from hexamem.memory_types.proposals import Proposal
 from hexamem.memory_types.step import Step
 from hexamem.stores.ledger import Transaction
 
-__all__ = ["Batch", "HeardStep", "Instruction", "Job", "Manager", "MetaManager", "Proposals", "WorkOutcome"]
+__all__ = [
+    "Batch",
+    "BatchStep",
+    "Instruction",
+    "Job",
+    "Manager",
+    "ManagerInput",
+    "ManagerOutput",
+    "MetaManager",
+    "NoManager",
+    "Proposals",
+    "WorkOutcome",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HeardStep:
+class BatchStep:
     """A step as managers see it: as it was said, with its labels by name.
 
     Attributes:
@@ -50,8 +62,8 @@ class Batch:
     """
 
     user: str
-    steps: tuple[HeardStep, ...]
-    before: tuple[HeardStep, ...] = ()
+    steps: tuple[BatchStep, ...]
+    before: tuple[BatchStep, ...] = ()
     zone: tzinfo
     shown: tuple[str, ...] = ()
 
@@ -73,6 +85,32 @@ class Proposals:
     degraded: tuple[str, ...] = field(default=())
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManagerInput:
+    """What a manager given to ``Memory.open(managers=…)`` is invoked with.
+
+    Attributes:
+        kind: the memory type whose items it proposes.
+        user: whose memory it is.
+        steps: the new steps, with their labels. before: the steps before them in their threads.
+        instruction: what the meta-manager asks for.
+        nearest: items of this type near to the steps, by id, the nearest first: targets of update, supersede, merge, remove.
+        zone: in which the user's days are.
+    """
+
+    kind: ItemKind
+    user: str
+    steps: tuple[BatchStep, ...]
+    before: tuple[BatchStep, ...]
+    instruction: Instruction
+    nearest: Mapping[str, MemoryItem]
+    zone: tzinfo
+
+
+ManagerOutput: TypeAlias = "Proposals | Sequence[Proposal | Mapping[str, Any]]"
+"""What it returns: proposals, each with quotes of the steps that it rests on, as records or as mappings of their fields."""
+
+
 class MetaManager(Protocol):
     """Decides which managers have something to do; small talk gives none."""
 
@@ -92,6 +130,16 @@ class Manager(Protocol):
                 merge and remove.
         """
         ...
+
+
+@dataclass(slots=True)
+class NoManager:
+    """Proposes nothing: of a type that only a model, or nobody, proposes."""
+
+    kind: ItemKind
+
+    def propose(self, batch: Batch, instruction: Instruction, nearest: Mapping[str, MemoryItem]) -> Proposals:
+        return Proposals()
 
 
 class Job(Protocol):

@@ -18,7 +18,7 @@ from hexamem.agents.embedded_research import plan
 from hexamem.agents.research_agent import ResearchAgent, ResearchTask
 from hexamem.agents.research_showing import ITSELF, listed, shown_claims
 from hexamem.errors import InvalidInputError
-from hexamem.memory_types import ITEM_KINDS, LightMemory
+from hexamem.memory_types import LightMemory
 from hexamem.memory_types.local_time import in_utc, in_zone
 from hexamem.memory_types.research import Lane, ResearchPlan, SearchRequest
 from hexamem.models import CallInput, ModelReply, StructuredResult
@@ -164,7 +164,7 @@ def _request(search: PlannedSearch, task: PlanTask) -> SearchRequest:
             fields["until"] = in_utc(datetime.combine(max(days), time.max, tzinfo=task.zone))
     elif lane == "kind":
         named = {kind.strip().casefold() for kind in search.kinds}
-        fields["kinds"] = tuple(kind for kind in ITEM_KINDS if kind in named) or ITEM_KINDS
+        fields["kinds"] = tuple(kind for kind in task.kinds if kind in named) or task.kinds
     return SearchRequest(lane=lane, query=query, need=query, **fields)
 
 

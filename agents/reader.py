@@ -17,11 +17,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hexamem.agents.contract import Batch, HeardStep, Instruction, Proposals
+from hexamem.agents.contract import Batch, BatchStep, Instruction, Proposals
 from hexamem.agents.sentence_classifiers import SentenceClassifiers, SentenceReading, load_sentence_classifiers
 from hexamem.errors import ModelFileError
 from hexamem.intent.dates import DateSpan, find_dates
-from hexamem.memory_types import ITEM_KINDS, ItemKind, MemoryItem
+from hexamem.memory_types import ItemKind, MemoryItem
 from hexamem.memory_types.proposals import Evidence, Proposal
 from hexamem.models.encoder import open_heads
 from hexamem.models.sentences import split_sentences
@@ -75,7 +75,7 @@ class Finding:
 
     kind: ItemKind
     text: str
-    step: HeardStep
+    step: BatchStep
     probability: float
     reading: SentenceReading
     date: DateSpan | None = None
@@ -104,8 +104,13 @@ class Reader:
         self._classifiers = classifiers or load_sentence_classifiers(embedder.name)
         self.settings = settings or ReaderSettings()
         own = dict(zip(self._classifiers.types, self._classifiers.bounds.tolist(), strict=True))
-        self._bounds = {kind: self.settings.bounds.get(kind, own[kind]) for kind in ITEM_KINDS if kind in own}
+        self._bounds = {kind: self.settings.bounds.get(kind, own[kind]) for kind in own}
         self._cache: dict[int, tuple[Finding, ...]] = {}  # by identity: batches of equal words may be other users'
+
+    @property
+    def kinds(self) -> tuple[ItemKind, ...]:
+        """The memory types that the classifiers know."""
+        return tuple(self._bounds)
 
     def findings(self, batch: Batch) -> tuple[Finding, ...]:
         """Everything worth an item in the new steps of a batch, in the order in which it was stated.
@@ -208,7 +213,7 @@ class EmbeddedMetaManager:
             steps.setdefault(finding.kind, {})[finding.step.step.id] = None
         return [
             Instruction(kind=kind, step_ids=tuple(steps[kind]), task=f"{len(steps[kind])} step(s) by the reader")
-            for kind in ITEM_KINDS
+            for kind in self._reader.kinds
             if kind in steps
         ]
 
@@ -273,8 +278,8 @@ class EmbeddedManager:
 
 
 def embedded_managers(reader: Reader) -> dict[ItemKind, EmbeddedManager]:
-    """The managers of all kinds, which share one reader."""
-    return {kind: EmbeddedManager(kind, reader) for kind in ITEM_KINDS}
+    """The managers of the types that ship, which share one reader. That of the vault has nothing to do: ``record`` does it."""
+    return {kind: EmbeddedManager(kind, reader) for kind in (*reader.kinds, "vault")}
 
 
 def _groups(findings: Sequence[Finding], kind: ItemKind) -> list[list[Finding]]:

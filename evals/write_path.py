@@ -18,9 +18,11 @@ from typing import Any, Protocol
 from zoneinfo import ZoneInfo
 
 from hexamem.errors import InvalidInputError
-from hexamem.memory_types import ITEM_KINDS, EpisodicItem, MemoryItem, VaultItem
+from hexamem.memory_types import DEFAULT_TYPES, EpisodicItem, MemoryItem, VaultItem
 
 __all__ = ["KindScore", "Miss", "WritePathReport", "WrittenMemory", "Wrong", "load_cases", "score"]
+
+_KINDS = tuple(shipped.name for shipped in DEFAULT_TYPES)
 
 Case = Mapping[str, Any]
 
@@ -155,7 +157,7 @@ def score(
     cases: Sequence[Case],
     memory_factory: MemoryFactory,
     *,
-    kinds: Collection[str] = ITEM_KINDS,
+    kinds: Collection[str] = _KINDS,
     one_by_one: bool = False,
 ) -> WritePathReport:
     """Let a memory hear each case and compare what it has stored.
@@ -166,7 +168,7 @@ def score(
         kinds: only these are scored.
         one_by_one: give the turns one at a time, each written before the next, instead of all in one call.
     """
-    by_kind: dict[str, KindScore] = {kind: KindScore() for kind in ITEM_KINDS if kind in kinds}
+    by_kind: dict[str, KindScore] = {kind: KindScore() for kind in _KINDS if kind in kinds}
     by_language: dict[str, KindScore] = {}
     misses: list[Miss] = []
     wrong: list[Wrong] = []

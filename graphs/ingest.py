@@ -20,10 +20,13 @@ from langgraph.graph import END, START, StateGraph
 
 from hexamem.graphs.ingest_nodes import SINGLE, IngestNodes, IngestParts, node_of
 from hexamem.graphs.ingest_state import IngestContext, IngestInput, IngestOutput, IngestState, ManageInput
-from hexamem.memory_types import ITEM_KINDS, ItemKind
+from hexamem.memory_types import ItemKind
 
 if TYPE_CHECKING:
+    from langchain_core.runnables import Runnable
     from langgraph.graph.state import CompiledStateGraph
+
+    from hexamem.agents.contract import ManagerInput, ManagerOutput
 
 __all__ = ["ingest_graph"]
 
@@ -44,6 +47,7 @@ def ingest_graph(parts: IngestParts) -> CompiledStateGraph[Any, Any, Any, Any]:
         node = RunnableLambda(nodes.single_prepare) | parts.single_call.call | nodes.single_finish
         graph.add_node(SINGLE, node, input_schema=ManageInput)
         managers = [SINGLE]
+        kinds: tuple[ItemKind, ...] = parts.beside
     else:
         meta = parts.model_meta_manager
         route = (
@@ -51,15 +55,17 @@ def ingest_graph(parts: IngestParts) -> CompiledStateGraph[Any, Any, Any, Any]:
         )
         graph.add_node("route", route)
         managers = []
-        for kind in ITEM_KINDS:
-            model = parts.model_managers.get(kind)
-            if model is None:
-                graph.add_node(node_of(kind), _named(nodes.manage, kind), input_schema=ManageInput)
-            else:
-                prepare = RunnableLambda(partial(nodes.manage_prepare, model))
-                finish = RunnableLambda(partial(nodes.manage_finish, model))
-                graph.add_node(node_of(kind), prepare | model.call | finish, input_schema=ManageInput)
-            managers.append(node_of(kind))
+        kinds = tuple(dict.fromkeys((*parts.managers, *parts.model_managers, *parts.beside)))
+    for kind in kinds:
+        managers.append(node_of(kind))
+        if kind in parts.custom:
+            graph.add_node(node_of(kind), _custom(nodes, kind, parts.custom[kind]), input_schema=ManageInput)
+        elif (model := parts.model_managers.get(kind)) is not None:
+            prepare = RunnableLambda(partial(nodes.manage_prepare, model))
+            finish = RunnableLambda(partial(nodes.manage_finish, model))
+            graph.add_node(node_of(kind), prepare | model.call | finish, input_schema=ManageInput)
+        else:
+            graph.add_node(node_of(kind), _named(nodes.manage, kind), input_schema=ManageInput)
     graph.add_node("apply", nodes.apply)
     graph.add_node("project", nodes.project)
     graph.add_edge(START, "record")
@@ -71,6 +77,20 @@ def ingest_graph(parts: IngestParts) -> CompiledStateGraph[Any, Any, Any, Any]:
     graph.add_edge("apply", "project")
     graph.add_edge("project", END)
     return graph.compile(name="ingest")
+
+
+def _custom(
+    nodes: IngestNodes, kind: ItemKind, manager: Runnable[ManagerInput, ManagerOutput]
+) -> RunnableLambda[ManageInput, dict[str, Any]]:
+    """The node of a manager of the host. It is not caught: what it raises fails the run, and an interrupt pauses it."""
+
+    def manage(state: ManageInput) -> dict[str, Any]:
+        return nodes.custom_output(state, manager.invoke(nodes.custom_input(state)))
+
+    async def amanage(state: ManageInput) -> dict[str, Any]:
+        return nodes.custom_output(state, await manager.ainvoke(nodes.custom_input(state)))
+
+    return RunnableLambda(manage, amanage, name=node_of(kind))
 
 
 def _named(manage: Callable[[ItemKind, ManageInput], dict[str, Any]], kind: ItemKind) -> Callable[..., dict[str, Any]]:

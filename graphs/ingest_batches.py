@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, func, select
 
-from hexamem.agents.contract import Batch, HeardStep
+from hexamem.agents.contract import Batch, BatchStep
 from hexamem.errors import HexamemError
 from hexamem.memory_types import Step
 from hexamem.memory_types.times import read_zone
@@ -131,11 +131,11 @@ def read_batch(tx: Transaction, step_ids: Collection[str]) -> Batch:
     intents = get_intents(tx, [step.id for step in (*earlier, *found)])
     vocabulary = Vocabulary(read_labels(tx, {one for intent in intents.values() for one in intent.label_ids}))
 
-    def heard(step: Step) -> HeardStep:
+    def heard(step: Step) -> BatchStep:
         intent = intents.get(step.id)
         if intent is None:
-            return HeardStep(step=step, resolved_text=step.index_text)
-        return HeardStep(
+            return BatchStep(step=step, resolved_text=step.index_text)
+        return BatchStep(
             step=step,
             resolved_text=step.index_text if intent.resolved_text is None else intent.resolved_text,
             scope=vocabulary.path(intent.scope_id),

@@ -15,9 +15,11 @@ from langgraph.errors import GraphBubbleUp
 from langgraph.runtime import get_runtime
 from langgraph.types import Send
 
-from hexamem.agents.contract import Batch, Instruction, Manager, MetaManager, Proposals
+from hexamem.agents.contract import Batch, Instruction, Manager, ManagerInput, ManagerOutput, MetaManager, Proposals
 from hexamem.agents.labelling.batches import read_task_of, write_task
 from hexamem.agents.labelling.task import LabelTask
+from hexamem.agents.meta_manager import is_small_talk
+from hexamem.errors import InvalidInputError
 from hexamem.graphs.ingest_batches import BatchTakenError, advance, read_batch, waiting_steps
 from hexamem.graphs.ingest_state import (
     IngestContext,
@@ -31,11 +33,13 @@ from hexamem.graphs.ingest_state import (
     written,
 )
 from hexamem.graphs.scope import resolve_scope
-from hexamem.memory_types import ITEM_KINDS, ItemKind, MemoryItem
+from hexamem.memory_types import ItemKind, MemoryItem
 from hexamem.memory_types.proposals import Outcome, Proposal
 from hexamem.stores.ledger import Ledger, get_items
 
 if TYPE_CHECKING:
+    from langchain_core.runnables import Runnable
+
     from hexamem.agents.managers.model import ModelManager
     from hexamem.agents.meta_manager import ModelMetaManager
     from hexamem.agents.single_call import SingleCall
@@ -78,6 +82,9 @@ class IngestParts:
         full: so many steps are a batch, though the talk goes on.
         model_meta_manager, model_managers: the model tier of mode ``agents``, as far as there are models.
         single_call: that of mode ``single_call``.
+        custom: managers of the host, by memory type: they take the place of ours.
+        always: types whose managers are asked whenever a batch is more than small talk: the meta-manager knows the six
+            types that ship.
         embed: makes the vectors of labels; None where a model is not to label.
         wrote: called after a user's ledger has grown.
     """
@@ -94,8 +101,15 @@ class IngestParts:
     model_meta_manager: ModelMetaManager | None = None
     model_managers: Mapping[ItemKind, ModelManager] = field(default_factory=dict)
     single_call: SingleCall | None = None
+    custom: Mapping[ItemKind, Runnable[ManagerInput, ManagerOutput]] = field(default_factory=dict)
+    always: tuple[ItemKind, ...] = ()
     embed: Embed | None = None
     wrote: Callable[[str], object] = lambda user: None
+
+    @property
+    def beside(self) -> tuple[ItemKind, ...]:
+        """The types that have a node of their own beside the single call."""
+        return tuple(dict.fromkeys((*self.custom, *self.always)))
 
 
 def node_of(kind: ItemKind) -> str:
@@ -173,8 +187,6 @@ class IngestNodes:
             return self._routed(context, batch, (), (f"meta_manager: the reader failed ({type(error).__name__})",))
         if self._parts.single_call is None:
             return self._routed(context, batch, found, ())
-        from hexamem.agents.meta_manager import is_small_talk
-
         return {**self._routed(context, batch, found, ()), "ask": bool(found) or not is_small_talk(batch)}
 
     def route_prepare(self, state: IngestState) -> Any:
@@ -202,12 +214,16 @@ class IngestNodes:
         joined: dict[ItemKind, Instruction] = {}
         for one in instructions:
             joined.setdefault(one.kind, one)
+        if joined or not is_small_talk(batch):
+            for kind in self._parts.always:
+                joined.setdefault(kind, Instruction(kind=kind))
         nearest: Mapping[ItemKind, Sequence[str]] = {}
         single = self._parts.single_call is not None
         if joined or single:
             chosen = {step_id for one in joined.values() for step_id in one.step_ids}
             texts = [one.resolved_text for one in batch.steps if single or not chosen or one.step.id in chosen]
-            nearest = self._parts.nearest(context.user, texts, ITEM_KINDS if single else list(joined))
+            kinds = dict.fromkeys((*self._parts.managers, *joined) if single else joined)
+            nearest = self._parts.nearest(context.user, texts, list(kinds))
         _say("route", context, managers=list(joined))
         return {
             "instructions": [as_values(one) for one in joined.values()],
@@ -221,19 +237,21 @@ class IngestNodes:
         if not batch:
             return "__end__"
         nearest = state.get("nearest") or {}
+        sends: list[Send] = []
         if self._parts.single_call is not None:
-            if not state.get("ask"):
-                return "apply"
-            return [Send(SINGLE, ManageInput(batch=batch, instructions=orders, nearest_by_kind=nearest))]
-        if not orders:
-            return "apply"
-        return [
+            own = [order for order in orders if order["kind"] in self._parts.beside]
+            if state.get("ask"):
+                shared = [order for order in orders if order not in own]
+                sends.append(Send(SINGLE, ManageInput(batch=batch, instructions=shared, nearest_by_kind=nearest)))
+            orders = own
+        sends += [
             Send(
-                node_of(cast("ItemKind", one["kind"])),
-                ManageInput(instruction=one, batch=batch, nearest=nearest.get(one["kind"], [])),
+                node_of(order["kind"]),
+                ManageInput(instruction=order, batch=batch, nearest=nearest.get(order["kind"], [])),
             )
-            for one in orders
+            for order in orders
         ]
+        return sends or "apply"
 
     # ------------------------------------------------------------------ managers
 
@@ -248,6 +266,37 @@ class IngestNodes:
         except Exception as error:  # noqa: BLE001 - as above: one manager that fails holds up no other
             found = Proposals(degraded=(f"{node_of(kind)}: the reader failed ({type(error).__name__})",))
         return self._managed(context, kind, batch, found)
+
+    def custom_input(self, state: ManageInput) -> ManagerInput:
+        """What a manager of the host is invoked with."""
+        context = _context()
+        batch, instruction = self._batch(context, state["batch"]), as_instruction(state["instruction"])
+        return ManagerInput(
+            kind=instruction.kind,
+            user=context.user,
+            steps=batch.steps,
+            before=batch.before,
+            instruction=instruction,
+            nearest=self._items(context, state["nearest"]),
+            zone=batch.zone,
+        )
+
+    def custom_output(self, state: ManageInput, output: ManagerOutput) -> dict[str, Any]:
+        """The proposals of a manager of the host; those that are none are left out."""
+        context = _context()
+        kind = state["instruction"]["kind"]
+        if isinstance(output, Proposals):
+            return self._managed(context, kind, self._batch(context, state["batch"]), output)
+        proposals: list[Proposal] = []
+        degraded: list[str] = []
+        for given in output or ():
+            try:
+                defaults = {"kind": kind, "proposed_by": kind}
+                proposals.append(given if isinstance(given, Proposal) else Proposal.parse({**defaults, **given}))
+            except (InvalidInputError, TypeError) as error:
+                degraded.append(f"{node_of(kind)}: a proposal was left out: {error}")
+        proposed = Proposals(proposals=tuple(proposals), degraded=tuple(degraded))
+        return self._managed(context, kind, self._batch(context, state["batch"]), proposed)
 
     def manage_prepare(self, model: ModelManager, state: ManageInput) -> Any:
         context = _context()
@@ -273,10 +322,7 @@ class IngestNodes:
         call = parts.single_call.prepare(
             self._batch(context, step_ids),
             tuple(as_instruction(one) for one in state.get("instructions") or ()),
-            {
-                kind: {item_id: items[item_id] for item_id in known.get(kind, ()) if item_id in items}
-                for kind in ITEM_KINDS
-            },
+            {kind: {item_id: items[item_id] for item_id in known.get(kind, ()) if item_id in items} for kind in known},
             task,
             context.budget,
             context.usage,
@@ -295,7 +341,13 @@ class IngestNodes:
                 if not write_task(tx, task, made, indexed_elsewhere=not parts.ledger.embedded):
                     degraded.append(f"{SINGLE}: labels were corrected meanwhile, so those of the model were left out")
         return self._managed(
-            context, SINGLE, carried.batch, Proposals(proposals=outcome.proposals, degraded=tuple(degraded))
+            context,
+            SINGLE,
+            carried.batch,
+            Proposals(
+                proposals=tuple(one for one in outcome.proposals if one.kind not in parts.beside),
+                degraded=tuple(degraded),
+            ),
         )
 
     def _items(self, context: IngestContext, item_ids: Sequence[str]) -> dict[str, MemoryItem]:

@@ -171,7 +171,7 @@ def as_values(one: Instruction) -> Instructed:
 
 def as_instruction(values: Instructed) -> Instruction:
     """The inverse of :func:`as_values`."""
-    return Instruction(kind=values["kind"], step_ids=tuple(values["step_ids"]), task=values["task"])  # type: ignore[arg-type]
+    return Instruction(kind=values["kind"], step_ids=tuple(values["step_ids"]), task=values["task"])
 
 
 def written(proposal: Proposal, batch: Batch) -> dict[str, Any] | None:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from hexamem.errors import InvalidInputError
-from hexamem.memory_types import ITEM_KINDS, MemoryItem, Where
+from hexamem.memory_types import MemoryItem, Where
 from hexamem.memory_types.research import SearchRequest
 from hexamem.memory_types.times import parse_time
 from hexamem.stores.ledger import Transaction, get_items, read_items, select_item_ids, select_step_ids
@@ -16,7 +15,6 @@ from hexamem.stores.ledger import Transaction, get_items, read_items, select_ite
 __all__ = ["EvidenceFilter"]
 
 _STEP = "step_"
-_KINDS = ("step", *ITEM_KINDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +43,6 @@ class EvidenceFilter:
         """
         where, kinds = values.get("where"), values.get("kinds")
         kinds = (kinds,) if isinstance(kinds, str) else kinds
-        if strange := sorted(set(kinds or ()).difference(_KINDS)):
-            raise InvalidInputError(f"kinds = {strange}: use one or more of {', '.join(_KINDS)}")
         return cls(
             where=where if where is None or isinstance(where, Where) else Where.parse(dict(where)),
             as_of=_moment(values.get("as_of")),

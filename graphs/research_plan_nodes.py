@@ -17,7 +17,7 @@ from hexamem.graphs.research_filter import EvidenceFilter
 from hexamem.graphs.research_lanes import SearchFound
 from hexamem.graphs.research_parts import ResearchNode, claims_in, run_context, say, searched, spend
 from hexamem.graphs.research_state import LaneFound, LaneInput, ResearchContext, ResearchSettings, ResearchState
-from hexamem.memory_types import ITEM_KINDS, utc_now
+from hexamem.memory_types import utc_now
 from hexamem.memory_types.research import AnswerForm, Lane, ResearchPlan, ResearchTier, SearchRequest
 
 if TYPE_CHECKING:
@@ -99,6 +99,10 @@ class PlanNodes(ResearchNode):
             if form not in get_args(AnswerForm):
                 raise InvalidInputError(f"form = {form!r}: use one of {', '.join(get_args(AnswerForm))}")
             filters = EvidenceFilter.of(fields)
+            if strange := sorted((filters.kinds or frozenset()) - {"step", *self.parts.ledger.types}):
+                raise InvalidInputError(
+                    f"kinds = {strange}: use one or more of {', '.join(('step', *self.parts.ledger.types))}"
+                )
             self.parts.catch_up(context.user)
             fields.update(
                 filters=filters.json(),
@@ -144,7 +148,7 @@ class PlanNodes(ResearchNode):
         if "kind" not in self.settings(context).lanes:
             return ()
         filters = EvidenceFilter.of(update["filters"])
-        kinds = self.parts.kinds(context.user) if filters.moment is None else ITEM_KINDS
+        kinds = self.parts.kinds(context.user) if filters.moment is None else tuple(self.parts.ledger.types)
         return tuple(one for one in kinds if filters.kinds is None or one in filters.kinds)
 
     def _planned(self, context: ResearchContext, update: dict[str, Any], plan: ResearchPlan) -> dict[str, Any]:

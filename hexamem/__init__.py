@@ -22,6 +22,7 @@ if (_checkout / "pyproject.toml").is_file() and (_checkout / "memory_types").is_
     __path__.append(str(_checkout))
 
 if TYPE_CHECKING:
+    from hexamem.agents.contract import BatchStep, ManagerInput, Proposals
     from hexamem.chatting import chat_graph
     from hexamem.config import Settings
     from hexamem.errors import HexamemError
@@ -34,10 +35,12 @@ if TYPE_CHECKING:
     from hexamem.labels import UserLabels
     from hexamem.memory import Memory
     from hexamem.memory_types import (
+        DEFAULT_TYPES,
         CoreItem,
         EpisodicItem,
         Hit,
         MemoryItem,
+        MemoryType,
         Operation,
         ProceduralItem,
         Recall,
@@ -46,9 +49,11 @@ if TYPE_CHECKING:
         SemanticItem,
         Source,
         Step,
+        UnregisteredItem,
         VaultItem,
         Where,
     )
+    from hexamem.memory_types.proposals import Evidence, Proposal
     from hexamem.middleware import MemoryMiddleware, MiddlewareSettings
     from hexamem.prompting import PromptSettings
     from hexamem.retrieval.strategies import STRATEGIES
@@ -61,6 +66,11 @@ if TYPE_CHECKING:
     __version__: str
 
 _HOME = {
+    "BatchStep": ".agents.contract",
+    "Evidence": ".memory_types.proposals",
+    "ManagerInput": ".agents.contract",
+    "Proposal": ".memory_types.proposals",
+    "Proposals": ".agents.contract",
     "AttemptResult": ".experience.exploring",
     "ChromaStore": ".stores.chroma_store",
     "ExperienceMiddleware": ".graphs.experience_middleware",
@@ -86,22 +96,29 @@ _HOME = {
 }
 
 __all__ = [
+    "DEFAULT_TYPES",
     "STRATEGIES",
     "AttemptResult",
+    "BatchStep",
     "ChromaStore",
     "CoreItem",
     "EpisodicItem",
+    "Evidence",
     "ExperienceMiddleware",
     "HexamemError",
     "Hit",
+    "ManagerInput",
     "Memory",
     "MemoryItem",
     "MemoryMiddleware",
     "MemoryScope",
+    "MemoryType",
     "MiddlewareSettings",
     "Operation",
     "ProceduralItem",
     "PromptSettings",
+    "Proposal",
+    "Proposals",
     "Recall",
     "Remembered",
     "ResourceItem",
@@ -109,6 +126,7 @@ __all__ = [
     "Settings",
     "Source",
     "Step",
+    "UnregisteredItem",
     "UserLabels",
     "UserMemory",
     "VaultItem",

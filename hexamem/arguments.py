@@ -9,13 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from hexamem.errors import InvalidInputError
-from hexamem.memory_types import ITEM_KINDS
 from hexamem.memory_types.messages import MessageDraft
 from hexamem.memory_types.times import shown
 
 __all__ = ["check_count", "check_message_size", "check_text", "check_texts", "file_path", "json_mapping", "kinds_in"]
-
-_KINDS = frozenset({"step", *ITEM_KINDS})
 
 
 def check_text(value: object, what: str) -> str:
@@ -54,15 +51,20 @@ def check_count(value: object, what: str, highest: int | None = None) -> int:
     return value
 
 
-def kinds_in(kinds: str | Collection[str] | None, *, items_only: bool = False) -> frozenset[str] | None:
+def kinds_in(
+    kinds: str | Collection[str] | None, types: Iterable[str], *, items_only: bool = False
+) -> frozenset[str] | None:
     """The kinds named, or None for all.
+
+    Args:
+        types: names of the memory's types.
 
     Raises:
         InvalidInputError: for an unknown kind, or none at all in the collection.
     """
     if kinds is None:
         return None
-    known = _KINDS - {"step"} if items_only else _KINDS
+    known = set(types) if items_only else {"step", *types}
     wanted = check_texts(kinds, "kinds")
     strange = sorted(set(wanted) - known)
     if strange or not wanted:

@@ -276,6 +276,11 @@ class Ingesting:
             state = self.graph().invoke({"close": True}, context=context)
         finally:
             self._keep_usage(user, usage)
+        if state.get("__interrupt__"):
+            return JobOutcome.park(
+                "a manager asked for an answer, and a background job has nobody to ask: run the batch in a graph with a "
+                'checkpointer, memory_graph(memory, manage="now"), or drop the job'
+            )
         for line in dict.fromkeys(state.get("degraded") or ()):
             self._tell(user, line)
         if not finished:  # another run has managed these steps
@@ -354,6 +359,7 @@ class Ingesting:
     def _parts(self) -> IngestParts:
         from hexamem.agents.applying.applier import Applier
         from hexamem.agents.applying.nearest_items import nearest_items
+        from hexamem.agents.contract import NoManager
         from hexamem.agents.reader import EmbeddedMetaManager, Reader, embedded_managers
         from hexamem.graphs.ingest_nodes import IngestParts
 
@@ -368,7 +374,7 @@ class Ingesting:
             media=memory.media,
             projector=memory.projector,
         )
-        made: dict[str, Any] = {}
+        made: dict[str, Any] = {"custom": memory.managers}
         method, prompts = settings.model_method, memory.model_tier.prompts
         if settings.mode == "agents":
             from hexamem.agents.managers.forms import FORMS
@@ -389,6 +395,16 @@ class Ingesting:
             made["embed"] = reads.embed_documents if settings.labels != "off" else None
             made["single_call"] = SingleCall(model, managers, made["embed"], prompts=prompts, method=method)
 
+        if (model := models.of("managers")) is not None and self.by_model:
+            from hexamem.agents.managers.forms import form_of
+            from hexamem.agents.managers.model import ModelManager
+
+            for kind, given in memory.types.items():
+                if kind not in managers and kind not in memory.managers and given.prompt is not None:
+                    manager = ModelManager(form_of(given), model, NoManager(kind), prompts=prompts, method=method)
+                    made.setdefault("model_managers", {})[kind] = manager
+        further = (*made.get("model_managers", {}), *memory.managers)
+        made["always"] = tuple(dict.fromkeys(kind for kind in further if kind not in managers))
         from hexamem.graphs.ingest_state import Recorded
 
         def record(run: IngestContext, messages: Any, thread_id: str) -> Recorded:

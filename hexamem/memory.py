@@ -6,7 +6,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import timedelta
@@ -27,6 +27,7 @@ from hexamem.ingesting import Ingesting, check_mode, resolve_mode
 from hexamem.intent.contract import Labeler
 from hexamem.intent.label_names import LabelWording
 from hexamem.intent.query import QueryFilter
+from hexamem.memory_types.registry import DEFAULT_TYPES, MemoryType, TypeRegistry
 from hexamem.memory_types.settings import check_settings
 from hexamem.memory_types.times import read_zone
 from hexamem.model_tier import ModelTier, check_models
@@ -35,6 +36,7 @@ from hexamem.opening import (
     embedder_identity,
     hold_home,
     labelling_of,
+    manager_runnables,
     other_embedder,
     other_key,
     reading_embedder,
@@ -81,6 +83,8 @@ class Memory(AsyncMemory):
         embedder: what makes the vectors.
         notices: one clear line for each thing that had to be repaired since it was opened.
         noticed: the same, each with the user whose index it was; None for what concerns the whole home.
+        types: the memory types.
+        managers: managers of the host, by memory type.
         handlers: who does the jobs of the queue, by kind; see :mod:`hexamem.background`.
         model_tier: what the chat models do, and their budget.
         media_readers: what sees and hears.
@@ -100,6 +104,8 @@ class Memory(AsyncMemory):
         self.lexical: LexicalStore = stores["lexical"]
         self.media: MediaStore = stores["media"]
         self.cipher: Cipher = stores["cipher"]
+        self.types: TypeRegistry = self.ledger.types
+        self.managers: Mapping[str, Any] = stores["managers"]
         self._lock = lock
         self._worker: BackgroundWorker | None = None
         self._calls = Calls(f"the memory at {self.home} was closed; open it again with Memory.open({str(self.home)!r})")
@@ -169,6 +175,8 @@ class Memory(AsyncMemory):
         settings: Settings | None = None,
         labeler: Callable[[str], Labeler] | None = None,
         prompts: str | os.PathLike[str] | None = None,
+        types: Sequence[MemoryType] = DEFAULT_TYPES,
+        managers: Mapping[str, Any] | None = None,
         describe: MediaReader | None = None,
         transcribe: MediaReader | None = None,
         _reembed: bool = False,
@@ -188,6 +196,11 @@ class Memory(AsyncMemory):
             labeler: makes the labeller of a user, given the name; the embedded one when None. Not used with labels "off".
             prompts: a folder with Markdown files that take the place of the shipped prompts of the same name; see
                 :class:`~hexamem.prompts.PromptFolder`.
+            types: the memory types: the six that ship, and types of the host's own. A home that was opened with further
+                types before can be opened without them; their items are then :class:`~hexamem.UnregisteredItem`.
+            managers: managers by memory type, in place of ours: each a ``Runnable`` or function from a
+                :class:`~hexamem.ManagerInput` to proposals, such as a compiled graph or an agent. It may interrupt where
+                the run has a checkpointer (``memory_graph(memory, manage="now")``).
             describe: puts a picture into words, ``describe(data, mime_type) -> text``. Run as a durable job for the
                 pictures of messages and files; where it is None they wait until a memory is opened with one.
             transcribe: the same for recordings.
@@ -209,13 +222,15 @@ class Memory(AsyncMemory):
         check_models(settings, chat_models)
         settings = replace(settings, mode=resolve_mode(settings.mode, settings.labels, chat_models))
         check_mode(settings.mode, settings.labels, chat_models)
+        registry = TypeRegistry(types)
+        runnables = manager_runnables(managers, registry)
         load_prompts: PromptLoader = load_prompt if prompts is None else PromptFolder(prompts)
         folder = Path(home).expanduser()
         lock = hold_home(folder)
         opened: list[Any] = []
         try:
             embeds = open_embedder(embedder)
-            ledger = Ledger.open(folder, ledger_url, wording=LabelWording())
+            ledger = Ledger.open(folder, ledger_url, wording=LabelWording(), types=registry)
             opened.append(ledger)
             mismatch = other_embedder(ledger, embeds)
             if mismatch and not _reembed:
@@ -247,6 +262,7 @@ class Memory(AsyncMemory):
                 transcribe=transcribe,
                 models=chat_models,
                 prompts=load_prompts,
+                managers=runnables,
             )
             if strange_key:
                 memory._notice(None, strange_key)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
+from langchain_core.runnables.base import Runnable, coerce_to_runnable
 
 from hexamem.agents.labelling.intent_labeler import IntentLabeling
-from hexamem.errors import HomeInUseError, HomeNotWritableError
+from hexamem.errors import ConfigError, HomeInUseError, HomeNotWritableError
 from hexamem.intent.contract import Labeler
+from hexamem.memory_types.registry import TypeRegistry
 from hexamem.stores.embedders import Embedder, open_embedder
 from hexamem.stores.ledger import Ledger
 from hexamem.stores.secrets import Cipher
@@ -23,6 +25,7 @@ __all__ = [
     "embedder_identity",
     "hold_home",
     "labelling_of",
+    "manager_runnables",
     "other_embedder",
     "other_key",
     "reading_embedder",
@@ -67,6 +70,25 @@ def reading_embedder(embedder: Embedder) -> Embedder:
     """The embedder whose vectors labelling and extraction read: the home's own if it ships, since their classifiers are
     trained for those; else the bundled one."""
     return embedder if embedder.name in ("bundled", "static") else open_embedder("bundled")
+
+
+def manager_runnables(managers: Mapping[str, Any] | None, types: TypeRegistry) -> dict[str, Runnable[Any, Any]]:
+    """Managers as runnables.
+
+    Raises:
+        ConfigError: one is for a type that there is not, or can be no runnable.
+    """
+    runnables: dict[str, Runnable[Any, Any]] = {}
+    for kind, manager in (managers or {}).items():
+        if kind not in types:
+            raise ConfigError(f"managers: there is no memory type {kind!r}; there are {', '.join(types)}")
+        try:
+            runnables[kind] = coerce_to_runnable(manager)
+        except TypeError:
+            raise ConfigError(
+                f"managers[{kind!r}] = {manager!r}: give a Runnable or a function that takes a ManagerInput"
+            ) from None
+    return runnables
 
 
 def labelling_of(memory: Memory, make: Callable[[str], Labeler] | None) -> IntentLabeling | None:

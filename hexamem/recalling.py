@@ -87,7 +87,9 @@ class Recalling:
             check_probability(min_probability, preset)
         elif preset.operations.get("threshold_filtering"):
             min_probability = ABSTAIN
-        request = Request(query=query, k=k, kinds=kinds_in(kinds), where=where, as_of=as_of, known_at=known_at)
+        request = Request(
+            query=query, k=k, kinds=kinds_in(kinds, memory.types), where=where, as_of=as_of, known_at=known_at
+        )
         before, unsure = len(memory.noticed), ""
         user._finish_redactions()
         unindexed = self._bring_up(request, preset)

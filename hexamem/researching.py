@@ -113,7 +113,7 @@ class Researching:
             given["as_of"] = as_of.isoformat()
         if known_at is not None:
             given["known_at"] = known_at.isoformat()
-        if (chosen := kinds_in(kinds)) is not None:
+        if (chosen := kinds_in(kinds, self._memory.types)) is not None:
             given["kinds"] = sorted(chosen)
         settings = replace(ResearchSettings(), calls=calls, tokens=tokens, seconds=seconds)
         _check_limits(settings)

@@ -59,7 +59,7 @@ class UserReading(UserBase):
             as_of: what was true at that time. known_at: what was believed at that time, in the words of then.
             superseded: also what is no longer believed.
         """
-        kinds = kinds_in(kind, items_only=True)
+        kinds = kinds_in(kind, self.memory.types, items_only=True)
         with self.memory.ledger.read(self.name) as tx:
             return read_items(
                 tx,

@@ -4,7 +4,6 @@ from hexamem.memory_types.base import Record, UtcTime, new_id, utc_now
 from hexamem.memory_types.experience import Experience, Outcome, Run, RunStep
 from hexamem.memory_types.intent import ContextualIntent, Snippet
 from hexamem.memory_types.items import (
-    ITEM_KINDS,
     CoreItem,
     EpisodicItem,
     ItemKind,
@@ -14,12 +13,13 @@ from hexamem.memory_types.items import (
     SemanticItem,
     Sensitivity,
     Source,
+    UnregisteredItem,
     VaultItem,
-    item_from,
 )
 from hexamem.memory_types.labels import Label, LabelKind, Tier
 from hexamem.memory_types.operations import Change, Operation, OperationKind
 from hexamem.memory_types.page import LightMemory, Memo, Page, PageWithSteps
+from hexamem.memory_types.registry import DEFAULT_TYPES, MemoryType, TypeRegistry
 from hexamem.memory_types.results import (
     EraseReceipt,
     Hit,
@@ -37,7 +37,7 @@ from hexamem.memory_types.step import Media, Role, Step, ToolCall
 from hexamem.memory_types.where import Where
 
 __all__ = [
-    "ITEM_KINDS",
+    "DEFAULT_TYPES",
     "Change",
     "ContextualIntent",
     "CoreItem",
@@ -56,6 +56,7 @@ __all__ = [
     "Media",
     "Memo",
     "MemoryItem",
+    "MemoryType",
     "Operation",
     "OperationKind",
     "Outcome",
@@ -79,10 +80,11 @@ __all__ = [
     "Step",
     "Tier",
     "ToolCall",
+    "TypeRegistry",
+    "UnregisteredItem",
     "UtcTime",
     "VaultItem",
     "Where",
-    "item_from",
     "new_id",
     "utc_now",
 ]

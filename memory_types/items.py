@@ -1,22 +1,19 @@
-"""Memory items: typed records of six kinds (MIRIX, arXiv 2507.07957, section 2), each pointing at its sources.
+"""Memory items: typed records, each pointing at its sources. The six types of MIRIX (arXiv 2507.07957, section 2) ship.
 
-What the six share stands in :class:`MemoryItem`; each kind states only its own fields and which of them are searched.
+:class:`MemoryItem` has the fields of every type; a subclass adds its own, and names those that are searched.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, TypeAlias
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import ConfigDict, Field, field_validator, model_validator
 
-from hexamem.errors import InvalidInputError
 from hexamem.memory_types.base import FilledText, Record, UtcTime, new_id, utc_now
 
 __all__ = [
-    "ITEM_KINDS",
     "CoreItem",
     "EpisodicItem",
     "ItemKind",
@@ -26,11 +23,12 @@ __all__ = [
     "SemanticItem",
     "Sensitivity",
     "Source",
+    "UnregisteredItem",
     "VaultItem",
-    "item_from",
 ]
 
-ItemKind = Literal["core", "episodic", "semantic", "procedural", "resource", "vault"]
+ItemKind: TypeAlias = str
+"""The name of a memory type; see :class:`~hexamem.memory_types.registry.TypeRegistry`."""
 Sensitivity = Literal["low", "medium", "high"]
 _ID = re.compile(r"(?!step_)[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}")
 
@@ -55,7 +53,7 @@ class Source(Record):
 
 
 class MemoryItem(Record):
-    """The fields that all six kinds share.
+    """The fields that all types share.
 
     Valid time (``valid_from`` ≤ t < ``valid_to``) says when it was true, belief time (``created_at`` ≤ t <
     ``superseded_at``) when it was believed. An open end is None. ``version`` counts the changes from 1.
@@ -217,28 +215,17 @@ class VaultItem(MemoryItem):
     secret_id: str | None = None
 
 
-_KINDS: dict[str, type[MemoryItem]] = {
-    kind.model_fields["kind"].default: kind
-    for kind in (CoreItem, EpisodicItem, SemanticItem, ProceduralItem, ResourceItem, VaultItem)
-}
-ITEM_KINDS: tuple[ItemKind, ...] = get_args(ItemKind)
+class UnregisteredItem(MemoryItem):
+    """A stored item of a type that this memory was not opened with: it can be read, listed, exported and removed."""
 
+    model_config = ConfigDict(extra="allow")
 
-def item_from(values: Mapping[str, Any] | MemoryItem) -> MemoryItem:
-    """The item that ``values`` describe, of the class its ``kind`` names.
+    @property
+    def text(self) -> str:
+        """Every text among its own fields."""
+        return "\n".join(value for value in (self.model_extra or {}).values() if isinstance(value, str) and value)
 
-    Raises:
-        InvalidInputError: for a missing or unknown kind, or fields that do not fit it.
-    """
-    if isinstance(values, MemoryItem):
-        if type(values) is MemoryItem:
-            raise InvalidInputError(
-                "a MemoryItem is only the common part; build one of its six kinds, e.g. SemanticItem"
-            )
-        return values
-    if not isinstance(values, Mapping):
-        raise InvalidInputError(f"an item is a MemoryItem or a mapping with a kind, not {type(values).__name__}")
-    kind = values.get("kind")
-    if not isinstance(kind, str) or kind not in _KINDS:
-        raise InvalidInputError(f"kind = {kind!r} is no memory kind; use one of {', '.join(ITEM_KINDS)}")
-    return _KINDS[kind].parse(values)
+    @property
+    def payload(self) -> dict[str, Any]:
+        """Its own fields, as they were stored."""
+        return dict(self.model_extra or {})

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, TypeAlias
 
 from pydantic import Field
 
 from hexamem.memory_types.base import Record
 from hexamem.memory_types.intent import Snippet
-from hexamem.memory_types.items import ItemKind, Source
+from hexamem.memory_types.items import Source
 from hexamem.memory_types.labels import LabelKind, Tier
 
 __all__ = [
@@ -26,7 +26,8 @@ __all__ = [
     "Signal",
 ]
 
-HitKind = Literal["step", "page"] | ItemKind
+HitKind: TypeAlias = str
+"""``step``, ``page``, or the name of a memory type."""
 
 
 class Remembered(Record):

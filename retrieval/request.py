@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from hexamem.memory_types import ITEM_KINDS, MemoryItem, ResourceItem, Where
+from hexamem.memory_types import MemoryItem, ResourceItem, Where
 from hexamem.retrieval.fusion import Ranking
 from hexamem.stores.chunking import SHORT, is_passage, item_of, passage_at, span_of
 from hexamem.stores.ledger import Transaction, get_items, read_items, select_item_ids, select_step_ids
@@ -52,7 +52,7 @@ class RecallFilter:
         self.kinds_only = not narrowed and request.as_of is None and request.known_at is None
         self.wants_steps = self.kinds is None or "step" in self.kinds
         self.narrows_steps = self.wants_steps and not self.kinds_only
-        self._item_kinds = None if self.kinds is None else [kind for kind in ITEM_KINDS if kind in self.kinds]
+        self._item_kinds = None if self.kinds is None else [kind for kind in tx.types if kind in self.kinds]
         self.believed: dict[str, MemoryItem] = {}
         self.former: dict[str, MemoryItem] = {}
         if request.known_at is not None and self._item_kinds != []:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from hexamem.errors import InvalidInputError, NotFoundError
-from hexamem.memory_types import Change, CoreItem, MemoryItem, Operation, Source, Step, VaultItem, item_from, utc_now
+from hexamem.memory_types import Change, CoreItem, MemoryItem, Operation, Source, Step, VaultItem, utc_now
 from hexamem.memory_types.cutting import without_parts
 from hexamem.memory_types.times import parse_time
 from hexamem.stores.ledger import (
@@ -51,7 +51,7 @@ def add_item(
         if values.get("kind") == "core":
             values = _with_room(said, values, CoreItem.model_fields["limit"].default)
         values["user"] = tx.user
-    record = item_from(values)
+    record = tx.types.parse(values)
     _check_new(tx, record)
     if isinstance(record, VaultItem):
         record = _with_secret(tx, record, cipher, secret)

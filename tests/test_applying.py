@@ -18,8 +18,8 @@ from hexamem import Memory, Settings, UserMemory
 from hexamem.agents.applying.applier import Applied, Applier
 from hexamem.agents.applying.evidence import find_quote
 from hexamem.agents.applying.proposal_values import fit_into, read_values
-from hexamem.agents.contract import Batch, HeardStep
-from hexamem.memory_types import MemoryItem, Step, VaultItem
+from hexamem.agents.contract import Batch, BatchStep
+from hexamem.memory_types import MemoryItem, Step, TypeRegistry, VaultItem
 from hexamem.memory_types.proposals import Evidence, Proposal
 from hexamem.memory_types.times import read_zone
 from hexamem.stores.ledger import Transaction, list_secrets
@@ -46,12 +46,12 @@ def say(user: UserMemory, text: str, role: str = "user", at: datetime = NOON) ->
     return step
 
 
-def heard(step: Step, resolved: str | None = None) -> HeardStep:
-    return HeardStep(step=step, resolved_text=resolved or step.content)
+def heard(step: Step, resolved: str | None = None) -> BatchStep:
+    return BatchStep(step=step, resolved_text=resolved or step.content)
 
 
-def batch_of(*steps: Step | HeardStep, **more: Any) -> Batch:
-    listed = tuple(step if isinstance(step, HeardStep) else heard(step) for step in steps)
+def batch_of(*steps: Step | BatchStep, **more: Any) -> Batch:
+    listed = tuple(step if isinstance(step, BatchStep) else heard(step) for step in steps)
     return Batch(user="", steps=listed, zone=read_zone("Europe/Dublin"), **more)
 
 
@@ -432,7 +432,7 @@ def test_an_event_without_a_time_was_when_it_was_said(ann: UserMemory) -> None:
 
 def test_a_long_summary_goes_on_in_the_details() -> None:
     text = " ".join(f"Sentence {number} has eight words and a number." for number in range(40))
-    read, notes = read_values("semantic", {"name": "n", "summary": text, "details": "more"}, "UTC")
+    read, notes = read_values(TypeRegistry()["semantic"], {"name": "n", "summary": text, "details": "more"}, "UTC")
     assert len(read["summary"]) <= 600
     assert (read["summary"] + " " + read["details"]).split() == [*text.split(), "more"]
     assert notes
@@ -440,7 +440,7 @@ def test_a_long_summary_goes_on_in_the_details() -> None:
 
 def test_a_month_and_a_year_are_their_first_day_and_control_characters_go() -> None:
     values = {"name": "a\x00b", "summary": "x\x07y\u2028z", "valid_from": "2024", "valid_to": "2024-03"}
-    read, _ = read_values("semantic", values, "Europe/Dublin")
+    read, _ = read_values(TypeRegistry()["semantic"], values, "Europe/Dublin")
     assert (read["name"], read["summary"]) == ("a b", "x y z")
     assert [f"{read[name]:%Y-%m-%d}" for name in ("valid_from", "valid_to")] == ["2024-01-01", "2024-03-01"]
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hexamem import Memory, SemanticItem, UserMemory
 from hexamem.agents.applying.applier import Applied, Applier
 from hexamem.agents.applying.slots import slot_name, slot_of
-from hexamem.agents.contract import Batch, HeardStep
+from hexamem.agents.contract import Batch, BatchStep
 from hexamem.memory_types import MemoryItem, Step
 from hexamem.memory_types.proposals import Evidence, Outcome, Proposal
 
@@ -60,7 +60,7 @@ def say(user: UserMemory, text: str, at: datetime, role: str = "user", thread: s
 
 
 def batch_of(user: UserMemory, *steps: Step, **more: Any) -> Batch:
-    heard = tuple(HeardStep(step=step, resolved_text=step.content) for step in steps)
+    heard = tuple(BatchStep(step=step, resolved_text=step.content) for step in steps)
     return Batch(user=user.name, steps=heard, zone=UTC, **more)
 
 

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hexamem import CoreItem, EpisodicItem, SemanticItem
-from hexamem.agents.contract import Batch, HeardStep, Instruction, Proposals
+from hexamem.agents.contract import Batch, BatchStep, Instruction, Proposals
 from hexamem.agents.managers.forms import FORMS, reply_form
 from hexamem.agents.managers.model import ModelManager, manager_prompt
 from hexamem.agents.managers.reading import Reading
@@ -33,7 +33,7 @@ QUICK = RetryPolicy(tries=2, first_wait=0.0)
 AT = datetime(2025, 3, 4, 9, 15, tzinfo=UTC)
 
 
-def heard(number: int, content: str, role: str = "user", **fields: Any) -> HeardStep:
+def heard(number: int, content: str, role: str = "user", **fields: Any) -> BatchStep:
     step = Step(
         id=f"step_{number}",
         user="ann",
@@ -45,11 +45,11 @@ def heard(number: int, content: str, role: str = "user", **fields: Any) -> Heard
         index_text=content,
         occurred_at=AT,
     )
-    return HeardStep(step=step, **{"resolved_text": content, **fields})
+    return BatchStep(step=step, **{"resolved_text": content, **fields})
 
 
-def batch_of(*contents: str | HeardStep, before: tuple[HeardStep, ...] = ()) -> Batch:
-    steps = tuple(one if isinstance(one, HeardStep) else heard(n, one) for n, one in enumerate(contents, 1))
+def batch_of(*contents: str | BatchStep, before: tuple[BatchStep, ...] = ()) -> Batch:
+    steps = tuple(one if isinstance(one, BatchStep) else heard(n, one) for n, one in enumerate(contents, 1))
     return Batch(user="ann", steps=steps, before=before, zone=ZoneInfo("Europe/Dublin"))
 
 

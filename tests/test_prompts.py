@@ -14,7 +14,7 @@ from hexamem import Memory
 from hexamem.errors import ConfigError, InvalidInputError
 from hexamem.prompts import Prompt, PromptFolder, load_prompt, parse_prompt, prompt_names
 
-from .scripted_server import ServerFactory, loopback_only, scripted_server  # noqa: F401
+from .scripted_server import Reply, ServerFactory, loopback_only, scripted_server  # noqa: F401
 
 TEMPLATE = """\
 # Labels steps.
@@ -219,7 +219,7 @@ def test_a_memory_asks_its_model_with_the_prompts_of_the_folder(tmp_path: Path, 
         "inputs: steps, items\n\n## system\nYou are the archivist of a lighthouse.\n\n## user\n{{steps}}\n{{items}}\n"
     )
     prompts = folder_with(tmp_path / "prompts", single_call=text)
-    server = scripted_server(["{}"] * 4)
+    server = scripted_server([Reply(content={})] * 4)
     with Memory.open(tmp_path / "home", model=server.chat_model(), prompts=prompts) as memory:
         memory.user("alice").remember("My sister Orla is a vet in Cork.")
         memory.flush()

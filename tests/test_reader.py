@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from hexamem import Memory, SemanticItem
-from hexamem.agents.contract import Batch, HeardStep
+from hexamem.agents.contract import Batch, BatchStep
 from hexamem.agents.reader import EmbeddedMetaManager, Reader, ReaderSettings, embedded_managers
 from hexamem.memory_types.step import Step
 from hexamem.stores.embedders import open_embedder
@@ -24,7 +24,7 @@ def reader(**given: Any) -> Reader:
 
 def batch(*texts: str, role: str = "user", shown: tuple[str, ...] = ()) -> Batch:
     steps = tuple(
-        HeardStep(
+        BatchStep(
             step=Step(
                 id=f"step_{number}", user="u", thread_id="t", turn=number, seq=number, role=role, content=text,
                 index_text=text, occurred_at=datetime(2025, 3, 4, 9, tzinfo=UTC),

@@ -22,9 +22,9 @@ from hexamem.memory_types import (
     Signal,
     Source,
     Step,
+    TypeRegistry,
     VaultItem,
     Where,
-    item_from,
     new_id,
 )
 from hexamem.memory_types.base import new_ids
@@ -48,19 +48,19 @@ EXAMPLES: dict[str, dict[str, object]] = {
 
 @pytest.mark.parametrize("kind", ITEM_KINDS)
 def test_each_kind_comes_back_from_json_as_it_was(kind: str) -> None:
-    item = item_from({"kind": kind, "user": "maya", "labels": ["a", "b"], **EXAMPLES[kind]})
-    assert item_from(item.model_dump(mode="json")) == item
+    item = TypeRegistry().parse({"kind": kind, "user": "maya", "labels": ["a", "b"], **EXAMPLES[kind]})
+    assert TypeRegistry().parse(item.model_dump(mode="json")) == item
 
 
 @pytest.mark.parametrize("kind", ITEM_KINDS)
 def test_each_kind_has_the_fields_that_all_share(kind: str) -> None:
-    item = item_from({"kind": kind, **EXAMPLES[kind]})
+    item = TypeRegistry().parse({"kind": kind, **EXAMPLES[kind]})
     assert (item.kind, item.version, item.status, item.superseded_at) == (kind, 1, "active", None)
 
 
 @pytest.mark.parametrize("kind", ITEM_KINDS)
 def test_each_kind_can_be_searched_by_what_it_says(kind: str) -> None:
-    item = item_from({"kind": kind, **EXAMPLES[kind]})
+    item = TypeRegistry().parse({"kind": kind, **EXAMPLES[kind]})
     assert item.text
     assert item.text.split()[0] in str(EXAMPLES[kind])
 
@@ -86,14 +86,14 @@ def test_each_kind_can_be_searched_by_what_it_says(kind: str) -> None:
 )
 def test_a_wrong_item_is_refused_with_the_field_the_value_and_the_rule(values: dict[str, object], message: str) -> None:
     with pytest.raises(InvalidInputError) as caught:
-        item_from(values)
+        TypeRegistry().parse(values)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_the_common_part_alone_is_no_item() -> None:
     with pytest.raises(InvalidInputError, match="one of its six kinds"):
-        item_from(MemoryItem(kind="core"))
+        TypeRegistry().parse(MemoryItem(kind="core"))
 
 
 def test_times_are_held_in_utc() -> None:

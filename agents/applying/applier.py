@@ -153,7 +153,7 @@ class Applier:
         return Redaction(secret, secret_id, caption)
 
     def _redact(self, user: str, proposal: Proposal, secret: str, find: bool) -> Redaction:
-        values, _ = read_values("vault", proposal.values, "UTC")
+        values, _ = read_values(self._ledger.types["vault"], proposal.values, "UTC")
         entry_type = str(values.get("entry_type") or "secret")[:32]
         entry_type = "secret" if secret.casefold() in entry_type.casefold() else entry_type
         caption = _left_out(str(values.get("caption") or ""), secret) or entry_type
@@ -240,7 +240,12 @@ class _Run:
         evidence = check_evidence(self._batch, proposal, self._steps)
         # A conversation stored again is evidence for nothing new: its copies count as the steps they repeat.
         copies = (one.changed(step_id=self._originals.get(one.step_id, one.step_id)) for one in evidence.sources)
-        values, notes = read_values(proposal.kind, proposal.values, self._timezone)
+        memory_type = self._tx.types.get(proposal.kind)
+        if memory_type is None:
+            raise InvalidInputError(
+                f"kind = {proposal.kind!r} is no memory type; there are {', '.join(self._tx.types)}"
+            )
+        values, notes = read_values(memory_type, proposal.values, self._timezone)
         if any(_holds_part(values, secret) for secret in self._secrets):
             raise InvalidInputError("it repeats a part of what went to the vault; name it there without its value")
         cleaned = self._clean(values, proposal.reason)

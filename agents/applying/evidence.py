@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from hexamem.agents.applying.slots import slot_of
-from hexamem.agents.contract import Batch, HeardStep
+from hexamem.agents.contract import Batch, BatchStep
 from hexamem.errors import InvalidInputError
 from hexamem.memory_types import Source, Step
 from hexamem.memory_types.proposals import Evidence, Proposal
@@ -178,7 +178,7 @@ def _folded(text: str) -> tuple[str, list[tuple[int, int]]]:
     return "".join(characters), places
 
 
-def _cited(heard: HeardStep, step: Step, quote: str) -> Source | None:
+def _cited(heard: BatchStep, step: Step, quote: str) -> Source | None:
     """The source of a quote; without a span where it is in a caption or transcript alone."""
     if span := find_quote(quote, step.content):
         start, end = span

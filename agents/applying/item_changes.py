@@ -10,7 +10,7 @@ from hexamem.agents.applying.duplicates import fold, join_sources, same_fact, st
 from hexamem.agents.applying.item_edits import Changes, CheckedProposal, ItemEdits
 from hexamem.agents.applying.slots import Placement, closed, place, slot_of
 from hexamem.errors import NotFoundError
-from hexamem.memory_types import CoreItem, MemoryItem, OperationKind, Sensitivity, VaultItem, item_from
+from hexamem.memory_types import CoreItem, MemoryItem, OperationKind, Sensitivity, VaultItem
 from hexamem.memory_types.base import utc_now
 from hexamem.memory_types.proposals import Outcome
 from hexamem.stores.ledger.items import SAID_AT
@@ -93,7 +93,7 @@ class ItemChanges(ItemEdits):
         value = fields.get("value")
         if value is not None:
             fields["value"] = ""
-        new = item_from({**fields, "sources": checked.sources})
+        new = self.tx.types.parse({**fields, "sources": checked.sources})
         if not isinstance(new, CoreItem) or value is None:
             return new, []
         fitted, extra = self.fitted(new, value)

@@ -11,27 +11,13 @@ from datetime import datetime
 from typing import Any, NamedTuple, get_args
 
 from hexamem.errors import InvalidInputError
-from hexamem.memory_types import (
-    CoreItem,
-    EpisodicItem,
-    ItemKind,
-    MemoryItem,
-    ProceduralItem,
-    ResourceItem,
-    SemanticItem,
-    Sensitivity,
-    VaultItem,
-)
+from hexamem.memory_types import DEFAULT_TYPES, ItemKind, MemoryType, Sensitivity
 from hexamem.memory_types.times import parse_time
 from hexamem.stores.lexical.tokens import repair_surrogates
 from hexamem.stores.secrets import find_references
 
 __all__ = ["Fitted", "fit_into", "read_time", "read_values"]
 
-_CLASSES: Mapping[ItemKind, type[MemoryItem]] = {
-    item.model_fields["kind"].default: item
-    for item in (CoreItem, EpisodicItem, SemanticItem, ProceduralItem, ResourceItem, VaultItem)
-}
 _COMMON = {"valid_from", "valid_to", "labels", "metadata"}
 _NEVER = {"kind", "secret_id", "limit"}  # decided elsewhere: of a proposal, the vault, the block's owner
 _TIMES = ("valid_from", "valid_to", "occurred_at")
@@ -46,7 +32,7 @@ _SENSITIVITY: Mapping[str, Sensitivity] = {"phone": "low", "email": "low", "addr
 """Of the entry types that the vault manager's schema lists, those that are no secrets."""
 
 
-def read_values(kind: ItemKind, values: Mapping[str, Any], timezone: str) -> tuple[dict[str, Any], list[str]]:
+def read_values(memory_type: MemoryType, values: Mapping[str, Any], timezone: str) -> tuple[dict[str, Any], list[str]]:
     """The fields of an item that a proposal sets, and notes, without any value, on what was left out or corrected.
 
     Control characters are dropped, times are read in the user's zone (a month or year alone is its first day), texts that
@@ -54,9 +40,11 @@ def read_values(kind: ItemKind, values: Mapping[str, Any], timezone: str) -> tup
     only operations set, or whose value cannot be read are left out.
 
     Args:
+        memory_type: of the item. Values of fields of a type that does not ship are left to its class.
         timezone: IANA name of the zone in which naive times are read.
     """
-    own = set(_CLASSES[kind].model_fields) - set(MemoryItem.model_fields)
+    kind, own = memory_type.name, set(memory_type.own_fields)
+    by_class = own if memory_type not in DEFAULT_TYPES else frozenset[str]()
     allowed = (own | _COMMON) - _NEVER
     read: dict[str, Any] = {}
     notes: list[str] = []
@@ -67,7 +55,7 @@ def read_values(kind: ItemKind, values: Mapping[str, Any], timezone: str) -> tup
         if values[name] is None:
             continue
         try:
-            value = _read(name, values[name], timezone)
+            value = _deep(values[name]) if name in by_class else _read(name, values[name], timezone)
         except InvalidInputError as error:
             notes.append(f"{name}: {error}; left out")
             continue

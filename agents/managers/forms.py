@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Optional
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from hexamem.agents.applying.evidence import find_quote
-from hexamem.memory_types import ItemKind, Step
+from hexamem.memory_types import ItemKind, MemoryType, Step
 from hexamem.models.schemas import ModelReply
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "ResourceOperation",
     "SemanticOperation",
     "VaultOperation",
+    "form_of",
     "reply_form",
 ]
 
@@ -40,6 +41,7 @@ class ItemOperation(BaseModel):
         task: what the reply holds, as its schema describes it.
         required: fields without which an item cannot be added.
         shown: fields of known items that the model is shown, in order.
+        prompt: the file with its prompt, where that is none of the shipped ones.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -48,6 +50,7 @@ class ItemOperation(BaseModel):
     task: ClassVar[str]
     required: ClassVar[tuple[str, ...]]
     shown: ClassVar[tuple[str, ...]]
+    prompt: ClassVar[str | None] = None
 
     step: int = Field(description="The number of the step that says it.")
     quote: str = Field(description="The words of that step that say it, copied exactly, at most 25.")
@@ -235,6 +238,26 @@ def reply_form(form: type[ItemOperation]) -> type[ModelReply]:
     """The schema of a manager's reply: a list of its operations."""
     name = f"{form.kind.capitalize()}Reply"
     return create_model(name, __base__=ModelReply, __doc__=form.task, operations=(list[form], ...))  # type: ignore[valid-type]
+
+
+@cache
+def form_of(memory_type: MemoryType) -> type[ItemOperation]:
+    """The operations on items of a type of the host's: its own fields, each null where it does not change."""
+    item = memory_type.item
+    fields: dict[str, Any] = {
+        name: (
+            Optional[field.annotation],  # noqa: UP045 - the annotation is a value here
+            Field(default=None, description=field.description or name.replace("_", " ")),
+        )
+        for name in memory_type.own_fields
+        if name != "kind" and (field := item.model_fields[name])
+    }
+    form = create_model(f"{item.__name__}Operation", __base__=ItemOperation, **fields)
+    form.kind, form.prompt = memory_type.name, memory_type.prompt
+    form.task = f"What the {memory_type.name} memory is to keep of these steps."
+    form.required = tuple(name for name in fields if item.model_fields[name].is_required())
+    form.shown = item.searched_fields
+    return form
 
 
 _ALL = (CoreOperation, EpisodicOperation, SemanticOperation, ProceduralOperation, ResourceOperation, VaultOperation)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import BaseModel
@@ -39,7 +40,8 @@ def system_text(prompt: Prompt) -> str:
 def manager_prompt(form: type[ItemOperation], prompts: PromptLoader = load_prompt) -> Prompt:
     """The prompt of a manager: what its kind states, followed by the rules that all managers share."""
     rules = prompts(RULES)
-    prompt = rules.with_system(f"{system_text(prompts(form.agent()))}\n\n{system_text(rules)}")
+    own = Path(form.prompt).read_text(encoding="utf-8").strip() if form.prompt else system_text(prompts(form.agent()))
+    prompt = rules.with_system(f"{own}\n\n{system_text(rules)}")
     return replace(prompt, name=form.agent())
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from hexamem.agents.applying.evidence import find_quote
 from hexamem.agents.applying.proposal_values import read_time
-from hexamem.agents.contract import Batch, HeardStep, Instruction, Manager, Proposals
+from hexamem.agents.contract import Batch, BatchStep, Instruction, Manager, Proposals
 from hexamem.agents.labelling.schemas import salvaged
 from hexamem.agents.managers.forms import ItemOperation
 from hexamem.errors import InvalidInputError
@@ -143,7 +143,7 @@ class Reading:
 
     # ------------------------------------------------------------------ checks
 
-    def _is_quoted(self, operation: ItemOperation, labelled: HeardStep) -> bool:
+    def _is_quoted(self, operation: ItemOperation, labelled: BatchStep) -> bool:
         quote = self.restore(operation.quote).strip()
         texts = dict.fromkeys((labelled.step.content, labelled.step.index_text, labelled.resolved_text))
         return 0 < len(quote) <= _LONGEST_QUOTE and any(find_quote(quote, text) is not None for text in texts)
@@ -162,7 +162,7 @@ class Reading:
             return ["merge names no other listed items; give their handles in merged"]
         return []
 
-    def _invents_reference(self, values: Any, labelled: HeardStep) -> bool:
+    def _invents_reference(self, values: Any, labelled: BatchStep) -> bool:
         """Whether values hold a reference to a secret that is neither in the step nor in a known item."""
         texts = [part for value in values for part in (value if isinstance(value, list) else [value])]
         references = {

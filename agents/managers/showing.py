@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, timezone, tzinfo
 
-from hexamem.agents.contract import Batch, HeardStep, Instruction
+from hexamem.agents.contract import Batch, BatchStep, Instruction
 from hexamem.agents.labelling.task import abridged, thread, who
 from hexamem.agents.managers.reading import Reading
 from hexamem.memory_types.cutting import trimmed
@@ -70,7 +70,7 @@ def shown_task(batch: Batch, instruction: Instruction) -> str:
     return told or "Look at all steps."
 
 
-def _head(one: HeardStep, batch: Batch) -> str:
+def _head(one: BatchStep, batch: Batch) -> str:
     # The day on which it was said is that of the speaker's clock, where the message told it.
     offset = one.step.offset_minutes
     local = one.step.occurred_at.astimezone(timezone(timedelta(minutes=offset)) if offset else batch.zone)

@@ -314,7 +314,7 @@ def item_block(item: MemoryItem, *, full: bool = False, zone: tzinfo = UTC, then
     )
     own = item.payload
     if not full:
-        own = {name: own[name] for name in item.searched_fields}
+        own = {name: own[name] for name in item.searched_fields} or own
     lines = _fields(own)
     if full:
         about = item.model_dump(mode="json", exclude={"id", "kind", "sources", *own})

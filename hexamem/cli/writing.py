@@ -151,20 +151,12 @@ def _json_object(text: str, option: str) -> dict[str, Any]:
 
 
 def _class_of(kind: str) -> Any:
-    from hexamem.memory_types import (
-        ITEM_KINDS,
-        CoreItem,
-        EpisodicItem,
-        ProceduralItem,
-        ResourceItem,
-        SemanticItem,
-        VaultItem,
-    )
+    from hexamem.memory_types import TypeRegistry
 
-    for one in (CoreItem, EpisodicItem, ProceduralItem, ResourceItem, SemanticItem, VaultItem):
-        if one.model_fields["kind"].default == kind:
-            return one
-    raise InvalidInputError(f"--kind {kind!r} is no memory kind; use one of {', '.join(ITEM_KINDS)}")
+    types = TypeRegistry()
+    if kind in types:
+        return types[kind].item
+    raise InvalidInputError(f"--kind {kind!r} is no memory kind; use one of {', '.join(types)}")
 
 
 def edit(

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Row, bindparam, insert, select, update
 
 from hexamem.errors import NotFoundError, UndoRefusedError
-from hexamem.memory_types import Change, MemoryItem, Operation, OperationKind, item_from
+from hexamem.memory_types import Change, MemoryItem, Operation, OperationKind
 from hexamem.stores.ledger.derived_texts import clear_derived_from_parts
 from hexamem.stores.ledger.items import get_items, write_items
 from hexamem.stores.ledger.label_changes import apply_intents, apply_labels, label_conflict, label_state
@@ -86,12 +86,14 @@ def record_operation(
 
 
 def _apply(tx: Transaction, made: Sequence[Change]) -> None:
-    written = [item_from(change.after) for change in made if change.target == "item" and change.after is not None]
+    written = [
+        tx.types.restore(change.after) for change in made if change.target == "item" and change.after is not None
+    ]
     if written:
         write_items(tx, written)
     # An addition that is undone leaves its row, so that the indexes learn of it by its change number.
     gone = [
-        item_from(change.before)
+        tx.types.restore(change.before)
         for change in made
         if change.target == "item" and change.after is None and change.before
     ]

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Row, and_, bindparam, delete, func, insert, or_, select, update
 
-from hexamem.memory_types import MemoryItem, Source, Where, item_from
+from hexamem.memory_types import MemoryItem, Source, Where
 from hexamem.stores.ledger.ledger import Transaction
 from hexamem.stores.ledger.prepared import Prepared
 from hexamem.stores.ledger.schema import changes, items, operations, sources, steps
@@ -127,7 +127,7 @@ def _records(tx: Transaction, rows: Sequence[Row[Any]]) -> list[MemoryItem]:
             source = Source(step_id=row.step_id, quote=row.quote, start=row.start, end=row.end)
             cited.setdefault(row.item_id, []).append(source)
     return [
-        item_from(
+        tx.types.restore(
             {
                 "id": row.id,
                 "user": tx.user,
@@ -246,7 +246,7 @@ def _as_left_at(tx: Transaction, moment: datetime) -> list[MemoryItem]:
     )
     states: dict[str, MemoryItem | None] = {}
     for row in tx.all(statement):
-        after = item_from(row.after) if row.after is not None else None
+        after = tx.types.restore(row.after) if row.after is not None else None
         # An undo or a redo brings back an old record, with its old times: it is believed from now on, not since then.
         if (row.created_at if row.kind == "undo" else _took_effect(row.before, after, row.created_at)) <= moment:
             states[row.target_id] = after

@@ -10,7 +10,7 @@ import hashlib
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,6 +20,7 @@ from sqlalchemy.pool import PoolProxiedConnection
 
 from hexamem.errors import HomeInUseError, InvalidInputError, MissingUserError
 from hexamem.memory_types.base import utc_now
+from hexamem.memory_types.registry import TypeRegistry
 from hexamem.memory_types.times import to_micros
 from hexamem.stores.ledger.engine import open_engine, place_of, plain_errors, sqlite_url
 from hexamem.stores.ledger.migrations import migrate
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["IN_LIMIT", "MAX_NAME_BYTES", "Ledger", "Transaction", "check_name", "chunks", "user_key"]
 
 MAX_NAME_BYTES = 512
+_SHIPPED = TypeRegistry()
 IN_LIMIT = 10_000  # both SQLite (32,766) and PostgreSQL (65,535) bound the parameters of a statement
 
 
@@ -78,6 +80,7 @@ class Transaction:
     ``driver`` is SQLite's own connection, for prepared statements; None where these go the usual way. ``joining`` then
     gives SQLAlchemy's connection in the same transaction, for all others. Both are None once it has ended: the connection
     may be in a transaction of another user's by then.
+    ``types`` are the memory types that items are read as.
     ``wording`` says how labels are named; without it none is named anew when steps are forgotten.
     """
 
@@ -89,6 +92,7 @@ class Transaction:
     registered: int = 0
     writing: bool = False
     wording: Wording | None = None
+    types: TypeRegistry = field(default_factory=lambda: _SHIPPED)
     driver: sqlite3.Connection | None = None
     joining: Callable[[], Connection] | None = None
 
@@ -170,11 +174,18 @@ class Ledger:
         url: a SQLAlchemy URL; SQLite is created with its file.
         place: what error messages call it.
         wording: how labels are named.
+        types: the memory types that items are read as.
     """
 
-    def __init__(self, url: str | URL, place: str | None = None, wording: Wording | None = None) -> None:
+    def __init__(
+        self,
+        url: str | URL,
+        place: str | None = None,
+        wording: Wording | None = None,
+        types: TypeRegistry = _SHIPPED,
+    ) -> None:
         self.place = place or place_of(url)
-        self.wording = wording
+        self.wording, self.types = wording, types
         self._alone = False
         self._opened = object()
         self._written: dict[str, object] = {}  # user → made anew by each write
@@ -192,11 +203,13 @@ class Ledger:
             raise
 
     @classmethod
-    def open(cls, home: Path, url: str | None = None, wording: Wording | None = None) -> Ledger:
+    def open(
+        cls, home: Path, url: str | None = None, wording: Wording | None = None, types: TypeRegistry = _SHIPPED
+    ) -> Ledger:
         """The ledger of a home folder: ``home/ledger.sqlite3``, or the shared one that ``url`` names."""
         if url:
-            return cls(url, wording=wording)
-        ledger = cls(sqlite_url(home / "ledger.sqlite3"), str(home), wording)
+            return cls(url, wording=wording, types=types)
+        ledger = cls(sqlite_url(home / "ledger.sqlite3"), str(home), wording, types)
         ledger._alone = True  # one process holds a home
         return ledger
 
@@ -243,7 +256,7 @@ class Ledger:
         """A transaction that knows no more of its user than the name: committed at the end, rolled back by an error."""
         if not goes_lean(self.engine):
             with (self._writer if write else self._reader).connect() as connection, connection.begin():
-                yield Transaction(connection, user, 0, "UTC", 0, writing=write, wording=self.wording)
+                yield Transaction(connection, user, 0, "UTC", 0, writing=write, wording=self.wording, types=self.types)
             return
         pooled = self.engine.raw_connection()
         tx: Transaction | None = None
@@ -258,6 +271,7 @@ class Ledger:
                 0,
                 writing=write,
                 wording=self.wording,
+                types=self.types,
                 driver=driver,
                 joining=lambda: Connection(self._joiner, pooled),
             )
