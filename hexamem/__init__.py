@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from hexamem.retrieval.strategies import STRATEGIES
     from hexamem.scoping import MemoryScope
     from hexamem.stores.chroma_store import ChromaStore
+    from hexamem.stores.vectors import VectorStore
     from hexamem.subgraphs import ingest_graph, memory_graph, research_graph
     from hexamem.tools.memory_tools import memory_tools
     from hexamem.tools.vault_middleware import VaultMiddleware
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
 _HOME = {
     "AttemptResult": ".experience.exploring",
     "ChromaStore": ".stores.chroma_store",
+    "VectorStore": ".stores.vectors",
     "ExperienceMiddleware": ".graphs.experience_middleware",
     "MemoryMiddleware": ".middleware",
     "MemoryScope": ".scoping",
@@ -113,6 +115,7 @@ __all__ = [
     "UserMemory",
     "VaultItem",
     "VaultMiddleware",
+    "VectorStore",
     "Where",
     "add_reflection",
     "chat_graph",

@@ -46,7 +46,7 @@ from hexamem.stores.ledger.steps import Neighbours
 from hexamem.stores.lexical import LexicalFilter, LexicalStore
 from hexamem.stores.projections import holds_documents
 from hexamem.stores.vector_cache import embed_texts
-from hexamem.stores.vectors import VectorStore
+from hexamem.stores.vectors import VectorIndex
 from hexamem.stores.working_set import WorkingSet
 
 __all__ = ["Found", "Searcher"]
@@ -89,7 +89,7 @@ class Searcher:
     def __init__(
         self,
         ledger: Ledger,
-        vectors: VectorStore,
+        vectors: VectorIndex,
         lexical: LexicalStore,
         embedder: Embedder,
         intent: QueryIntent | None = None,

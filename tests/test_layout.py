@@ -62,7 +62,7 @@ LAYERS = [
         "scoping",
         "subgraphs",
     },
-    {"tools", "middleware", "chatting", "served", "cli", "evals"},
+    {"tools", "middleware", "chatting", "served", "cli", "evals", "testing"},
 ]
 
 
