@@ -176,7 +176,7 @@ class ResearchLanes:
     def _labelled(self, user: str, query: str, labels: Collection[str], pool: int) -> list[str]:
         """The steps nearest in meaning of those that carry one of some labels: the vector store filters by metadata."""
         with self.ledger.read(user) as tx:
-            names = label_names(Vocabulary(read_labels(tx)), labels) if tx.user_id else {}
+            names = label_names(Vocabulary(read_labels(tx, labels)), labels) if tx.user_id else {}
         vector = self.embedder.embed_query(query)
         return [one for one, _ in self.vectors.query(user_key(user), "steps", vector, pool, any_of=names)]
 

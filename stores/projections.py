@@ -23,7 +23,6 @@ from hexamem.memory_types.times import to_micros
 from hexamem.stores.chunking import SHORT, chunk_spans, is_passage, item_of
 from hexamem.stores.documents import Document, item_documents, step_document
 from hexamem.stores.embedders import Embedder
-from hexamem.stores.kept_vocabularies import KeptVocabularies
 from hexamem.stores.ledger import (
     Ledger,
     Transaction,
@@ -35,7 +34,7 @@ from hexamem.stores.ledger import (
     set_projection,
     user_key,
 )
-from hexamem.stores.ledger.labels import get_intents, steps_renamed
+from hexamem.stores.ledger.labels import get_intents, read_labels, steps_renamed
 from hexamem.stores.ledger.prepared import Prepared
 from hexamem.stores.ledger.schema import items, steps
 from hexamem.stores.lexical import LexicalDocument, LexicalStore
@@ -43,6 +42,7 @@ from hexamem.stores.memory_use import give_back
 from hexamem.stores.page_index import PageIndex
 from hexamem.stores.vector_cache import embed_texts
 from hexamem.stores.vectors import VectorIndex
+from hexamem.stores.vocabulary import Vocabulary
 
 __all__ = ["LabelStage", "Projector", "count_passages", "holds_documents"]
 
@@ -163,7 +163,6 @@ class Projector:
         self.ledger, self.vectors, self.lexical, self.embedder = ledger, vectors, lexical, embedder
         self._notices = notices
         self._home = home
-        self._vocabularies = KeptVocabularies()
         self._held_vectors: dict[str, dict[str, npt.NDArray[np.float32]]] = {}
         """By user and id, while :meth:`purge` writes the vectors of unchanged texts anew."""
         self.pages: PageIndex | None = None  # set by whoever makes pages; erased, purged and rebuilt with the others
@@ -424,9 +423,10 @@ class Projector:
         described = self._described(tx, [document for _, document in changed])
         return [(change, document) for (change, _), document in zip(changed, described, strict=True)]
 
-    def _described(self, tx: Transaction, documents: Sequence[Document]) -> list[Document]:
+    @staticmethod
+    def _described(tx: Transaction, documents: Sequence[Document]) -> list[Document]:
         carried = {label_id for document in documents if document.kind == "step" for label_id in document.label_ids}
-        vocabulary = self._vocabularies.holding(tx, carried)
+        vocabulary = Vocabulary(read_labels(tx, carried) if carried else ())
         return [document.with_metadata(vocabulary) for document in documents]
 
     def _renamed(self, tx: Transaction, since: int) -> list[Document]:

@@ -8,14 +8,15 @@ from typing import Literal, Protocol, get_args, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["METADATA_KEYS", "PARTS", "FloatArray", "Metadata", "Part", "VectorStore"]
+__all__ = ["LIST_KEYS", "METADATA_KEYS", "PARTS", "FloatArray", "Metadata", "Part", "VectorStore"]
 
 FloatArray = npt.NDArray[np.float32]
 Part = Literal["steps", "pages", "items"]
 PARTS: tuple[Part, ...] = get_args(Part)
-METADATA_KEYS = ("type", "time", "thread", "role", "speaker", "scope", "events", "entities", "labels")
-"""What Hexamem writes beside a vector: ``events``, ``entities`` and ``labels`` are lists, ``time`` counts seconds."""
-Metadata = Mapping[str, str | int | float | bool | Sequence[str]]
+LIST_KEYS = ("events", "entities", "labels")
+METADATA_KEYS = ("type", "time", "thread", "role", "speaker", "scope", *LIST_KEYS)
+"""What Hexamem writes beside a vector: lists of strings under :data:`LIST_KEYS`, ``time`` in seconds, else strings."""
+Metadata = Mapping[str, str | int | Sequence[str]]
 
 
 @runtime_checkable
@@ -48,8 +49,7 @@ class VectorStore(Protocol):
         Args:
             ids: n distinct ids.
             vectors: ``(n, d)``, finite; any length, since only directions count.
-            metadatas: n mappings with some of :data:`METADATA_KEYS`: strings, numbers, booleans and lists of strings; no
-                ``None``, no empty list.
+            metadatas: n mappings with some of :data:`METADATA_KEYS`; no ``None``, no empty list.
             fingerprint: of the embedder that made the vectors; the same for all of an owner's part.
         """
         ...
