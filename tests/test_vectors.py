@@ -823,8 +823,8 @@ def test_files_of_a_new_index_hold_nothing_of_the_memory_they_were_made_in(
             put(store, f"{number:032x}", 0, 3)
     """
     run(textwrap.dedent(writing) + end, folder)
-    store = opened(folder)  # it clears what a process left that could not
     assert files_with(folder, b"Z" * 64) == []
+    store = opened(folder)
     if end == "store.close()":
         assert store.query(f"{3:032x}", "steps", vector(f"{3:032x}", 2), 1)[0][0] == "2"
     store.close()

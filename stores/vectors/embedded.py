@@ -11,7 +11,8 @@ Chroma 1.5 needs care in four ways.
 - Once it has as many collections loaded as it keeps, it evicts one and forgets the records of it that were not yet in
   its files. So its cache is made large enough, and the client closed and opened again (25 ms) before it is full.
 - ``delete_collection`` leaves rows, free pages and files; and the files of an index are made in its full capacity from
-  memory that was never set, which may hold words of any user. Both are cleared while Chroma is closed.
+  memory that was never set, which may hold words of any user. The first are cleared while Chroma is closed, the second
+  after the call that made the files.
 
 Chroma carries its own SQLite, and two copies of SQLite in one process lose each other's file locks: whatever opens the
 database here does so with Chroma closed.
@@ -133,9 +134,13 @@ class EmbeddedChroma:
             if not writing and name in self._handles:
                 yield self._handles[name]
                 return
+            first = name not in self._handles or not self._segments.get(name)
+            before = self._folders() if first else set()
             self._mark(name)  # a first call loads, which may persist what was pending
             try:
                 yield self._load(name, create)
+                if first:
+                    self._zero_made(name, before)
             except internal_error() as error:
                 self._translate(name, error)
             except BaseException as error:
@@ -187,7 +192,7 @@ class EmbeddedChroma:
                     return
                 if self._damaged:
                     self._purge(list(self._damaged), erase=False)
-                self._zero_unset()
+                self._zero_all()
                 self._write_seal()
                 os.close(self._marker)
                 (self.folder / _MARKER).unlink()
@@ -209,7 +214,7 @@ class EmbeddedChroma:
                     self._purge([name], erase=False)
                     self.notices.append(f"Collection {name} was being written when a process ended; it was cleared.")
             if (self.folder / _DATABASE).exists():
-                self._zero_unset()
+                self._zero_all()
             return {}
         try:
             sealed: Seal = json.loads(seal.read_bytes()) if seal.exists() else {}
@@ -299,11 +304,10 @@ class EmbeddedChroma:
     def _clear(self, why: str) -> None:
         """Remove all vectors: the ledger has what they are made of."""
         self.notices.append(f"{self.folder / _DATABASE} {why}: all vectors are rebuilt.")
-        for child in list(self.folder.iterdir()):
-            if child.is_dir() and _UUID.fullmatch(child.name):
-                shutil.rmtree(child)
-            elif child.name.startswith(_DATABASE):
-                child.unlink()
+        for segment in self._folders():
+            shutil.rmtree(self.folder / segment)
+        for file in self.folder.glob(f"{_DATABASE}*"):
+            file.unlink()
 
     def _purge(self, names: Sequence[str], *, erase: bool) -> None:
         """Take collections out of the database, then remove the folders that none owns. With Chroma closed.
@@ -327,27 +331,25 @@ class EmbeddedChroma:
             if "full" in str(error):
                 raise StorageFullError(f"No disk left in {self.folder} to clear collections: {error}.") from error
             self._refuse_everything(error)
-        for child in list(self.folder.iterdir()):
-            if child.is_dir() and child.name not in owned and _UUID.fullmatch(child.name):
-                shutil.rmtree(child)
+        for segment in self._folders() - owned:
+            shutil.rmtree(self.folder / segment)
         if erase:
-            self._zero_unset()
+            self._zero_all()
 
-    def _zero_unset(self) -> None:
-        """Zero what stands in the files of the indexes behind their last element."""
-        for child in self.folder.iterdir():
-            if child.is_dir() and _UUID.fullmatch(child.name) and (child / "header.bin").exists():
-                header = (child / "header.bin").read_bytes()
-                if len(header) < _COUNT_AND_WIDTH.size + _COUNT_OFFSET:
-                    continue  # cut off: the seal tells
-                count, width = _COUNT_AND_WIDTH.unpack_from(header, _COUNT_OFFSET)
-                for name, used in (("data_level0.bin", count * width), ("length.bin", count * 4)):
-                    file = child / name
-                    rest = file.stat().st_size - used if file.exists() else 0
-                    if rest > 0:
-                        with open(file, "rb+") as opened:
-                            opened.seek(used)
-                            opened.write(bytes(rest))
+    def _folders(self) -> set[str]:
+        return {child.name for child in self.folder.iterdir() if _UUID.fullmatch(child.name) and child.is_dir()}
+
+    def _zero_made(self, name: str, before: set[str]) -> None:
+        """Zero after the first call for a collection, which may have made files; no other is made meanwhile."""
+        segment = self._segments.get(name) or next(iter(self._folders() - before), "")
+        if segment:
+            self._segments[name] = segment
+            with disk_errors(self.folder):
+                _zero_rest(self.folder / segment)
+
+    def _zero_all(self) -> None:
+        for segment in self._folders():
+            _zero_rest(self.folder / segment)
 
     def _connect(self) -> sqlite3.Connection:
         return sqlite3.connect(self.folder / _DATABASE, timeout=30, isolation_level=None)
@@ -418,6 +420,21 @@ def boot_id() -> str | None:
     with suppress(OSError):
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip() or None
     return None
+
+
+def _zero_rest(segment: Path) -> None:
+    """Zero what stands in the files of an index behind its last element: Chroma does not read it."""
+    header = (segment / "header.bin").read_bytes() if (segment / "header.bin").exists() else b""
+    if len(header) < _COUNT_AND_WIDTH.size + _COUNT_OFFSET:
+        return  # none yet; or it was cut off, which the seal tells
+    count, width = _COUNT_AND_WIDTH.unpack_from(header, _COUNT_OFFSET)
+    for name, used in (("data_level0.bin", count * width), ("length.bin", count * 4)):
+        file = segment / name
+        rest = file.stat().st_size - used if file.exists() else 0
+        if rest > 0:
+            with open(file, "rb+") as opened:
+                opened.seek(used)
+                opened.write(bytes(rest))
 
 
 def _files(segment: Path) -> dict[str, list[int]]:
