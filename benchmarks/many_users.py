@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 import psutil
 
-from hexamem.stores.vectors import VectorSettings, VectorStore
+from hexamem.stores.vectors import VectorIndex
+from hexamem.stores.vectors.chroma import ChromaVectorStore
 
 DIMENSION = 256
 
@@ -32,7 +33,7 @@ class Run:
 
     def __init__(self, folder: Path, users: int, records: int, max_loaded: int) -> None:
         self.folder, self.records = folder, records
-        self.settings = VectorSettings(max_loaded=max_loaded)
+        self.max_loaded = max_loaded
         self.keys = [f"{number:032x}" for number in range(users)]
         self.process = psutil.Process()
         self.rng = np.random.default_rng(0)
@@ -40,10 +41,9 @@ class Run:
         self.errors: list[str] = []
         self.store = self.open()
 
-    def open(self) -> VectorStore:
-        return VectorStore.open(
-            self.folder, embedder_name="random", dimension=DIMENSION, fingerprint="1", settings=self.settings
-        )
+    def open(self) -> VectorIndex:
+        store = ChromaVectorStore(self.folder, max_loaded=self.max_loaded)
+        return VectorIndex(store, home="0" * 32, embedder="random", dimension=DIMENSION, fingerprint="1")
 
     def vector(self, key: str, number: int) -> np.ndarray:
         return np.random.default_rng([int(key, 16), number]).standard_normal(DIMENSION).astype(np.float32)
@@ -51,11 +51,11 @@ class Run:
     def fill(self, key: str) -> None:
         vectors = np.stack([self.vector(key, number) for number in range(self.records)])
         ids = [f"{key}-{number}" for number in range(self.records)]
-        self.store.upsert(key, "steps", ids, vectors, [{"seq": number} for number in range(self.records)])
+        self.store.upsert(key, "steps", ids, vectors, [{"time": number} for number in range(self.records)])
 
     def add_one(self, key: str) -> None:
         number = self.records + self.extra.get(key, 0)
-        self.store.upsert(key, "steps", [f"{key}-{number}"], self.vector(key, number)[None, :], [{"seq": number}])
+        self.store.upsert(key, "steps", [f"{key}-{number}"], self.vector(key, number)[None, :], [{"time": number}])
         self.extra[key] = self.extra.get(key, 0) + 1
 
     def look(self, key: str) -> None:
@@ -118,7 +118,7 @@ def main() -> None:
     parser.add_argument("--users", type=int, default=1000)
     parser.add_argument("--records", type=int, default=100)
     parser.add_argument("--limits", type=int, nargs="+", default=[512, 1024])
-    parser.add_argument("--max-loaded", type=int, default=VectorSettings().max_loaded)
+    parser.add_argument("--max-loaded", type=int, default=64)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()

@@ -14,14 +14,14 @@ from hexamem.intent.query import QueryFilter
 from hexamem.memory_types import Hit, MemoryItem, Where
 from hexamem.memory_types.research import SearchRequest
 from hexamem.stores.chunking import item_of
-from hexamem.stores.documents import searchable
+from hexamem.stores.documents import label_names, searchable
 from hexamem.stores.embedders import Embedder
 from hexamem.stores.embedders.late_interaction import unit_rows
 from hexamem.stores.ledger import Ledger, select_item_ids, select_step_ids, user_key
 from hexamem.stores.ledger.labels import read_labels
 from hexamem.stores.ledger.pages import get_pages, page_steps
 from hexamem.stores.lexical import LexicalFilter, LexicalStore
-from hexamem.stores.vectors import VectorStore
+from hexamem.stores.vectors import VectorIndex
 from hexamem.stores.vocabulary import Vocabulary
 
 __all__ = ["LaneSearch", "ResearchLanes", "SearchFound"]
@@ -53,7 +53,7 @@ class ResearchLanes:
     """
 
     ledger: Ledger
-    vectors: VectorStore
+    vectors: VectorIndex
     lexical: LexicalStore
     embedder: Embedder
     search_pages: Callable[[str, str, int], Sequence[Hit]]
@@ -107,13 +107,16 @@ class ResearchLanes:
             with self.ledger.read(user) as tx:
                 permitted |= EvidenceFilter.of_request(request).items(tx)
         wide = pool if permitted is None else _WIDEN * pool
-        found = self.lexical.label_density(user_key(user), weights, wide)
+        found = dict(self.lexical.label_density(user_key(user), weights, wide))
+        # The densest alone would be cut at random where many are alike: the nearest that carry a label come as well.
+        near = LexicalFilter(ids=set(self._labelled(user, request.query, weights, wide)))
+        found = {**dict(self.lexical.label_density(user_key(user), weights, wide, filters=near)), **found}
         if permitted is not None:
-            found = [one for one in found if item_of(one[0]) in permitted][:pool]
-        near = self._among(user, request.query, {one for one, _ in found if one.startswith(_STEP)}, pool)
-        place = {one: at for at, one in enumerate(near)}
-        dense = sorted(found, key=lambda one: (-one[1], place.get(one[0], len(place))))
-        return SearchFound([item_of(one) for one, _ in dense])
+            found = {record_id: density for record_id, density in found.items() if item_of(record_id) in permitted}
+        alike = self._among(user, request.query, {one for one in found if one.startswith(_STEP)}, len(found) or 1)
+        place = {record_id: at for at, record_id in enumerate(alike)}
+        dense = sorted(found, key=lambda record_id: (-found[record_id], place.get(record_id, len(place))))
+        return SearchFound([item_of(record_id) for record_id in dense[:pool]])
 
     def page(self, user: str, request: SearchRequest, pool: int) -> SearchFound:
         """Pages to be read whole, where they are named by id; else the steps of the pages that fit a question best."""
@@ -169,6 +172,13 @@ class ResearchLanes:
         near = self._near(user, self.embedder.embed_query(query), ids, pool)
         words = self.lexical.search(user_key(user), query, pool, filters=LexicalFilter(ids=ids))
         return _in_turn(words, near)[:pool]
+
+    def _labelled(self, user: str, query: str, labels: Collection[str], pool: int) -> list[str]:
+        """The steps nearest in meaning of those that carry one of some labels: the vector store filters by metadata."""
+        with self.ledger.read(user) as tx:
+            names = label_names(Vocabulary(read_labels(tx, labels)), labels) if tx.user_id else {}
+        vector = self.embedder.embed_query(query)
+        return [one for one, _ in self.vectors.query(user_key(user), "steps", vector, pool, any_of=names)]
 
     def _near(
         self, user: str, vector: npt.NDArray[np.float32], ids: Collection[str] | None, pool: int

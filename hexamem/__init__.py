@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from hexamem.prompting import PromptSettings
     from hexamem.retrieval.strategies import STRATEGIES
     from hexamem.stores.chroma_store import ChromaStore
+    from hexamem.stores.vectors import VectorStore
     from hexamem.subgraphs import ingest_graph, memory_graph, research_graph
     from hexamem.tools.memory_tools import memory_tools
     from hexamem.tools.vault_middleware import VaultMiddleware
@@ -73,6 +74,7 @@ _HOME = {
     "Proposals": ".agents.contract",
     "AttemptResult": ".experience.exploring",
     "ChromaStore": ".stores.chroma_store",
+    "VectorStore": ".stores.vectors",
     "ExperienceMiddleware": ".graphs.experience_middleware",
     "MemoryMiddleware": ".middleware",
     "MemoryScope": ".graphs.scope",
@@ -131,6 +133,7 @@ __all__ = [
     "UserMemory",
     "VaultItem",
     "VaultMiddleware",
+    "VectorStore",
     "Where",
     "add_reflection",
     "chat_graph",

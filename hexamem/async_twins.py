@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from hexamem.stores.ledger import Reveal
     from hexamem.stores.ledger.jobs import Job
     from hexamem.stores.projections import Progress
+    from hexamem.stores.vectors import VectorStore
     from hexamem.user import UserMemory
     from hexamem.user_base import Time
 
@@ -97,6 +98,7 @@ class AsyncMemory:
         embedder: str | Embedder | Embeddings = "bundled",
         ledger_url: str | None = None,
         chroma: Any | None = None,
+        vector_store: VectorStore | None = None,
         settings: Settings | None = None,
         labeler: Callable[[str], Labeler] | None = None,
         describe: MediaReader | None = None,
@@ -112,6 +114,7 @@ class AsyncMemory:
             embedder=embedder,
             ledger_url=ledger_url,
             chroma=chroma,
+            vector_store=vector_store,
             settings=settings,
             labeler=labeler,
             describe=describe,

@@ -199,7 +199,6 @@ def _vault(memory: Memory) -> list[Finding]:
 def _indexes(memory: Memory, progress: Callable[[str], object]) -> list[Finding]:
     from hexamem.stores.ledger import user_key
 
-    suspects = set(memory.vectors.suspects())
     behind: dict[str, int] = {}
     damaged: dict[str, str] = {}
     counts = count_records(memory)
@@ -208,8 +207,6 @@ def _indexes(memory: Memory, progress: Callable[[str], object]) -> list[Finding]
         key = user_key(name)
         lacking = memory.projector.behind(name)
         reason = memory.lexical.damaged(key)
-        if any((key, stream) in suspects for stream in _STREAMS):
-            reason = "its vectors were being written when a process ended, or are damaged"
         if lacking:
             behind[name] = lacking
         elif reason is None:
@@ -257,13 +254,18 @@ def _labels(memory: Memory) -> Finding:
 
 def _miscounted(memory: Memory, key: str, row: dict[str, Any]) -> str | None:
     """Why an index that says it is up to date is not."""
+    from hexamem.errors import CorruptFileError
     from hexamem.stores.projections import count_passages
 
     with memory.ledger.read(row["user"]) as tx:
         passages = count_passages(tx) if tx.user_id else 0
     for stream in _STREAMS:
         expected = row[stream] + (passages if stream == "items" else 0)
-        if (held := memory.vectors.count(key, stream)) != expected:
+        try:
+            held = memory.vectors.count(key, stream)
+        except CorruptFileError as error:
+            return str(error)
+        if held != expected:
             return f"{held:,} of {expected:,} vectors of {stream}"
     expected = sum(row[stream] for stream in _STREAMS) + passages
     if (held := memory.lexical.count(key)) != expected:

@@ -37,6 +37,7 @@ from hexamem.opening import (
     hold_home,
     labelling_of,
     manager_runnables,
+    open_vectors,
     other_embedder,
     other_key,
     reading_embedder,
@@ -57,7 +58,7 @@ from hexamem.stores.media import MediaStore
 from hexamem.stores.projections import Progress, Projector
 from hexamem.stores.redaction import Redactor
 from hexamem.stores.secrets import Cipher, load_key
-from hexamem.stores.vectors import VectorStore
+from hexamem.stores.vectors import VectorIndex, VectorStore
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
@@ -100,7 +101,7 @@ class Memory(AsyncMemory):
         self.notices: list[str] = []
         self.noticed: list[tuple[str | None, str]] = []
         self.ledger: Ledger = stores["ledger"]
-        self.vectors: VectorStore = stores["vectors"]
+        self.vectors: VectorIndex = stores["vectors"]
         self.lexical: LexicalStore = stores["lexical"]
         self.media: MediaStore = stores["media"]
         self.cipher: Cipher = stores["cipher"]
@@ -172,6 +173,7 @@ class Memory(AsyncMemory):
         embedder: str | Embedder | Embeddings = "bundled",
         ledger_url: str | None = None,
         chroma: Any | None = None,
+        vector_store: VectorStore | None = None,
         settings: Settings | None = None,
         labeler: Callable[[str], Labeler] | None = None,
         prompts: str | os.PathLike[str] | None = None,
@@ -191,7 +193,10 @@ class Memory(AsyncMemory):
             base_url: the address of an OpenAI-compatible server, for every model given by name.
             embedder: "bundled" (no download), "static", "minilm", "openai:<model>", or any LangChain ``Embeddings``.
             ledger_url: a SQLAlchemy URL to keep the ledger elsewhere, e.g. ``postgresql+psycopg://…``.
-            chroma: a Chroma client (``HttpClient``, ``CloudClient``) to keep the vectors elsewhere.
+            chroma: a Chroma client (``HttpClient``, ``CloudClient``) to keep the vectors elsewhere. Its collections carry
+                the home's id, so that homes may share a server.
+            vector_store: another database for the vectors, see :class:`~hexamem.stores.vectors.VectorStore`; not
+                together with ``chroma``. It is closed with the memory.
             settings: see :class:`~hexamem.config.Settings`.
             labeler: makes the labeller of a user, given the name; the embedded one when None. Not used with labels "off".
             prompts: a folder with Markdown files that take the place of the shipped prompts of the same name; see
@@ -239,13 +244,7 @@ class Memory(AsyncMemory):
             strange_key = other_key(ledger, cipher)
             lexical = LexicalStore.open(folder / "lexical")
             opened.append(lexical)
-            vectors = VectorStore.open(
-                None if chroma is not None else folder / "chroma",
-                embedder_name=embeds.name,
-                dimension=embeds.dimension,
-                fingerprint=embeds.fingerprint,
-                client=chroma,
-            )
+            vectors = open_vectors(folder, embeds, chroma, vector_store)
             opened.append(vectors)
             memory = cls(
                 folder,
@@ -456,7 +455,6 @@ class Memory(AsyncMemory):
     def _tidy(self, user: str) -> bool:
         """What nobody waits for, when there is nothing else to do, a little at a time; whether there is more."""
         self.paging.tidy(user)
-        self.projector.name_labels(user)
         # Where a call is under way the rest waits for the next write.
         return not self._calls.busy and self.searcher.prepare(user)
 

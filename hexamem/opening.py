@@ -15,8 +15,11 @@ from hexamem.errors import ConfigError, HomeInUseError, HomeNotWritableError
 from hexamem.intent.contract import Labeler
 from hexamem.memory_types.registry import TypeRegistry
 from hexamem.stores.embedders import Embedder, open_embedder
+from hexamem.stores.homes import home_id
 from hexamem.stores.ledger import Ledger
 from hexamem.stores.secrets import Cipher
+from hexamem.stores.vectors import VectorIndex, VectorStore
+from hexamem.stores.vectors.chroma import ChromaVectorStore
 
 if TYPE_CHECKING:
     from hexamem.memory import Memory
@@ -26,6 +29,7 @@ __all__ = [
     "hold_home",
     "labelling_of",
     "manager_runnables",
+    "open_vectors",
     "other_embedder",
     "other_key",
     "reading_embedder",
@@ -64,6 +68,30 @@ def hold_home(folder: Path) -> FileLock:
         lock.release()
         raise HomeNotWritableError(f"the home {folder} is read-only: {_WRITABLE}")
     return lock
+
+
+def open_vectors(home: Path, embedder: Embedder, chroma: Any | None, store: VectorStore | None) -> VectorIndex:
+    """The vectors of a home: in its folder, on a Chroma client, or in a store that was given.
+
+    Raises:
+        ConfigError: if both a client and a store are given, or the store lacks a method.
+    """
+    if store is not None and chroma is not None:
+        raise ConfigError("Memory.open: give either chroma= or vector_store=, not both")
+    if store is None:
+        store = ChromaVectorStore(home / "chroma" if chroma is None else chroma)
+    elif not isinstance(store, VectorStore):
+        raise ConfigError(
+            f"Memory.open: vector_store={type(store).__name__} lacks a method of hexamem.VectorStore; check it with "
+            "hexamem.testing.check_vector_store"
+        )
+    return VectorIndex(
+        store,
+        home=home_id(home),
+        embedder=embedder.name,
+        dimension=embedder.dimension,
+        fingerprint=embedder.fingerprint,
+    )
 
 
 def reading_embedder(embedder: Embedder) -> Embedder:

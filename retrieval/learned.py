@@ -32,7 +32,7 @@ from hexamem.stores.ledger import Ledger, get_items
 from hexamem.stores.ledger.prepared import Prepared
 from hexamem.stores.ledger.schema import items as item_table
 from hexamem.stores.ledger.steps import chunks
-from hexamem.stores.vectors import VectorStore
+from hexamem.stores.vectors import VectorIndex
 from hexamem.stores.working_set import WorkingSet
 
 __all__ = ["LearnedSearch", "Measured", "QuestionRead", "SignalRanks"]
@@ -101,7 +101,7 @@ class LearnedSearch:
     def __init__(
         self,
         ledger: Ledger,
-        vectors: VectorStore,
+        vectors: VectorIndex,
         embedder: Embedder,
         retrievers: Retrievers,
         intent: QueryIntent | None,

@@ -35,7 +35,7 @@ from hexamem.stores.ledger import Ledger, Transaction, neighbours, user_key
 from hexamem.stores.ledger.recalls import JudgedRecall, read_adjustment
 from hexamem.stores.lexical import LexicalFilter, LexicalStore
 from hexamem.stores.vector_cache import embed_texts
-from hexamem.stores.vectors import VectorStore
+from hexamem.stores.vectors import VectorIndex
 from hexamem.stores.working_set import WorkingSet
 
 __all__ = ["SearchResult", "Searcher"]
@@ -85,7 +85,7 @@ class Searcher:
     def __init__(
         self,
         ledger: Ledger,
-        vectors: VectorStore,
+        vectors: VectorIndex,
         lexical: LexicalStore,
         embedder: Embedder,
         intent: QueryIntent | None = None,

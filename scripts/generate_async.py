@@ -102,6 +102,7 @@ if TYPE_CHECKING:
     from hexamem.stores.ledger import Reveal
     from hexamem.stores.ledger.jobs import Job
     from hexamem.stores.projections import Progress
+    from hexamem.stores.vectors import VectorStore
     from hexamem.user import UserMemory
     from hexamem.user_base import Time
 

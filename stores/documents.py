@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
@@ -11,8 +11,9 @@ from hexamem.stores.chunking import indexed_passages, passage_id
 from hexamem.stores.ledger import IndexedStep, event_time
 from hexamem.stores.lexical.tokens import repair_surrogates
 from hexamem.stores.secrets import with_captions
+from hexamem.stores.vocabulary import Vocabulary
 
-__all__ = ["Document", "item_documents", "searchable", "step_document", "step_metadata", "with_speaker"]
+__all__ = ["Document", "item_documents", "label_names", "searchable", "step_document", "with_speaker"]
 
 
 class Document(NamedTuple):
@@ -21,7 +22,9 @@ class Document(NamedTuple):
     Attributes:
         text: what is embedded, and searched by words.
         also: more words by which it is found, not embedded: those of the original that its resolved text lacks.
-        labels: readable names, for Chroma.
+        role: who spoke: user, assistant, system or tool; empty for an item.
+        labels: the names of an item.
+        metadata: see :meth:`with_metadata`.
         label_ids: for the keyword index; the labels of an item are names there too.
     """
 
@@ -31,22 +34,35 @@ class Document(NamedTuple):
     occurred_at: datetime
     thread_id: str = ""
     speaker: str = ""
+    role: str = ""
     labels: tuple[str, ...] = ()
     label_ids: tuple[str, ...] = ()
     also: str = ""
     active: bool = True
+    metadata: Mapping[str, str | int | list[str]] = {}
 
-    @property
-    def metadata(self) -> Mapping[str, str | int | float | bool | list[str]]:
-        """For Chroma: labels by name, and the kind of an item.
+    def with_metadata(self, vocabulary: Vocabulary) -> Document:
+        """With what the vector store holds beside its vector: ``type``, ``time`` (seconds since 1970), and what else it has.
 
-        Nothing else, since each key costs a tenth of the speed of adding and filters read the ledger. Chroma takes
-        valid Unicode only, so lone surrogates are replaced here.
+        Of a step ``thread``, ``role`` and ``speaker``, and its labels by name: ``scope`` (with the wider ones before it),
+        and the lists ``events`` and ``entities``; of an item the list ``labels``. Chroma takes valid Unicode only, so
+        lone surrogates are replaced.
+
+        Args:
+            vocabulary: holds the labels of a step.
         """
-        values: dict[str, str | int | float | bool | list[str]] = {} if self.kind == "step" else {"kind": self.kind}
-        if self.labels:
+        values: dict[str, str | int | list[str]] = {"type": self.kind, "time": int(self.occurred_at.timestamp())}
+        for key, text in (("thread", self.thread_id), ("role", self.role), ("speaker", self.speaker)):
+            if text:
+                values[key] = repair_surrogates(text)
+        if self.kind == "step":
+            names = label_names(vocabulary, self.label_ids)
+            if scope := names.pop("scope"):
+                values["scope"] = scope[0]
+            values |= names
+        else:
             values["labels"] = [repair_surrogates(label) for label in self.labels]
-        return values
+        return self._replace(metadata={key: value for key, value in values.items() if value != []})
 
 
 def searchable(text: str) -> str:
@@ -84,15 +100,23 @@ def step_document(step: Step | IndexedStep) -> Document:
         kind="step",
         thread_id=step.thread_id,
         speaker=step.speaker,
+        role=step.role,
         occurred_at=step.occurred_at,
         label_ids=label_ids,
         active=step.status == "active",
     )
 
 
-def step_metadata(labels: Sequence[str]) -> Mapping[str, list[str]]:
-    """What Chroma shows of a step beside its vector: its labels by name."""
-    return {"labels": list(dict.fromkeys(repair_surrogates(label) for label in labels))}
+def label_names(vocabulary: Vocabulary, label_ids: Iterable[str]) -> dict[str, list[str]]:
+    """Labels as the vector store holds them: names by metadata key, ``scope``, ``events`` and ``entities``."""
+    names: dict[str, list[str]] = {"scope": [], "events": [], "entities": []}
+    for label_id in dict.fromkeys(map(vocabulary.canonical, label_ids)):
+        label = vocabulary.by_id.get(label_id)
+        if label is not None and label.kind == "scope":
+            names["scope"].append(repair_surrogates(vocabulary.path(label_id)))
+        elif label is not None:
+            names["events" if label.kind == "event" else "entities"].append(repair_surrogates(label.name))
+    return {key: list(dict.fromkeys(values)) for key, values in names.items()}
 
 
 def item_documents(item: MemoryItem) -> list[Document]:

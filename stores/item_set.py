@@ -17,7 +17,7 @@ from hexamem.stores.ledger import Transaction, user_key
 from hexamem.stores.ledger.prepared import Prepared
 from hexamem.stores.ledger.schema import items, sources
 from hexamem.stores.ledger.steps import chunks
-from hexamem.stores.vectors import VectorStore
+from hexamem.stores.vectors import VectorIndex
 from hexamem.stores.working_set import WorkingSet
 
 __all__ = ["ItemFacts", "ItemSet", "read_facts"]
@@ -112,7 +112,7 @@ class ItemSet:
         steps: whose numbers of stems and tokens the facts use; with another set the items are read anew.
     """
 
-    def __init__(self, steps: WorkingSet, embedder: Embedder, vectors: VectorStore) -> None:
+    def __init__(self, steps: WorkingSet, embedder: Embedder, vectors: VectorIndex) -> None:
         self.steps, self._embedder, self._vectors = steps, embedder, vectors
         self.change = 0
         self.ids: list[str] = []

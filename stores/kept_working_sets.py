@@ -34,7 +34,7 @@ from hexamem.stores.memory_use import give_back
 from hexamem.stores.piece_vectors import PieceVectors
 from hexamem.stores.projections import holds_documents
 from hexamem.stores.step_facts import ReadStep, changed_ids, count_steps, read_speakers, read_steps
-from hexamem.stores.vectors import VectorStore
+from hexamem.stores.vectors import VectorIndex
 from hexamem.stores.working_set import WorkingSet
 from hexamem.stores.working_set_file import read_arrays, remove_arrays, write_arrays
 
@@ -79,7 +79,7 @@ class KeptWorkingSets:
 
     def __init__(
         self,
-        vectors: VectorStore,
+        vectors: VectorIndex,
         embedder: Embedder,
         folder: Path | None = None,
         *,

@@ -35,8 +35,9 @@ from hexamem.stores.ledger.pages import (
     page_steps,
 )
 from hexamem.stores.lexical import LexicalDocument, LexicalStore
+from hexamem.stores.lexical.tokens import repair_surrogates
 from hexamem.stores.vector_cache import embed_texts
-from hexamem.stores.vectors import VectorStore
+from hexamem.stores.vectors import VectorIndex
 
 __all__ = ["OpenPages", "PageIndex", "PageStage", "lexical_key", "page_text", "page_top", "page_vectors"]
 
@@ -90,6 +91,14 @@ def page_vectors(tops: npt.NDArray[np.float32], bodies: Sequence[npt.NDArray[np.
     return _unit(_unit(tops) + means).astype(np.float32)
 
 
+def _metadata(page: PageRow) -> dict[str, str | int]:
+    return {
+        "type": "page",
+        "thread": repair_surrogates(page.thread_id),
+        "time": int(page.started_at.timestamp()),
+    }
+
+
 def _unit(rows: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows / np.where(lengths > 0, lengths, 1.0), dtype=np.float32)
@@ -118,7 +127,7 @@ class PageIndex:
     def __init__(
         self,
         ledger: Ledger,
-        vectors: VectorStore,
+        vectors: VectorIndex,
         lexical: LexicalStore,
         embedder: Embedder,
         *,
@@ -192,19 +201,14 @@ class PageIndex:
             self.stage.page(user)
             return self._advance(user)
 
-    def purge(self, user: str, *, vectors_gone: bool = False) -> None:
-        """Drop what the index still holds of replaced text, after a redaction.
-
-        Args:
-            vectors_gone: the user's vectors were erased.
-        """
+    def purge(self, user: str) -> None:
+        """Drop what the index still holds of replaced text, after a redaction that erased the user's vectors."""
         with self._lock(user):
-            if vectors_gone:
-                self._set(user, {"vectors.pages": 0})
             with self.ledger.read(user) as tx:
                 begun = bool(tx.user_id) and "lexical.pages" in read_projections(tx, self._home)
             if not begun:
                 return
+            self._set(user, {"vectors.pages": 0})
             self.stage.page(user)
             self._advance(user)
             if not self.lexical.purge(lexical_key(user)):
@@ -225,8 +229,10 @@ class PageIndex:
         """
         key = user_key(user)
         with self._lock(user):
-            whole = (key, "pages") not in set(self.vectors.suspects())
-            vectors = self.vectors.count(key, "pages") if whole else 0
+            try:
+                vectors = self.vectors.count(key, "pages")
+            except CorruptFileError:  # what a damaged index held is not counted
+                vectors = 0
             documents = 0 if self.lexical.damaged(lexical_key(user)) else self.lexical.count(lexical_key(user))
             self.lexical.drop_user(lexical_key(user))
             with self._guard:
@@ -260,19 +266,19 @@ class PageIndex:
                 return False
             done = read_projections(tx, self._home)
             held = {name: count_pages(tx, done.get(name, 0)) for name in _NAMES}
-        reason = None
-        if (key, "pages") in set(self.vectors.suspects()):
-            reason = "its vectors were being written, or their files are damaged"
-        elif (damage := self.lexical.damaged(lexical_key(user))) is not None:
-            reason = damage
-        else:
-            counts = {
-                "lexical.pages": self.lexical.count(lexical_key(user)),
-                "vectors.pages": self.vectors.count(key, "pages"),
-            }
+        reason = self.lexical.damaged(lexical_key(user))
+        if reason is None:
+            try:
+                counts = {
+                    "lexical.pages": self.lexical.count(lexical_key(user)),
+                    "vectors.pages": self.vectors.count(key, "pages"),
+                }
+            except CorruptFileError as error:
+                counts, reason = {}, str(error)
             for name, count in counts.items():
+                # Pages without active steps are in neither, so there may be fewer, but not in one of the two alone.
                 known, changed = held[name]
-                if count > known + changed:
+                if count > known + changed or count + changed < max(counts.values()):
                     reason = f"it holds {count:,} records of {known + changed:,}"
         if reason is None:
             return False
@@ -343,7 +349,7 @@ class PageIndex:
         if not kept:
             return
         made = self.embed(user, kept, steps)
-        self.vectors.upsert(key, "pages", [page.id for page in kept], made, [{"kind": "page"} for _ in kept])
+        self.vectors.upsert(key, "pages", [page.id for page in kept], made, [_metadata(page) for page in kept])
 
     def embed(self, user: str, chosen: Sequence[PageRow], steps: dict[str, list[PageStep]]) -> npt.NDArray[np.float32]:
         """The vectors of pages that have steps, ``(n, d)``."""

@@ -126,7 +126,7 @@ def finish_redactions(user: str, ledger: Ledger, projector: Projector, media: Me
     with ledger.write(user, create=False) as tx:
         media.keep_only(user_key(user), kept_files(tx))
         keep_vectors(tx, _indexed_texts(tx))
-    projector.purge(user, labels=any(row.payload["labels"] for row in due))
+    projector.purge(user)
     ledger.checkpoint()
     with ledger.write(user, create=False) as tx:
         for row in due:
@@ -180,7 +180,7 @@ def _told(
     changes = [Change(target="step", target_id=step_id) for step_id in sorted(steps)]
     changes += [Change(target="item", target_id=item_id) for item_id in items]
     operation = record_operation(tx, "redact", changes, reason=reason or "words taken out", apply=False)
-    enqueue(tx, CLEANUP, {"operation": operation.id, "secret": redaction.secret_id, "labels": done.labels})
+    enqueue(tx, CLEANUP, {"operation": operation.id, "secret": redaction.secret_id})
     if redaction.secret_id not in {getattr(item, "secret_id", None) for item in read_items(tx, kinds=["vault"])}:
         sources = []
         for step in steps.values():

@@ -21,7 +21,7 @@ from sqlalchemy import BigInteger, Table, bindparam, func, select
 from hexamem.errors import CorruptFileError, HomeInUseError, ModelFileError
 from hexamem.memory_types.times import to_micros
 from hexamem.stores.chunking import SHORT, chunk_spans, is_passage, item_of
-from hexamem.stores.documents import Document, item_documents, step_document, step_metadata
+from hexamem.stores.documents import Document, item_documents, step_document
 from hexamem.stores.embedders import Embedder
 from hexamem.stores.ledger import (
     Ledger,
@@ -29,18 +29,19 @@ from hexamem.stores.ledger import (
     changed_items,
     changed_steps,
     get_items,
+    get_steps,
     read_projections,
     set_projection,
     user_key,
 )
-from hexamem.stores.ledger.labels import get_intents, read_labels, steps_to_name
+from hexamem.stores.ledger.labels import get_intents, read_labels, steps_renamed
 from hexamem.stores.ledger.prepared import Prepared
 from hexamem.stores.ledger.schema import items, steps
 from hexamem.stores.lexical import LexicalDocument, LexicalStore
 from hexamem.stores.memory_use import give_back
 from hexamem.stores.page_index import PageIndex
 from hexamem.stores.vector_cache import embed_texts
-from hexamem.stores.vectors import VectorStore
+from hexamem.stores.vectors import VectorIndex
 from hexamem.stores.vocabulary import Vocabulary
 
 __all__ = ["LabelStage", "Projector", "count_passages", "holds_documents"]
@@ -104,7 +105,6 @@ def _counting(table: Table, kept: Sequence[str]) -> tuple[Prepared, Prepared]:
 
 
 _COUNTED = {"steps": _counting(steps, ["active"]), "items": _counting(items, ["active", "superseded"])}
-_NAMES = "vectors.labels"  # how far the readable label names in Chroma have come
 
 
 class LabelStage(Protocol):
@@ -137,6 +137,7 @@ class _Level(NamedTuple):
 
 
 _TARGETS = tuple(_Target(index, stream) for index in ("lexical", "vectors") for stream in _STREAMS)
+_STEP_VECTORS = _Target("vectors", "steps")
 
 
 class Projector:
@@ -151,7 +152,7 @@ class Projector:
     def __init__(
         self,
         ledger: Ledger,
-        vectors: VectorStore,
+        vectors: VectorIndex,
         lexical: LexicalStore,
         embedder: Embedder,
         notices: Callable[[str, str], None],
@@ -162,6 +163,8 @@ class Projector:
         self.ledger, self.vectors, self.lexical, self.embedder = ledger, vectors, lexical, embedder
         self._notices = notices
         self._home = home
+        self._held_vectors: dict[str, dict[str, npt.NDArray[np.float32]]] = {}
+        """By user and id, while :meth:`purge` writes the vectors of unchanged texts anew."""
         self.pages: PageIndex | None = None  # set by whoever makes pages; erased, purged and rebuilt with the others
         self.let_go: Callable[[str], None] = lambda user: None
         """Called with a user whose words were taken out of the ledger; set by whoever keeps some in memory."""
@@ -266,53 +269,33 @@ class Projector:
                 self.labelling.start_over(user)
                 self.labelling.label(user)
             written = self._advance_all(user, progress)
-            self.name_labels(user)
             if self.pages is not None:
                 written += self.pages.rebuild(user)
             return written
 
-    def name_labels(self, user: str) -> int:
-        """Bring the readable label names that Chroma shows of each step up to the ledger; returns how many steps.
-
-        Nothing that Hexamem reads depends on them, and they cost as much as indexing does, so this is called when
-        there is nothing else to do.
-        """
-        with self.lock(user):
-            with self.ledger.read(user) as tx:
-                done = read_projections(tx, self._home)
-                since, reached = done.get(_NAMES, 0), done.get("vectors.steps", 0)
-                if not tx.user_id or since >= reached:
-                    return 0
-                step_ids = steps_to_name(tx, since, reached)
-                vocabulary = Vocabulary(read_labels(tx)) if step_ids else Vocabulary(())
-                names = {
-                    step_id: [vocabulary.path(one.scope_id), *vocabulary.names((*one.event_ids, *one.entity_ids))]
-                    for step_id, one in get_intents(tx, step_ids).items()
-                }
-            if names:
-                metadata = [step_metadata(labels) for labels in names.values()]
-                self.vectors.describe(user_key(user), "steps", list(names), metadata)
-            self._set(user, {_NAMES: reached})
-            return len(names)
-
-    def purge(self, user: str, *, labels: bool = False) -> None:
+    def purge(self, user: str) -> None:
         """Bring the indexes up and drop what they still hold of replaced text: after a redaction.
 
-        Args:
-            labels: names of labels were replaced. Chroma keeps these in clear, in its queue and free pages too, so
-                the user's vectors are then erased and made anew.
+        Names of labels, speakers and threads are metadata of vectors, and those of deleted records may lie anywhere in
+        the files of the vector store. So the user is erased there and written anew, with the vectors of before.
         """
         with self.lock(user):
-            if labels:
-                self._level.pop(user, None)
-                self.vectors.drop_user(user_key(user))
-                self._set(user, {f"vectors.{stream}": 0 for stream in _STREAMS} | {_NAMES: 0})
             self.catch_up(user)
+            key = user_key(user)
+            held = {stream: self.vectors.vectors(key, stream, self.vectors.ids(key, stream)) for stream in _STREAMS}
+            self._level.pop(user, None)
+            self.vectors.drop_user(key)
+            self._set(user, {f"vectors.{stream}": 0 for stream in _STREAMS})
+            self._held_vectors[user] = held["steps"] | held["items"]
+            try:
+                self._advance_all(user)
+            finally:
+                del self._held_vectors[user]
             if not self.lexical.purge(user_key(user)):  # too large to be cleaned in place
                 self._empty_lexical(user)
                 self._advance_all(user)
             if self.pages is not None:
-                self.pages.purge(user, vectors_gone=labels)
+                self.pages.purge(user)
 
     def drop_user(self, user: str) -> tuple[int, int]:
         """Erase the user's indexes physically, damaged or not; returns how many vectors and documents they held.
@@ -321,8 +304,7 @@ class Projector:
         """
         key = user_key(user)
         with self.lock(user):
-            suspects = set(self.vectors.suspects())
-            vectors = sum(self.vectors.count(key, stream) for stream in _STREAMS if (key, stream) not in suspects)
+            vectors = sum(self._count_vectors(key, stream)[0] for stream in _STREAMS)
             documents = 0 if self.lexical.damaged(key) else self.lexical.count(key)
             if self.pages is not None:
                 of_pages = self.pages.drop_user(user)
@@ -352,13 +334,10 @@ class Projector:
             found = True
             self._notices(user, f"the keyword index of user {user!r} is rebuilt from the ledger: {reason}")
             self._empty_lexical(user)
-        suspects = set(self.vectors.suspects())
         for stream in _STREAMS:
             target = _Target("vectors", stream)
-            if (key, stream) in suspects:
-                reason = "it was being written, or its files are damaged"
-            else:
-                reason = _miscounted(self.vectors.count(key, stream), *held[target])
+            count, damage = self._count_vectors(key, stream)
+            reason = damage or _miscounted(count, *held[target])
             if reason is not None:
                 found = True
                 self._notices(
@@ -367,12 +346,19 @@ class Projector:
                 self._reset(user, target)
         return found
 
+    def _count_vectors(self, key: str, stream: Literal["steps", "items"]) -> tuple[int, str | None]:
+        """How many vectors there are; 0 and why, where they cannot be read."""
+        try:
+            return self.vectors.count(key, stream), None
+        except CorruptFileError as error:
+            return 0, str(error)
+
     def _reset(self, user: str, target: _Target) -> None:
         key = user_key(user)
         if target.index == "vectors":
             self._level.pop(user, None)
             self.vectors.reset(key, target.stream)
-            self._set(user, {target.name: 0, **({_NAMES: 0} if target.stream == "steps" else {})})
+            self._set(user, {target.name: 0})
         else:
             self._empty_lexical(user)
 
@@ -412,18 +398,57 @@ class Projector:
                     if _slowest(done) >= tx.change:
                         self._level[user] = _level(tx, state)
                     return written
-                batch = _changed(tx, stream, since)
+                batch = self._changed(tx, stream, since)
+                renamed = self._renamed(tx, done.get("vectors.steps", 0)) if _STEP_VECTORS in targets else []
                 reached = batch[-1][0] if len(batch) >= _BATCH else tx.change  # an item may be several documents
             behind = {target: done.get(target.name, 0) for target in targets if done.get(target.name, 0) < reached}
             lacking = {
                 target: [document for change, document in batch if change > come] for target, come in behind.items()
             }
+            if renamed:
+                self._rename(user, renamed)
             self._write_all(user, {target: documents for target, documents in lacking.items() if documents})
             for target, documents in lacking.items():
                 written += len(documents)
                 if progress is not None and documents:
                     progress(target.name, len(documents))
             self._set(user, {target.name: reached for target in behind})
+
+    def _changed(self, tx: Transaction, stream: str, since: int) -> list[tuple[int, Document]]:
+        if stream == "steps":
+            changed = [(change, step_document(step)) for change, step in changed_steps(tx, since, _BATCH)]
+        else:
+            items_since = changed_items(tx, since, _BATCH)
+            changed = [(change, document) for change, item in items_since for document in item_documents(item)]
+        described = self._described(tx, [document for _, document in changed])
+        return [(change, document) for (change, _), document in zip(changed, described, strict=True)]
+
+    @staticmethod
+    def _described(tx: Transaction, documents: Sequence[Document]) -> list[Document]:
+        carried = {label_id for document in documents if document.kind == "step" for label_id in document.label_ids}
+        vocabulary = Vocabulary(read_labels(tx, carried) if carried else ())
+        return [document.with_metadata(vocabulary) for document in documents]
+
+    def _renamed(self, tx: Transaction, since: int) -> list[Document]:
+        """Steps that are unchanged themselves, but whose labels were renamed or joined."""
+        renamed = steps_renamed(tx, since)
+        if not renamed:
+            return []
+        intents = get_intents(tx, renamed)
+        steps = get_steps(tx, renamed).values()
+        return self._described(
+            tx, [step_document(step)._replace(label_ids=intents[step.id].label_ids) for step in steps]
+        )
+
+    def _rename(self, user: str, renamed: list[Document]) -> None:
+        """Write new metadata beside the vectors that are there."""
+        key = user_key(user)
+        vectors = self.vectors.vectors(key, "steps", [document.id for document in renamed])
+        known = [document for document in renamed if document.id in vectors]
+        if known:
+            rows = np.stack([vectors[document.id] for document in known])
+            metadatas = [document.metadata for document in known]
+            self.vectors.upsert(key, "steps", [document.id for document in known], rows, metadatas)
 
     def _write_all(self, user: str, lacking: dict[_Target, list[Document]]) -> None:
         """Write to both indexes, side by side where there is enough to do: tokenizing and embedding share the cores."""
@@ -457,7 +482,7 @@ class Projector:
         if gone:
             self.vectors.delete(key, target.stream, gone)
         if kept:
-            vectors = self._embed(user, [document.text for document in kept])
+            vectors = self._vectors_of(user, kept)
             self.vectors.upsert(
                 key,
                 target.stream,
@@ -475,8 +500,13 @@ class Projector:
         held = self.lexical.ids(key) if target.index == "lexical" else self.vectors.ids(key, target.stream)
         return [one for one in held - written if is_passage(one) and item_of(one) in anew]
 
-    def _embed(self, user: str, texts: list[str]) -> npt.NDArray[np.float32]:
-        return embed_texts(self.ledger, user, self.embedder, texts)
+    def _vectors_of(self, user: str, documents: list[Document]) -> npt.NDArray[np.float32]:
+        held = self._held_vectors.get(user, {})
+        new = [document.text for document in documents if document.id not in held]
+        if len(new) == len(documents):
+            return embed_texts(self.ledger, user, self.embedder, new)
+        made = iter(embed_texts(self.ledger, user, self.embedder, new)) if new else iter(())
+        return np.stack([held[document.id] if document.id in held else next(made) for document in documents])
 
 
 def _slowest(done: Mapping[str, int]) -> int:
@@ -487,13 +517,6 @@ def _slowest(done: Mapping[str, int]) -> int:
 def _level(tx: Transaction, state: object | None) -> _Level:
     last = tx.first(_LAST_STEP, user=tx.user_id)
     return _Level(state, tx.change, 0 if last is None else int(last.seq))
-
-
-def _changed(tx: Transaction, stream: str, since: int) -> list[tuple[int, Document]]:
-    if stream == "steps":
-        return [(change, step_document(step)) for change, step in changed_steps(tx, since, _BATCH)]
-    found = changed_items(tx, since, _BATCH)
-    return [(change, document) for change, item in found for document in item_documents(item)]
 
 
 def _lexical(document: Document) -> LexicalDocument:

@@ -38,8 +38,8 @@ from hexamem.stores.embedders import static
 from hexamem.stores.ledger import Ledger
 from hexamem.stores.lexical import LexicalStore
 from hexamem.stores.projections import Projector
-from hexamem.stores.vectors import VectorStore
-from hexamem.stores.vectors.journal import Journal
+from hexamem.stores.vectors.chroma import ChromaVectorStore
+from hexamem.stores.vectors.embedded import EmbeddedChroma
 
 # (class, method, before or after it). What is named "random" is a kill from outside.
 _POINTS: list[tuple[Any, str, str]] = [
@@ -50,11 +50,11 @@ _POINTS: list[tuple[Any, str, str]] = [
     (LexicalStore, "upsert", "before"),
     (LexicalStore, "_add", "after"),  # before tantivy commits
     (LexicalStore, "upsert", "after"),
-    (VectorStore, "upsert", "before"),
-    (VectorStore, "_grow", "before"),  # in Chroma, not noted as finished
-    (Journal, "begin", "after"),  # Chroma is about to write
-    (Journal, "end", "before"),  # Chroma has written, the journal does not know
-    (VectorStore, "upsert", "after"),
+    (ChromaVectorStore, "upsert", "before"),
+    (EmbeddedChroma, "_mark", "before"),  # about to write, or written and not noted as finished
+    (EmbeddedChroma, "_mark", "after"),
+    (EmbeddedChroma, "_load", "after"),
+    (ChromaVectorStore, "upsert", "after"),
     (Projector, "_set", "before"),
     (Projector, "_set", "after"),
 ]

@@ -69,14 +69,14 @@ def shown(user: UserMemory, question: str) -> str:
 
 
 def chroma(user: UserMemory) -> str:
-    """The readable labels that Chroma has of the steps."""
+    """What Chroma has of the steps: labels, speakers, threads."""
     user.flush()
-    user.memory.projector.name_labels(user.name)
     with closing(sqlite3.connect(user.memory.home / "chroma" / "chroma.sqlite3")) as database:
-        found = database.execute(
-            "SELECT embedding_id, string_value FROM embedding_metadata_array JOIN embeddings USING (id)"
-        )
-        return json.dumps(sorted(found), ensure_ascii=False).casefold()
+        lists = database.execute("SELECT id, string_value FROM embedding_metadata_array").fetchall()
+        values = database.execute(
+            "SELECT id, string_value FROM embedding_metadata WHERE string_value IS NOT NULL"
+        ).fetchall()
+        return json.dumps(sorted(lists + values), ensure_ascii=False).casefold()
 
 
 class Namer:

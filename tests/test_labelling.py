@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -394,7 +395,6 @@ def fill(user: UserMemory, word: str) -> list[str]:
     user.labels.rename(f"scope:{word}", f"about {word}")
     user.labels.split(f"about {word}", [steps[1]], f"more {word}")
     user.flush()
-    user.memory.projector.name_labels(user.name)
     return steps
 
 
@@ -433,7 +433,7 @@ def test_redacting_takes_the_words_out_of_labels_texts_and_history(
         split = next(done for done in user.history() if done.kind == "split")
         user.undo(split.id)
         assert len(user.labels.list("scope")) == 3
-        memory.projector.name_labels("alice")
+        user.flush()
     assert traces(home, CANARY) == []
 
 
@@ -511,23 +511,39 @@ def test_an_older_export_does_not_undo_what_was_corrected_since(
 # -- what others see --------------------------------------------------------------------------------------------------
 
 
-def test_chroma_shows_labels_by_name_and_follows_when_asked(tmp_path: Path, labelers: Labelers) -> None:
+def test_chroma_holds_labels_by_name_from_the_start_and_follows_when_they_are_renamed(
+    tmp_path: Path, labelers: Labelers
+) -> None:
     home = tmp_path / "home"
     with opened(home, labelers) as memory:
         user = memory.user("a")
         one, other = say(user, "scope:Trip/Day event:plan entity:Mia hello", "scope:Work hello")
         user.flush()
-        assert memory.projector.name_labels("a") == 2
-        assert memory.projector.name_labels("a") == 0
+        key = user_key("a")
+        vector = memory.embedder.embed_query("hello")
+        assert [
+            found for found, _ in memory.vectors.query(key, "steps", vector, 9, any_of={"scope": ["Trip / Day"]})
+        ] == [one]
         user.labels.rename("Trip", "Lisbon")
         user.flush()
-        assert memory.projector.name_labels("a") == 1
     client = chromadb.PersistentClient(str(home / "chroma"), settings=ChromaSettings(anonymized_telemetry=False))
     (name,) = [one.name for one in client.list_collections() if one.name.endswith("steps")]
     collection = client.get_collection(name, embedding_function=None)
-    shown = collection.get(where={"labels": {"$contains": "Lisbon / Day"}}, include=["metadatas"])
-    assert (shown["ids"], shown["metadatas"]) == ([one], [{"labels": ["Lisbon / Day", "plan", "Mia"]}])
-    assert collection.get(where={"labels": {"$contains": "Work"}}, include=[])["ids"] == [other]
+    shown = collection.get(where={"scope": "Lisbon / Day"}, include=["metadatas"])
+    assert shown["ids"] == [one]
+    metadata = dict(shown["metadatas"][0])
+    assert abs(metadata.pop("time") - time.time()) < 600
+    assert metadata == {
+        "type": "step",
+        "thread": "default",
+        "role": "user",
+        "speaker": "user",
+        "scope": "Lisbon / Day",
+        "events": ["plan"],
+        "entities": ["Mia"],
+    }
+    assert collection.get(where={"scope": "Work"}, include=[])["ids"] == [other]
+    assert collection.get(where={"entities": {"$contains": "Mia"}}, include=[])["ids"] == [one]
     client.close()
 
 

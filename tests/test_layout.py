@@ -62,7 +62,7 @@ LAYERS = [
         "prompting",
         "subgraphs",
     },
-    {"tools", "middleware", "chatting", "served", "cli", "evals"},
+    {"tools", "middleware", "chatting", "served", "cli", "evals", "testing"},
     {"__main__"},
 ]
 

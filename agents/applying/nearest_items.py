@@ -9,7 +9,7 @@ from hexamem.stores.embedders import Embedder
 from hexamem.stores.ledger import Ledger
 from hexamem.stores.ledger.items import count_items, select_item_ids
 from hexamem.stores.ledger.ledger import user_key
-from hexamem.stores.vectors import VectorStore
+from hexamem.stores.vectors import VectorIndex
 
 __all__ = ["nearest_items"]
 
@@ -18,7 +18,7 @@ _MOST_TEXTS = 200
 
 def nearest_items(
     ledger: Ledger,
-    vectors: VectorStore,
+    vectors: VectorIndex,
     embedder: Embedder,
     user: str,
     texts: Sequence[str],

@@ -125,7 +125,7 @@ def items(
     """List a user's items in order of creation."""
     with session.reader(user, timezone) as memory:
         found = memory.items(
-            filters.kind,  # type: ignore[arg-type]
+            filters.kind,
             filters.where(memory),
             as_of=filters.as_of,
             known_at=filters.known_at,

@@ -44,7 +44,7 @@ __all__ = [
     "recent_steps",
     "set_labelled",
     "steps_carrying",
-    "steps_to_name",
+    "steps_renamed",
     "unlabelled_steps",
 ]
 
@@ -394,22 +394,25 @@ def steps_carrying(tx: Transaction, label: str) -> Select[tuple[str]]:
     return select(labelings.c.target_id).where(own, labelings.c.label_id.in_(sorted(meant)))
 
 
-def steps_to_name(tx: Transaction, since: int, reached: int) -> list[str]:
-    """Active steps, of those that an index which has come to ``reached`` holds, whose label names changed ``since``.
+_CHANGED_LABELS = Prepared(
+    select(labels.c.id).where(labels.c.user_id == bindparam("user"), labels.c.change > bindparam("since"))
+)
 
-    They changed with the step itself, with one of its labels, or with a wider label of one of these.
+
+def steps_renamed(tx: Transaction, since: int) -> list[str]:
+    """Active steps that have not changed since a change number, but whose label names have.
+
+    They changed with one of the step's labels, or with a wider label of one of these.
     """
-    labelled = select(steps.c.id).join(intents, WITH_INTENT).where(steps.c.user_id == tx.user_id)
-    active = labelled.where(steps.c.status == "active", steps.c.change <= reached)
-    found = {row.id for row in tx.all(active.where(steps.c.change > since))}
-    changed = [
-        row.id for row in tx.all(select(labels.c.id).where(labels.c.user_id == tx.user_id, labels.c.change > since))
-    ]
-    if changed:
-        vocabulary = Vocabulary(read_labels(tx))
-        meant = set().union(*(vocabulary.covering(one) for one in changed))
-        for part in chunks(meant):
-            own = (labelings.c.user_id == tx.user_id) & (labelings.c.target == "step")
-            carrying = select(labelings.c.target_id).where(own, labelings.c.label_id.in_(part))
-            found.update(row.id for row in tx.all(active.where(steps.c.id.in_(carrying))))
-    return sorted(found)
+    changed = [row.id for row in tx.all(_CHANGED_LABELS, user=tx.user_id, since=since)] if since else []
+    if not changed:
+        return []
+    vocabulary = Vocabulary(read_labels(tx))
+    meant = set().union(*(vocabulary.covering(label_id) for label_id in changed))
+    renamed: set[str] = set()
+    for part in chunks(meant):
+        own = (labelings.c.user_id == tx.user_id) & (labelings.c.target == "step")
+        carrying = select(labelings.c.target_id).where(own, labelings.c.label_id.in_(part))
+        active = (steps.c.user_id == tx.user_id) & (steps.c.status == "active") & (steps.c.change <= since)
+        renamed.update(row.id for row in tx.all(select(steps.c.id).where(active, steps.c.id.in_(carrying))))
+    return sorted(renamed)

@@ -148,10 +148,9 @@ class Redaction:
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """What was rewritten: ids by table, and whether the words stood in labels, which Chroma keeps in clear."""
+    """What was rewritten: ids by table."""
 
     ids: dict[str, set[str]] = field(default_factory=dict)
-    labels: bool = False
 
 
 def rewrite_everywhere(tx: Transaction, redaction: Redaction, renamed: Mapping[str, str] = {}) -> Rewritten:
@@ -171,7 +170,6 @@ class _Rewriter:
         self._tx, self._redaction, self._renamed = tx, redaction, renamed
         self._ids: dict[str, set[str]] = {}
         self._contents: dict[str, tuple[str, str, list[_Edit]]] = {}  # step → old content, new content, edits
-        self._labels = False
 
     def run(self) -> Rewritten:
         self._table(steps)  # first: quotes follow it
@@ -183,7 +181,7 @@ class _Rewriter:
         self._label_names()
         touch_steps(self._tx, self._ids.get("intents", set()) - self._ids.get("steps", set()))
         mark_corrected(self._tx)  # whoever keeps labels in memory keeps the words too
-        return Rewritten(self._ids, self._labels)
+        return Rewritten(self._ids)
 
     def _table(self, table: Table) -> None:
         kept = _KEPT.get(table, set())
@@ -201,7 +199,6 @@ class _Rewriter:
             if table is steps and "content" in values:
                 old = row.content
                 self._contents[row.id] = (old, values["content"], self._redaction.edits(old))
-            self._labels |= "labels" in values or table is labels
             if table in (steps, items):
                 values["change"] = self._tx.next_change()
             if table is pages:
@@ -237,7 +234,6 @@ class _Rewriter:
 
         meant = [one.id for one in read_labels(self._tx) if holds(one, one.name)]
         make_names_neutral(self._tx, meant, holds)
-        self._labels |= bool(meant)
 
     def _value(self, table: Table, column: str, value: Any) -> Any:
         if value is None:

@@ -1,5 +1,6 @@
-"""Dense vectors in Chroma: one collection a user and part, bounded in memory, rebuilt after an unclean stop."""
+"""Vectors: the protocol of a store, Chroma behind it, and the index of a home in front."""
 
-from hexamem.stores.vectors.store import Metadata, Part, VectorSettings, VectorStore
+from hexamem.stores.vectors.index import VectorIndex
+from hexamem.stores.vectors.protocol import Metadata, Part, VectorStore
 
-__all__ = ["Metadata", "Part", "VectorSettings", "VectorStore"]
+__all__ = ["Metadata", "Part", "VectorIndex", "VectorStore"]

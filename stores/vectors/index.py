@@ -1,0 +1,327 @@
+"""The vectors of one home: checks of what goes into a vector store, and a matrix in memory in front of it."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+
+from hexamem.errors import EmbedderMismatchError, InvalidInputError, MissingUserError, StoreClosedError
+from hexamem.stores.vectors.matrix import Matrix, unit_rows
+from hexamem.stores.vectors.protocol import PARTS, FloatArray, Metadata, Part, VectorStore
+
+__all__ = ["VectorIndex"]
+
+_LATELY = 256  # lookups for which a matrix counts as in use
+_USER_KEY = re.compile(r"[0-9a-f]{8,128}")
+
+
+class _State:
+    """What is known of one part of one user."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.queries = 0
+        self.fits = False
+        self.large = False
+
+
+class VectorIndex:
+    """A :class:`VectorStore` as the rest of Hexamem uses it: bound to one home and one embedder. Thread-safe.
+
+    A small collection that is queried again is read into memory and compared there as a whole, exactly; a search among
+    ids always is exact. A home is open in one process at a time and owners carry the home's id, so nobody else changes
+    what is in memory.
+
+    Args:
+        store: where the vectors are.
+        home: the home's id.
+        embedder: the name of the embedder, for messages; ``dimension`` and ``fingerprint`` are its own.
+        matrix_rows: records up to which a collection is compared as a whole: 10,000 of 384 dimensions take 1 ms; a
+            query of Chroma's graph takes 2 ms.
+        matrix_bytes: memory for all matrices together; the one used longest ago is dropped first.
+    """
+
+    def __init__(
+        self,
+        store: VectorStore,
+        *,
+        home: str,
+        embedder: str,
+        dimension: int,
+        fingerprint: str,
+        matrix_rows: int = 12_000,
+        matrix_bytes: int = 64 << 20,
+    ) -> None:
+        self.store = store
+        self._home, self._embedder, self._dimension, self._fingerprint = home, embedder, dimension, fingerprint
+        self._matrix_rows, self._matrix_bytes = matrix_rows, matrix_bytes
+        self._guard = threading.Lock()
+        self._states: dict[tuple[str, Part], _State] = {}
+        self._matrices: OrderedDict[tuple[str, Part], Matrix] = OrderedDict()
+        self._lookups = 0
+        self._closed = False
+
+    @property
+    def notices(self) -> list[str]:
+        """One line for each thing that was wrong when the store was opened."""
+        return list(getattr(self.store, "notices", ()))
+
+    # -------------------------------------------------------------------------------------------------------- writing
+
+    def upsert(
+        self, user_key: str, part: Part, ids: Sequence[str], vectors: FloatArray, metadatas: Sequence[Metadata]
+    ) -> None:
+        """Add records, or replace them; all are found when this returns.
+
+        Args:
+            ids: n distinct ids.
+            vectors: ``(n, d)``, finite; of any length.
+            metadatas: n mappings, as in :meth:`VectorStore.upsert`; empty lists are left out.
+
+        Raises:
+            InvalidInputError: wrong shapes, numbers that are not finite, or an id twice; nothing was stored.
+            EmbedderMismatchError: the collection holds vectors of another embedder.
+            CorruptFileError: the collection must be reset and rebuilt first.
+            StorageFullError, HomeNotWritableError: not all of it was stored.
+        """
+        vectors = np.ascontiguousarray(vectors, dtype=np.float32)
+        if vectors.shape != (len(ids), self._dimension) or len(metadatas) != len(ids):
+            raise InvalidInputError(
+                f"upsert into {part} needs vectors of shape ({len(ids)}, {self._dimension}) and {len(ids)} metadatas "
+                f"for {len(ids)} ids, not {vectors.shape} and {len(metadatas)}."
+            )
+        finite = np.isfinite(vectors).all(axis=1)
+        if not finite.all():
+            raise InvalidInputError(
+                f"The vector of {ids[int(np.argmin(finite))]!r} holds NaN or infinity; embed its text again."
+            )
+        if len(set(ids)) < len(ids):
+            raise InvalidInputError(f"upsert into {part} names an id twice; name each of the {len(ids)} once.")
+        with self._using(user_key, part) as (owner, state):
+            self._require_fit(owner, part, state)
+            if not len(ids):
+                return
+            cleaned = [{key: value for key, value in one.items() if value not in ([], ())} for one in metadatas]
+            with self._changing(owner, part) as matrix:
+                self.store.upsert(owner, part, ids, vectors, cleaned, fingerprint=self._fingerprint)
+                if matrix is not None:
+                    matrix.put(ids, unit_rows(vectors))
+
+    def delete(self, user_key: str, part: Part, ids: Sequence[str]) -> None:
+        """Delete records by id; ids that do not exist are passed over."""
+        unique = list(dict.fromkeys(ids))
+        with self._using(user_key, part) as (owner, _):
+            if unique:
+                with self._changing(owner, part) as matrix:
+                    self.store.delete(owner, part, unique)
+                    if matrix is not None:
+                        matrix.delete(unique)
+
+    def reset(self, user_key: str, part: Part) -> None:
+        """Empty a collection, damaged or not, so that it can be rebuilt."""
+        with self._using(user_key, part) as (owner, state):
+            self._forget(owner, part, state)
+            self.store.delete(owner, part, None)
+
+    def drop_user(self, user_key: str) -> None:
+        """Erase everything of the user, from the disk too: see :meth:`VectorStore.drop_user`."""
+        for part in PARTS:
+            with self._using(user_key, part) as (owner, state):
+                self._forget(owner, part, state)
+        self.store.drop_user(owner)
+
+    # -------------------------------------------------------------------------------------------------------- reading
+
+    def query(
+        self,
+        user_key: str,
+        part: Part,
+        vector: FloatArray,
+        k: int,
+        *,
+        any_of: Mapping[str, Collection[str]] | None = None,
+    ) -> list[tuple[str, float]]:
+        """The ``k`` nearest records as (id, cosine similarity in [-1, 1]), best first; fewer when there are fewer.
+
+        Args:
+            any_of: only records whose metadata holds one of these values: see :meth:`VectorStore.query`. For steps:
+                ``scope``, ``events`` and ``entities`` by name.
+
+        Raises:
+            InvalidInputError: the vector has another shape or is not finite, or ``k`` is below 1.
+            EmbedderMismatchError, CorruptFileError: as :meth:`upsert`.
+        """
+        query = self._query_vector(vector, k)
+        with self._using(user_key, part) as (owner, state):
+            self._require_fit(owner, part, state)
+            matrix = None if any_of is not None else self._whole(owner, part, state)
+            if matrix is not None:
+                return _similarities(matrix.nearest(query, k))
+            return _similarities(self.store.query(owner, part, query, k, any_of=any_of))
+
+    def query_among(
+        self, user_key: str, part: Part, vector: FloatArray, ids: Collection[str], k: int
+    ) -> list[tuple[str, float]]:
+        """As :meth:`query`, among these ids only, and **exact**. Ids that do not exist are passed over."""
+        query = self._query_vector(vector, k)
+        unique = list(dict.fromkeys(ids))
+        with self._using(user_key, part) as (owner, state):
+            self._require_fit(owner, part, state)
+            matrix = self._whole(owner, part, state)
+            if matrix is None:
+                matrix = self._matrices.get((owner, part)) or Matrix(self._dimension)
+                self._fetch(owner, part, matrix, [record_id for record_id in unique if record_id not in matrix])
+            return _similarities(matrix.nearest(query, k, unique))
+
+    def vectors(self, user_key: str, part: Part, ids: Collection[str]) -> dict[str, FloatArray]:
+        """The stored vectors ``(d,)`` of those ids that exist."""
+        unique = list(dict.fromkeys(ids))
+        with self._using(user_key, part) as (owner, state):
+            self._require_fit(owner, part, state)
+            return self.store.get(owner, part, unique) if unique else {}
+
+    def count(self, user_key: str, part: Part) -> int:
+        """How many records there are."""
+        with self._using(user_key, part) as (owner, _):
+            return self.store.count(owner, part)
+
+    def ids(self, user_key: str, part: Part) -> set[str]:
+        """The ids of all records."""
+        with self._using(user_key, part) as (owner, _):
+            return self.store.ids(owner, part)
+
+    def let_go(self, user_key: str) -> None:
+        """Drop what is in memory of the user."""
+        with self._guard:
+            for part in PARTS:
+                self._matrices.pop((self._owner(user_key), part), None)
+
+    def close(self) -> None:
+        """Close the store; later calls raise :class:`~hexamem.errors.StoreClosedError`. A second call is fine."""
+        if not self._closed:
+            self._closed = True
+            self._matrices.clear()
+            self.store.close()
+
+    # --------------------------------------------------------------------------------------------------------- inside
+
+    def _owner(self, user_key: str) -> str:
+        return f"{self._home}.{user_key}"
+
+    @contextmanager
+    def _using(self, user_key: str, part: Part) -> Iterator[tuple[str, _State]]:
+        """Hold one part of one user for one call."""
+        if not user_key:
+            raise MissingUserError("The vector store was called without a user key.")
+        if not _USER_KEY.fullmatch(user_key):
+            raise InvalidInputError(
+                f"user_key={user_key!r} is not a hash of 8 to 128 hexadecimal digits in lower case."
+            )
+        if part not in PARTS:
+            raise InvalidInputError(f"part={part!r} is none of {', '.join(PARTS)}.")
+        if self._closed:
+            raise StoreClosedError("The vector store is closed; open the memory again.")
+        owner = self._owner(user_key)
+        with self._guard:
+            state = self._states.setdefault((owner, part), _State())
+        with state.lock:
+            yield owner, state
+
+    @contextmanager
+    def _changing(self, owner: str, part: Part) -> Iterator[Matrix | None]:
+        """The matrix that is to follow a change; dropped where it cannot be known how far the change came."""
+        try:
+            yield self._matrices.get((owner, part))
+        except BaseException:
+            with self._guard:
+                self._matrices.pop((owner, part), None)
+            raise
+        self._bound()
+
+    def _forget(self, owner: str, part: Part, state: _State) -> None:
+        state.fits, state.large, state.queries = False, False, 0
+        with self._guard:
+            self._matrices.pop((owner, part), None)
+
+    def _whole(self, owner: str, part: Part, state: _State) -> Matrix | None:
+        """The whole collection in memory; None where it is too large, or was never asked for before."""
+        state.queries += 1
+        matrix = self._matrices.get((owner, part))
+        whole = matrix is not None and matrix.whole
+        if state.large or state.queries < 2:
+            return None
+        if (len(matrix) if whole and matrix else self.store.count(owner, part)) > self._matrix_rows:
+            state.large = True
+            with self._guard:
+                self._matrices.pop((owner, part), None)
+            return None
+        if matrix is None or not whole:
+            if not self._has_room(owner, part):
+                return None
+            matrix = Matrix(self._dimension)
+            self._fetch(owner, part, matrix, None)
+            matrix.whole = True
+        with self._guard:
+            self._lookups += 1
+            matrix.used = self._lookups
+            if (owner, part) in self._matrices:
+                self._matrices.move_to_end((owner, part))
+        return matrix
+
+    def _has_room(self, owner: str, part: Part) -> bool:
+        """Whether a collection fits beside those that were searched lately: they would push each other out."""
+        wanted = self.store.count(owner, part) * self._dimension * 4
+        with self._guard:
+            busy = [
+                matrix.nbytes
+                for key, matrix in self._matrices.items()
+                if key != (owner, part) and self._lookups - matrix.used < _LATELY
+            ]
+        return sum(busy) + wanted <= self._matrix_bytes
+
+    def _fetch(self, owner: str, part: Part, matrix: Matrix, ids: list[str] | None) -> None:
+        if ids == []:
+            return
+        fetched = self.store.get(owner, part, ids)
+        if fetched:
+            matrix.put(list(fetched), unit_rows(np.stack(list(fetched.values()))))
+        with self._guard:
+            self._matrices[owner, part] = matrix
+        self._bound()
+
+    def _bound(self) -> None:
+        with self._guard:
+            while sum(matrix.nbytes for matrix in self._matrices.values()) > self._matrix_bytes:
+                self._matrices.popitem(last=False)
+
+    def _query_vector(self, vector: FloatArray, k: int) -> FloatArray:
+        vector = np.asarray(vector, dtype=np.float32)
+        if vector.shape != (self._dimension,) or not np.isfinite(vector).all():
+            raise InvalidInputError(
+                f"A query needs a finite vector of shape ({self._dimension},), not {vector.shape}; "
+                f"embed it with {self._embedder!r}."
+            )
+        if k < 1:
+            raise InvalidInputError(f"k={k}: ask for at least one record.")
+        return np.asarray(unit_rows(vector[None, :])[0])
+
+    def _require_fit(self, owner: str, part: Part, state: _State) -> None:
+        if state.fits:
+            return
+        stored = self.store.fingerprint(owner, part)
+        if stored not in (None, self._fingerprint):
+            raise EmbedderMismatchError(
+                f"The {part} of {owner} were embedded with fingerprint {stored}, but {self._embedder!r} "
+                f"({self._dimension} dimensions, fingerprint {self._fingerprint}) is open. Open the memory with the "
+                "embedder of before, or run `hexamem reembed`."
+            )
+        state.fits = True
+
+
+def _similarities(scored: list[tuple[str, float]]) -> list[tuple[str, float]]:
+    return [(record_id, max(-1.0, min(1.0, score))) for record_id, score in scored]
