@@ -244,33 +244,37 @@ class EmbeddedManager:
             if finding.kind == self.kind and (not wanted or finding.step.step.id in wanted)
         ]
         proposals: list[Proposal] = []
-        taken: set[str] = set()
+        # What a new statement may supersede, by id or, of this batch, by key.
+        statements = {item.id: _stated(item) for item in active}
         degraded: tuple[str, ...] = ()
-        for group in _groups(findings, self.kind):
+        for number, group in enumerate(_groups(findings, self.kind)):
             target = None
             try:
-                target = None if degraded else self._superseded(group[0], active, taken)
+                target = None if degraded else self._superseded(group[0].text, statements)
             except ModelFileError as error:
                 degraded = (f"nothing is superseded: {error}",)
             if target is not None:
-                taken.add(target.id)
-            proposals.append(self._proposal(group, target, batch.zone))
+                del statements[target]
+            key = f"{self.kind}-{group[0].step.step.id}-{number}"
+            statements[key] = group[0].text
+            proposals.append(self._proposal(group, target, key, batch.zone))
         return Proposals(proposals=tuple(proposals), degraded=degraded)
 
-    def _superseded(self, finding: Finding, active: Sequence[MemoryItem], taken: set[str]) -> MemoryItem | None:
-        """The active item that the finding supersedes: the one with the best pair score above the bound."""
+    def _superseded(self, statement: str, earlier: Mapping[str, str]) -> str | None:
+        """The id or key of the statement that a new one supersedes: the one with the best pair score above the bound."""
         if self.kind not in ("core", "semantic"):
             return None
-        earlier = [item for item in active if item.id not in taken and _stated(item) != finding.text]
-        place = self._reader.superseded(finding.text, [_stated(item) for item in earlier])
-        return None if place is None else earlier[place]
+        names = [name for name, text in earlier.items() if text != statement]
+        place = self._reader.superseded(statement, [earlier[name] for name in names])
+        return None if place is None else names[place]
 
-    def _proposal(self, group: Sequence[Finding], target: MemoryItem | None, zone: tzinfo) -> Proposal:
+    def _proposal(self, group: Sequence[Finding], target: str | None, key: str, zone: tzinfo) -> Proposal:
         return Proposal(
             operation="add" if target is None else "supersede",
             kind=self.kind,
             values=_values(group, self._reader.settings, zone),
-            target=None if target is None else target.id,
+            target=target,
+            key=key,
             evidence=tuple(Evidence(step_id=one.step.step.id, quote=one.text) for one in group),
             reason="stated by the user",
             proposed_by=f"embedded.{self.kind}",

@@ -18,7 +18,6 @@ from langgraph.types import Send
 from hexamem.agents.contract import Batch, Instruction, Manager, ManagerInput, ManagerOutput, MetaManager, Proposals
 from hexamem.agents.labelling.batches import read_task_of, write_task
 from hexamem.agents.labelling.task import LabelTask
-from hexamem.agents.meta_manager import is_small_talk
 from hexamem.errors import InvalidInputError
 from hexamem.graphs.ingest_batches import BatchTakenError, advance, read_batch, waiting_steps
 from hexamem.graphs.ingest_state import (
@@ -187,6 +186,8 @@ class IngestNodes:
             return self._routed(context, batch, (), (f"meta_manager: the reader failed ({type(error).__name__})",))
         if self._parts.single_call is None:
             return self._routed(context, batch, found, ())
+        from hexamem.agents.meta_manager import is_small_talk
+
         return {**self._routed(context, batch, found, ()), "ask": bool(found) or not is_small_talk(batch)}
 
     def route_prepare(self, state: IngestState) -> Any:
@@ -214,9 +215,11 @@ class IngestNodes:
         joined: dict[ItemKind, Instruction] = {}
         for one in instructions:
             joined.setdefault(one.kind, one)
-        if joined or not is_small_talk(batch):
-            for kind in self._parts.always:
-                joined.setdefault(kind, Instruction(kind=kind))
+        if self._parts.always:
+            from hexamem.agents.meta_manager import is_small_talk
+
+            if joined or not is_small_talk(batch):
+                joined |= {kind: Instruction(kind=kind) for kind in self._parts.always if kind not in joined}
         nearest: Mapping[ItemKind, Sequence[str]] = {}
         single = self._parts.single_call is not None
         if joined or single:

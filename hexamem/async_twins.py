@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
 from hexamem.config import DEFAULT_HOME
+from hexamem.memory_types import DEFAULT_TYPES
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
         LabelView,
         LightMemory,
         MemoryItem,
+        MemoryType,
         Operation,
         Page,
         PageWithSteps,
@@ -101,6 +103,9 @@ class AsyncMemory:
         vector_store: VectorStore | None = None,
         settings: Settings | None = None,
         labeler: Callable[[str], Labeler] | None = None,
+        prompts: str | os.PathLike[str] | None = None,
+        types: Sequence[MemoryType] = DEFAULT_TYPES,
+        managers: Mapping[str, Any] | None = None,
         describe: MediaReader | None = None,
         transcribe: MediaReader | None = None,
     ) -> Memory:
@@ -117,6 +122,9 @@ class AsyncMemory:
             vector_store=vector_store,
             settings=settings,
             labeler=labeler,
+            prompts=prompts,
+            types=types,
+            managers=managers,
             describe=describe,
             transcribe=transcribe,
         )

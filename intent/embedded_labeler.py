@@ -131,7 +131,12 @@ class EmbeddedLabeler:
     def _free(self, name: str) -> str:
         """The name, with a number where another scope has it."""
         numbered = (f"{name} ({number})" for number in count(2))
-        return next(free for free in chain([name], numbered) if free.casefold() not in self._names)
+        return next(
+            free
+            for free in chain([name], numbered)
+            # A scope that was renamed still has the id of its first name.
+            if free.casefold() not in self._names and label_id(self.user, "scope", free) not in self._labels
+        )
 
     def _type(self, kind: LabelKind, name: str) -> str:
         own = label_id(self.user, kind, name)
@@ -207,6 +212,7 @@ class EmbeddedLabeler:
             key=lambda one: (one.step.occurred_at, one.step.thread_id, one.step.turn),
         )
         last = {one.step.thread_id: one.step.id for one in steps}
+        self._unnamed = {scope: [] for scope, few in recent.items() if len(few) < _NAMED_FROM and scope in self._labels}
         decisions: list[Decision] = []
         for one in steps:
             # What a model or a person labelled is settled; so is all but the last step of a thread.

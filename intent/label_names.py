@@ -6,7 +6,6 @@ import hashlib
 import json
 import re
 import unicodedata
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -14,7 +13,7 @@ from typing import Literal
 from hexamem.intent.scope_text import explicit_keys, words_of
 from hexamem.memory_types.labels import LabelKind
 
-__all__ = ["LabelWording", "fold_name", "label_id", "label_types", "refusal", "type_synonyms"]
+__all__ = ["LabelWording", "fold_name", "label_id", "label_types", "refusal"]
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NOT_WORD = re.compile(r"[\W_]+")
@@ -22,19 +21,12 @@ _ID_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
 def fold_name(name: str) -> str:
-    """The form under which names are compared: ``Opening_Hours``, ``opening hour`` and ``OpeningHours`` are one.
+    """The form under which names are compared: ``Opening_Hours``, ``opening hours`` and ``OpeningHours`` are one.
 
     A name without a letter or digit folds to itself, so that no two of them are taken for each other.
     """
     text = _CAMEL.sub(" ", unicodedata.normalize("NFKC", name)).casefold()
-    return " ".join(_singular(word) for word in _NOT_WORD.split(text) if word) or name
-
-
-def _singular(word: str) -> str:
-    """An English plural and its singular folded alike, so that ``Opening hours`` and ``opening_hour`` are one name."""
-    if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
-        return word
-    return word[:-3] + "y" if word.endswith("ies") else word[:-1]
+    return " ".join(word for word in _NOT_WORD.split(text) if word) or name
 
 
 def label_id(user: str, kind: LabelKind, name: str) -> str:
@@ -64,17 +56,10 @@ def refusal(name: object, limit: int) -> str | None:
 
 
 @cache
-def label_types(kind: Literal["event", "entity"]) -> Mapping[str, tuple[str, ...]]:
-    """Name of each type → other words for it, in lower case."""
+def label_types(kind: Literal["event", "entity"]) -> tuple[str, ...]:
+    """The names of the types that every vocabulary begins with."""
     stored = json.loads((Path(__file__).parent / "label_types.json").read_text(encoding="utf-8"))
-    return {name: tuple(words) for name, words in stored["events" if kind == "event" else "entities"].items()}
-
-
-@cache
-def type_synonyms(kind: Literal["event", "entity"]) -> Mapping[str, str]:
-    """Each word in lower case, a type's own name too → the name of the type; of two types the first has it."""
-    names = {name.casefold(): name for name in label_types(kind)}
-    return {word: name for name, words in reversed(list(label_types(kind).items())) for word in words} | names
+    return tuple(stored["events" if kind == "event" else "entities"])
 
 
 class LabelWording:

@@ -6,7 +6,7 @@ same ids, and a label that a person renamed is still found under its first name.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -33,7 +33,6 @@ class Vocabulary:
         kind: ``event``, ``entity`` or ``scope``.
         embed: texts to unit rows, for names and their nearest labels.
         types: names of wide labels that are made when a narrower one is first added below them.
-        synonyms: folded word → the type it means, for names that a model proposes ("suggest" → "Propose").
     """
 
     def __init__(
@@ -43,11 +42,9 @@ class Vocabulary:
         embed: Embed,
         *,
         types: Iterable[str] = (),
-        synonyms: Mapping[str, str] | None = None,
     ) -> None:
         self.user, self.kind, self._embed = user, kind, embed
         self._types = {fold_name(name): name for name in types}
-        self._synonyms = synonyms or {}
         self._labels: dict[str, Label] = {}
         self._names: dict[str, str] = {}  # folded name → id
         self._changed: dict[str, None] = {}
@@ -65,7 +62,7 @@ class Vocabulary:
         return known
 
     def find(self, name: str) -> Label | None:
-        """The label with this name, or with an alias or a first name like it; case, plural and ``_`` are folded."""
+        """The label with this name, or with an alias or a first name like it; case and ``_`` are folded."""
         return self.get(self._names.get(fold_name(name)) or label_id(self.user, self.kind, name))
 
     def live(self) -> tuple[Label, ...]:
@@ -134,7 +131,7 @@ class Vocabulary:
         return label
 
     def propose(self, names: Sequence[str], parent: str | None = None) -> tuple[str, ...]:
-        """Map the names that a model gave to labels: existing ones, what synonyms stand for, or new ones.
+        """Map the names that a model gave to labels: existing ones of the same or nearly the same meaning, or new ones.
 
         Names that do not do, and new ones beyond 20 between two calls of :meth:`changed`, are left out.
 
@@ -150,28 +147,19 @@ class Vocabulary:
         for given in names[:_MOST_PROPOSED]:
             if refusal(given, LONGEST_NAME) is not None:
                 continue
-            name = given if self.find(given) is not None else self._in_known_words(given)
-            known = self.find(name)
+            known = self.find(given)
             if known is None:
-                vector = self.vectors([name])[0]
+                vector = self.vectors([given])[0]
                 near = self.nearest(vector, 1)
                 if near and near[0][1] >= SAME_NAME:
                     known = near[0][0]
                 elif self._made < _MOST_NEW:
                     self._made += 1
-                    known = self.add(name, parent if parent is not None else self._wider(name, vector))
+                    known = self.add(given, parent if parent is not None else self._wider(given, vector))
                 else:
                     continue
             found[known.id] = None
         return tuple(found)
-
-    def _in_known_words(self, name: str) -> str:
-        words = fold_name(name).split()
-        if (whole := self._synonyms.get(" ".join(words))) is not None:
-            return whole
-        first = self._synonyms.get(words[0]) if self.kind == "event" else None
-        renamed = name if first is None else " ".join([first, *words[1:]])
-        return renamed if len(renamed) <= LONGEST_NAME else name
 
     def _wider(self, name: str, vector: Vectors) -> str | None:
         if self.kind != "event":

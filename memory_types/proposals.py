@@ -31,7 +31,8 @@ class Proposal(Record):
         kind: of the item.
         values: fields of the item of that kind (``add``, ``supersede``: complete; ``update``, ``merge``: those that
             change); without id, user, status, version and sources. Times as ISO 8601 text or datetimes.
-        target: id of the item operated on; None for ``add``.
+        target: id of the item operated on, or the ``key`` of an earlier proposal of the same batch; None for ``add``.
+        key: a name by which later proposals of the batch can refer to the item; unique in the batch.
         merged: ids of the items that ``merge`` takes in.
         evidence: at least one quote for everything but ``noop``.
         secret: plaintext of a vault item that was not found when its step was recorded; it is redacted from its steps when applied. Never
@@ -46,6 +47,7 @@ class Proposal(Record):
     kind: ItemKind
     values: dict[str, Any] = Field(default_factory=dict)
     target: str | None = None
+    key: str = ""
     merged: tuple[str, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     secret: str | None = Field(default=None, repr=False)

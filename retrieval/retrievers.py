@@ -13,7 +13,7 @@ from hexamem.retrieval.request import Run
 from hexamem.stores.chunking import is_passage, item_of
 from hexamem.stores.lexical import LexicalFilter, LexicalStore
 from hexamem.stores.projections import holds_documents
-from hexamem.stores.vectors import VectorStore
+from hexamem.stores.vectors import VectorIndex
 
 __all__ = ["Retrievers"]
 
@@ -24,7 +24,7 @@ _WIDEN = 4
 class Retrievers:
     """Dense and BM25 retrieval over one home's indexes."""
 
-    def __init__(self, vectors: VectorStore, lexical: LexicalStore) -> None:
+    def __init__(self, vectors: VectorIndex, lexical: LexicalStore) -> None:
         self._vectors, self._lexical = vectors, lexical
 
     def dense(self, run: Run, pool: int) -> Ranking:

@@ -46,6 +46,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
 from hexamem.config import DEFAULT_HOME
+from hexamem.memory_types import DEFAULT_TYPES
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
         LabelView,
         LightMemory,
         MemoryItem,
+        MemoryType,
         Operation,
         Page,
         PageWithSteps,

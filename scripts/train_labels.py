@@ -14,6 +14,7 @@ carrying the act that they answer), and precision and recall of the entity types
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
@@ -25,7 +26,7 @@ from sklearn.metrics import adjusted_mutual_info_score
 
 from hexamem.evals.trajectories import FOLDS, Trajectory, fold, load_trajectories, read_trajectory
 from hexamem.intent.label_classifiers import LabelClassifiers, event_features, load_classifiers
-from hexamem.intent.label_names import label_types, type_synonyms
+from hexamem.intent.label_names import label_types
 from hexamem.models.encoder import open_encoder
 from hexamem.stores.embedders import open_embedder
 
@@ -35,10 +36,19 @@ LEAST_COSINE = 0.5
 
 
 @cache
+def type_words(kind: Literal["event", "entity"]) -> dict[str, str]:
+    """Each word of ``label_types.json`` in lower case, a type's own name too → the name of the type."""
+    stored = json.loads((TARGETS.parent / "label_types.json").read_text(encoding="utf-8"))
+    types = stored["events" if kind == "event" else "entities"]
+    words = {word: name for name, listed in reversed(list(types.items())) for word in listed}
+    return words | {name.casefold(): name for name in types}
+
+
+@cache
 def nearest_type(kind: Literal["event", "entity"], word: str) -> str | None:
     """The type that a word stands for; None where no type is near it in meaning."""
     word = word.replace("_", " ").casefold()
-    words = type_synonyms(kind)
+    words = type_words(kind)
     if word in words:
         return words[word]
     encoder = open_encoder()

@@ -582,7 +582,7 @@ def test_a_model_reads_the_labels_of_a_question_from_the_vocabularies(tmp_path: 
         user = memory.user("ann")
         user.remember(talk(12))
         user.flush()
-        asked = {"scopes": ["S1", "S99", "Nowhere"], "events": ["Report task", "Fly"], "entities": ["hotels"]}
+        asked = {"scopes": ["S1", "S99", "Nowhere"], "events": ["Report task", "Fly"], "entities": ["hotel"]}
         server.follow([Reply(content=asked)])
         found = memory._query_intent("ann", "How far are the builders?")
         scope, event = user.labels.show("Kitchen works"), user.labels.show("Report task")

@@ -104,3 +104,22 @@ def test_two_facts_that_may_both_hold_stay(memory: Memory) -> None:
     texts = " ".join(item.text for item in user.items())
     assert "walnuts" in texts
     assert "cats" in texts
+
+
+def test_a_later_statement_of_the_same_batch_supersedes_an_earlier_one(tmp_path: Path) -> None:
+    with Memory.open(tmp_path, settings=Settings(background=False)) as memory:
+        alice = memory.user("alice")
+        alice.remember(
+            [
+                {"role": "user", "content": "I live in Bergen.", "timestamp": "2026-01-05 10:00"},
+                {
+                    "role": "user",
+                    "content": "I live in Trondheim now, no longer in Bergen.",
+                    "timestamp": "2026-05-05 10:00",
+                },
+            ]
+        )
+        alice.flush()
+        status = {item.status: item.text for item in alice.items("core", superseded=True)}
+    assert "I live in Bergen." in status["superseded"]
+    assert "Trondheim" in status["active"]

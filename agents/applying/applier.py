@@ -199,6 +199,8 @@ class _Run:
         self._secrets, self._find = secrets, find
         self.changes = ItemChanges(tx, cipher, batch.zone)
         self.notes: list[str] = []
+        self._keys = {proposal.key for proposal in proposals if proposal.key}
+        self._items_by_key: dict[str, str] = {}
         cited = {evidence.step_id for proposal in proposals for evidence in proposal.evidence}
         cited &= {heard.step.id for heard in batch.steps}
         self._steps = get_steps(tx, cited) if tx.user_id and cited else {}
@@ -212,6 +214,8 @@ class _Run:
             return Outcome(applied="noop", item_id=proposal.target)
         planned = self.changes.known.planned
         clean = self._without_secrets(proposal)
+        if clean.target in self._keys:
+            clean = clean.changed(target=self._items_by_key.get(clean.target))
         try:
             checked = self._checked(clean, actor or proposal.proposed_by)
             outcome = self.changes.carry_out(checked)
@@ -225,6 +229,8 @@ class _Run:
             self._cleaner.settle()
         origin = f"{proposal.proposed_by}: {proposal.operation} of a {proposal.kind} item"
         self.notes += [f"{origin}: {note}" for note in checked.notes]
+        if proposal.key and outcome.item_id:
+            self._items_by_key[proposal.key] = outcome.item_id
         return outcome
 
     def _without_secrets(self, proposal: Proposal) -> Proposal:

@@ -9,7 +9,7 @@ from hexamem.agents.labelling.reading import AGENT
 from hexamem.agents.labelling.schemas import QueryLabels
 from hexamem.agents.labelling.task import abridged
 from hexamem.errors import HexamemError
-from hexamem.intent.label_names import fold_name, type_synonyms
+from hexamem.intent.label_names import fold_name
 from hexamem.intent.query import QueryFilter
 from hexamem.memory_types.labels import LabelKind
 from hexamem.models import Budget, CallInput, StructuredCall, UsageMeter
@@ -121,9 +121,8 @@ def _chosen_scopes(vocabulary: Vocabulary, names: Sequence[str], handles: dict[s
 def _chosen_types(names: Sequence[str], known: dict[str, str]) -> list[str]:
     """The ids of names that there are; others are dropped, since a wrong filter hides the answer."""
     folded = {fold_name(name): label_id for name, label_id in known.items()}
-    coarse = {fold_name(act): fold_name(name) for act, name in type_synonyms("event").items()}
     wanted = [fold_name(name) for name in names[: 2 * _MOST_TYPES] if name.strip() and len(name) <= 80]
-    meant = (folded.get(name) or folded.get(coarse.get(name, "")) for name in wanted)
+    meant = (folded.get(name) for name in wanted)
     return list(dict.fromkeys(label_id for label_id in meant if label_id is not None))[:_MOST_TYPES]
 
 

@@ -24,7 +24,7 @@ from hexamem.agents.labelling.scopes import ScopeBoard
 from hexamem.agents.labelling.task import CUT, LabelTask, shown_earlier, shown_scopes, shown_steps
 from hexamem.agents.page_texts import checked_notes, shown_pages
 from hexamem.intent.contract import Embed, LabelBatch, LabeledStep
-from hexamem.intent.label_names import label_types, type_synonyms
+from hexamem.intent.label_names import label_types
 from hexamem.intent.vocabulary import Vocabulary
 from hexamem.memory_types.labels import Label
 from hexamem.memory_types.local_time import in_zone
@@ -39,7 +39,7 @@ _CANDIDATES = 5  # event types near a step (STITCH uses 5)
 _LEAST_COSINE = 0.3  # what is less like the step only misleads
 _FINE_SHOWN = 12  # fine types shown below one coarse type
 _ENTITIES_SHOWN = 120
-_ACTS = frozenset(word.split()[0] for word in type_synonyms("event"))
+_ACTS = frozenset(name.split()[0].casefold() for name in label_types("event"))
 
 
 class LabelReading:
@@ -56,8 +56,8 @@ class LabelReading:
     def __init__(self, user: str, task: LabelTask, embed: Embed, prompt: Prompt, agent: str = AGENT) -> None:
         self.task, self.prompt, self.agent = task, prompt, agent
         self.board = ScopeBoard(user, task)
-        self.events = Vocabulary(user, "event", embed, types=label_types("event"), synonyms=type_synonyms("event"))
-        self.entities = Vocabulary(user, "entity", embed, types=label_types("entity"), synonyms=type_synonyms("entity"))
+        self.events = Vocabulary(user, "event", embed, types=label_types("event"))
+        self.entities = Vocabulary(user, "entity", embed, types=label_types("entity"))
         self.events.restore(task.labels)
         self.entities.restore(task.labels)
         self.known = Wording([*map(self.board.path, self.board.handles), *self.board.gists.values()])
