@@ -40,7 +40,7 @@ def chat(
     session: Session,
     *,
     user: User,
-    thread: Annotated[str, typer.Option("--thread", help="The conversation; it goes on where it ended.")] = "chat",
+    thread: Annotated[str, typer.Option(help="The conversation; it goes on where it ended.")] = "chat",
     timezone: Zone = None,
 ) -> None:
     """Talk with an agent that remembers. With --model it answers in words, without one by the evidence in memory.
@@ -97,10 +97,9 @@ class Chat:
         model: the model's name; None without one.
         history: the messages of the conversation, as the agent sees it.
         recall: the last recall, as JSON. researched: whether it was /research.
-        numbered: ids that a command listed since the last message, by their numbers from 1.
+        numbered: ids by their numbers from 1: the secrets of the last reply, or what a command listed since.
         undoable: the operations of the last /forget, or by which the model forgot something.
         secrets: ids of those to which the last reply refers.
-        reveals_reply: whether the numbers of /reveal are those of these secrets: no command listed anything since.
     """
 
     user: UserMemory
@@ -113,7 +112,6 @@ class Chat:
     numbered: list[str] = field(default_factory=list)
     undoable: tuple[str, ...] = ()
     secrets: list[str] = field(default_factory=list)
-    reveals_reply: bool = False
     _graph: CompiledStateGraph[Any, Any, Any, Any] | None = None
     _items: dict[str, str] = field(default_factory=dict)  # id → line of each item that is known
     _stored: int = 0  # messages of this turn that are stored
@@ -158,7 +156,6 @@ class Chat:
         from hexamem.aligning import NOT_STORED, catch_up_thread
         from hexamem.stores.secrets import find_references
 
-        self.show_list([])  # a number no longer stands for what was listed before
         before = self.history[-_IN_PROMPT:]
         if self.model:  # what was quoted while there was none is no way for a model to answer
             before = [one for one in before if not one.additional_kwargs.get(NOT_STORED)]
@@ -174,7 +171,7 @@ class Chat:
             output.note(f"the reply failed ({type(error).__name__}: {str(error)[:300]}); your message is stored")
         new = self.history[len(messages) :]
         self.secrets = [one.id for reply in new if reply.type == "ai" for one in find_references(str(reply.text))]
-        self.reveals_reply = bool(self.secrets)
+        self.numbered = self.secrets  # a number no longer stands for what was listed before
         forgetting = [one for one in new if one.type == "tool" and one.name == "forget"]
         if operations := [operation for one in forgetting for operation in _undo_with(str(one.text))]:
             self.undoable = tuple(operations)
@@ -223,10 +220,6 @@ class Chat:
             self._recalled = ids
         for line in event.get("degraded") or ():
             output.note(f"note: {line}")
-
-    def show_list(self, ids: list[str]) -> None:
-        """Let numbers stand for these records, which a command lists, until the next message."""
-        self.numbered, self.reveals_reply = ids, False
 
     def know_items(self) -> None:
         """Take what memory holds now as known: what came back was not learned."""
@@ -308,12 +301,12 @@ def _memory(talk: Chat, words: str) -> None:
     """WORDS: search memory; without words: what it holds"""
     if words:
         hits = talk.user.recall(words).hits
-        talk.show_list([hit.id for hit in hits])
+        talk.numbered = [hit.id for hit in hits]
         output.write(*(output.hit_record(rank, hit, zone=zone_of(talk.user)) for rank, hit in enumerate(hits, 1)))
         return None if hits else output.write_text("Nothing was found.")
     items = talk.user.items()
     latest = items[-_LATEST:]
-    talk.show_list([item.id for item in latest])
+    talk.numbered = [item.id for item in latest]
     kinds = Counter(item.kind for item in items)
     counts = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items())) or "nothing learned yet"
     lines = [f"{output.counted(len(talk.user.steps()), 'message')}; {counts}"]
@@ -328,7 +321,7 @@ def _why(talk: Chat, words: str) -> None:
     """what was recalled for the last message or /research, and why"""
     hits = talk.recall.get("hits") or []
     asked = output.clean(talk.recall.get("query") or "")
-    talk.show_list([hit["id"] for hit in hits])
+    talk.numbered = [hit["id"] for hit in hits]
     if not hits:
         nothing = f"Research found nothing for: {asked}" if talk.researched else ""
         return output.write_text(nothing or "Nothing was recalled for the last message.")
@@ -355,7 +348,7 @@ def _forget(talk: Chat, words: str) -> None:
         done = forget_records(talk.user, [words])
     else:
         records = find_to_forget(talk.user, words, _LISTED)
-        talk.show_list([one.id for one in records])
+        talk.numbered = [one.id for one in records]
         lines = [_record_line(f"{number:>2}  {one.id}", one) for number, one in enumerate(records, 1)]
         head = "Nothing is forgotten yet. /forget NUMBER forgets one of these, or several (/forget 1 3):"
         nothing = "Nothing is forgotten: memory holds nothing near to these words."
@@ -380,27 +373,16 @@ def _is_id(talk: Chat, words: str) -> bool:
 
 
 def _listed(talk: Chat, words: str, command: str) -> str:
-    """The id that a number of the list since the last message stands for; what is no number is an id already."""
+    """The id that a number of the last list stands for; what is no number is an id already."""
     if not words.isdecimal():
         return words
+    asked = f"{command} {output.one_line(words)}"
     if not talk.numbered:
-        raise InvalidInputError(
-            f"{command} {output.one_line(words)}: there is no list to take it from; type /why or /memory for one"
-        )
-    return _entry(
-        talk.numbered,
-        words,
-        f"{command} {output.one_line(words)}: the last list since your message has {len(talk.numbered)} entries; /why "
-        "or /memory lists",
-    )
-
-
-def _entry(ids: list[str], digits: str, otherwise: str) -> str:
-    """The entry of a list, by its number from 1."""
-    number = int(digits) if len(digits) <= _DIGITS else 0  # Python reads no longer ones
-    if not 1 <= number <= len(ids):
-        raise InvalidInputError(otherwise)
-    return ids[number - 1]
+        raise InvalidInputError(f"{asked}: there is no list to take it from; type /why or /memory for one")
+    number = int(words) if len(words) <= _DIGITS else 0  # Python reads no longer ones
+    if not 1 <= number <= len(talk.numbered):
+        raise InvalidInputError(f"{asked}: the last list has {len(talk.numbered)} entries; /why or /memory lists")
+    return talk.numbered[number - 1]
 
 
 def _reveal(talk: Chat, words: str) -> None:
@@ -417,12 +399,6 @@ def _secrets(talk: Chat, words: str) -> list[str]:
     from hexamem.memory_types import Step
     from hexamem.stores.secrets import find_references
 
-    if words.isdecimal() and talk.reveals_reply:
-        refers = output.counted(len(talk.secrets), "secret")
-        asked = f"/reveal {output.one_line(words)}"
-        return [
-            _entry(talk.secrets, words, f"{asked}: the last reply refers to {refers}; /why or /memory lists others")
-        ]
     record_id = _listed(talk, words, "/reveal")
     if not record_id.startswith("step_"):
         return [record_id]

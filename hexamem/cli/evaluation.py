@@ -161,9 +161,7 @@ def evaluate(
     ] = None,
     weights: Annotated[
         Path | None,
-        typer.Option(
-            "--weights", metavar="W", exists=True, dir_okay=False, help="Weights of `hexamem train`, for learned."
-        ),
+        typer.Option(metavar="W", exists=True, dir_okay=False, help="Weights of `hexamem train`, for learned."),
     ] = None,
     choices: Choices,
 ) -> None:
@@ -391,13 +389,13 @@ def _measure_write_path(session: Session, paths: Sequence[Path]) -> Results:
     if session.home is not None:
         raise InvalidInputError("writepath opens an empty memory for each case; leave --home out")
     files = [(path, load_cases(path)) for path in paths]
-    with output.progress_bar("writing", total=sum(len(cases) for _, cases in files)) as (progress, task):
+    with output.progress_bar("writing", total=sum(len(cases) for _, cases in files)) as advance:
 
         @contextmanager
         def empty(user: str, timezone: str) -> Iterator[UserMemory]:
             with session.thrown_away() as memory:
                 yield memory.user(user, timezone=timezone)
-            progress.advance(task)
+            advance(1)
 
         return [
             {"dataset": "writepath", "file": path.name, "mode": session.settings.mode, **score(cases, empty).as_dict()}
@@ -475,24 +473,24 @@ def train(
     ] = False,
     user: Annotated[str | None, typer.Option("--user", "-u", help="Whose, with --feedback.")] = None,
     reset: Annotated[bool, typer.Option("--reset", help="With --feedback: forget what was learned.")] = False,
-    out: Annotated[Path | None, typer.Option("--out", metavar="WEIGHTS", help="The file to write.")] = None,
+    out: Annotated[Path | None, typer.Option(metavar="WEIGHTS", help="The file to write.")] = None,
     cross_validate: Annotated[
         bool, typer.Option("--cross-validate", help="Also leave out each conversation in turn, and measure on it.")
     ] = False,
     synthetic: Annotated[
         int,
-        typer.Option("--synthetic", metavar="N", min=0, help="Also train on N made-up trajectories of each family."),
+        typer.Option(metavar="N", min=0, help="Also train on N made-up trajectories of each family."),
     ] = 0,
-    medium: Annotated[int, typer.Option("--medium", metavar="N", min=0, help="The same, of some 500 turns each.")] = 0,
+    medium: Annotated[int, typer.Option(metavar="N", min=0, help="The same, of some 500 turns each.")] = 0,
     license: Annotated[
-        str, typer.Option("--license", metavar="SPDX", help="License of the conversations that name none.")
+        str, typer.Option(metavar="SPDX", help="License of the conversations that name none.")
     ] = "unknown",
-    epochs: Annotated[int | None, typer.Option("--epochs", min=1, help="Passes over the questions.")] = None,
-    runs: Annotated[int | None, typer.Option("--runs", min=1, help="Seeds whose scorers are averaged.")] = None,
+    epochs: Annotated[int | None, typer.Option(min=1, help="Passes over the questions.")] = None,
+    runs: Annotated[int | None, typer.Option(min=1, help="Seeds whose scorers are averaged.")] = None,
     operations: Annotated[
         bool, typer.Option("--operations/--no-operations", help="Also train the gate of the five operations.")
     ] = True,
-    seed: Annotated[int, typer.Option("--seed", help="Of what is left to chance.")] = 0,
+    seed: Annotated[int, typer.Option(help="Of what is left to chance.")] = 0,
 ) -> None:
     """Learn the ranking of `recall --strategy learned` from questions whose evidence is known.
 

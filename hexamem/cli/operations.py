@@ -60,8 +60,8 @@ def import_(
     passphrase = _passphrase(passphrase_file, twice=False) if passphrase_file or _holds_secrets(file) else None
     with session.user(user) as memory:
         counts = memory.import_(file, passphrase=passphrase)
-        with output.progress_bar("indexing") as (progress, task):
-            memory.memory.projector.catch_up(memory.name, lambda index, count: progress.advance(task, count))
+        with output.progress_bar("indexing") as advance:
+            memory.memory.projector.catch_up(memory.name, lambda index, count: advance(count))
     _show_counts(session, file, user, counts, "imported")
 
 
@@ -110,8 +110,8 @@ def doctor(session: Session) -> int:
     if session.exists:  # opening would make one
         try:
             with session.memory() as memory:
-                with output.progress_bar("examining", total=len(memory.users())) as (progress, task):
-                    findings += examine(memory, progress=lambda name: progress.advance(task))
+                with output.progress_bar("examining", total=len(memory.users())) as advance:
+                    findings += examine(memory, progress=lambda name: advance(1))
                 users = count_records(memory)
         except HexamemError as error:
             findings.append(Finding(name="opening", status="wrong", detail=str(error)))
@@ -146,11 +146,11 @@ def flush(session: Session, *, user: MaybeUser = None) -> int:
     with session.memory(create=False) as memory:
         names = _chosen(session, memory.users(), user)
         left = []
-        with output.progress_bar("learning", total=len(names)) as (progress, task):
+        with output.progress_bar("learning", total=len(names)) as advance:
             for name in names:
                 if not memory.user(name).flush():
                     left.append(name)
-                progress.advance(task)
+                advance(1)
     if left and not session.as_json:
         output.note(
             f"not all is done for {', '.join(map(repr, left))}: `hexamem jobs list` shows what is left, and why"
@@ -171,8 +171,8 @@ def reindex(session: Session, *, user: MaybeUser = None) -> None:
     """Throw the indexes away and build them anew from the ledger."""
     with session.memory(create=False) as memory:
         chosen = _chosen(session, memory.users(), user)
-        with output.progress_bar("indexing") as (progress, task):
-            written = memory.reindex(user, progress=lambda index, count: progress.advance(task, count))
+        with output.progress_bar("indexing") as advance:
+            written = memory.reindex(user, progress=lambda index, count: advance(count))
     users = output.counted(len(chosen), "user")
     session.show({"users": chosen, "records": written}, f"built the indexes of {users}: {written:,} records")
 
@@ -186,10 +186,8 @@ def reembed(session: Session) -> None:
         raise InvalidInputError("reembed with which embedder? give --embedder bundled, static, minilm or openai:MODEL")
     if not session.exists:
         raise NotFoundError(f"there is no memory at {session.folder} to embed anew; is --home right?")
-    with output.progress_bar("embedding") as (progress, task):
-        written = Memory.reembed(
-            session.folder, embedder=embedder, progress=lambda index, count: progress.advance(task, count)
-        )
+    with output.progress_bar("embedding") as advance:
+        written = Memory.reembed(session.folder, embedder=embedder, progress=lambda index, count: advance(count))
     session.show({"embedder": embedder, "records": written}, f"embedded anew with {embedder}: {written:,} records")
 
 

@@ -182,7 +182,7 @@ def dumped(value: Any) -> Any:
 
 
 @contextmanager
-def progress_bar(what: str, total: int | None = None) -> Iterator[tuple[Progress, Any]]:
+def _progress(what: str, total: int | None) -> Iterator[tuple[Progress, Any]]:
     """A progress bar on stderr, gone when it is through; nothing where stderr is no terminal."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -193,9 +193,16 @@ def progress_bar(what: str, total: int | None = None) -> Iterator[tuple[Progress
 
 
 @contextmanager
+def progress_bar(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+    """A progress bar on stderr; yields a function of the number of things that were done since."""
+    with _progress(what, total) as (progress, task):
+        yield lambda count: progress.advance(task, count)
+
+
+@contextmanager
 def stages(first: str) -> Iterator[Callable[[str, int, int], None]]:
     """A progress bar for work in stages; yields a function of the stage, the count done and the count of all."""
-    with progress_bar(first) as (progress, task):
+    with _progress(first, None) as (progress, task):
         yield lambda stage, done, total: progress.update(task, description=stage, completed=done, total=total)
 
 

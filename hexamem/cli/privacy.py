@@ -25,11 +25,9 @@ def redact(
         ),
     ],
     user: User,
-    caption: Annotated[str, typer.Option("--caption", help="What is shown in their place.")] = "secret",
-    kind: Annotated[str, typer.Option("--kind", help="What sort of secret it is.")] = "secret",
-    sensitivity: Annotated[
-        Literal["low", "medium", "high"], typer.Option("--sensitivity", help="How sensitive it is.")
-    ] = "high",
+    caption: Annotated[str, typer.Option(help="What is shown in their place.")] = "secret",
+    kind: Annotated[str, typer.Option(help="What sort of secret it is.")] = "secret",
+    sensitivity: Annotated[Literal["low", "medium", "high"], typer.Option(help="How sensitive it is.")] = "high",
     reason: Reason = "",
 ) -> None:
     """Take words out of everything that is stored, and keep them in the vault alone. There is no undo."""
@@ -45,7 +43,7 @@ def reveal(
     *,
     record_id: Annotated[str, typer.Argument(metavar="ID", help="A vault item, a secret's id or a whole reference.")],
     user: User,
-    reason: Annotated[str, typer.Option("--reason", help="Why it is needed; it is kept in the audit.")],
+    reason: Annotated[str, typer.Option(help="Why it is needed; it is kept in the audit.")],
 ) -> None:
     """Print a secret, and keep in the audit who asked, when and why."""
     with session.known(user) as memory:

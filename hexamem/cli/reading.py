@@ -49,27 +49,23 @@ class Filters:
     """Which records a command is about. A command that has a parameter of this type takes each field as an option."""
 
     thread: Thread = None
-    agent: Annotated[str | None, typer.Option("--agent", help="Only this agent's.")] = None
-    speaker: Annotated[str | None, typer.Option("--speaker", help="Only of this speaker.")] = None
-    since: Annotated[str | None, typer.Option("--since", metavar="TIME", help="Not before this time.")] = None
-    until: Annotated[str | None, typer.Option("--until", metavar="TIME", help="Not after this time.")] = None
+    agent: Annotated[str | None, typer.Option(help="Only this agent's.")] = None
+    speaker: Annotated[str | None, typer.Option(help="Only of this speaker.")] = None
+    since: Annotated[str | None, typer.Option(metavar="TIME", help="Not before this time.")] = None
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="Not after this time.")] = None
     label: Annotated[
         list[str] | None,
-        typer.Option(
-            "--label", metavar="LABEL", help="Only with this label, of items their own (#label); repeat it for several."
-        ),
+        typer.Option(metavar="LABEL", help="Only with this label, of items their own (#label); repeat it for several."),
     ] = None
     metadata: Annotated[
         list[str] | None,
-        typer.Option("--metadata", metavar="KEY=VALUE", help="Only with this metadata. JSON values are read as such."),
+        typer.Option(metavar="KEY=VALUE", help="Only with this metadata. JSON values are read as such."),
     ] = None
-    as_of: Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="What was true at that time.")] = None
-    known_at: Annotated[
-        str | None, typer.Option("--known-at", metavar="TIME", help="What was believed at that time.")
-    ] = None
+    as_of: Annotated[str | None, typer.Option(metavar="TIME", help="What was true at that time.")] = None
+    known_at: Annotated[str | None, typer.Option(metavar="TIME", help="What was believed at that time.")] = None
 
-    def where(self, memory: UserMemory, *, of_items: bool = False) -> dict[str, Any] | None:
-        """The conditions as a memory takes them; None where there are none.
+    def conditions(self, memory: UserMemory, *, of_items: bool = False) -> dict[str, Any]:
+        """The arguments ``where``, ``as_of`` and ``known_at`` of a memory's methods.
 
         Raises:
             InvalidInputError: for a time that cannot be read, naming the option.
@@ -91,7 +87,7 @@ class Filters:
             named = ", ".join(map(repr, threads[:_NAMED_THREADS])) + (", …" if len(threads) > _NAMED_THREADS else "")
             there = f"; there are {named}" if threads else ""
             raise NotFoundError(f"user {memory.name!r} has no thread {self.thread!r}{there}")
-        conditions = {
+        where = {
             "thread_id": self.thread,
             "agent_id": self.agent,
             "speaker": self.speaker,
@@ -100,7 +96,8 @@ class Filters:
             "labels": self.label,
             "metadata": {name: _json_or_text(value) for name, value in split_pairs(self.metadata or [], "--metadata")},
         }
-        return {name: value for name, value in conditions.items() if value} or None
+        where = {name: value for name, value in where.items() if value}
+        return {"where": where or None, "as_of": self.as_of, "known_at": self.known_at}
 
 
 def _json_or_text(value: str) -> Any:
@@ -126,7 +123,7 @@ def recall(
     filters: Filters,
     timezone: Zone = None,
     token_budget: Annotated[
-        int | None, typer.Option("--token-budget", help="Print the hits packed for a prompt, within so many tokens.")
+        int | None, typer.Option(help="Print the hits packed for a prompt, within so many tokens.")
     ] = None,
     text: Annotated[bool, typer.Option("--text", help="Print the hits packed for a prompt.")] = False,
     why: Annotated[
@@ -155,9 +152,7 @@ def recall(
             k,
             strategy,
             kinds=kind,
-            where=filters.where(memory),
-            as_of=filters.as_of,
-            known_at=filters.known_at,
+            **filters.conditions(memory),
             token_budget=token_budget,
             operations={**dict.fromkeys(switch_on or (), True), **dict.fromkeys(switch_off or (), False)} or None,
         )
@@ -197,35 +192,30 @@ def ask(
     *,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="What is asked, in any words or language.")],
     user: User,
-    rounds: Annotated[int, typer.Option("--rounds", min=1, max=20, help="At most so many rounds.")] = 3,
+    rounds: Annotated[int, typer.Option(min=1, max=20, help="At most so many rounds.")] = 3,
     passages: Annotated[
-        int | None, typer.Option("--passages", min=1, max=200, help="At most so many read a round; 14 by default.")
+        int | None, typer.Option(min=1, max=200, help="At most so many read a round; 14 by default.")
     ] = None,
-    form: Annotated[
-        Form, typer.Option("--form", help="The answer as text, with its passages, or whole pages.")
-    ] = "text",
+    form: Annotated[Form, typer.Option(help="The answer as text, with its passages, or whole pages.")] = "text",
     tier: Annotated[
         Literal["auto", "recall", "one_shot", "deep"],
-        typer.Option("--tier", help="How deep it goes; auto: as deep as it must."),
+        typer.Option(help="How deep it goes; auto: as deep as it must."),
     ] = "deep",
     lane: Annotated[
         list[str] | None,
         typer.Option(
-            "--lane",
             help="A way to search, of all by default; repeat it: vector, keyword, page, intent, time or kind.",
         ),
     ] = None,
     kind: Kinds = None,
     filters: Filters,
-    calls: Annotated[int | None, typer.Option("--calls", min=0, help="At most so many model calls.")] = None,
-    tokens: Annotated[int | None, typer.Option("--tokens", min=0, help="At most so many model tokens.")] = None,
-    seconds: Annotated[float | None, typer.Option("--seconds", min=0, help="At most so long.")] = None,
+    calls: Annotated[int | None, typer.Option(min=0, help="At most so many model calls.")] = None,
+    tokens: Annotated[int | None, typer.Option(min=0, help="At most so many model tokens.")] = None,
+    seconds: Annotated[float | None, typer.Option(min=0, help="At most so long.")] = None,
     trace: Annotated[bool, typer.Option("--trace", help="Show every round, search and decision.")] = False,
     rollouts: Annotated[
         Path | None,
-        typer.Option(
-            "--rollouts", metavar="FILE", help="Add the rounds to this JSONL file: state, action, observation."
-        ),
+        typer.Option(metavar="FILE", help="Add the rounds to this JSONL file: state, action, observation."),
     ] = None,
     timezone: Zone = None,
 ) -> None:
@@ -239,13 +229,11 @@ def ask(
             tier=tier,
             form=form,
             passages=passages,
-            lanes=lane,
+            lanes=lane,  # type: ignore[arg-type]
             calls=calls,
             tokens=tokens,
             seconds=seconds,
-            where=filters.where(memory),
-            as_of=filters.as_of,
-            known_at=filters.known_at,
+            **filters.conditions(memory),
             kinds=kind,
         )
         zone = zone_of(memory)
@@ -325,13 +313,7 @@ def items(
 ) -> None:
     """List a user's items in order of creation."""
     with session.reader(user, timezone) as memory:
-        found = memory.items(
-            kind,  # type: ignore[arg-type]
-            filters.where(memory, of_items=True),
-            as_of=filters.as_of,
-            known_at=filters.known_at,
-            superseded=superseded,
-        )
+        found = memory.items(kind, **filters.conditions(memory, of_items=True), superseded=superseded)  # type: ignore[arg-type]
         zone, past = zone_of(memory), filters.as_of is not None
         waits = not found and bool(memory.jobs())
     more = f"; what was stored last is not read yet: hexamem flush -u {shlex.quote(user)}" if waits else ""
@@ -346,9 +328,7 @@ def show(
     user: User,
     media: Annotated[
         Path | None,
-        typer.Option(
-            "--media", metavar="DIR", help="Write the step's pictures, recordings and files into this folder."
-        ),
+        typer.Option(metavar="DIR", help="Write the step's pictures, recordings and files into this folder."),
     ] = None,
 ) -> None:
     """Show one step with its labels, or one item with all its fields. Of a secret it shows the caption alone."""
@@ -365,7 +345,7 @@ def show(
         with suppress(NotFoundError):  # labels may be off
             labelled = memory.labels.of(record_id)
     labels = {} if labelled is None else {"labels": labelled.model_dump(mode="json", exclude={"step"})}
-    blocks = [output.step_record(found, zone=zone, full=True), output.label_lines(labelled)]
+    blocks = (output.step_record(found, zone=zone, full=True), output.label_lines(labelled))
     return session.show({**output.dumped(found), **labels}, blocks)
 
 
@@ -387,7 +367,7 @@ def steps(
     *,
     user: User,
     thread: Thread = None,
-    last: Annotated[int | None, typer.Option("--last", min=1, help="Only the last so many.")] = None,
+    last: Annotated[int | None, typer.Option(min=1, help="Only the last so many.")] = None,
     timezone: Zone = None,
 ) -> None:
     """List the steps of a thread in their order, or all as they were stored."""
@@ -415,7 +395,7 @@ def history(
     *,
     user: User,
     record_id: Annotated[str | None, typer.Argument(metavar="ID", help="A step or item; all when left out.")] = None,
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the newest so many.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the newest so many.")] = None,
     timezone: Zone = None,
 ) -> None:
     """Show the operations on one step or item, or on all, oldest first."""
@@ -469,7 +449,7 @@ def light_memory(
     session: Session,
     *,
     user: User,
-    tokens: Annotated[int, typer.Option("--tokens", min=1, help="How long it may be.")] = 1_500,
+    tokens: Annotated[int, typer.Option(min=1, help="How long it may be.")] = 1_500,
 ) -> None:
     """Show the light memory: the memos of all closed pages, older ones folded together where room is short."""
     with session.reader(user) as memory:

@@ -84,17 +84,15 @@ def add(
         ),
     ] = None,
     user: User,
-    kind: Annotated[
-        str | None, typer.Option("--kind", help="core, episodic, semantic, procedural, resource or vault.")
-    ] = None,
+    kind: Annotated[str | None, typer.Option(help="core, episodic, semantic, procedural, resource or vault.")] = None,
     json_item: Annotated[
-        str | None, typer.Option("--json-item", metavar="JSON", help="The whole item as a JSON object; - reads stdin.")
+        str | None, typer.Option(metavar="JSON", help="The whole item as a JSON object; - reads stdin.")
     ] = None,
     item: ItemOptions,
     secret_stdin: SecretFromStdin = False,
-    supersedes: Annotated[str | None, typer.Option("--supersedes", help="The item that this one replaces.")] = None,
+    supersedes: Annotated[str | None, typer.Option(help="The item that this one replaces.")] = None,
     root: Annotated[
-        Path | None, typer.Option("--root", help="A folder above FILE: those in between become its tree path.")
+        Path | None, typer.Option(help="A folder above FILE: those in between become its tree path.")
     ] = None,
     keep_bytes: Annotated[
         bool, typer.Option("--keep-bytes/--no-keep-bytes", help="Whether FILE itself is kept, beside its text.")
@@ -300,7 +298,7 @@ def forget(
     step_ids: Annotated[
         list[str] | None, typer.Argument(metavar="STEP", help="Ids of steps, as `steps` shows them.")
     ] = None,
-    thread: Annotated[str | None, typer.Option("--thread", help="All steps of this thread.")] = None,
+    thread: Annotated[str | None, typer.Option(help="All steps of this thread.")] = None,
     reason: Reason = "",
 ) -> None:
     """Take steps out of memory, and the items that rest on nothing else; undo brings them back.
@@ -335,8 +333,8 @@ def feedback(
     *,
     recall_id: Annotated[str, typer.Argument(metavar="RECALL", help="As recall shows it.")],
     user: User,
-    helped: Annotated[list[str] | None, typer.Option("--helped", metavar="ID", help="A hit that helped.")] = None,
-    hurt: Annotated[list[str] | None, typer.Option("--hurt", metavar="ID", help="A hit that misled.")] = None,
+    helped: Annotated[list[str] | None, typer.Option(metavar="ID", help="A hit that helped.")] = None,
+    hurt: Annotated[list[str] | None, typer.Option(metavar="ID", help="A hit that misled.")] = None,
 ) -> None:
     """Say which hits of a recall helped and which hurt."""
     helped, hurt = helped or [], hurt or []
@@ -361,12 +359,10 @@ def ingest(
         ),
     ],
     user: User,
-    thread: Annotated[
-        str | None, typer.Option("--thread", help='The thread of lines that name none; else "default".')
-    ] = None,
+    thread: Annotated[str | None, typer.Option(help='The thread of lines that name none; else "default".')] = None,
     format: Annotated[
         Literal["auto", "jsonl", "locomo", "came", "longmemeval"],
-        typer.Option("--format", help="The form of the file."),
+        typer.Option(help="The form of the file."),
     ] = "auto",
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave lines out that cannot be read.")] = False,
     timezone: Zone = None,
@@ -506,7 +502,7 @@ def _store(memory: UserMemory, messages: _Messages) -> dict[str, Any]:
     steps = repeated = 0
     secrets: set[str] = set()
     degraded: Counter[str] = Counter()
-    with output.progress_bar("storing", total=len(messages)) as (progress, task):
+    with output.progress_bar("storing", total=len(messages)) as advance:
         for start in range(0, len(messages), BATCH):
             for thread, batch in _by_thread(messages[start : start + BATCH]):
                 receipt = memory.remember(batch, thread_id=thread)
@@ -514,9 +510,9 @@ def _store(memory: UserMemory, messages: _Messages) -> dict[str, Any]:
                 repeated += len(receipt.repeated)
                 secrets.update(receipt.secrets)
                 degraded.update(_without_place(line) for line in receipt.degraded)
-                progress.advance(task, len(batch))
-    with output.progress_bar("indexing") as (progress, task):
-        memory.memory.projector.catch_up(memory.name, lambda index, count: progress.advance(task, count))
+                advance(len(batch))
+    with output.progress_bar("indexing") as advance:
+        memory.memory.projector.catch_up(memory.name, lambda index, count: advance(count))
     return {"steps": steps, "repeated": repeated, "secrets": len(secrets), "degraded": dict(degraded)}
 
 
@@ -537,6 +533,6 @@ def _learn(memory: UserMemory) -> int:
     """Extract items from what was stored, under a progress bar; returns how many items that made."""
     ingesting = memory.memory.ingesting
     before = len(memory.items())
-    with output.progress_bar("learning", total=ingesting.waiting(memory.name)) as (progress, task):
-        ingesting.manage_all(memory.name, lambda steps: progress.advance(task, steps))
+    with output.progress_bar("learning", total=ingesting.waiting(memory.name)) as advance:
+        ingesting.manage_all(memory.name, advance)
     return max(0, len(memory.items()) - before)
