@@ -239,7 +239,7 @@ def _measured(
     """The results of a measurement, and what prints them for people."""
     from hexamem.evals import evaluate_ruler, print_report, print_ruler, print_sizes
 
-    console = output.result()
+    console = output.console()
     if dataset == "writepath":
         reports = _measure_write_path(session, paths)
         return reports, lambda: output.write(*(block for one in reports for block in _write_path_blocks(one)))

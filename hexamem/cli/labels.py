@@ -38,7 +38,7 @@ def list_labels(session: Session, *, user: User, kind: Kind = None) -> None:
 
 def _tables(labels: Sequence[LabelView]) -> Iterator[RenderableType]:
     # An id is to be copied: where there is room for it in one piece, names are broken instead.
-    keep = "id" if output.result().width >= _ROOM_FOR_ID else ""
+    keep = "id" if output.console().width >= _ROOM_FOR_ID else ""
     for kind, heading in _HEADINGS.items():
         chosen = [one for one in labels if one.kind == kind]
         if chosen:

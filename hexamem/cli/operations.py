@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -84,7 +83,7 @@ def _passphrase(file: Path | None, *, twice: bool) -> str:
     """A passphrase: the first line of a file, else typed at the terminal, where it is not shown.
 
     Raises:
-        InvalidInputError: if it is empty, the two do not agree, or there is no terminal to ask at.
+        InvalidInputError: if the line is empty, or there is no terminal to ask at.
     """
     if file is not None:
         first = file.read_text(encoding="utf-8").partition("\n")[0].removesuffix("\r")
@@ -93,12 +92,7 @@ def _passphrase(file: Path | None, *, twice: bool) -> str:
         return first
     if sys.stdin is None or not sys.stdin.isatty():
         raise InvalidInputError("there is no terminal to ask for the passphrase at: give --passphrase-file")
-    passphrase = getpass.getpass("Passphrase: ", stream=sys.stderr)
-    if not passphrase:
-        raise InvalidInputError("the passphrase is empty")
-    if twice and getpass.getpass("The same again: ", stream=sys.stderr) != passphrase:
-        raise InvalidInputError("the two passphrases are not the same")
-    return passphrase
+    return str(typer.prompt("Passphrase", hide_input=True, confirmation_prompt=twice, err=True))
 
 
 def doctor(session: Session) -> int:

@@ -31,10 +31,10 @@ __all__ = [
     "PipeClosed",
     "body",
     "clean",
+    "console",
     "counted",
     "cut",
     "dumped",
-    "errors",
     "hit_record",
     "item_record",
     "label_lines",
@@ -45,7 +45,6 @@ __all__ = [
     "prepare_streams",
     "progress_bar",
     "record",
-    "result",
     "save_json",
     "shown_time",
     "stages",
@@ -88,37 +87,27 @@ def prepare_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def result() -> Console:
-    """The console of stdout, as wide as the terminal; 100 columns when piped, unless COLUMNS says otherwise."""
-    return _console(sys.stdout)
-
-
-def errors() -> Console:
-    """The console of stderr."""
-    return _console(sys.stderr)
-
-
-def _console(stream: Any) -> Console:
+def console(stream: Any = None) -> Console:
+    """The console of a stream, stdout when None: as wide as the terminal; 100 columns when piped, or as COLUMNS says."""
+    stream = stream or sys.stdout
     fixed = None if stream.isatty() or "COLUMNS" in os.environ else PIPED_WIDTH
     return _Console(file=stream, width=fixed, highlight=False, markup=False, emoji=False)
 
 
 def note(line: str) -> None:
     """One line on stderr."""
-    errors().print(Text(f"hexamem: {clean(' '.join(line.split()))}"), soft_wrap=True)
+    console(sys.stderr).print(Text(f"hexamem: {clean(' '.join(line.split()))}"), soft_wrap=True)
 
 
 def write(*blocks: RenderableType) -> None:
     """Rich renderables to stdout; without trailing blanks where they go to a pipe or file."""
-    console = result()
-    if not console.is_terminal:
-        with console.capture() as captured:
-            for block in blocks:
-                console.print(block)
-        return write_text("\n".join(line.rstrip() for line in captured.get().splitlines()))
-    for block in blocks:
-        console.print(block)
-    return _flush()
+    stdout = console()
+    if stdout.is_terminal:
+        stdout.print(*blocks, sep="\n")
+        return _flush()
+    with stdout.capture() as captured:
+        stdout.print(*blocks, sep="\n")
+    return write_text("\n".join(line.rstrip() for line in captured.get().splitlines()))
 
 
 def write_text(text: str) -> None:
@@ -145,8 +134,9 @@ def save_json(value: Any, out: str | None) -> None:
     if out == "-":
         write_json(value)
     elif out is not None:
-        text = json.dumps(dumped(value), indent=2, ensure_ascii=False, allow_nan=False)
-        write_file("--json", Path(out), lambda path: path.write_text(text + "\n", encoding="utf-8"))
+        from hexamem.evals import write_json as write_results
+
+        write_file("--json", Path(out), lambda path: write_results(value, path))
 
 
 def write_file(option: str, path: Path, writing: Callable[[Path], object]) -> None:
@@ -172,13 +162,9 @@ def _flush() -> None:
 
 def dumped(value: Any) -> Any:
     """Records, and what holds them, as JSON values."""
-    if hasattr(value, "model_dump"):
-        return value.model_dump(mode="json")
-    if isinstance(value, Mapping):
-        return {str(key): dumped(part) for key, part in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [dumped(part) for part in value]
-    return value
+    from pydantic_core import to_jsonable_python
+
+    return to_jsonable_python(value)
 
 
 @contextmanager
@@ -186,9 +172,9 @@ def _progress(what: str, total: int | None) -> Iterator[tuple[Progress, Any]]:
     """A progress bar on stderr, gone when it is through; nothing where stderr is no terminal."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    console = errors()
+    stderr = console(sys.stderr)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+    with Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal) as progress:
         yield progress, progress.add_task(what, total=total)
 
 
