@@ -92,7 +92,7 @@ COMMANDS: Mapping[str, Mapping[str, Command | Mapping[str, Command]]] = {
     }
     for panel, commands in _PANELS.items()
 }
-"""Every command, or group of commands, by the panel of ``hexamem --help`` in which it stands."""
+"""Every command, or group of commands, by its panel in ``hexamem --help``."""
 
 
 class _Listing(TyperGroup):
@@ -215,7 +215,7 @@ def _unexpected(error: Exception, session: Session) -> int:
 
 
 def _interrupted() -> int:
-    output.note("interrupted; what was acknowledged is kept")
+    output.note("interrupted; what was acknowledged is stored")
     return INTERRUPTED
 
 

@@ -171,7 +171,7 @@ class Chat:
             output.note(f"the reply failed ({type(error).__name__}: {str(error)[:300]}); your message is stored")
         new = self.history[len(messages) :]
         self.secrets = [one.id for reply in new if reply.type == "ai" for one in find_references(str(reply.text))]
-        self.numbered = self.secrets  # a number no longer stands for what was listed before
+        self.numbered = self.secrets  # what was listed before has no numbers any more
         forgetting = [one for one in new if one.type == "tool" and one.name == "forget"]
         if operations := [operation for one in forgetting for operation in _undo_with(str(one.text))]:
             self.undoable = tuple(operations)
@@ -373,7 +373,7 @@ def _is_id(talk: Chat, words: str) -> bool:
 
 
 def _listed(talk: Chat, words: str, command: str) -> str:
-    """The id that a number of the last list stands for; what is no number is an id already."""
+    """The id with this number in the last list; what is no number is an id already."""
     if not words.isdecimal():
         return words
     asked = f"{command} {output.one_line(words)}"
@@ -395,7 +395,7 @@ def _reveal(talk: Chat, words: str) -> None:
 
 
 def _secrets(talk: Chat, words: str) -> list[str]:
-    """The secrets that a number or an id stands for: one of the last reply, a listed or named one, those in a message."""
+    """The secrets of a listed or named record: the secret itself, or those to which a message refers."""
     from hexamem.memory_types import Step
     from hexamem.stores.secrets import find_references
 

@@ -195,7 +195,7 @@ def evaluate(
     if not paths and dataset not in ("synthetic", "ruler"):
         raise InvalidInputError(f"Missing argument 'PATH': {dataset} is measured on files; name them")
     if dataset == "narrativeqa" and not choices.answers:
-        raise InvalidInputError("narrativeqa does not say where an answer stands; score answers: --answers --model M")
+        raise InvalidInputError("narrativeqa does not say where an answer is; score answers: --answers --model M")
     results, report = _measured(session, dataset, paths or (), names, choices)
     if out != "-":
         report()

@@ -42,7 +42,7 @@ def list_experience(
         for one in found
     )
     headings = ("experience", "where", "facet", "shown", "helped", "hurt", "", "id")
-    empty = f"user {user!r} has no such experience; `hexamem experience stats` tells of the runs"
+    empty = f"user {user!r} has no such experience; `hexamem experience stats` counts the runs"
     session.show(found, [output.table(headings, rows)], empty)
 
 

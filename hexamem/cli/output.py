@@ -193,7 +193,7 @@ def stages(first: str) -> Iterator[Callable[[str, int, int], None]]:
 
 
 def clean(text: str) -> str:
-    """The text with control characters made visible (an escape as ␛), line breaks and tabs kept."""
+    """The text with control characters made visible (an escape as ␛), line breaks and tabs as they are."""
     return text.replace("\r\n", "\n").translate(_VISIBLE)
 
 
@@ -232,7 +232,7 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[Any]], title: str = "
     Args:
         headings: one a column; no line of headings when all are empty.
         rows: cells: text, a rich ``Text``, a number (a share with three decimals), or None for a dash.
-        title: stands above.
+        title: above the table.
         keep: the heading of a column that is not broken, where there is room.
     """
     cells = [list(row) for row in rows]
@@ -440,12 +440,12 @@ def _change(target: str, target_id: str, before: Mapping[str, Any], after: Mappi
     state = after or before
     titles = (state[name] for name in _TITLES if isinstance(state.get(name), str) and state[name].strip())
     title = f"{state['kind']}, {one_line(next(titles, ''))}" if "kind" in state else ""
-    shown = f"{target} {target_id}{f': {title}' if title else ''}"
+    shown, titled = f"{target} {target_id}", f": {title}" if title else ""
     if target == "intent":
         before, after = ({name: one.get(name) for name in _OF_INTENT} for one in (before, after))
         shown = f"labels of step {target_id}"
     elif not before or not after:
-        return f"{shown} {'added' if after else 'removed' if before else 'changed'}"
+        return f"{shown} {'added' if after else 'removed' if before else 'changed'}{titled}"
     pairs = [(name, before.get(name), value) for name, value in after.items() if name != "version"]
     lines: list[str] = []
     for name, old, new in pairs:
@@ -455,7 +455,7 @@ def _change(target: str, target_id: str, before: Mapping[str, Any], after: Mappi
             was, now = (cut(_value(value, names), _LONGEST_CHANGE) for value in (old, new))
             together = len(was) + len(now) <= _CHANGE_ON_A_LINE
             lines.append(f"  {name}: {was} → {now}" if together else f"  {name}:\n    before: {was}\n    after:  {now}")
-    return "\n".join([shown, *(lines or ["  as before"])])
+    return "\n".join([shown + titled, *(lines or ["  as before"])])
 
 
 def _value(value: Any, names: Mapping[str, str]) -> str:

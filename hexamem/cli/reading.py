@@ -359,7 +359,7 @@ def _write_media(memory: UserMemory, record: Step | MemoryItem, folder: Path) ->
         output.write_file("--media", path, lambda path, data=data: path.write_bytes(data))  # type: ignore[misc]
         output.note(f"{one.name or one.kind}: {path}")
     if not media:
-        output.note("it carries no media that are kept here")
+        output.note("it has no media that are stored here")
 
 
 def steps(

@@ -465,7 +465,7 @@ def _read_data_set(file: Path, form: str, thread: str | None, skip_bad: bool) ->
     messages: _Messages = []
     notes: list[str] = []
     for one in conversations:
-        # What is said of questions concerns a measurement, not what is stored.
+        # Notes on questions concern a measurement, not what is stored.
         notes += [note for note in one.notes if "question" not in note and "evidence" not in note]
         for message in one.messages:
             # Data sets number sessions and turns alike in every conversation: its name keeps them apart.
@@ -490,10 +490,9 @@ def _repeats(memory: UserMemory, messages: _Messages, timezone: str | None) -> l
     if not repeated:
         return []
     where = f"thread {next(iter(repeated))!r}" if len(repeated) == 1 else "their threads"
-    stand, are = ("stands", "is") if repeated.total() == 1 else ("stand", "are")
     return [
-        f"{repeated.total():,} of {output.counted(len(messages), 'message')} {stand} in {where} already and {are} stored "
-        "again: give them ids to store them once"
+        f"stored again: {repeated.total():,} of {output.counted(len(messages), 'message')} in {where} already: "
+        "give them ids to store them once"
     ]
 
 
