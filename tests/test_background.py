@@ -29,7 +29,7 @@ from hexamem.background import (
     JobRunner,
 )
 from hexamem.calls import Calls
-from hexamem.cli.jobs import COMMANDS
+from hexamem.cli.operations import JOBS
 from hexamem.cli.session import Session
 from hexamem.doctor import Finding, examine
 from hexamem.errors import ConfigError, InvalidInputError, NotFoundError
@@ -908,30 +908,30 @@ def session(tmp_path: Path) -> Session:
 
 
 def test_the_command_lists_retries_and_drops(session: Session, capsys: pytest.CaptureFixture[str]) -> None:
-    COMMANDS["list"](session)
+    JOBS["list"](session)
     assert "the model is" in capsys.readouterr().out  # folded in a narrow window
     session.as_json = True
 
     def listed(user: str | None = None) -> list[dict[str, str]]:
-        COMMANDS["list"](session, user=user)
+        JOBS["list"](session, user=user)
         return list(json.loads(capsys.readouterr().out))
 
     [job] = listed()
     assert (job["user"], job["status"]) == ("alice", "parked")
-    COMMANDS["retry"](session, job_id=job["id"], user="alice")
+    JOBS["retry"](session, job_id=job["id"], user="alice")
     assert json.loads(capsys.readouterr().out)["done"] == "retried"
     assert [one["status"] for one in listed("alice")] == ["waiting"]
     assert listed("bob") == []
     with pytest.raises(NotFoundError, match=job["id"]):
-        COMMANDS["drop"](session, job_id=job["id"], user="bob")
-    COMMANDS["drop"](session, job_id=job["id"], user="alice")
+        JOBS["drop"](session, job_id=job["id"], user="bob")
+    JOBS["drop"](session, job_id=job["id"], user="alice")
     capsys.readouterr()
     assert listed() == []
 
 
 def test_the_command_makes_no_home(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="no memory"):
-        COMMANDS["list"](Session(home=tmp_path / "none"))
+        JOBS["list"](Session(home=tmp_path / "none"))
     assert not (tmp_path / "none").exists()
 
 

@@ -199,7 +199,7 @@ def test_the_numbers_of_reveal_are_those_of_the_last_reply_until_a_list_is_shown
     asked = "What is the wifi password?"
     shown = chat(told, asked, "/reveal 1", "/reveal 2")
     assert shown.count("Tr4mw4y-Blue") == 1
-    assert "/reveal 2: the last reply refers to 1 secret" in shown
+    assert "/reveal 2: the last list has 1 entries" in shown
     shown = chat(told, asked, "/why", "/reveal 1", "/memory", "/reveal 1", user="bob")  # a message, then a vault item
     assert shown.count("Tr4mw4y-Blue") == 2
     shown = chat("The car needs new tyres.", "/memory tyres", "/reveal 1", user="carol")
@@ -530,4 +530,4 @@ def test_a_number_where_there_is_no_list_says_how_to_get_one(chat: Chat) -> None
     assert f"/forget 1: {told}" in shown
     assert f"/reveal 1: {told}" in shown
     shown = chat("/memory bridge", "/forget 9")
-    assert "the last list since your message has 1 entries" in shown
+    assert "/forget 9: the last list has 1 entries" in shown

@@ -21,7 +21,6 @@ import pytest
 from hexamem import Memory
 from hexamem.cli import chat as chat_module
 from hexamem.cli.app import run
-from hexamem.cli.stopping import StoppableStream
 
 from .scripted_server import Reply, Request, ScriptedServer
 
@@ -96,7 +95,7 @@ def test_an_interrupt_in_mid_stream_stops_the_reply_and_keeps_the_message(
 def test_an_interrupt_without_a_model_stops_the_turn_and_the_message_is_stored_once(
     chat: Chat, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    interrupt_once(monkeypatch, chat_module.Chat, "_heard")  # before it is told that the message is stored
+    interrupt_once(monkeypatch, chat_module.Chat, "_show_event")  # before it is told that the message is stored
     shown = chat("I live in Porto.", "Where do I live?")
     assert "stopped; your message is stored" in shown
     assert re.search(r"From memory:\n- “.*in Porto", shown)
@@ -106,19 +105,10 @@ def test_an_interrupt_without_a_model_stops_the_turn_and_the_message_is_stored_o
 def test_a_message_that_the_turn_never_stored_is_stored_when_it_is_stopped(
     chat: Chat, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Nothing:
-        def __init__(self, _: Any) -> None:
-            self.left = [KeyboardInterrupt()]
+    async def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
 
-        def __iter__(self) -> Iterator[Any]:
-            if self.left:
-                raise self.left.pop()
-            return iter(())
-
-        def stop(self) -> None:
-            pass
-
-    monkeypatch.setattr("hexamem.cli.stopping.StoppableStream", Nothing)
+    monkeypatch.setattr(chat_module.Chat, "_turn", interrupted)
     chat("I live in Porto.")
     assert said(home) == [("user", "I live in Porto.")]
 
@@ -126,7 +116,7 @@ def test_a_message_that_the_turn_never_stored_is_stored_when_it_is_stopped(
 def test_an_interrupt_while_it_learns_or_runs_a_command_does_not_end_the_conversation(
     chat: Chat, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    interrupt_once(monkeypatch, chat_module.Chat, "tell_learned")
+    interrupt_once(monkeypatch, chat_module.Chat, "show_learned")
     shown = chat("I'm allergic to walnuts.", "I like tea.")
     assert "stopped" in shown
     assert re.search(r"learned core: .*allergic to walnuts", shown)
@@ -134,40 +124,6 @@ def test_an_interrupt_while_it_learns_or_runs_a_command_does_not_end_the_convers
     monkeypatch.setattr(sys, "stdin", io.StringIO("I like figs.\n"))
     assert run(["chat", "--user", "alice", "--home", str(home)]) == 130
     assert said(home) == [("user", "I'm allergic to walnuts."), ("user", "I like tea.")]
-
-
-def test_a_stream_that_is_stopped_ends_at_the_next_word_of_the_model(server: ScriptedServer) -> None:
-    model = server.chat_model()
-    go_on, ended = threading.Event(), threading.Event()
-
-    def words(stops: Any) -> Iterator[str]:
-        try:
-            for part in model.stream("A long one.", {"callbacks": [stops]}):
-                yield part.text
-                go_on.wait(10)
-        finally:
-            ended.set()
-
-    stream = StoppableStream(words)
-    next(iter(stream))
-    stream.stop()
-    go_on.set()
-    assert ended.wait(10)
-    with pytest.raises(Exception, match=r"^$") as raised:
-        list(stream)
-    assert type(raised.value).__name__ == "_StoppedError"
-
-
-def test_what_fails_in_a_stream_is_raised_where_it_is_read_behind_what_came_before() -> None:
-    def failing(_: Any) -> Iterator[int]:
-        yield 1
-        raise ValueError("no more")
-
-    got = []
-    with pytest.raises(ValueError, match="no more"):
-        got.extend(StoppableStream(failing))
-    stream = iter(StoppableStream(failing))
-    assert next(stream) == 1
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo terminal")

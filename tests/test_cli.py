@@ -493,7 +493,7 @@ def test_ingest_again_of_lines_without_ids_warns(run: Runner, home: Path, tmp_pa
     file = write_lines(tmp_path / "x.jsonl", lines)
     words = ("ingest", file, "--user", "alice", "--home", home)
     assert "already" not in run(*words).err
-    assert "2 of 3 messages stand in thread 'default' already" in run(*words).err
+    assert "2 of 3 messages in thread 'default' already" in run(*words).err
     moved = write_lines(tmp_path / "y.jsonl", [{**lines[0], "timestamp": "2025-03-05 10:00"}])
     assert "already" not in run("ingest", moved, "--user", "alice", "--home", home).err
 

@@ -148,7 +148,7 @@ def test_merge_split_move_and_pin(run: Runner, home: tuple[Path, list[str]]) -> 
     ("words", "why"),
     [
         (("show", "Wrok"), "did you mean 'Work'"),
-        (("list", "--kind", "colour"), "use one of scope, event, entity"),
+        (("list", "--kind", "colour"), "'colour' is not one of 'scope', 'event', 'entity'"),
         (("rename", "Work", ""), "1 to 200 characters"),
         (("move", "Work", "step_0"), "no step step_0"),
         (("merge", "Trip", "plan"), "their kinds differ"),
@@ -263,10 +263,9 @@ def test_history_tells_labels_by_name(run: Runner, command: Command, home: tuple
     run(home, "move", "Office", first)
     run(home, "merge", "Day 2", "Office")
     told = " ".join(command(home, "history").out.split())
-    assert "scope label 'Work': now called 'Office', pinned" in told
-    assert "'Work' stays another name of 'Office'" in told
-    assert f"step {first} scope: Trip / Day 1 → Office; labelled by: embedded → user" in told
-    assert "scope label 'Day 2': taken in by 'Office'" in told
+    assert "scope, Office name: Work → Office pinned: no → yes" in told
+    assert f"labels of step {first} scope_id: Trip / Day 1 → Office tier: embedded → user" in told
+    assert "scope, Day 2 alias_of: – → Office" in told
 
 
 def test_a_correction_that_would_change_nothing_makes_no_operation(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hexamem import Memory, SemanticItem
+from hexamem import Memory, SemanticItem, Settings
 from hexamem.agents.contract import Batch, BatchStep
 from hexamem.agents.reader import EmbeddedMetaManager, Reader, ReaderSettings, embedded_managers
 from hexamem.memory_types.step import Step

@@ -10,7 +10,8 @@ import pytest
 
 from hexamem import Memory, Settings
 from hexamem.cli.app import run
-from hexamem.cli.ask import Form, _print
+from hexamem.cli.output import write
+from hexamem.cli.reading import _research_blocks
 from hexamem.memory_types.research import Research, ResearchUsage, Round
 
 from .test_research import tell
@@ -83,5 +84,5 @@ def test_the_reason_of_a_model_stands_behind_its_answer(capsys: pytest.CaptureFi
     rounds = (Round(number=1, answer="It is open.", reason="Nobody says."), Round(number=2, answer="No", reason=reason))
     usage = ResearchUsage(calls=4)
     found = Research(question="Is it open?", answer="No", answerable=True, rounds=rounds, usage=usage)
-    _print(found, Form.text, UTC, trace=False)
+    write(*_research_blocks(found, "text", UTC, trace=False))
     assert capsys.readouterr().out.splitlines()[:2] == ["No", f"    {reason}"]

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -399,11 +399,3 @@ def test_a_bad_eval_synthetic_is_refused(
     (tmp_path / "file.jsonl").write_text("")
     assert main(["eval", *[str(tmp_path / "file.jsonl") if word == "FILE" else word for word in words]]) == 2
     assert said in capsys.readouterr().err
-
-
-def test_the_choices_on_the_command_line_are_those_there_are() -> None:
-    from hexamem.cli.evaluation import FamilyChoice, SizeName, SplitChoice
-
-    assert [one.value for one in FamilyChoice] == list(get_args(FamilyName))
-    assert [one.value for one in SizeName] == list(SIZES)
-    assert sorted(one.value for one in SplitChoice) == sorted(SPLITS)

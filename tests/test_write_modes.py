@@ -495,7 +495,6 @@ def test_the_command_line_sets_the_mode(
         (("--mode", "agents"), "--mode agents needs a model: give --model"),
         (("--mode", "single_call"), "--mode single_call needs a model: give --model"),
         (("--label-by", "uncertain"), "--label-by uncertain needs a model: give --model"),
-        (("--mode", "magic"), "use one of auto, embedded, single_call, agents, off"),
         (("--mode", "single_call", "--label-by", "model", "--model", "openai:x"), "would pay for it twice"),
     ],
 )

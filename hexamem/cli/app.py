@@ -18,94 +18,81 @@ import typer
 from typer.core import TyperGroup
 
 from hexamem.cli import (
-    ask,
     chat,
     demo,
     evaluation,
     experience,
-    jobs,
     labels,
-    moving,
+    operations,
     output,
-    pages,
     privacy,
     reading,
-    train,
-    upkeep,
     writing,
 )
 from hexamem.cli.examples import epilog
-from hexamem.cli.session import (
-    AsJson,
-    Debug,
-    EmbedderName,
-    Home,
-    LabelsBy,
-    LearnsBy,
-    ModelName,
-    Session,
-    refuse_empty,
-    shared,
-)
+from hexamem.cli.session import Session, shared
 from hexamem.errors import HexamemError
 
 __all__ = ["COMMANDS", "app", "run"]
 
 NAME = "hexamem"
 FAILED, BAD_INPUT, INTERRUPTED, PIPE_CLOSED = 1, 2, 130, 141
+_HELP: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 _UNREADABLE = (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError, UnicodeDecodeError)
 
 Command = Callable[..., Any]
-COMMANDS: Mapping[str, Mapping[str, Command | Mapping[str, Command]]] = {
-    "Start": {
-        "demo": shared(demo.demo),
-        "ingest": shared(moving.ingest),
-        "chat": shared(chat.chat, without=("as_json",)),
-    },
+_PANELS: Mapping[str, Mapping[str, Command | Mapping[str, Command]]] = {
+    "Start": {"demo": demo.demo, "ingest": writing.ingest, "chat": chat.chat},
     "Read": {
-        "recall": shared(reading.recall),
-        "ask": shared(ask.ask),
-        "items": shared(reading.items),
-        "show": shared(reading.show),
-        "steps": shared(reading.steps),
-        "pages": {name: shared(command) for name, command in pages.COMMANDS.items()},
-        "users": shared(reading.users),
-        "history": shared(reading.history),
+        "recall": reading.recall,
+        "ask": reading.ask,
+        "items": reading.items,
+        "show": reading.show,
+        "steps": reading.steps,
+        "pages": reading.PAGES,
+        "users": reading.users,
+        "history": reading.history,
     },
     "Change": {
-        "add": shared(writing.add),
-        "edit": shared(writing.edit),
-        "remove": shared(writing.remove),
-        "forget": shared(writing.forget),
-        "undo": shared(writing.undo),
-        "feedback": shared(writing.feedback),
-        "labels": {name: shared(command) for name, command in labels.COMMANDS.items()},
-        "experience": {name: shared(command) for name, command in experience.COMMANDS.items()},
+        "add": writing.add,
+        "edit": writing.edit,
+        "remove": writing.remove,
+        "forget": writing.forget,
+        "undo": writing.undo,
+        "feedback": writing.feedback,
+        "labels": labels.COMMANDS,
+        "experience": experience.COMMANDS,
     },
-    "Keep private": {
-        "redact": shared(privacy.redact),
-        "reveal": shared(privacy.reveal),
-        "erase": shared(privacy.erase),
-    },
-    "Move": {"export": shared(moving.export), "import": shared(moving.import_)},
+    "Keep private": {"redact": privacy.redact, "reveal": privacy.reveal, "erase": privacy.erase},
+    "Move": {"export": operations.export, "import": operations.import_},
     "Look after": {
-        "doctor": shared(upkeep.doctor),
-        "jobs": {name: shared(command) for name, command in jobs.COMMANDS.items()},
-        "flush": shared(upkeep.flush),
-        "reindex": shared(upkeep.reindex),
-        "reembed": shared(upkeep.reembed),
-        "eval": shared(evaluation.evaluate, without=("as_json",)),
-        "train": shared(train.train),
+        "doctor": operations.doctor,
+        "jobs": operations.JOBS,
+        "flush": operations.flush,
+        "reindex": operations.reindex,
+        "reembed": operations.reembed,
+        "eval": evaluation.evaluate,
+        "train": evaluation.train,
     },
 }
-"""Every command, or group of commands, by the panel of ``hexamem --help`` in which it stands."""
+_OWN_OUTPUT = ("chat", "eval")  # they take no --json, or one of their own
 _GROUPS = {
     "pages": "Show the pages of a user's conversations, and the memory of them in a few lines.",
-    "labels": "Show the labels of a user's steps, and correct them by hand. Each correction is told as an operation; "
+    "labels": "Show the labels of a user's steps, and correct them by hand. Each correction is an operation; "
     "`hexamem undo OPERATION` reverses it.",
-    "experience": "Show what a user's agents learned from their runs, retire it, or let it hold everywhere.",
+    "experience": "Show what a user's agents learned from their runs, retire it, or promote it to every environment.",
     "jobs": "Show queued work that is not done, run it again, or drop it.",
 }
+COMMANDS: Mapping[str, Mapping[str, Command | Mapping[str, Command]]] = {
+    panel: {
+        name: {inner: shared(each) for inner, each in command.items()}
+        if isinstance(command, Mapping)
+        else shared(command, without=("as_json",) if name in _OWN_OUTPUT else ())
+        for name, command in commands.items()
+    }
+    for panel, commands in _PANELS.items()
+}
+"""Every command, or group of commands, by its panel in ``hexamem --help``."""
 
 
 class _Listing(TyperGroup):
@@ -114,34 +101,9 @@ class _Listing(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if not args:
             ctx.fail(f"Which of its commands? There are {', '.join(self.commands)}")
-        if args and args[0].startswith("-") and args[0] not in ("-h", "--help") and "list" in self.commands:
+        if args[0].startswith("-") and args[0] not in ("-h", "--help"):
             args = ["list", *args]
         return super().parse_args(ctx, args)
-
-
-def _build() -> typer.Typer:
-    built = typer.Typer(
-        name=NAME,
-        add_completion=False,
-        pretty_exceptions_enable=False,
-        rich_markup_mode="rich",
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-    built.callback(invoke_without_command=True)(_root)
-    for panel, commands in COMMANDS.items():
-        for name, command in commands.items():
-            if not isinstance(command, Mapping):
-                built.command(name, rich_help_panel=panel, epilog=epilog(name))(command)
-                continue
-            group = typer.Typer(
-                help=_GROUPS[name],
-                cls=_Listing,
-                context_settings={"help_option_names": ["-h", "--help"]},
-            )
-            for inner, one in command.items():
-                group.command(inner, epilog=epilog(f"{name} {inner}"))(one)
-            built.add_typer(group, name=name, rich_help_panel=panel)
-    return built
 
 
 def _show_version(wanted: bool) -> None:
@@ -153,24 +115,34 @@ def _show_version(wanted: bool) -> None:
 
 
 def _root(
-    ctx: typer.Context,
+    session: Session,
     *,
-    home: Home = None,
-    embedder: EmbedderName = None,
-    model: ModelName = None,
-    label_by: LabelsBy = None,
-    mode: LearnsBy = None,
-    as_json: AsJson = False,
-    debug: Debug = False,
     version: Annotated[
         bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_show_version)
     ] = False,
 ) -> None:
     """Hexamem: a memory that lasts. Begin with [bold]hexamem demo[/bold]."""
-    refuse_empty(ctx)
-    ctx.obj.take(home=home, embedder=embedder, model=model, label_by=label_by, mode=mode, as_json=as_json, debug=debug)
-    if ctx.invoked_subcommand is None:
-        output.write_text(ctx.get_help() or "")
+
+
+def _build() -> typer.Typer:
+    built = typer.Typer(
+        name=NAME,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
+        context_settings=_HELP,
+    )
+    built.callback()(shared(_root))
+    for panel, commands in COMMANDS.items():
+        for name, command in commands.items():
+            if not isinstance(command, Mapping):
+                built.command(name, rich_help_panel=panel, epilog=epilog(name))(command)
+                continue
+            group = typer.Typer(help=_GROUPS[name], cls=_Listing, context_settings=_HELP)
+            for inner, one in command.items():
+                group.command(inner, epilog=epilog(f"{name} {inner}"))(one)
+            built.add_typer(group, name=name, rich_help_panel=panel)
+    return built
 
 
 app = _build()
@@ -184,35 +156,25 @@ def run(arguments: Sequence[str] | None = None) -> int:
     if not logger.handlers:
         logger.addHandler(logging.NullHandler())  # the same lines are in Memory.notices, which is printed
     session = Session()
+    words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     try:
-        return _run(list(sys.argv[1:] if arguments is None else arguments), session)
+        code = _COMMAND.main(words, prog_name=NAME, standalone_mode=False, obj=session)
+        return _interrupted() if code == INTERRUPTED else code if isinstance(code, int) else 0
     except output.PipeClosed:
         return _reader_gone()
     except (KeyboardInterrupt, typer.Abort):
         return _interrupted()
+    except (HexamemError, *_UNREADABLE) as error:
+        place = getattr(error, "filename", None)
+        return _refused(f"{place}: {error.strerror}" if place and isinstance(error, OSError) else str(error), session)
     except Exception as error:  # noqa: BLE001 - the outer edge of the program
+        if hasattr(error, "format_message"):  # what typer raises for wrong usage, under whichever name
+            return _refused(_usage(error, words), session)
         return _unexpected(error, session)
 
 
-def _run(arguments: list[str], session: Session) -> int:
-    try:
-        code = _COMMAND.main(arguments, prog_name=NAME, standalone_mode=False, obj=session)
-    except HexamemError as error:
-        return _refused(str(error), session)
-    except _UNREADABLE as error:
-        place = getattr(error, "filename", None)
-        return _refused(f"{place}: {error.strerror}" if place and isinstance(error, OSError) else str(error), session)
-    except Exception as error:
-        if not hasattr(error, "format_message"):  # what typer raises for wrong usage, under whichever name
-            raise
-        return _refused(_usage(error, arguments), session)
-    if code == INTERRUPTED:
-        return _interrupted()
-    return code if isinstance(code, int) else 0
-
-
 def _usage(error: Any, arguments: Sequence[str]) -> str:
-    """What is wrong with the words of a command, with the value, the option and the rule, and whose help tells more."""
+    """What is wrong with the words of a command: the value, the option, the rule, and whose help to read."""
     context = getattr(error, "ctx", None)
     message = " ".join(error.format_message().split()).rstrip(".")
     if hasattr(error.__cause__, "errors"):  # typer checks values by pydantic, and leaves out which one it was
@@ -225,7 +187,7 @@ def _usage(error: Any, arguments: Sequence[str]) -> str:
 
 
 def _path(arguments: Sequence[str]) -> str:
-    """The command that is meant, where the error does not tell."""
+    """The command that is meant, where the error does not name it."""
     path = [NAME]
     command: Any = _COMMAND
     for word in arguments:
@@ -253,7 +215,7 @@ def _unexpected(error: Exception, session: Session) -> int:
 
 
 def _interrupted() -> int:
-    output.note("interrupted; what was acknowledged is kept")
+    output.note("interrupted; what was acknowledged is stored")
     return INTERRUPTED
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
-from collections.abc import Iterator
-from contextlib import suppress
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,60 +15,60 @@ import typer
 from rich.text import Text
 
 from hexamem.cli import output
-from hexamem.cli.session import Session, User, Zone
+from hexamem.cli.session import Session, User, Zone, zone_of
+from hexamem.errors import HexamemError, InvalidInputError
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
     from langgraph.graph.state import CompiledStateGraph
 
-    from hexamem.cli.stopping import StoppableStream
-    from hexamem.memory_types import MemoryItem
+    from hexamem.memory_types import MemoryItem, Step
     from hexamem.user import UserMemory
 
-__all__ = ["Chat", "chat", "item_line"]
+__all__ = ["Chat", "chat"]
 
-_KEPT = 40  # messages of the conversation that a model is shown; the rest comes back by recall
-_SHOWN = 3
+_IN_PROMPT = 40  # messages of the conversation that a model is shown; the rest comes back by recall
+_SHOWN = 3  # hits of a recall
+_LISTED = 10  # records that /forget WORDS searches for
+_LATEST = 20  # items that /memory lists
+_DIGITS = 9  # of the number of an entry in a list
+_ENDS = ("/quit", "/exit")
+_ALONE = ("/help", "/why", *_ENDS)  # they take nothing behind them
 
 
 def chat(
     session: Session,
     *,
     user: User,
-    thread: Annotated[str, typer.Option("--thread", help="The conversation; it goes on where it ended.")] = "chat",
+    thread: Annotated[str, typer.Option(help="The conversation; it goes on where it ended.")] = "chat",
     timezone: Zone = None,
 ) -> None:
     """Talk with an agent that remembers. With --model it answers in words, without one by the evidence in memory.
 
     Shows what was recalled, stored and learned. /help lists its commands; end with /quit or Ctrl-D.
     """
-    from hexamem.cli.chat_commands import is_command, run_command
-
-    with session.user(user, timezone, at_once=True) as memory:
-        talk = Chat(memory, thread, session.model)
-        talk.greet()
-        asks = _asks_a_model_to_learn(memory)
+    with session.user(user, timezone, at_once=True) as memory, asyncio.Runner() as runner:
+        talk = Chat(memory, thread, runner, session.model)
+        steps = output.counted(len(memory.steps(thread)), "message")
+        by = f"answers by {talk.model}" if talk.model else "no model is set: it answers with what memory holds"
+        output.write(Text(f"{steps} in thread {thread!r}; {by}. /help", style="dim"))
+        # Where learning costs calls of a model, steps wait until they fill a batch, or a minute passes.
+        learns_by_model = memory.memory.ingesting.by_model or session.settings.labels in ("model", "uncertain")
         for line in _lines():
             try:
-                if is_command(line):
-                    if not run_command(talk, line):
+                if line.startswith("/") or f"/{line.casefold()}" in _ENDS:
+                    if not _run_command(talk, line):
                         break
                 else:
-                    talk.say(line)
-                if not asks:
-                    memory.flush()  # what was said is indexed and learned from before the next line
-                talk.tell_learned()
+                    talk.answer(line)
+                if not learns_by_model:
+                    memory.flush()  # the next line can use what this one said
+                talk.show_learned()
             except KeyboardInterrupt:  # stops the turn; what it left undone is done with the next one
                 output.note("stopped")
-        if asks:
-            memory.flush()  # a call for the rest, where one after each line would cost as many calls as there are lines
-            talk.tell_learned()
-
-
-def _asks_a_model_to_learn(user: UserMemory) -> bool:
-    """Whether learning or labelling costs calls: then steps wait until they fill a batch, or a minute passes."""
-    memory = user.memory
-    return memory.ingesting.by_model or memory.settings.labels in ("model", "uncertain")
+        if learns_by_model:
+            memory.flush()
+            talk.show_learned()
 
 
 def _lines() -> Iterator[str]:
@@ -91,31 +93,32 @@ class Chat:
     """One conversation.
 
     Attributes:
-        user: whose memory it is. thread: the conversation. model: the model's name; None without one.
-        history: what was said, as the agent sees it.
-        recall: what was recalled last, as JSON. researched: whether /research did it.
-        numbered: ids that a command listed since the last message, by their numbers from 1.
+        user: whose memory it is. thread: the conversation. runner: runs the graph; Ctrl-C cancels a turn in it.
+        model: the model's name; None without one.
+        history: the messages of the conversation, as the agent sees it.
+        recall: the last recall, as JSON. researched: whether it was /research.
+        numbered: ids by their numbers from 1: the secrets of the last reply, or what a command listed since.
         undoable: the operations of the last /forget, or by which the model forgot something.
         secrets: ids of those to which the last reply refers.
-        reveals_reply: whether the numbers of /reveal are those of these secrets: no command listed anything since.
     """
 
     user: UserMemory
     thread: str
+    runner: asyncio.Runner
     model: str | None = None
     history: list[BaseMessage] = field(default_factory=list)
-    recall: dict[str, Any] = field(default_factory=dict)
+    recall: Mapping[str, Any] = field(default_factory=dict)
     researched: bool = False
     numbered: list[str] = field(default_factory=list)
     undoable: tuple[str, ...] = ()
     secrets: list[str] = field(default_factory=list)
-    reveals_reply: bool = False
     _graph: CompiledStateGraph[Any, Any, Any, Any] | None = None
-    _items: dict[str, str] = field(default_factory=dict)
-    _told: list[str] = field(default_factory=list)
+    _items: dict[str, str] = field(default_factory=dict)  # id → line of each item that is known
+    _stored: int = 0  # messages of this turn that are stored
+    _recalled: list[str] = field(default_factory=list)  # ids last shown as recalled in this turn
 
     def __post_init__(self) -> None:
-        self.history = _last_messages(self.user, self.thread)
+        self.reload()
         self.know_items()
         self.use(self.model)
 
@@ -130,165 +133,135 @@ class Chat:
         self._graph = chat_graph(self.user.memory, model or False)
         self.model = model
 
-    def greet(self) -> None:
-        """Say how it stands."""
-        steps = len(self.user.steps(self.thread))
-        by = f"answers by {self.model}" if self.model else "no model is set: it answers with what memory holds"
-        output.write(Text(f"{output.counted(steps, 'message')} in thread {self.thread!r}; {by}. /help", style="dim"))
+    def reload(self) -> None:
+        """Take the end of the conversation from memory, from a message of the user on."""
+        from langchain_core.messages import AIMessage, HumanMessage
 
-    def say(self, line: str) -> None:
-        """One turn: stores the message, shows what is recalled and the reply, stores the reply.
-
-        A model that fails ends the turn, not the conversation; the message is stored. So it is where the turn is interrupted:
-        the reply is left as far as it came, and nothing of it is stored.
-        """
-        from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
-
-        from hexamem.aligning import NOT_STORED
-        from hexamem.cli.stopping import StoppableStream
-        from hexamem.stores.secrets import find_references
-
-        assert self._graph is not None
-        self.show_list([])  # a number no longer stands for what was listed before
-        before = self.history[-_KEPT:]
-        if self.model:  # what was quoted while there was none is no way for a model to answer
-            before = [one for one in before if not one.additional_kwargs.get(NOT_STORED)]
-        given = [*before, HumanMessage(line)]
-        stored: list[str] = []
-        self._told = []
-        shown = False
-        out: dict[str, Any] = {"messages": given}
-        context = {"user": self.user.name, "thread_id": self.thread}
-        graph = self._graph
-        stream = StoppableStream(
-            lambda stops: graph.stream(
-                {"messages": given},
-                {"callbacks": [stops]},
-                context=context,
-                stream_mode=["messages", "custom", "values"],
-            )
-        )
-        try:
-            for mode, what in stream:
-                if mode == "values":
-                    out = what
-                elif mode == "custom":
-                    self._heard(what, stored)
-                elif isinstance(what[0], AIMessage | AIMessageChunk) and what[0].text:
-                    _write_part(str(what[0].text))
-                    shown = True
-        except Exception as error:  # noqa: BLE001 - whatever a model's client raises; it is shown
-            output.note(f"the reply failed ({type(error).__name__}: {str(error)[:300]}); your message is stored")
-        except KeyboardInterrupt:
-            self._stop(stream, line, stored)
-            _write_part("\n")  # the terminal shows ^C
-            output.note("stopped; your message is stored")
-            shown = False
-        if shown:
-            _write_part("\n")
-        said = list(out["messages"])
-        forgot = [one for one in said[len(given) :] if one.type == "tool" and one.name == "forget"]
-        done = [each for one in forgot for each in _undo_with(str(one.text))]
-        self.history = _last_messages(self.user, self.thread) if done else said  # else the ids are there to go on with
-        if done:
-            self.undoable = tuple(done)
-            output.write(Text("forgotten by the model; /undo brings it back", style="dim"))
-        replies = [one.text for one in said[len(given) :] if one.type == "ai"]
-        self.secrets = [one.id for one in find_references("\n".join(map(str, replies)))]
-        self.reveals_reply = bool(self.secrets)
-        if self.secrets:
-            output.write(Text("/reveal shows the secret here; the model never sees it", style="dim"))
-        if stored:
-            output.write(Text(f"stored {output.counted(len(stored), 'message')}", style="dim"))
-
-    def _stop(self, stream: StoppableStream, line: str, stored: list[str]) -> None:
-        """Leave a turn, its message stored."""
-        stream.stop()
-        remembers = (
-            what for mode, what in stream if mode == "custom" and what.get("stage") == "remember"
-        )  # nothing that the turn does before it takes long
-        if (heard := next(remembers, None) if not stored else None) is not None:
-            self._heard(heard, stored)
-        last = self.user.steps(self.thread)[-1:]
-        if not stored and not any(one.role == "user" and one.content == line for one in last):
-            stored += self.user.remember(line, thread_id=self.thread).step_ids
-
-    def _heard(self, what: dict[str, Any], stored: list[str]) -> None:
-        """What the memory tells of its work."""
-        if what.get("stage") == "remember":
-            stored += what.get("step_ids") or []
-        if what.get("stage") == "recall":
-            self.recall, self.researched = what.get("recall") or {}, False
-            hits = self.recall.get("hits") or []
-            told = [str(hit["id"]) for hit in hits]
-            if told == self._told:  # once in a turn, however often the model calls tools
-                hits = []
-            self._told = told
-            if hits:
-                output.write(Text(f"recalled {len(hits)} (/why):", style="dim"))
-            for hit in hits[:_SHOWN]:
-                output.write(output.body(output.one_line(f"{hit['speaker'] or hit['kind']}: {hit['text']}"), "dim"))
-        for line in what.get("degraded") or ():
-            output.note(f"note: {line}")
-
-    def show_list(self, ids: list[str]) -> None:
-        """Let numbers stand for these records, which a command lists, until the next message."""
-        self.numbered, self.reveals_reply = ids, False
-
-    def leave_out_forgotten(self) -> None:
-        """Take what memory was to forget out of the conversation that the model is shown."""
-        from hexamem.aligning import forgotten_of
         from hexamem.memory_types.cutting import trimmed
 
-        reads = forgotten_of(self.user, self.history, self.thread)
-        self.history = [
-            one if one.id not in reads else one.model_copy(update={"content": trimmed(reads[one.id])})
-            for one in self.history
-            if one.id is None or reads.get(one.id) != ""
-        ]
+        kinds = {"user": HumanMessage, "assistant": AIMessage}
+        steps = [step for step in self.user.steps(self.thread) if step.role in kinds and step.content.strip()]
+        steps = steps[-_IN_PROMPT:]
+        while steps and steps[0].role != "user":
+            steps.pop(0)
+        self.history = [kinds[step.role](trimmed(step.content), id=step.message_id) for step in steps]
 
-    def take_back(self) -> None:
-        """Let the conversation be as it stands in memory, after something was undone."""
-        if self.model:
-            self.history = _last_messages(self.user, self.thread)
+    def answer(self, line: str) -> None:
+        """One turn: stores the message, shows what is recalled and the reply, stores the reply.
+
+        A model that fails ends the turn, not the conversation; so does Ctrl-C. The message is stored in either case.
+        """
+        from langchain_core.messages import HumanMessage
+
+        from hexamem.aligning import NOT_STORED, catch_up_thread
+        from hexamem.stores.secrets import find_references
+
+        before = self.history[-_IN_PROMPT:]
+        if self.model:  # what was quoted while there was none is no way for a model to answer
+            before = [one for one in before if not one.additional_kwargs.get(NOT_STORED)]
+        self.history = messages = [*before, HumanMessage(line)]
+        self._stored, self._recalled = 0, []
+        try:
+            self.runner.run(self._turn(messages))
+        except KeyboardInterrupt:
+            _write_part("\n")  # the terminal shows ^C
+            catch_up_thread(self.user, messages, self.thread)
+            output.note("stopped; your message is stored")
+        except Exception as error:  # noqa: BLE001 - whatever a model's client raises; it is shown
+            output.note(f"the reply failed ({type(error).__name__}: {str(error)[:300]}); your message is stored")
+        new = self.history[len(messages) :]
+        self.secrets = [one.id for reply in new if reply.type == "ai" for one in find_references(str(reply.text))]
+        self.numbered = self.secrets  # what was listed before has no numbers any more
+        forgetting = [one for one in new if one.type == "tool" and one.name == "forget"]
+        if operations := [operation for one in forgetting for operation in _undo_with(str(one.text))]:
+            self.undoable = tuple(operations)
+            self.reload()
+            output.write(Text("forgotten by the model; /undo brings it back", style="dim"))
+        if self.secrets:
+            output.write(Text("/reveal shows the secret here; the model never sees it", style="dim"))
+        if self._stored:
+            output.write(Text(f"stored {output.counted(self._stored, 'message')}", style="dim"))
+
+    async def _turn(self, messages: list[BaseMessage]) -> None:
+        """Run the graph; prints the reply as it comes, and takes the conversation as far as it goes."""
+        from langchain_core.messages import AIMessage, AIMessageChunk
+
+        assert self._graph is not None
+        stream: Any = self._graph.astream(
+            {"messages": messages},
+            context={"user": self.user.name, "thread_id": self.thread},
+            stream_mode=["messages", "custom", "values"],
+        )
+        printed = False
+        async with aclosing(stream):
+            async for mode, part in stream:
+                if mode == "values":
+                    self.history = list(part["messages"])
+                elif mode == "custom":
+                    self._show_event(part)
+                elif isinstance(part[0], AIMessage | AIMessageChunk) and part[0].text:
+                    _write_part(str(part[0].text))
+                    printed = True
+        if printed:
+            _write_part("\n")
+
+    def _show_event(self, event: Mapping[str, Any]) -> None:
+        """What the memory recalled and stored."""
+        if event.get("stage") == "remember":
+            self._stored += len(event.get("step_ids") or ())
+        if event.get("stage") == "recall":
+            self.recall, self.researched = event.get("recall") or {}, False
+            hits = self.recall.get("hits") or []
+            ids = [str(hit["id"]) for hit in hits]
+            if hits and ids != self._recalled:  # once in a turn, however often the model calls tools
+                lines = (output.one_line(f"{hit['speaker'] or hit['kind']}: {hit['text']}") for hit in hits[:_SHOWN])
+                head = [(f"recalled {len(hits)} (/why):", "dim")]
+                output.write(output.record(head, *((line, "dim") for line in lines)))
+            self._recalled = ids
+        for line in event.get("degraded") or ():
+            output.note(f"note: {line}")
 
     def know_items(self) -> None:
         """Take what memory holds now as known: what came back was not learned."""
-        self._items = {item.id: item_line(item) for item in self.user.items()}
+        self._items = {item.id: _item_line(item) for item in self.user.items()}
 
-    def tell_learned(self) -> None:
+    def show_learned(self) -> None:
         """Show what was learned, and what was changed, since the last time."""
-        before = self._items
+        known = self._items
         for item in self.user.items():
-            line = item_line(item)
-            if before.get(item.id) != line:
-                did = "changed" if item.id in before else "learned"
-                output.write(Text(output.clean(f"{did} {item.kind}: {output.one_line(line)}"), style="dim green"))
+            line = _item_line(item)
+            if known.get(item.id) != line:
+                verb = "changed" if item.id in known else "learned"
+                output.write(Text(output.clean(f"{verb} {item.kind}: {output.one_line(line)}"), style="dim green"))
         self.know_items()
 
 
-def _undo_with(told: str) -> list[str]:
-    """The operations that the tool forget says it made; none where it tells of an error."""
+def _undo_with(result: str) -> list[str]:
+    """The operations that the tool ``forget`` reports; none where it reports an error."""
     try:
-        answer = json.loads(told)
+        answer = json.loads(result)
     except ValueError:
         return []
     return [str(one) for one in answer.get("undo_with") or ()] if isinstance(answer, dict) else []
 
 
-def item_line(item: MemoryItem) -> str:
+def _item_line(item: MemoryItem) -> str:
     """What an item says, in a line."""
     from hexamem.memory_types import CoreItem, VaultItem
     from hexamem.prompting import core_line
 
     if isinstance(item, CoreItem):
-        said = core_line(item)
-    elif isinstance(item, VaultItem):
-        said = item.caption
+        text = core_line(item)
     else:
-        said = getattr(item, "summary", "") or item.text
+        text = item.caption if isinstance(item, VaultItem) else getattr(item, "summary", "") or item.text
     ended = f" (until {item.valid_to:%Y-%m-%d})" if item.valid_to is not None else ""
-    return " ".join(said.split()) + ended
+    return " ".join(text.split()) + ended
+
+
+def _record_line(before: str, record: Step | MemoryItem) -> str:
+    from hexamem.memory_types import Step
+
+    return f"{before} “{output.one_line(record.content if isinstance(record, Step) else _item_line(record))}”"
 
 
 def _write_part(text: str) -> None:
@@ -296,14 +269,186 @@ def _write_part(text: str) -> None:
     sys.stdout.flush()
 
 
-def _last_messages(user: UserMemory, thread: str) -> list[BaseMessage]:
-    """The end of the conversation as it stands in memory, from a message of the user on."""
-    from langchain_core.messages import AIMessage, HumanMessage
+# -- commands ---------------------------------------------------------------------------------------------------------
 
-    from hexamem.memory_types.cutting import trimmed
 
-    kinds = {"user": HumanMessage, "assistant": AIMessage}
-    said = [step for step in user.steps(thread) if step.role in kinds and step.content.strip()][-_KEPT:]
-    while said and said[0].role != "user":
-        said.pop(0)
-    return [kinds[step.role](trimmed(step.content), id=step.message_id) for step in said]
+def _run_command(talk: Chat, line: str) -> bool:
+    """Run one line that is a command, in any case; whether the conversation goes on. Prints what is wrong with it."""
+    typed, *rest = line.split(maxsplit=1)
+    name = f"/{typed.removeprefix('/').casefold()}"
+    words = rest[0].strip() if rest else ""
+    try:
+        if name in _ALONE and words:
+            raise InvalidInputError(f"{name} takes nothing behind it: type {name} alone")
+        if name in _ENDS:
+            return False
+        if name not in COMMANDS:
+            raise InvalidInputError(f"there is no {typed}; use one of {', '.join(COMMANDS)}, /quit")
+        COMMANDS[name](talk, words)
+    except HexamemError as error:
+        output.note(str(error))
+    return True
+
+
+def _help(talk: Chat, words: str) -> None:
+    """show these commands"""
+    lines = [f"{name:<11} {command.__doc__}" for name, command in COMMANDS.items()]
+    lines.append(f"{'/quit':<11} end the conversation, as exit or quit alone do; it goes on the next time")
+    output.write_text("\n".join(lines))
+
+
+def _memory(talk: Chat, words: str) -> None:
+    """WORDS: search memory; without words: what it holds"""
+    if words:
+        hits = talk.user.recall(words).hits
+        talk.numbered = [hit.id for hit in hits]
+        output.write(*(output.hit_record(rank, hit, zone=zone_of(talk.user)) for rank, hit in enumerate(hits, 1)))
+        return None if hits else output.write_text("Nothing was found.")
+    items = talk.user.items()
+    latest = items[-_LATEST:]
+    talk.numbered = [item.id for item in latest]
+    kinds = Counter(item.kind for item in items)
+    counts = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items())) or "nothing learned yet"
+    lines = [f"{output.counted(len(talk.user.steps()), 'message')}; {counts}"]
+    lines += [
+        f"{number:>2}  {item.kind}  {output.one_line(_item_line(item))}  {item.id}"
+        for number, item in enumerate(latest, 1)
+    ]
+    return output.write_text(output.clean("\n".join(lines)))
+
+
+def _why(talk: Chat, words: str) -> None:
+    """what was recalled for the last message or /research, and why"""
+    hits = talk.recall.get("hits") or []
+    asked = output.clean(talk.recall.get("query") or "")
+    talk.numbered = [hit["id"] for hit in hits]
+    if not hits:
+        nothing = f"Research found nothing for: {asked}" if talk.researched else ""
+        return output.write_text(nothing or "Nothing was recalled for the last message.")
+    output.write_text(f"{'Researched' if talk.researched else 'Recalled'} for: {asked}")
+    for number, hit in enumerate(hits, 1):
+        head = [(f"{number:>2}", "bold"), (hit["kind"], "cyan"), (hit["id"], "dim")]
+        speaker = f"{hit['speaker']}: " if hit["speaker"] else ""
+        output.write(output.record(head, output.cut(f"{speaker}{hit['text']}"), (f"why: {hit['why']}", "dim")))
+    return None
+
+
+def _forget(talk: Chat, words: str) -> None:
+    """N or ID: forget a listed record (several: 1 3) or any; WORDS: list what may be meant; /undo brings it back"""
+    from hexamem.tools.forgetting import find_to_forget, forget_records
+
+    numbers = words.replace(",", " ").split()
+    if not numbers:
+        raise InvalidInputError(
+            "/forget needs numbers of a list that /why, /memory or /forget WORDS just gave, an id, or words to search"
+        )
+    if all(number.isdecimal() for number in numbers):
+        done = forget_records(talk.user, [_listed(talk, number, "/forget") for number in numbers])
+    elif _is_id(talk, words):
+        done = forget_records(talk.user, [words])
+    else:
+        records = find_to_forget(talk.user, words, _LISTED)
+        talk.numbered = [one.id for one in records]
+        lines = [_record_line(f"{number:>2}  {one.id}", one) for number, one in enumerate(records, 1)]
+        head = "Nothing is forgotten yet. /forget NUMBER forgets one of these, or several (/forget 1 3):"
+        nothing = "Nothing is forgotten: memory holds nothing near to these words."
+        return output.write_text(output.clean("\n".join([head, *lines]) if records else nothing))
+    talk.reload()
+    talk.undoable = (done.operation.id,)
+    first, *others = done.records
+    lines = [_record_line(f"Forgotten: {first.id}", first), *(_record_line("with it:", one) for one in others)]
+    lines.append(f"/undo brings it back ({done.operation.id}); `hexamem redact` takes words out for good.")
+    return output.write_text(output.clean("\n".join(lines)))
+
+
+def _is_id(talk: Chat, words: str) -> bool:
+    """Whether this is the id of a record, or has the form of one: then what is wrong with it is to be shown."""
+    if any(character.isspace() for character in words):
+        return False
+    try:
+        talk.user.get(words)
+    except HexamemError:
+        return "_" in words
+    return True
+
+
+def _listed(talk: Chat, words: str, command: str) -> str:
+    """The id with this number in the last list; what is no number is an id already."""
+    if not words.isdecimal():
+        return words
+    asked = f"{command} {output.one_line(words)}"
+    if not talk.numbered:
+        raise InvalidInputError(f"{asked}: there is no list to take it from; type /why or /memory for one")
+    number = int(words) if len(words) <= _DIGITS else 0  # Python reads no longer ones
+    if not 1 <= number <= len(talk.numbered):
+        raise InvalidInputError(f"{asked}: the last list has {len(talk.numbered)} entries; /why or /memory lists")
+    return talk.numbered[number - 1]
+
+
+def _reveal(talk: Chat, words: str) -> None:
+    """show the secrets in the last reply, here only (N: one of them, or of a list since; or ID); the audit keeps it"""
+    secrets = _secrets(talk, words) if words else talk.secrets
+    if not secrets:
+        raise InvalidInputError("/reveal: the last reply refers to no secret; give a number of the last list, or an id")
+    for secret in secrets:
+        output.write_text(talk.user.reveal(secret, reason="asked for in the chat"))
+
+
+def _secrets(talk: Chat, words: str) -> list[str]:
+    """The secrets of a listed or named record: the secret itself, or those to which a message refers."""
+    from hexamem.memory_types import Step
+    from hexamem.stores.secrets import find_references
+
+    record_id = _listed(talk, words, "/reveal")
+    if not record_id.startswith("step_"):
+        return [record_id]
+    record = talk.user.get(record_id)
+    secrets = [secret.id for secret in find_references(record.content)] if isinstance(record, Step) else []
+    if not secrets:
+        raise InvalidInputError(f"/reveal {words}: {record_id} refers to no secret")
+    return secrets
+
+
+def _undo(talk: Chat, words: str) -> None:
+    """bring back what /forget or the model forgot last, or undo the operation ID"""
+    operations = (words,) if words else talk.undoable
+    if not operations:
+        raise InvalidInputError("/undo: nothing was forgotten in this conversation; give an operation's id")
+    done = [one for operation in reversed(operations) for one in talk.user.undo(operation)]
+    talk.undoable = ()
+    talk.know_items()
+    talk.reload()
+    output.write_text(f"Undone: {', '.join(operations)} ({output.counted(len(done), 'operation')}).")
+
+
+def _research(talk: Chat, question: str) -> None:
+    """QUESTION: answer it from memory in several rounds, with quotes"""
+    from hexamem.chatting import research_as_recall
+
+    if not question:
+        raise InvalidInputError("/research needs a question: /research QUESTION")
+    found = talk.user.research(question)
+    talk.recall, talk.researched = research_as_recall(found), True
+    zone = zone_of(talk.user)
+    claims = ((f"“{one.quote}”  {output.shown_time(one.occurred_at, zone)}", "dim") for one in found.evidence)
+    output.write(output.record([(found.answer, "")], found.reason, *claims))
+
+
+def _model(talk: Chat, name: str) -> None:
+    """NAME or off: answer by this model, or from memory alone"""
+    if name:
+        talk.use(None if name == "off" else name)
+    output.write_text(f"Answers by {talk.model}." if talk.model else "No model: it answers with what memory holds.")
+
+
+COMMANDS: dict[str, Callable[[Chat, str], None]] = {
+    "/help": _help,
+    "/memory": _memory,
+    "/why": _why,
+    "/forget": _forget,
+    "/reveal": _reveal,
+    "/undo": _undo,
+    "/research": _research,
+    "/model": _model,
+}
+"""By name; the docstring of each one is its help."""

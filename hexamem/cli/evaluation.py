@@ -1,50 +1,149 @@
-"""``hexamem eval``: measures how well the memory finds the evidence of a data set's questions."""
+"""``hexamem eval`` measures a memory on data sets; ``hexamem train`` learns the weights of the learned ranking."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from rich.console import RenderableType
+from rich.text import Text
 
 from hexamem.cli import output
-from hexamem.cli.evaluation_choices import (
-    OF_FILE,
-    DataSet,
-    FamilyChoice,
-    FormChoice,
-    SizeName,
-    SplitChoice,
-    check_options,
-)
 from hexamem.cli.session import Session
-from hexamem.cli.study import Conversations, Experiment, OutFolder, Samples, study
-from hexamem.cli.train import check_weights
-from hexamem.cli.writepath import measure_write_path, print_write_path
 from hexamem.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from hexamem.evals import Conversation, DataFormat
-    from hexamem.evals.synthetic import FamilyName, Size, Split
+    from hexamem.evals import Conversation
+    from hexamem.user import UserMemory
 
-__all__ = ["evaluate"]
+__all__ = ["evaluate", "train"]
 
-
-_MADE_UP, _RULER, _ANSWERS = "Synthetic", "Ruler and HotpotQA", "Answers"
+DataSet = Literal[
+    "locomo", "came", "longmemeval", "hotpotqa", "narrativeqa", "ruler", "synthetic", "writepath", "study"
+]
+Results = list[dict[str, Any]]
+_MADE_UP, _RULER, _ANSWERS, _STUDY = "Synthetic", "Ruler and HotpotQA", "Answers", "Study"
 _ROUNDS = 3
+_SAMPLES = 10_000
+_APART = 100
+"""Added to the seed of made-up trajectories to train on: those of `hexamem eval synthetic` are others."""
+_OF_FILE = ("hotpotqa", "narrativeqa")  # files so large that a part of their questions is read
+_ANSWERED = ("locomo", "came", "longmemeval", *_OF_FILE)
+_ALLOWED: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("size", "family", "split", "export"), ("synthetic",)),
+    "seed": ("synthetic", "ruler", "hotpotqa", "study"),
+    "count": ("synthetic", "ruler", "study"),
+    **dict.fromkeys(("out", "experiment", "samples", "conversations"), ("study",)),
+    "questions": (*_ANSWERED, "study"),
+    "tokens": ("ruler", "hotpotqa"),
+    **dict.fromkeys(("task", "form", "k"), ("ruler",)),
+    **dict.fromkeys(("answers", "judge"), _ANSWERED),
+}
+"""Option → the data sets that it is for; --rounds is for all."""
+
+
+def _option(panel: str, *flags: str, **further: Any) -> Any:
+    return typer.Option(*flags, rich_help_panel=panel, **further)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choices:
+    """The options of ``eval`` that are for some data sets only, see :data:`_ALLOWED`."""
+
+    size: Annotated[
+        list[str] | None,
+        _option(_MADE_UP, help="S for 60-100 turns, M and L for 6 or 17 times as many; all by default."),
+    ] = None
+    family: Annotated[
+        list[str] | None,
+        _option(_MADE_UP, help="What trajectories are about: travel, project or debate; all by default."),
+    ] = None
+    seed: Annotated[
+        int | None, _option(_MADE_UP, help="Of chance, 0 by default; of ruler, hotpotqa and study too.")
+    ] = None
+    count: Annotated[
+        int | None,
+        _option(_MADE_UP, help="Trajectories a family, of ruler samples a task, of study both; 1 by default."),
+    ] = None
+    split: Annotated[Literal["dev", "test"] | None, _option(_MADE_UP, help="Whose sentences; test by default.")] = None
+    export: Annotated[Path | None, _option(_MADE_UP, metavar="DIR", help="Also write them in CAME-Bench's form.")] = (
+        None
+    )
+    tokens: Annotated[
+        str | None,
+        _option(
+            _RULER,
+            metavar="N,…",
+            help="Lengths such as 8k,32k,128k,512k; for hotpotqa what the paragraphs come to.",
+        ),
+    ] = None
+    task: Annotated[
+        list[str] | None,
+        _option(
+            _RULER,
+            help="needle, variable_tracking, aggregation, or one task such as niah_multikey_2; all by default.",
+        ),
+    ] = None
+    form: Annotated[
+        Literal["conversation", "documents"] | None,
+        _option(_RULER, help="How ruler's text is stored; conversation by default."),
+    ] = None
+    k: Annotated[int | None, _option(_RULER, "-k", min=1, help="Hits a recall in ruler; 10 by default.")] = None
+    rounds: Annotated[int | None, _option(_ANSWERS, min=1, help="Rounds of research at most; 3, in ruler 5.")] = None
+    answers: Annotated[bool, _option(_ANSWERS, "--answers", help="Score the answers of research; needs --model.")] = (
+        False
+    )
+    judge: Annotated[str | None, _option(_ANSWERS, metavar="M", help="A chat model that judges the answers.")] = None
+    questions: Annotated[
+        int | None,
+        _option(
+            _ANSWERS,
+            min=1,
+            help="With --answers, so many questions a conversation, evenly spread; of hotpotqa and narrativeqa the "
+            "first so many of the file; of study so many of each conversation.",
+        ),
+    ] = None
+    out: Annotated[Path | None, _option(_STUDY, metavar="DIR", help="Write study.md, study.json and plots there.")] = (
+        None
+    )
+    experiment: Annotated[
+        list[str] | None,
+        _option(
+            _STUDY,
+            "--experiment",
+            "-e",
+            help="oracle, main, pareto, transfer, ablation or errors; all by default.",
+        ),
+    ] = None
+    samples: Annotated[int | None, _option(_STUDY, help="Draws of every bootstrap; 10000 by default.")] = None
+    conversations: Annotated[int | None, _option(_STUDY, min=1, help="Of each data set so many, evenly spread.")] = None
+
+    def check(self, dataset: DataSet) -> None:
+        """Refuse options that mean nothing for a data set.
+
+        Raises:
+            InvalidInputError: naming the option and the data sets that it is for.
+        """
+        for name, allowed in _ALLOWED.items():
+            if getattr(self, name) not in (None, False) and dataset not in allowed:
+                *others, last = allowed
+                named = f"{', '.join(others)} and {last}" if others else f"{last} alone"
+                option = "-k" if name == "k" else f"--{name}"
+                raise InvalidInputError(f"{option} is for {named}; leave it out with {dataset}")
+        if self.judge is not None and not self.answers:
+            raise InvalidInputError("--judge judges answers; give --answers with it")
+        if self.questions is not None and not self.answers and dataset not in (*_OF_FILE, "study"):
+            raise InvalidInputError(f"--questions goes with --answers; {dataset} is measured on all its questions")
 
 
 def evaluate(
     session: Session,
     *,
-    dataset: Annotated[
-        DataSet,
-        typer.Argument(
-            metavar="DATASET",
-            help="locomo, came, longmemeval, hotpotqa, narrativeqa, ruler, synthetic, writepath or study.",
-        ),
-    ],
+    dataset: Annotated[DataSet, typer.Argument(metavar="DATASET", help="What to measure on; each is described above.")],
     paths: Annotated[
         list[Path] | None,
         typer.Argument(metavar="PATH", exists=True, help="Files or folders; none for ruler and synthetic."),
@@ -62,94 +161,13 @@ def evaluate(
     ] = None,
     weights: Annotated[
         Path | None,
-        typer.Option(
-            "--weights", metavar="W", exists=True, dir_okay=False, help="Weights of `hexamem train`, for learned."
-        ),
+        typer.Option(metavar="W", exists=True, dir_okay=False, help="Weights of `hexamem train`, for learned."),
     ] = None,
-    size: Annotated[
-        list[SizeName] | None,
-        typer.Option(
-            "--size", help="60-100 turns, or 6 or 17 times as many; all by default.", rich_help_panel=_MADE_UP
-        ),
-    ] = None,
-    family: Annotated[
-        list[FamilyChoice] | None,
-        typer.Option("--family", help="What the trajectories are about; all by default.", rich_help_panel=_MADE_UP),
-    ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            "--seed", help="Of chance, 0 by default; of ruler, hotpotqa and study too.", rich_help_panel=_MADE_UP
-        ),
-    ] = None,
-    count: Annotated[
-        int | None,
-        typer.Option(
-            "--count",
-            help="Trajectories a family, of ruler samples a task, of study both; 1 by default.",
-            rich_help_panel=_MADE_UP,
-        ),
-    ] = None,
-    split: Annotated[
-        SplitChoice | None,
-        typer.Option("--split", help="Whose sentences; test by default.", rich_help_panel=_MADE_UP),
-    ] = None,
-    export: Annotated[
-        Path | None,
-        typer.Option("--export", metavar="DIR", help="Also write them in CAME-Bench's form.", rich_help_panel=_MADE_UP),
-    ] = None,
-    tokens: Annotated[
-        str | None,
-        typer.Option(
-            "--tokens",
-            metavar="N,…",
-            help="Lengths such as 8k,32k,128k,512k; for hotpotqa what the paragraphs come to.",
-            rich_help_panel=_RULER,
-        ),
-    ] = None,
-    task: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--task",
-            help="needle, variable_tracking, aggregation, or one task such as niah_multikey_2; all by default.",
-            rich_help_panel=_RULER,
-        ),
-    ] = None,
-    form: Annotated[
-        FormChoice | None,
-        typer.Option("--form", help="How ruler's text is told; conversation by default.", rich_help_panel=_RULER),
-    ] = None,
-    k: Annotated[
-        int | None, typer.Option("-k", min=1, help="Hits a recall in ruler; 10 by default.", rich_help_panel=_RULER)
-    ] = None,
-    rounds: Annotated[
-        int | None,
-        typer.Option("--rounds", min=1, help="Rounds of research at most; 3, in ruler 5.", rich_help_panel=_ANSWERS),
-    ] = None,
-    answers: Annotated[
-        bool,
-        typer.Option("--answers", help="Score the answers of research; needs --model.", rich_help_panel=_ANSWERS),
-    ] = False,
-    judge: Annotated[
-        str | None,
-        typer.Option("--judge", metavar="M", help="A chat model that judges the answers.", rich_help_panel=_ANSWERS),
-    ] = None,
-    questions: Annotated[
-        int | None,
-        typer.Option(
-            "--questions",
-            min=1,
-            help="With --answers, so many questions a conversation, evenly spread; of hotpotqa and narrativeqa the "
-            "first so many of the file; of study so many of each conversation.",
-            rich_help_panel=_ANSWERS,
-        ),
-    ] = None,
-    out_folder: OutFolder = None,
-    experiment: Experiment = None,
-    samples: Samples = None,
-    conversations: Conversations = None,
+    choices: Choices,
 ) -> None:
     """Measure recall on a data set, in an empty memory that is thrown away; with --home it is kept there.
+
+    locomo, came, longmemeval, hotpotqa and narrativeqa are files with questions whose evidence or answer is known.
 
     synthetic needs no file: it makes up trajectories with several interleaved goals, the same for the same --seed.
     Nor does ruler: it hides needles, chains of variables and frequent words in long texts.
@@ -162,139 +180,34 @@ def evaluate(
     out = json_out if json_out is not None else "-" if session.as_json else None
     if out is not None and out != "-" and not Path(out).resolve().parent.is_dir():
         raise InvalidInputError(f"--json {out}: there is no such folder")
-    if session.home is not None and (session.folder / "ledger.sqlite3").exists():
+    if session.home is not None and session.exists:
         raise InvalidInputError(f"--home {session.home} holds a memory already; a measurement needs an empty one")
-    if dataset is DataSet.writepath and strategy is not None:
-        raise InvalidInputError("--strategy ranks answers, and writepath asks for none; leave it out")
+    if strategy is not None and (reason := _why_no_strategy(dataset, choices)):
+        raise InvalidInputError(f"{reason}; leave --strategy out")
     names = _strategies(strategy, dataset)
     if weights is not None:
-        session.weights = check_weights(weights, session.embedder)
-    check_options(
-        dataset,
-        answers,
-        {
-            "--size": size,
-            "--family": family,
-            "--seed": seed,
-            "--count": count,
-            "--split": split,
-            "--export": export,
-            "--tokens": tokens,
-            "--task": task,
-            "--form": form,
-            "-k": k,
-            "--judge": judge,
-            "--questions": questions,
-            "--answers": answers or None,
-            "--out": out_folder,
-            "--experiment": experiment,
-            "--samples": samples,
-            "--conversations": conversations,
-        },
-    )
-    if dataset is DataSet.study:
-        if strategy is not None:
-            raise InvalidInputError("study compares rankings of its own choice; leave --strategy out")
-        return study(
-            session,
-            paths or (),
-            out=out_folder,
-            experiments=experiment or (),
-            samples=samples,
-            conversations=conversations,
-            questions=questions,
-            count=count,
-            seed=seed,
-            json_out=out,
-        )
-    if answers and strategy is not None:
-        raise InvalidInputError("--answers asks research, not a ranking; leave --strategy out")
-    if dataset in (DataSet.synthetic, DataSet.ruler) and paths:
-        raise InvalidInputError(f"{paths[0]}: {dataset.value} makes its own conversations; leave the path out")
-    if dataset is DataSet.ruler:
-        from hexamem.cli.ruler import measure_ruler
-
-        measured = measure_ruler(
-            session,
-            names,
-            tokens=tokens,
-            tasks=task or (),
-            form="conversation" if form is None else form.value,
-            count=1 if count is None else count,
-            seed=seed or 0,
-            k=10 if k is None else k,
-            rounds=rounds,
-        )
-        return _report_ruler(measured, out)
-    if dataset is DataSet.synthetic:
-        return _report(_measure_made_up(session, names, size, family, seed or 0, count, split, export), out)
-    if not paths:
-        raise InvalidInputError(f"Missing argument 'PATH': {dataset.value} is measured on files; name them")
-    if dataset is DataSet.writepath:
-        return _report_written(measure_write_path(session, paths), out)
-    if dataset is DataSet.narrativeqa and not answers:
-        raise InvalidInputError("narrativeqa does not say where an answer stands; score answers: --answers --model M")
-    rounds = _ROUNDS if rounds is None else rounds
-    files = _load(dataset, paths, tokens, questions, seed or 0)
-    if answers:
-        from hexamem.cli.answers import measure_answers
-
-        of_each = None if dataset in OF_FILE else questions
-        scored = measure_answers(session, dataset.value, files, rounds=rounds, questions=of_each, judge=judge)
-        return _report_answers(scored, out)
-    return _report(_run(session, dataset, files, names, rounds), out)
+        session.weights = _usable_weights(weights, session.embedder)
+    choices.check(dataset)
+    if dataset == "study":
+        return _study(session, paths or (), choices, out)
+    if paths and dataset in ("synthetic", "ruler"):
+        raise InvalidInputError(f"{paths[0]}: {dataset} makes its own conversations; leave the path out")
+    if not paths and dataset not in ("synthetic", "ruler"):
+        raise InvalidInputError(f"Missing argument 'PATH': {dataset} is measured on files; name them")
+    if dataset == "narrativeqa" and not choices.answers:
+        raise InvalidInputError("narrativeqa does not say where an answer is; score answers: --answers --model M")
+    results, report = _measured(session, dataset, paths or (), names, choices)
+    if out != "-":
+        report()
+    return output.save_json(results, out)
 
 
-def _measure_made_up(
-    session: Session,
-    names: Sequence[str],
-    size: Sequence[SizeName] | None,
-    family: Sequence[FamilyChoice] | None,
-    seed: int,
-    count: int | None,
-    split: SplitChoice | None,
-    export: Path | None,
-) -> list[dict[str, Any]]:
-    """The results of each size, with what was made up."""
-    from hexamem.evals.synthetic import FAMILIES, SIZES, make_conversations, write_came
-
-    families: list[FamilyName] = [one.value for one in family] if family else list(FAMILIES)
-    sizes: list[Size] = [one.value for one in size] if size else list(SIZES)
-    if len(set(sizes)) != len(sizes):
-        raise InvalidInputError(f"sizes {', '.join(sizes)}: give each once")
-    sentences: Split = split.value if split else "test"
-    results: list[dict[str, Any]] = []
-    for one in sizes:
-        made = make_conversations(families, one, seed=seed, count=1 if count is None else count, split=sentences)
-        if export is not None:
-            for conversation in made:
-                write_came(conversation, export)
-        facts = {"size": one, "split": sentences, "families": families, "seed": seed}
-        results += [{**result, **facts} for result in _run(session, DataSet.synthetic, made, names, _ROUNDS)]
-    return results
-
-
-def _load(
-    dataset: DataSet, paths: Sequence[Path], tokens: str | None, questions: int | None, seed: int
-) -> list[Conversation]:
-    from hexamem.evals import load_conversations
-
-    if dataset is DataSet.hotpotqa:
-        from hexamem.evals.hotpotqa import load_hotpotqa
-        from hexamem.evals.ruler import parse_tokens
-
-        lengths = [None] if tokens is None else parse_tokens(tokens)
-        if len(lengths) > 1:
-            raise InvalidInputError(
-                f"--tokens {tokens}: give one length for hotpotqa, and measure the next one after it"
-            )
-        return [one for path in paths for one in load_hotpotqa(path, tokens=lengths[0], questions=questions, seed=seed)]
-    if dataset is DataSet.narrativeqa:
-        from hexamem.evals.narrativeqa import load_narrativeqa
-
-        return [one for path in paths for one in load_narrativeqa(path, questions=questions)]
-    form = cast("DataFormat", dataset.value)
-    return [one for path in paths for one in load_conversations(path, form)]
+def _why_no_strategy(dataset: DataSet, choices: Choices) -> str:
+    if dataset == "writepath":
+        return "--strategy ranks answers, and writepath asks for none"
+    if dataset == "study":
+        return "study compares rankings of its own choice"
+    return "--answers asks research, not a ranking" if choices.answers else ""
 
 
 def _strategies(given: Sequence[str] | None, dataset: DataSet) -> list[str]:
@@ -305,19 +218,73 @@ def _strategies(given: Sequence[str] | None, dataset: DataSet) -> list[str]:
 
     if given is None:
         # Contextual intent is what these two are about: with the papers' ablations.
-        return [*STRATEGIES] if dataset in (DataSet.came, DataSet.synthetic) else [Settings().strategy]
+        return [*STRATEGIES] if dataset in ("came", "synthetic") else [Settings().strategy]
     if "all" in given:
         return [*STRATEGIES]
     return [name if name == RESEARCH else strategy_named(name).name for name in given]
 
 
+def _usable_weights(path: Path, embedder: str | None) -> str:
+    """The path of weights that fit the embedder; a measurement must not fall back to another ranking."""
+    from hexamem.retrieval.ranking_weights import load_weights
+    from hexamem.stores.embedders import open_embedder
+
+    load_weights(path, open_embedder(embedder or "bundled").fingerprint)
+    return str(path)
+
+
+def _measured(
+    session: Session, dataset: DataSet, paths: Sequence[Path], names: Sequence[str], choices: Choices
+) -> tuple[Results, Callable[[], None]]:
+    """The results of a measurement, and what prints them for people."""
+    from hexamem.evals import evaluate_ruler, print_report, print_ruler, print_sizes
+
+    console = output.console()
+    if dataset == "writepath":
+        reports = _measure_write_path(session, paths)
+        return reports, lambda: output.write(*(block for one in reports for block in _write_path_blocks(one)))
+    if dataset == "ruler":
+        from hexamem.evals.ruler import parse_tokens
+        from hexamem.evals.ruler_run import DEFAULT_ROUNDS
+
+        with output.stages("making") as advance:
+            results = evaluate_ruler(
+                session.scratch,
+                parse_tokens(choices.tokens or "8k,32k"),
+                names,
+                tasks=choices.task or (),
+                count=1 if choices.count is None else choices.count,
+                seed=choices.seed or 0,
+                form=choices.form or "conversation",
+                k=choices.k or 10,
+                rounds=choices.rounds or DEFAULT_ROUNDS,
+                progress=advance,
+                embedder=session.embedder or "bundled",
+                model=session.model,
+            )
+        return results, lambda: print_ruler(results, console)
+    if dataset == "synthetic":
+        results = _measure_made_up(session, names, choices)
+        sizes = {one["size"]: [each for each in results if each["size"] == one["size"]] for one in results}
+
+        def report() -> None:
+            for of_size in sizes.values():
+                print_report(of_size, console)
+            if len(sizes) > 1:
+                print_sizes(results, console)
+
+        return results, report
+    conversations = _load(dataset, paths, choices)
+    if choices.answers:
+        scored = _measure_answers(session, dataset, conversations, choices)
+        return [scored], lambda: output.write(*_answer_blocks(scored))
+    results = _run(session, dataset, conversations, names, choices.rounds or _ROUNDS)
+    return results, lambda: print_report(results, console)
+
+
 def _run(
-    session: Session,
-    dataset: DataSet,
-    conversations: Sequence[Conversation],
-    names: Sequence[str],
-    rounds: int,
-) -> list[dict[str, Any]]:
+    session: Session, dataset: DataSet, conversations: Sequence[Conversation], names: Sequence[str], rounds: int
+) -> Results:
     from hexamem.evals import evaluate as measure
 
     with output.stages("loading") as advance:
@@ -326,7 +293,7 @@ def _run(
             conversations,
             names,
             progress=advance,
-            dataset=dataset.value,
+            dataset=dataset,
             embedder=session.embedder or "bundled",
             weights=session.weights,
             model=session.model,
@@ -334,46 +301,270 @@ def _run(
         )
 
 
-def _report(results: list[dict[str, Any]], out: str | None) -> None:
-    from hexamem.evals import print_report, print_sizes
+def _measure_made_up(session: Session, names: Sequence[str], choices: Choices) -> Results:
+    """The results of each size, with what was made up."""
+    from hexamem.evals.synthetic import FAMILIES, SIZES, make_conversations, write_came
 
-    if out == "-":
-        return output.write_json(results)
-    console = output.result()
-    sizes = list(dict.fromkeys(result.get("size") for result in results))
-    for size in sizes:
-        print_report([result for result in results if result.get("size") == size], console)
-    if len(sizes) > 1:
-        print_sizes(results, console)
-    return _save(results, out)
-
-
-def _report_ruler(results: list[dict[str, Any]], out: str | None) -> None:
-    from hexamem.evals.ruler_report import print_ruler
-
-    if out == "-":
-        return output.write_json(results)
-    print_ruler(results, output.result())
-    return _save(results, out)
+    families: Any = choices.family or list(FAMILIES)
+    sizes: Any = choices.size or list(SIZES)
+    if len(set(sizes)) != len(sizes):
+        raise InvalidInputError(f"sizes {', '.join(sizes)}: give each once")
+    split, seed, of_each = choices.split or "test", choices.seed or 0, 1 if choices.count is None else choices.count
+    made = {size: make_conversations(families, size, seed=seed, count=of_each, split=split) for size in sizes}
+    if choices.export is not None:
+        for conversation in [one for conversations in made.values() for one in conversations]:
+            write_came(conversation, choices.export)
+    return [
+        {**result, "size": size, "split": split, "families": families, "seed": seed}
+        for size, conversations in made.items()
+        for result in _run(session, "synthetic", conversations, names, _ROUNDS)
+    ]
 
 
-def _report_answers(result: dict[str, Any], out: str | None) -> None:
-    from hexamem.cli.answers import print_answers
+def _load(dataset: DataSet, paths: Sequence[Path], choices: Choices) -> list[Conversation]:
+    from hexamem.evals import load_conversations, load_hotpotqa, load_narrativeqa
+    from hexamem.evals.ruler import parse_tokens
 
-    if out == "-":
-        return output.write_json([result])
-    print_answers(result)
-    return _save([result], out)
+    questions, seed = choices.questions, choices.seed or 0
+    if dataset == "hotpotqa":
+        lengths = [None] if choices.tokens is None else parse_tokens(choices.tokens)
+        if len(lengths) > 1:
+            raise InvalidInputError(
+                f"--tokens {choices.tokens}: give one length for hotpotqa, and measure the next one after it"
+            )
+        return [one for path in paths for one in load_hotpotqa(path, tokens=lengths[0], questions=questions, seed=seed)]
+    if dataset == "narrativeqa":
+        return [one for path in paths for one in load_narrativeqa(path, questions=questions)]
+    return [one for path in paths for one in load_conversations(path, dataset)]  # type: ignore[arg-type]
 
 
-def _report_written(reports: list[dict[str, Any]], out: str | None) -> None:
-    if out == "-":
-        return output.write_json(reports)
-    for report in reports:
-        print_write_path(report)
-    return _save(reports, out)
+def _measure_answers(
+    session: Session, dataset: DataSet, conversations: Sequence[Conversation], choices: Choices
+) -> dict[str, Any]:
+    """Ask the questions of research in an empty memory and score its answers."""
+    if session.model is None:
+        raise InvalidInputError("--answers needs a model that answers: give one with --model openai:gpt-5-mini")
+    from hexamem.evals.answer_judge import AnswerJudge
+    from hexamem.evals.answers import evaluate_answers
+    from hexamem.models import open_chat_model
+
+    with output.stages("loading") as advance:
+        return evaluate_answers(
+            session.scratch,
+            conversations,
+            rounds=choices.rounds or _ROUNDS,
+            per_conversation=None if dataset in _OF_FILE else choices.questions,
+            judge=None if choices.judge is None else AnswerJudge(open_chat_model(choices.judge)),
+            progress=advance,
+            dataset=dataset,
+            embedder=session.embedder or "bundled",
+            model=session.model,
+        )
 
 
-def _save(results: list[dict[str, Any]], out: str | None) -> None:
-    if out is not None:
-        output.save_json(results, out)
+def _answer_blocks(result: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """The scores by category, then what they cost."""
+    counts = result["counts"]
+    yield output.table(
+        ("score", *(f"{group} ({number})" for group, number in counts.items())),
+        ((name, *(row[group] for group in counts)) for name, row in result["scores"].items()),
+        title=f"{result['dataset']}: answers of {result['model']}, {result['rounds']} round(s)",
+    )
+    p50, p95 = (result["latency_ms"][name] / 1_000 for name in ("p50", "p95"))
+    lines = [
+        f"{result['llm_calls']} calls and {result['llm_tokens']:,} tokens to answer {result['n_questions']} questions; "
+        f"p50 {p50:.1f} s, p95 {p95:.1f} s"
+    ]
+    if result["judge_calls"]:
+        lines.append(f"{result['judge_calls']} calls and {result['judge_tokens']:,} tokens to judge them")
+    lines += [f"note: {note}" for note in result["notes"]]
+    lines += [f"degraded: {what} ({number}×)" for what, number in result["degraded"].items()]
+    yield Text(output.clean("\n".join(lines)))
+
+
+def _measure_write_path(session: Session, paths: Sequence[Path]) -> Results:
+    """Store each case of each file in a memory of its own; one report a file."""
+    from hexamem.evals.write_path import load_cases, score
+
+    if session.home is not None:
+        raise InvalidInputError("writepath opens an empty memory for each case; leave --home out")
+    files = [(path, load_cases(path)) for path in paths]
+    with output.progress_bar("writing", total=sum(len(cases) for _, cases in files)) as advance:
+
+        @contextmanager
+        def empty(user: str, timezone: str) -> Iterator[UserMemory]:
+            with session.thrown_away() as memory:
+                yield memory.user(user, timezone=timezone)
+            advance(1)
+
+        return [
+            {"dataset": "writepath", "file": path.name, "mode": session.settings.mode, **score(cases, empty).as_dict()}
+            for path, cases in files
+        ]
+
+
+def _write_path_blocks(report: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """Precision and recall by kind and language, then what was missed and what is wrong, by case."""
+    columns = ("right", "stored", "precision", "found", "expected", "recall")
+    languages = {f"[{name}]": row for name, row in report["languages"].items()}
+    rows = {"all": report["total"], **report["kinds"], **languages}
+    yield output.table(
+        ("", *columns),
+        ((name, *(row[column] for column in columns)) for name, row in rows.items()),
+        title=f"{report['file']}: {report['cases']} cases, mode {report['mode']}",
+    )
+    for title, key in (("Missed", "misses"), ("Wrong", "wrong")):
+        lines = []
+        for one in report[key]:
+            content = ", ".join(one["values"]) if key == "misses" else " / ".join(one["text"].splitlines())
+            aside = "".join(f" ({text})" for text in (one["why"], one.get("near")) if text)
+            lines.append(f"  {one['case']}  {one['kind']}: {content}{aside}")
+        if lines:
+            yield Text(output.clean("\n".join(["", f"{title}:", *lines])), overflow="fold")
+
+
+def _study(session: Session, paths: Sequence[Path], choices: Choices, json_out: str | None) -> None:
+    """Run the study; write it to the folder ``--out``, else print it."""
+    from hexamem.evals.study import EXPERIMENTS, made_up_sets, run_study, study_sets, write_study
+    from hexamem.evals.study.plots import NO_PLOTS, plots_possible
+    from hexamem.evals.study.writing import study_data, study_markdown
+    from hexamem.models import open_chat_model
+
+    experiments = tuple(choices.experiment or EXPERIMENTS)
+    samples = _SAMPLES if choices.samples is None else choices.samples
+    if unknown := [name for name in experiments if name not in EXPERIMENTS]:
+        raise InvalidInputError(f"--experiment {unknown[0]} is unknown; use {', '.join(EXPERIMENTS)}")
+    if samples < 1:
+        raise InvalidInputError(f"--samples {samples}: draw at least once")
+    if choices.out is not None and choices.out.exists() and not choices.out.is_dir():
+        raise InvalidInputError(f"--out {choices.out} is a file; name a folder")
+    sets = study_sets(paths, limit=choices.conversations)
+    sets += made_up_sets(1 if choices.count is None else choices.count, seed=choices.seed or 0)
+    with output.stages("loading") as advance:
+        sections, facts = run_study(
+            session.scratch,
+            sets,
+            experiments,
+            model=None if session.model is None else open_chat_model(session.model),
+            model_name=session.model,
+            samples=samples,
+            questions=choices.questions,
+            seed=choices.seed or 0,
+            progress=advance,
+        )
+    output.save_json(study_data(sections, facts), json_out)
+    if choices.out is not None:
+        for file in write_study(sections, facts, choices.out):
+            output.note(f"wrote {file}")
+        if not plots_possible():
+            output.note(f"no plots: {NO_PLOTS}")
+    elif json_out != "-":
+        output.write_text(study_markdown(sections, facts))
+
+
+def train(
+    session: Session,
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="PATH", exists=True, help="Conversations with evidence: files or folders."),
+    ] = None,
+    feedback: Annotated[
+        bool, typer.Option("--feedback", help="Learn from the feedback of one user instead, for that user alone.")
+    ] = False,
+    user: Annotated[str | None, typer.Option("--user", "-u", help="Whose, with --feedback.")] = None,
+    reset: Annotated[bool, typer.Option("--reset", help="With --feedback: forget what was learned.")] = False,
+    out: Annotated[Path | None, typer.Option(metavar="WEIGHTS", help="The file to write.")] = None,
+    cross_validate: Annotated[
+        bool, typer.Option("--cross-validate", help="Also leave out each conversation in turn, and measure on it.")
+    ] = False,
+    synthetic: Annotated[
+        int,
+        typer.Option(metavar="N", min=0, help="Also train on N made-up trajectories of each family."),
+    ] = 0,
+    medium: Annotated[int, typer.Option(metavar="N", min=0, help="The same, of some 500 turns each.")] = 0,
+    license: Annotated[
+        str, typer.Option(metavar="SPDX", help="License of the conversations that name none.")
+    ] = "unknown",
+    epochs: Annotated[int | None, typer.Option(min=1, help="Passes over the questions.")] = None,
+    runs: Annotated[int | None, typer.Option(min=1, help="Seeds whose scorers are averaged.")] = None,
+    operations: Annotated[
+        bool, typer.Option("--operations/--no-operations", help="Also train the gate of the five operations.")
+    ] = True,
+    seed: Annotated[int, typer.Option(help="Of what is left to chance.")] = 0,
+) -> None:
+    """Learn the ranking of `recall --strategy learned` from questions whose evidence is known.
+
+    The conversations are stored in a memory that is thrown away, and the ranking is trained on what it would see there.
+    Use the weights with `hexamem eval … --strategy learned --weights WEIGHTS`, or `Settings(weights=…)`.
+    """
+    if feedback or reset or user is not None:
+        if not feedback or user is None or paths or out is not None or cross_validate:
+            raise InvalidInputError("--feedback goes with --user USER, and without files to train on or to write")
+        return _learn_from_feedback(session, user, reset)
+    if not paths and not (synthetic or medium):
+        raise InvalidInputError(
+            "Missing argument 'PATH': name conversations, or give --synthetic, or --feedback --user USER"
+        )
+    if out is None and not cross_validate:
+        raise InvalidInputError("Missing option '--out': name a file, or give --cross-validate to measure alone")
+    if out is not None and not out.resolve().parent.is_dir():
+        raise InvalidInputError(f"--out {out}: there is no such folder")
+    from hexamem.evals.small_memories import small_memories
+    from hexamem.evals.training import ask_all, learned_card, train_and_validate
+    from hexamem.retrieval.gates import GateSettings
+    from hexamem.retrieval.learning import LearningSettings
+    from hexamem.retrieval.ranking_weights import save_weights
+
+    conversations = _training_conversations(paths or (), {"S": synthetic, "M": medium}, seed)
+    further = {name: value for name, value in (("epochs", epochs), ("runs", runs)) if value is not None}
+    settings, gate = LearningSettings(seed=seed, **further), GateSettings() if operations else None
+    with output.stages("loading") as advance:
+        with session.thrown_away() as memory:
+            asked = ask_all(memory, conversations, advance, operations=operations)
+            small = ask_all(memory, small_memories(conversations, seed=seed), advance, operations=False)
+            fingerprint, embedder = memory.embedder.fingerprint, memory.embedder.name
+        card = learned_card(conversations, asked, settings, embedder, license, gate)
+        weights, folds = train_and_validate(
+            asked,
+            settings,
+            fingerprint=fingerprint,
+            card=card,
+            weights=out is not None,
+            folds=cross_validate,
+            gate=gate,
+            small=small,
+            progress=advance,
+        )
+    lines = []
+    if out is not None and weights is not None:
+        output.write_file("--out", out, lambda path: save_weights(weights, path))
+        learned_from = f"{card['questions']} questions of {len(conversations)} conversations"
+        lines.append(f"{out}: {weights.parameters:,} numbers from {learned_from}")
+    for one in folds or ():
+        recalls = ", ".join(f"@{cut} {value:.3f}" for cut, value in one["recall"].items())
+        lines.append(f"without {one['conversation']}: recall {recalls}")
+    parameters = None if weights is None else weights.parameters
+    return session.show({**card, "parameters": parameters, "cross_validation": folds}, "\n".join(lines))
+
+
+def _training_conversations(paths: Sequence[Path], made_up: Mapping[Any, int], seed: int) -> list[Conversation]:
+    """What to learn from: the files' conversations, and so many made-up ones of each size."""
+    from hexamem.evals import load_conversations
+    from hexamem.evals.synthetic import FAMILIES, make_conversations
+
+    conversations = [one for path in paths for one in load_conversations(path)]
+    for size, number in made_up.items():
+        if number:
+            conversations += make_conversations(list(FAMILIES), size, seed=_APART + seed, count=number, split="dev")
+    names = [one.id for one in conversations]
+    if doubles := [name for name in names if names.count(name) > 1]:
+        raise InvalidInputError(f"conversation {doubles[0]!r} is given twice")
+    return conversations
+
+
+def _learn_from_feedback(session: Session, name: str, reset: bool) -> None:
+    with session.known(name) as user:
+        learned = user.learn_ranking(reset=reset)
+    lines = [f"{'learned' if learned.accepted and not reset else 'unchanged'}: {learned.reason}"]
+    lines += [f"  {operation} {offset:+.2f}" for operation, offset in learned.offsets.items()]
+    session.show(asdict(learned), "\n".join(lines))

@@ -1,6 +1,6 @@
-"""What stands below the help of each command: how it is typed. One word in capitals stands for an id.
+"""Examples below the help of each command. A word in capitals is in place of an id.
 
-They lie in one table, so that they look alike and each can be run by a test.
+They are in one table, so that they look alike and each can be run by a test.
 """
 
 from __future__ import annotations

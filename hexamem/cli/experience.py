@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from hexamem.cli import output
-from hexamem.cli.operations import operation_blocks
 from hexamem.cli.session import Reason, Session, User
 
-if TYPE_CHECKING:
-    from hexamem.memory_types import Experience
-
-__all__ = ["COMMANDS", "list_items", "promote", "retire", "show", "stats"]
+__all__ = ["COMMANDS"]
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="Of an experience, as `hexamem experience list` shows it.")]
 Environment = Annotated[str | None, typer.Option("--env", help="Only of this environment; all when left out.")]
 EVERYWHERE = "everywhere"
 
 
-def list_items(
+def list_experience(
     session: Session,
     *,
     user: User,
@@ -33,23 +28,22 @@ def list_items(
     """List what was learned, with how many runs were given it, and how many of those did their task or failed."""
     with session.reader(user) as memory:
         found = memory.experience.items(env, retired=retired)
-    if session.as_json:
-        return output.write_json(found)
-    if not found:
-        return output.note(f"user {user!r} has no such experience; `hexamem experience stats` tells of the runs")
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for heading in ("experience", "where", "facet"):
-        table.add_column(heading, overflow="fold")
-    for heading in ("shown", "helped", "hurt"):
-        table.add_column(heading, justify="right")
-    table.add_column("id", overflow="fold")
-    for one in found:
-        title = Text(output.clean(one.title), style="bold" if one.status == "active" else "dim strike")
-        title.append("  retired" if one.status == "retired" else "", style="yellow")
-        where = Text(output.clean(one.environment or EVERYWHERE))
-        counts = (f"{count:,}" for count in (one.retrieved, one.helped, one.hurt))
-        table.add_row(title, where, Text(one.facet), *counts, Text(output.clean(one.id), style="dim"))
-    return output.write(table)
+    rows = (
+        (
+            Text(output.clean(one.title), style="bold" if one.status == "active" else "dim strike"),
+            one.environment or EVERYWHERE,
+            one.facet,
+            one.retrieved,
+            one.helped,
+            one.hurt,
+            "retired" if one.status == "retired" else "",
+            one.id,
+        )
+        for one in found
+    )
+    headings = ("experience", "where", "facet", "shown", "helped", "hurt", "", "id")
+    empty = f"user {user!r} has no such experience; `hexamem experience stats` counts the runs"
+    session.show(found, [output.table(headings, rows)], empty)
 
 
 def show(session: Session, *, experience_id: Id, user: User) -> None:
@@ -58,53 +52,42 @@ def show(session: Session, *, experience_id: Id, user: User) -> None:
         found = memory.experience.show(experience_id)
         known = {run.id for run in memory.experience.runs()}
         digests = [memory.experience.digest(run_id) for run_id in found.run_ids if run_id in known]
-    if session.as_json:
-        return output.write_json({"experience": found, "runs": digests})
     ended = {True: "done", False: "failed", None: "not judged"}
-    lines = [Text(f"    {name}: {output.clean(value)}") for name, value in _facts(found).items()]
-    for one in digests:
-        lines.append(Text(f"    run {one.run_id} ({ended[one.outcome]}): {output.clean(one.task)}", style="dim"))
-    head = Text(output.clean(found.title), style="bold")
-    head.append(f"  {found.facet}", style="cyan")
-    head.append("  retired" if found.status == "retired" else "", style="yellow")
-    head.append(f"  {found.id}", style="dim")
-    return output.write(head, *lines)
-
-
-def _facts(one: Experience) -> dict[str, str]:
-    return {
-        "when": one.description,
-        "says": one.content,
-        "where": one.environment or EVERYWHERE,
-        "learned": f"{one.origin.replace('_', ' ')}, from {len(one.run_ids)} run{'' if len(one.run_ids) == 1 else 's'}",
-        "counts": f"shown to {one.retrieved} runs, of which {one.helped} did their task and {one.hurt} failed",
-    }
+    shown = output.record(
+        [
+            (found.title, "bold"),
+            (found.facet, "cyan"),
+            ("retired" if found.status == "retired" else "", "yellow"),
+            (found.id, "dim"),
+        ],
+        f"when: {found.description}",
+        f"says: {found.content}",
+        f"where: {found.environment or EVERYWHERE}",
+        f"learned: {found.origin.replace('_', ' ')}, from {output.counted(len(found.run_ids), 'run')}",
+        f"counts: shown to {found.retrieved} runs, of which {found.helped} did their task and {found.hurt} failed",
+        *((f"run {one.run_id} ({ended[one.outcome]}): {one.task}", "dim") for one in digests),
+    )
+    session.show({"experience": found, "runs": digests}, [shown])
 
 
 def retire(session: Session, *, experience_id: Id, user: User, reason: Reason = "") -> None:
     """Recall an experience no more; `hexamem undo OPERATION` brings it back."""
-    with session.user(user, create=False) as memory:
+    with session.known(user) as memory:
         done = memory.experience.retire(experience_id, reason=reason)
-        if session.as_json:
-            return output.write_json(done)
-        return output.write(*operation_blocks([done], memory))
+        session.show_operations(done, [done], memory)
 
 
 def promote(session: Session, *, experience_id: Id, user: User, reason: Reason = "") -> None:
     """Let an experience hold in every environment of the user; `hexamem undo OPERATION` takes that back."""
-    with session.user(user, create=False) as memory:
+    with session.known(user) as memory:
         found = memory.experience.promote(experience_id, reason=reason)
-        if session.as_json:
-            return output.write_json(found)
-        return output.write(*operation_blocks(memory.history(found.id)[-1:], memory))
+        session.show_operations(found, memory.history(found.id)[-1:], memory)
 
 
 def stats(session: Session, *, user: User, env: Environment = None) -> None:
     """Tell how many runs there are, how they ended with and without advice, and what was learned from them."""
     with session.reader(user) as memory:
         found = memory.experience.stats(env)
-    if session.as_json:
-        return output.write_json(found)
     rows = {
         "runs": f"{found.runs:,}: {found.succeeded:,} done, {found.failed:,} failed, {found.unjudged:,} not judged, "
         f"{found.unfinished:,} unfinished",
@@ -113,19 +96,16 @@ def stats(session: Session, *, user: User, env: Environment = None) -> None:
         "experience": f"{found.active:,} active, {found.retired:,} retired",
         "to distil": f"{found.undistilled:,} runs" + (f"; {found.waiting}" if found.waiting else ""),
     }
-    table = Table(box=None, show_header=False, padding=(0, 3, 0, 0))
-    for name, value in rows.items():
-        table.add_row(Text(name, style="bold"), Text(value))
-    return output.write(table)
+    session.show(found, [output.table(("", ""), rows.items())])
 
 
-def _share(counted: tuple[int, int]) -> str:
-    done, judged = counted
+def _share(counts: tuple[int, int]) -> str:
+    done, judged = counts
     return f"{done:,} of {judged:,} done ({done / judged:.0%})" if judged else "no run was judged"
 
 
 COMMANDS: Mapping[str, Callable[..., Any]] = {
-    "list": list_items,
+    "list": list_experience,
     "show": show,
     "retire": retire,
     "promote": promote,

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from hexamem.cli import output
-from hexamem.cli.operations import operation_blocks
 from hexamem.cli.session import Reason, Session, User, zone_of
 
 if TYPE_CHECKING:
-    from hexamem.memory_types import LabelView, Operation, Step
-    from hexamem.user import UserMemory
+    from hexamem.memory_types import LabelView, Step
 
-__all__ = ["COMMANDS", "list_labels", "merge", "move", "pin", "rename", "show", "split"]
+__all__ = ["COMMANDS"]
 
 Label = Annotated[
     str, typer.Argument(metavar="LABEL", help='A name, now or before; a path such as "Trip / Day 2"; or an id.')
 ]
 Steps = Annotated[list[str], typer.Argument(metavar="STEP...", help="Ids of steps, as `steps` shows them.")]
-Kind = Annotated[str | None, typer.Option("--kind", help="scope, event or entity.")]
+Kind = Annotated[Literal["scope", "event", "entity"] | None, typer.Option("--kind", help="Which kind of label.")]
 _ROOM_FOR_ID = 76
 _HEADINGS = {"scope": "thematic scopes", "event": "event types", "entity": "entity types"}
 
@@ -35,73 +32,53 @@ def list_labels(session: Session, *, user: User, kind: Kind = None) -> None:
     A step that carries a narrower label counts for the wider one too; "itself" counts those that carry that very one.
     """
     with session.reader(user) as memory:
-        found = memory.labels.list(kind)  # type: ignore[arg-type]
-    if session.as_json:
-        return output.write_json(found)
-    if not found:
-        return output.note(f"user {user!r} has no such labels")
-    blocks: list[RenderableType] = []
-    for name, heading in _HEADINGS.items():
-        chosen = [one for one in found if one.kind == name]
-        if chosen:
-            blocks += [*([Text("")] if blocks else []), _table(heading, chosen)]
-    return output.write(*blocks)
+        found = memory.labels.list(kind)
+    session.show(found, _tables(found), f"user {user!r} has no such labels")
 
 
-def _table(heading: str, labels: Sequence[LabelView]) -> Table:
-    table = Table(box=None, padding=(0, 3, 0, 0))
-    table.add_column(heading, overflow="fold")
-    apart = any(one.steps != one.steps_below for one in labels)
-    for column in ("steps", *(["itself"] if apart else [])):
-        table.add_column(column, justify="right")
-    for column in ("", "also found as"):
-        table.add_column(column, overflow="fold")
+def _tables(labels: Sequence[LabelView]) -> Iterator[RenderableType]:
     # An id is to be copied: where there is room for it in one piece, names are broken instead.
-    table.add_column("id", overflow="fold", no_wrap=output.result().width >= _ROOM_FOR_ID)
-    for depth, one in _nested(labels):
-        name = Text(("   " * (depth - 1) + "└─ ") if depth else "", style="dim")
-        name.append(output.clean(one.name), style="bold" if not depth else "")
-        counted = [f"{one.steps_below:,}", *([f"{one.steps:,}"] if apart else [])]
-        also = Text(output.clean(", ".join(one.aliases)), style="dim")
-        table.add_row(name, *counted, Text("pinned" if one.pinned else "", style="yellow"), also, Text(one.id, "dim"))
-    return table
+    keep = "id" if output.console().width >= _ROOM_FOR_ID else ""
+    for kind, heading in _HEADINGS.items():
+        chosen = [one for one in labels if one.kind == kind]
+        if chosen:
+            yield output.table((heading, "steps", "itself", "", "also found as", "id"), _rows(chosen), keep=keep)
+            yield Text("")
 
 
-def _nested(labels: Sequence[LabelView]) -> Iterator[tuple[int, LabelView]]:
-    """The labels with their depth, each right behind the one that it lies under."""
-    there = {one.id for one in labels}
-    under: dict[str | None, list[LabelView]] = {}
+def _rows(labels: Sequence[LabelView]) -> Iterator[Sequence[Any]]:
+    """A row a label, each right behind the one that it lies under."""
+    by_parent: dict[str | None, list[LabelView]] = {}
+    ids = {one.id for one in labels}
     for one in labels:
-        under.setdefault(one.parent_id if one.parent_id in there else None, []).append(one)
-
-    waiting = [(0, one) for one in reversed(under.get(None, []))]
+        by_parent.setdefault(one.parent_id if one.parent_id in ids else None, []).append(one)
+    waiting = [(0, one) for one in reversed(by_parent.get(None, []))]
     while waiting:
         depth, one = waiting.pop()
-        yield depth, one
-        waiting += [(depth + 1, child) for child in reversed(under.get(one.id, []))]
+        waiting += [(depth + 1, child) for child in reversed(by_parent.get(one.id, []))]
+        branch = "   " * (depth - 1) + "└─ " if depth else ""
+        pinned = "pinned" if one.pinned else ""
+        yield branch + one.name, one.steps_below, one.steps, pinned, ", ".join(one.aliases), one.id
 
 
 def show(session: Session, *, label: Label, user: User) -> None:
     """Show one label: what it is about, its other names, what lies under it, and the latest steps that carry it."""
     with session.reader(user) as memory:
         found = memory.labels.show(label)
-        under = [one for one in memory.labels.list(found.kind) if one.parent_id == found.id]
+        below = [one for one in memory.labels.list(found.kind) if one.parent_id == found.id]
         steps: list[Step] = [memory.get(step_id) for step_id in found.step_ids]  # type: ignore[misc]
         zone = zone_of(memory)
-    if session.as_json:
-        return output.write_json(found)
-
-    facts = {"about": found.gist, "also found as": ", ".join(found.aliases), "steps": f"{found.steps:,}"}
-    if len(steps) < found.steps:
-        facts["steps"] += f", the latest {len(steps)} of which follow"
-    if under:
-        facts["under it"] = ", ".join(f"{one.name} ({one.steps_below:,})" for one in under)
-    head = Text(output.clean(found.path), style="bold")
-    head.append(f"  {found.kind}", style="cyan")
-    head.append("  pinned" if found.pinned else "", style="yellow")
-    head.append(f"  {found.id}", style="dim")
-    lines = [Text(f"    {name}: {output.clean(value)}") for name, value in facts.items() if value]
-    return output.write(head, *lines, *(block for step in steps for block in output.step_block(step, zone=zone)))
+    fields = {
+        "about": found.gist,
+        "also found as": ", ".join(found.aliases),
+        "steps": f"{found.steps:,}" + (f", of which the latest {len(steps)}" if len(steps) < found.steps else ""),
+        "under it": ", ".join(f"{one.name} ({one.steps_below:,})" for one in below),
+    }
+    shown = output.record(
+        [(found.path, "bold"), (found.kind, "cyan"), ("pinned" if found.pinned else "", "yellow"), (found.id, "dim")],
+        *(f"{name}: {value}" for name, value in fields.items() if value),
+    )
+    session.show(found, [shown, *(output.step_record(step, zone=zone) for step in steps)])
 
 
 def rename(
@@ -113,9 +90,9 @@ def rename(
     reason: Reason = "",
 ) -> None:
     """Give a label another name, and pin it. Its old name still finds it."""
-    with session.user(user, create=False) as memory:
+    with session.known(user) as memory:
         done = memory.labels.rename(label, name, reason=reason)
-        _show(session, done, memory)
+        session.show_operations(done, [done], memory)
 
 
 def merge(
@@ -126,10 +103,10 @@ def merge(
     user: User,
     reason: Reason = "",
 ) -> None:
-    """Let one label take another in: both names then stand for it."""
-    with session.user(user, create=False) as memory:
+    """Merge one label into another: both names then find it."""
+    with session.known(user) as memory:
         done = memory.labels.merge(label, into, reason=reason)
-        _show(session, done, memory)
+        session.show_operations(done, [done], memory)
 
 
 def split(
@@ -142,29 +119,17 @@ def split(
     reason: Reason = "",
 ) -> None:
     """Make a new label of some of the steps that carry one."""
-    with session.user(user, create=False) as memory:
+    with session.known(user) as memory:
         made = memory.labels.split(label, steps, name, reason=reason)
         done = memory.history(made.id)[-1]
-        if session.as_json:
-            return output.write_json({"label": made, "operation": done})
-        return _show(session, done, memory)
+        session.show_operations({"label": made, "operation": done}, [done], memory)
 
 
-def move(
-    session: Session,
-    *,
-    label: Label,
-    steps: Steps,
-    user: User,
-    kind: Annotated[
-        str | None, typer.Option("--kind", help="Which kind of label is meant: scope, event or entity.")
-    ] = None,
-    reason: Reason = "",
-) -> None:
+def move(session: Session, *, label: Label, steps: Steps, user: User, kind: Kind = None, reason: Reason = "") -> None:
     """Give steps a label: a scope or event type in place of theirs, an entity type beside theirs."""
-    with session.user(user, create=False) as memory:
-        done = memory.labels.move(steps, label, kind=kind, reason=reason)  # type: ignore[arg-type]
-        _show(session, done, memory)
+    with session.known(user) as memory:
+        done = memory.labels.move(steps, label, kind=kind, reason=reason)
+        session.show_operations(done, [done], memory)
 
 
 def pin(
@@ -172,19 +137,13 @@ def pin(
     *,
     label: Label,
     user: User,
-    off: Annotated[bool, typer.Option("--off", help="Let it go again.")] = False,
+    off: Annotated[bool, typer.Option("--off", help="Unpin it.")] = False,
     reason: Reason = "",
 ) -> None:
     """Pin a label: neither the classifiers nor a model change it."""
-    with session.user(user, create=False) as memory:
+    with session.known(user) as memory:
         done = memory.labels.pin(label, not off, reason=reason)
-        _show(session, done, memory)
-
-
-def _show(session: Session, done: Operation, user: UserMemory) -> None:
-    if session.as_json:
-        return output.write_json(done)
-    return output.write(*operation_blocks([done], user))
+        session.show_operations(done, [done], memory)
 
 
 COMMANDS: Mapping[str, Callable[..., Any]] = {

@@ -1,158 +1,229 @@
-"""Operations as the terminal shows them: what was done, by whom, and each record with what changed of it, by name."""
+"""Commands that look after a home: export, import, doctor, jobs, flush, reindex, reembed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import RenderableType
+from rich.text import Text
 
 from hexamem.cli import output
-from hexamem.cli.session import zone_of
+from hexamem.cli.session import MaybeUser, Session, User
+from hexamem.errors import HexamemError, InvalidInputError, NotFoundError
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from hexamem.doctor import Finding
 
-    from hexamem.memory_types import Change, Operation
-    from hexamem.user import UserMemory
+__all__ = ["JOBS", "doctor", "export", "flush", "import_", "reembed", "reindex"]
 
-__all__ = ["operation_blocks"]
+_MARKS = {"ok": ("✓", "green"), "note": ("•", "yellow"), "wrong": ("✗", "bold red")}
+_JOB_STYLES = {"running": "cyan", "deferred": "yellow", "parked": "bold red"}
+_SHOWN_USERS = 20
+JobId = Annotated[str, typer.Argument(metavar="ID", help="Of a job, as `hexamem jobs list` shows it.")]
+PassphraseFile = Annotated[
+    Path | None,
+    typer.Option("--passphrase-file", exists=True, dir_okay=False, help="The passphrase is its first line."),
+]
 
-_TITLES = ("title", "name", "caption", "label", "summary", "value", "content")
-_LONGEST = 60
-_WHOLE = 600  # characters of a changed value
-_State = Mapping[str, Any]
-_INTENT = {"scope_id": "scope", "event_ids": "events", "entity_ids": "entities"}
-_READS = {"resolved_text": "reads as", "summary": "summary", "tier": "labelled by"}
+
+def export(
+    session: Session,
+    *,
+    file: Annotated[Path, typer.Argument(metavar="FILE", dir_okay=False, help="Written whole or not at all.")],
+    user: User,
+    with_secrets: Annotated[
+        bool, typer.Option("--with-secrets", help="Take the vault's secrets along, sealed under a passphrase.")
+    ] = False,
+    passphrase_file: PassphraseFile = None,
+) -> None:
+    """Write everything of a user to a file with checksums. Secrets stay behind unless asked for."""
+    passphrase = _passphrase(passphrase_file, twice=True) if with_secrets or passphrase_file else None
+    with session.reader(user) as memory:
+        counts = memory.export(file, passphrase=passphrase)
+    _show_counts(session, file, user, counts, "wrote")
 
 
-def operation_blocks(operations: Sequence[Operation], user: UserMemory) -> list[RenderableType]:
-    """What ``history`` and each command that changes memory print of operations, oldest first.
+def import_(
+    session: Session,
+    *,
+    file: Annotated[Path, typer.Argument(metavar="FILE", exists=True, dir_okay=False, help="As `export` wrote it.")],
+    user: User,
+    passphrase_file: PassphraseFile = None,
+) -> None:
+    """Take in a file that export wrote, of this or another user; what is there already stays."""
+    passphrase = _passphrase(passphrase_file, twice=False) if passphrase_file or _holds_secrets(file) else None
+    with session.user(user) as memory:
+        counts = memory.import_(file, passphrase=passphrase)
+        with output.progress_bar("indexing") as advance:
+            memory.memory.projector.catch_up(memory.name, lambda index, count: advance(count))
+    _show_counts(session, file, user, counts, "imported")
 
-    Args:
-        user: whose they are; labels are told by the names that they have now. Must still be open.
+
+def _show_counts(session: Session, file: Path, user: str, counts: Mapping[str, int], verb: str) -> None:
+    records = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count) or "no records"
+    session.show({"file": str(file), "user": user, "counts": counts}, f"{verb} {records}  ({file})")
+
+
+def _holds_secrets(file: Path) -> bool:
+    """Whether an export has secrets, by its first line. A damaged one is left to the import to refuse."""
+    with file.open("rb") as lines:
+        first = lines.readline(100_000)
+    try:
+        return bool(json.loads(first)["entry"]["secrets"])
+    except (ValueError, KeyError, TypeError):
+        return False
+
+
+def _passphrase(file: Path | None, *, twice: bool) -> str:
+    """A passphrase: the first line of a file, else typed at the terminal, where it is not shown.
+
+    Raises:
+        InvalidInputError: if the line is empty, or there is no terminal to ask at.
     """
-    from hexamem.labels import label_paths
+    if file is not None:
+        first = file.read_text(encoding="utf-8").partition("\n")[0].removesuffix("\r")
+        if not first:
+            raise InvalidInputError(f"{file}: its first line is empty; the passphrase was expected there")
+        return first
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise InvalidInputError("there is no terminal to ask for the passphrase at: give --passphrase-file")
+    return str(typer.prompt("Passphrase", hide_input=True, confirmation_prompt=twice, err=True))
 
-    targets = {change.target for one in operations for change in one.changes}
-    zone = zone_of(user)
-    names = label_paths(user) if targets & {"label", "intent"} else {}
-    blocks: list[RenderableType] = []
-    for one in operations:
-        blocks.append(
-            output.head(
-                (one.id, "bold"),
-                (one.kind, "cyan"),
-                (output.shown_time(one.created_at, zone), "green"),
-                (f"by {one.actor}", "magenta"),
-                (f"undone by {one.undone_by}" if one.undone_by else "", "yellow"),
-                (f"undoes {one.undoes}" if one.undoes else "", "yellow"),
-            )
+
+def doctor(session: Session) -> int:
+    """Examine the home: files, versions, embedder, users, indexes, vault key, jobs. Exits 1 if something is wrong."""
+    from hexamem.doctor import Finding, count_records, examine, examine_home
+
+    findings = examine_home(session.folder)
+    users: list[dict[str, Any]] = []
+    if session.exists:  # opening would make one
+        try:
+            with session.memory() as memory:
+                with output.progress_bar("examining", total=len(memory.users())) as advance:
+                    findings += examine(memory, progress=lambda name: advance(1))
+                users = count_records(memory)
+        except HexamemError as error:
+            findings.append(Finding(name="opening", status="wrong", detail=str(error)))
+    wrong = [one.name for one in findings if one.status == "wrong"]
+    shown = [one.as_dict() for one in findings]
+    report = {"ok": not wrong, "home": str(session.folder), "findings": shown, "users": users}
+    session.show(report, _examined(findings, users, wrong))
+    return 1 if wrong else 0
+
+
+def _examined(findings: list[Finding], users: list[dict[str, Any]], wrong: list[str]) -> Iterator[RenderableType]:
+    yield output.table(
+        ("", "", ""),
+        ((Text(*_MARKS[one.status]), Text(one.name, style="bold"), one.detail) for one in findings),
+    )
+    if users:
+        largest = sorted(users, key=lambda row: -row["steps"])[:_SHOWN_USERS]
+        columns = ("user", "steps", "items")
+        yield Text("")
+        yield output.table(columns, ([row[name] for name in columns] for row in largest))
+        if len(users) > len(largest):
+            yield Text(f"… and {len(users) - len(largest):,} more: hexamem users", style="dim")
+    yield Text("")
+    if wrong:
+        yield Text(f"{output.counted(len(wrong), 'thing')} wrong: {', '.join(wrong)}", style="bold red")
+    else:
+        yield Text("all is well", style="bold green")
+
+
+def flush(session: Session, *, user: MaybeUser = None) -> int:
+    """Do now what waits: index, label and learn from what short programs stored. Exits 1 if something is left."""
+    with session.memory(create=False) as memory:
+        names = _chosen(session, memory.users(), user)
+        left = []
+        with output.progress_bar("learning", total=len(names)) as advance:
+            for name in names:
+                if not memory.user(name).flush():
+                    left.append(name)
+                advance(1)
+    if left and not session.as_json:
+        output.note(
+            f"not all is done for {', '.join(map(repr, left))}: `hexamem jobs list` shows what is left, and why"
         )
-        lines = [one.reason] if one.reason else []
-        lines += [_line(change, names) for change in one.changes]
-        if lines:
-            blocks.append(output.body("\n".join(lines)))
-    return blocks
+    else:
+        session.show({"users": names, "left": left}, f"nothing waits any more: {output.counted(len(names), 'user')}")
+    return 1 if left else 0
 
 
-def _line(change: Change, names: Mapping[str, str]) -> str:
-    before, after = change.before, change.after
-    if change.target == "label":
-        return _of_label(change.target_id, before, after, names)
-    if change.target == "intent":
-        told = "; ".join(_of_intent(before or {}, after or {}, names))
-        return f"step {change.target_id}  {told or 'labels as before'}"
-    title = _title(after or before or {})
-    if not before or not after:
-        verb = "added" if after else "taken out" if before else "changed"
-        return f"{change.target} {change.target_id} {verb}{f': {title}' if title else ''}"
-    changed = list(_changes(before, after))
-    name = f"{change.target} {change.target_id}"
-    return "\n".join([name, *(f"  {one}" for one in changed)]) if changed else f"{name}  as before"
+def _chosen(session: Session, names: list[str], user: str | None) -> list[str]:
+    """All users, or one of them."""
+    if user is not None and user not in names:
+        raise NotFoundError(f"user {user!r} has stored nothing at {session.folder}; `hexamem users` lists who has")
+    return names if user is None else [user]
 
 
-def _of_label(label_id: str, before: _State | None, after: _State | None, names: Mapping[str, str]) -> str:
-    state = after or before or {}
-    name = repr(state.get("name", label_id))
-    owner = state.get("alias_of")
-    if not before or not after:
-        if owner:  # a name that its label had before
-            place = repr(names.get(owner, owner))
-            return f"{name} stays another name of {place}" if after else f"{name} is no longer another name of {place}"
-        return f"{state.get('kind', '')} label {name} {'made' if after else 'gone again'}  {label_id}".lstrip()
-    told = []
-    if before["name"] != after["name"]:
-        told.append(f"now called {after['name']!r}")
-    if before["alias_of"] != after["alias_of"]:
-        into = after["alias_of"]
-        told.append(f"taken in by {names.get(into, into)!r}" if into else "a label of its own again")
-    if before["parent_id"] != after["parent_id"]:
-        above = after["parent_id"]
-        told.append(f"now under {names.get(above, above)!r}" if above else "now under no other")
-    if before["pinned"] != after["pinned"]:
-        told.append("pinned" if after["pinned"] else "no longer pinned")
-    return f"{after['kind']} label {before['name']!r}: {', '.join(told) or 'as before'}  {label_id}"
+def reindex(session: Session, *, user: MaybeUser = None) -> None:
+    """Throw the indexes away and build them anew from the ledger."""
+    with session.memory(create=False) as memory:
+        chosen = _chosen(session, memory.users(), user)
+        with output.progress_bar("indexing") as advance:
+            written = memory.reindex(user, progress=lambda index, count: advance(count))
+    users = output.counted(len(chosen), "user")
+    session.show({"users": chosen, "records": written}, f"built the indexes of {users}: {written:,} records")
 
 
-def _of_intent(before: _State, after: _State, names: Mapping[str, str]) -> Iterator[str]:
-    for key, what in _INTENT.items():
-        was, now = _named(before.get(key), names), _named(after.get(key), names)
-        if was != now:
-            yield f"{what}: {was} → {now}"
-    for key, what in _READS.items():
-        if before.get(key) != after.get(key):
-            yield f"{what}: {_short(before.get(key))} → {_short(after.get(key))}"
+def reembed(session: Session) -> None:
+    """Give the home another embedder (--embedder): every vector is made anew. Broken off, it is simply run again."""
+    from hexamem.memory import Memory
+
+    embedder = session.embedder
+    if embedder is None:
+        raise InvalidInputError("reembed with which embedder? give --embedder bundled, static, minilm or openai:MODEL")
+    if not session.exists:
+        raise NotFoundError(f"there is no memory at {session.folder} to embed anew; is --home right?")
+    with output.progress_bar("embedding") as advance:
+        written = Memory.reembed(session.folder, embedder=embedder, progress=lambda index, count: advance(count))
+    session.show({"embedder": embedder, "records": written}, f"embedded anew with {embedder}: {written:,} records")
 
 
-def _named(label_ids: object, names: Mapping[str, str]) -> str:
-    if isinstance(label_ids, str):
-        label_ids = [label_ids]
-    if not isinstance(label_ids, Sequence) or not label_ids:
-        return "–"
-    return ", ".join(names.get(str(one), str(one)) for one in label_ids)
+def list_jobs(session: Session, *, user: MaybeUser = None) -> None:
+    """List the jobs that are not done: waiting, running, deferred or parked, and why."""
+    with session.memory(create=False) as memory:
+        found = memory.jobs() if user is None else memory.user(user).jobs()
+    rows = (
+        (
+            output.shown_time(job.due_at),
+            Text(job.status, style=_JOB_STYLES.get(job.status, "")),
+            job.kind,
+            job.user,
+            job.attempts,
+            job.id,
+            job.error or "",
+        )
+        for job in found
+    )
+    table = output.table(("due", "status", "kind", "user", "tried", "id", "why"), rows)
+    session.show(found, [table], "no jobs: everything is done")
 
 
-def _title(state: _State) -> str:
-    """What an item is recognised by, with its kind."""
-    said = next((state[name] for name in _TITLES if isinstance(state.get(name), str) and state[name].strip()), "")
-    return f"{state['kind']}, {_short(said)}" if said and "kind" in state else ""
+def retry_job(session: Session, *, job_id: JobId, user: User) -> None:
+    """Let a parked or deferred job be run again as soon as its program opens the home."""
+    with session.memory(create=False) as memory:
+        memory.retry_job(job_id, user=user)
+    _show_job(
+        session, job_id, user, "retried", "is run again as soon as the program that does such jobs opens the home"
+    )
 
 
-def _short(value: Any) -> str:
-    text = _readable(value)
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+def drop_job(session: Session, *, job_id: JobId, user: User) -> None:
+    """Take a job out of the queue for good, undone."""
+    with session.memory(create=False) as memory:
+        memory.drop_job(job_id, user=user)
+    _show_job(session, job_id, user, "dropped", "is dropped")
 
 
-def _readable(value: Any) -> str:
-    """A field's value in one line, without brackets: ``kin, school``; ``page 3, mood calm``."""
-    if value is None or value in ("", [], {}):
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, Mapping):
-        if "step_id" in value:  # what an item comes from
-            return f"{value['step_id']} “{value['quote']}”" if value.get("quote") else str(value["step_id"])
-        return ", ".join(f"{key} {_readable(part)}" for key, part in value.items())
-    if isinstance(value, list | tuple):
-        return ", ".join(map(_readable, value))
-    return " ".join(str(value).split())
+def _show_job(session: Session, job_id: str, user: str, done: str, outcome: str) -> None:
+    session.show({"id": job_id, "user": user, "done": done}, f"job {job_id} of {user} {outcome}")
 
 
-def _changes(before: _State, after: _State) -> Iterator[str]:
-    """What changed, a line each: ``summary: before → after``, on two lines where that is long; of a mapping each key."""
-    for key in after:
-        was, now = before.get(key), after[key]
-        if key == "version" or was == now:
-            continue
-        if isinstance(was, Mapping) and isinstance(now, Mapping):
-            for part in [*now, *(one for one in was if one not in now)]:
-                if was.get(part) != now.get(part):
-                    yield _change(f"{key}.{part}", was.get(part), now.get(part))
-        else:
-            yield _change(key, was, now)
-
-
-def _change(name: str, was: Any, now: Any) -> str:
-    before, after = (output.cut(_readable(one), _WHOLE) for one in (was, now))
-    if len(before) + len(after) <= 2 * _LONGEST:
-        return f"{name}: {before} → {after}"
-    return f"{name}:\n    before: {before}\n    after:  {after}"
+JOBS: Mapping[str, Callable[..., Any]] = {"list": list_jobs, "retry": retry_job, "drop": drop_job}
+"""The commands of the group ``jobs`` by name."""

@@ -1,6 +1,7 @@
-"""What reaches the terminal: the result on stdout, everything else on stderr, control characters made harmless.
+"""What reaches the terminal: the result on stdout, everything else on stderr, control characters made visible.
 
-Stored text comes from strangers, so it is never read as markup, and escape sequences in it are shown, not obeyed.
+One table (:func:`table`), one record (:func:`record`) and one JSON writer (:func:`write_json`) for all commands. Stored
+text comes from strangers: it is never read as markup, and escape sequences in it are shown, not obeyed.
 """
 
 from __future__ import annotations
@@ -8,13 +9,15 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, tzinfo
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
+from rich.table import Table
 from rich.text import Text
 
 from hexamem.errors import HomeNotWritableError
@@ -22,31 +25,33 @@ from hexamem.errors import HomeNotWritableError
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from hexamem.memory_types import Hit, LabeledSnippet, MemoryItem, Step
+    from hexamem.memory_types import Hit, LabeledSnippet, MemoryItem, Operation, Page, Step
 
 __all__ = [
     "PipeClosed",
     "body",
     "clean",
+    "console",
     "counted",
     "cut",
     "dumped",
-    "errors",
-    "head",
-    "hit_block",
-    "item_block",
-    "item_time",
-    "labels_block",
+    "hit_record",
+    "item_record",
+    "label_lines",
     "note",
     "one_line",
+    "operation_records",
+    "page_record",
     "prepare_streams",
     "progress_bar",
-    "result",
+    "record",
     "save_json",
     "shown_time",
     "stages",
-    "step_block",
+    "step_record",
+    "table",
     "write",
+    "write_file",
     "write_json",
     "write_text",
 ]
@@ -55,8 +60,12 @@ PIPED_WIDTH = 100
 ONE_LINE = 110
 LONGEST = 2_000
 """Characters of one record that a list shows; `show` and --json give it whole."""
+_LONGEST_CHANGE = 600  # characters of a changed value
+_CHANGE_ON_A_LINE = 120  # characters of both values together
 _VISIBLE = {code: 0x2400 + code for code in range(32) if chr(code) not in "\n\t"} | {0x7F: 0x2421}
 _VISIBLE |= dict.fromkeys(range(128, 160), 65533)
+_TITLES = ("title", "name", "caption", "label", "summary", "value", "content")  # what an item is recognised by
+_OF_INTENT = ("scope_id", "event_ids", "entity_ids", "resolved_text", "summary", "tier")
 
 
 class PipeClosed(Exception):
@@ -78,37 +87,27 @@ def prepare_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def result() -> Console:
-    """The console of stdout, as wide as the terminal; 100 columns when piped, unless COLUMNS says otherwise."""
-    return _console(sys.stdout)
-
-
-def errors() -> Console:
-    """The console of stderr."""
-    return _console(sys.stderr)
-
-
-def _console(stream: Any) -> Console:
+def console(stream: Any = None) -> Console:
+    """The console of a stream, stdout when None: as wide as the terminal; 100 columns when piped, or as COLUMNS says."""
+    stream = stream or sys.stdout
     fixed = None if stream.isatty() or "COLUMNS" in os.environ else PIPED_WIDTH
     return _Console(file=stream, width=fixed, highlight=False, markup=False, emoji=False)
 
 
 def note(line: str) -> None:
     """One line on stderr."""
-    errors().print(Text(f"hexamem: {clean(' '.join(line.split()))}"), soft_wrap=True)
+    console(sys.stderr).print(Text(f"hexamem: {clean(' '.join(line.split()))}"), soft_wrap=True)
 
 
 def write(*blocks: RenderableType) -> None:
     """Rich renderables to stdout; without trailing blanks where they go to a pipe or file."""
-    console = result()
-    if not console.is_terminal:
-        with console.capture() as captured:
-            for block in blocks:
-                console.print(block)
-        return write_text("\n".join(line.rstrip() for line in captured.get().splitlines()))
-    for block in blocks:
-        console.print(block)
-    return _flush()
+    stdout = console()
+    if stdout.is_terminal:
+        stdout.print(*blocks, sep="\n")
+        return _flush()
+    with stdout.capture() as captured:
+        stdout.print(*blocks, sep="\n")
+    return write_text("\n".join(line.rstrip() for line in captured.get().splitlines()))
 
 
 def write_text(text: str) -> None:
@@ -126,18 +125,32 @@ def write_json(value: Any) -> None:
     write_text(json.dumps(dumped(value), indent=2, ensure_ascii=not unicode, allow_nan=False))
 
 
-def save_json(results: Sequence[Mapping[str, Any]] | Mapping[str, Any], out: str) -> None:
-    """Write what was measured to the file that ``--json OUT`` names.
+def save_json(value: Any, out: str | None) -> None:
+    """Write a measurement to the file that ``--json OUT`` names, to stdout where it is ``-``, nowhere when None.
 
     Raises:
         HomeNotWritableError: the file cannot be written.
     """
-    from hexamem.evals import write_json as write_file
+    if out == "-":
+        write_json(value)
+    elif out is not None:
+        from hexamem.evals import write_json as write_results
 
+        write_file("--json", Path(out), lambda path: write_results(value, path))
+
+
+def write_file(option: str, path: Path, writing: Callable[[Path], object]) -> None:
+    """Write a file that an option names.
+
+    Raises:
+        HomeNotWritableError: it cannot be written; names the option, the file and the cause.
+    """
     try:
-        write_file(results, out)
+        writing(path)
     except OSError as error:
-        raise HomeNotWritableError(f"--json {out} cannot be written ({error.strerror})") from None
+        raise HomeNotWritableError(
+            f"{option} {path} cannot be written ({error.strerror or error}): give another place"
+        ) from None
 
 
 def _flush() -> None:
@@ -149,39 +162,38 @@ def _flush() -> None:
 
 def dumped(value: Any) -> Any:
     """Records, and what holds them, as JSON values."""
-    if hasattr(value, "model_dump"):
-        return value.model_dump(mode="json")
-    if isinstance(value, Mapping):
-        return {str(key): dumped(part) for key, part in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [dumped(part) for part in value]
-    return value
+    from pydantic_core import to_jsonable_python
+
+    return to_jsonable_python(value)
 
 
 @contextmanager
-def progress_bar(what: str, total: int | None = None) -> Iterator[tuple[Progress, Any]]:
+def _progress(what: str, total: int | None) -> Iterator[tuple[Progress, Any]]:
     """A progress bar on stderr, gone when it is through; nothing where stderr is no terminal."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    console = errors()
+    stderr = console(sys.stderr)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+    with Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal) as progress:
         yield progress, progress.add_task(what, total=total)
 
 
 @contextmanager
+def progress_bar(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+    """A progress bar on stderr; yields a function of the number of things that were done since."""
+    with _progress(what, total) as (progress, task):
+        yield lambda count: progress.advance(task, count)
+
+
+@contextmanager
 def stages(first: str) -> Iterator[Callable[[str, int, int], None]]:
-    """A progress bar for work in stages: what is yielded is told the stage, how far it has come, and of how much."""
-    with progress_bar(first) as (progress, task):
-
-        def advance(stage: str, done: int, total: int) -> None:
-            progress.update(task, description=stage, completed=done, total=total)
-
-        yield advance
+    """A progress bar for work in stages; yields a function of the stage, the count done and the count of all."""
+    with _progress(first, None) as (progress, task):
+        yield lambda stage, done, total: progress.update(task, description=stage, completed=done, total=total)
 
 
 def clean(text: str) -> str:
-    """The text with control characters made visible (an escape as ␛), line breaks and tabs kept."""
+    """The text with control characters made visible (an escape as ␛), line breaks and tabs as they are."""
     return text.replace("\r\n", "\n").translate(_VISIBLE)
 
 
@@ -202,33 +214,65 @@ def one_line(text: str) -> str:
 
 
 def shown_time(moment: datetime | None, zone: tzinfo = UTC) -> str:
-    """``2025-03-04 20:12 UTC``, in another zone with its offset, ``2025-07-04 21:12 +01:00``; a dash where there is none."""
+    """``2025-03-04 20:12 UTC``, in another zone with its offset, ``2025-07-04 21:12 +01:00``; a dash for None."""
     if moment is None:
         return "–"
     from hexamem.memory_types.local_time import in_zone
 
-    there = in_zone(moment, zone)
-    told = f"{there:%Y-%m-%d %H:%M}"
+    local = in_zone(moment, zone)
     if zone is UTC or str(zone) in ("UTC", "Etc/UTC"):
-        return f"{told} UTC"
-    offset = f"{there:%z}"
-    return f"{told} {offset[:3]}:{offset[3:5]}"
+        return f"{local:%Y-%m-%d %H:%M} UTC"
+    offset = f"{local:%z}"
+    return f"{local:%Y-%m-%d %H:%M} {offset[:3]}:{offset[3:5]}"
 
 
-def item_time(item: MemoryItem, zone: tzinfo = UTC) -> str:
-    """When it happened, else from when to when it holds, else when it was stored, and that it is that."""
-    happened: datetime | None = getattr(item, "occurred_at", None)
-    if happened is not None:
-        return shown_time(happened, zone)
-    begins, ends = (shown_time(one, zone) if one else "" for one in (item.valid_from, item.valid_to))
-    if begins and ends:
-        return f"{begins} to {ends}"
-    return f"from {begins}" if begins else f"until {ends}" if ends else f"stored {shown_time(item.created_at, zone)}"
+def table(headings: Sequence[str], rows: Iterable[Sequence[Any]], title: str = "", *, keep: str = "") -> Table:
+    """A table without lines; a column of numbers is flush right.
+
+    Args:
+        headings: one a column; no line of headings when all are empty.
+        rows: cells: text, a rich ``Text``, a number (a share with three decimals), or None for a dash.
+        title: above the table.
+        keep: the heading of a column that is not broken, where there is room.
+    """
+    cells = [list(row) for row in rows]
+    built = Table(
+        box=None,
+        padding=(0, 2, 0, 0),
+        show_header=any(headings),
+        title=Text(clean(title)) if title else None,
+        title_justify="left",
+    )
+    for number, heading in enumerate(headings):
+        column = [row[number] for row in cells]
+        numbers = bool(column) and all(isinstance(cell, int | float | None) for cell in column)
+        built.add_column(
+            Text(clean(heading)),
+            justify="right" if numbers else "left",
+            overflow="fold",
+            no_wrap=numbers or (bool(keep) and heading == keep),
+        )
+    for row in cells:
+        built.add_row(*map(_cell, row))
+    return built
 
 
-def head(*parts: tuple[str, str] | None) -> Text:
-    """The first line of a record: its parts, each with its style; an empty one is left out."""
-    return Text("  ").join(Text(clean(part[0]), style=part[1]) for part in parts if part and part[0])
+def _cell(value: Any) -> Text:
+    if isinstance(value, Text):
+        return value
+    if isinstance(value, int | float):
+        return Text(f"{value:.3f}" if isinstance(value, float) else f"{value:,}")
+    return Text("–" if value is None else clean(value))
+
+
+def record(head: Iterable[tuple[str, str]], *lines: str | tuple[str, str]) -> Group:
+    """A record: a first line of parts with their styles, then lines set in below it, each text or (text, style).
+
+    Empty parts and lines are left out.
+    """
+    first = Text("  ").join(Text(clean(text), style=style) for text, style in head if text)
+    texts = ((line, "") if isinstance(line, str) else line for line in lines)
+    return Group(first, *(body(text, style) for text, style in texts if text))
 
 
 def body(text: str, style: str = "") -> Padding:
@@ -236,101 +280,193 @@ def body(text: str, style: str = "") -> Padding:
     return Padding(Text(clean(text), style=style, overflow="fold"), (0, 0, 0, 4))
 
 
-def hit_block(
-    number: int, hit: Hit, *, why: bool = False, zone: tzinfo = UTC, item: MemoryItem | None = None, then: bool = False
-) -> list[RenderableType]:
-    """One hit of a recall; of an ``item`` its times are told as such, where it has any, or was said nowhere.
+def hit_record(
+    number: int, hit: Hit, *, zone: tzinfo, why: bool = False, item: MemoryItem | None = None, past: bool = False
+) -> Group:
+    """One hit of a recall.
 
-    ``then`` is as in :func:`item_block`.
+    Args:
+        number: its rank.
+        hit: see there.
+        zone: of the times.
+        why: whether its signals and the labels of a step are shown too.
+        item: the item that it is, if it is one: it tells which of its times is shown.
+        past: whether a time in the past was asked for, see :func:`item_record`.
     """
-    said = item is None or (hit.sources and item.valid_from is None and item.valid_to is None)
-    first = head(
-        (f"{number:>2}", "bold"),
-        (hit.kind, "cyan"),
-        (shown_time(hit.occurred_at, zone) if said or item is None else item_time(item, zone), "green"),
-        (hit.speaker or "", "magenta"),
-        (f"[{hit.thread_id}]" if hit.thread_id else "", "dim"),
-        ("superseded", "yellow") if hit.superseded and not then else None,
-        (hit.id, "dim"),
+    of_hit = item is None or (hit.sources and item.valid_from is None and item.valid_to is None)
+    labels = {"scope": hit.scope, "events": ", ".join(hit.events), "entities": ", ".join(hit.entities)}
+    shown = record(
+        [
+            (f"{number:>2}", "bold"),
+            (hit.kind, "cyan"),
+            (shown_time(hit.occurred_at, zone) if of_hit or item is None else _item_time(item, zone), "green"),
+            (hit.speaker or "", "magenta"),
+            (f"[{hit.thread_id}]" if hit.thread_id else "", "dim"),
+            ("superseded" if hit.superseded and not past else "", "yellow"),
+            (hit.id, "dim"),
+        ],
+        cut(hit.text),
+        (f"why: {hit.explain()}" if why else "", "dim"),
+        (" · ".join(f"{name}: {value}" for name, value in labels.items() if value) if why else "", "dim"),
     )
-    reasons = [body(f"why: {hit.explain()}", "dim"), *_labels_line(hit)] if why else []
-    return [first, body(cut(hit.text)), *reasons, Text("")]
+    return Group(shown, Text(""))
 
 
-def _labels_line(hit: Hit) -> list[Padding]:
-    """A step's labels, in one line."""
-    if hit.scope is None:
-        return []
-    named = [f"scope: {hit.scope}", f"events: {', '.join(hit.events)}", f"entities: {', '.join(hit.entities)}"]
-    return [body(" · ".join(one for one in named if not one.endswith(": ")), "dim")]
-
-
-def step_block(step: Step, *, zone: tzinfo = UTC, full: bool = False) -> list[RenderableType]:
+def step_record(step: Step, *, zone: tzinfo, full: bool = False) -> Group:
     """One step of a thread; a very long one is cut unless ``full``."""
-    first = head(
-        (f"{step.turn:>3}", "bold"),
-        (shown_time(step.occurred_at, zone), "green"),
-        (step.speaker, "magenta"),
-        (f"[{step.thread_id}]", "dim"),
-        (step.id, "dim"),
+    content = step.index_text or step.content
+    return record(
+        [
+            (f"{step.turn:>3}", "bold"),
+            (shown_time(step.occurred_at, zone), "green"),
+            (step.speaker, "magenta"),
+            (f"[{step.thread_id}]", "dim"),
+            (step.id, "dim"),
+        ],
+        content if full else cut(content),
     )
-    said = step.index_text or step.content
-    return [first, body(said if full else cut(said))]
 
 
-def labels_block(found: LabeledSnippet | None) -> list[RenderableType]:
-    """A step's labels and its words put in full; None for a step that has none."""
-    if found is None:
-        return [body("no labels", "dim")]
-    sure = f"labelled by {_LABELLED_BY[found.tier]}"
-    if found.tier != "user":
-        sure += f", confidence {found.confidence:.2f}"
-    lines = {
-        "reads as": found.resolved_text if found.resolved_text != (found.step.index_text or found.step.content) else "",
-        "taken from": ", ".join(found.antecedents),
-        "summary": found.summary,
-        "scope": found.scope,
-        "events": ", ".join(found.events),
-        "entities": ", ".join(found.entities),
+def label_lines(labelled: LabeledSnippet | None) -> Padding:
+    """The labels of a step, its resolved text, and who labelled it."""
+    if labelled is None:
+        return body("no labels", "dim")
+    labeler = {"embedded": "the encoder", "model": "a model", "user": "a person"}[labelled.tier]
+    original = labelled.step.index_text or labelled.step.content
+    fields = {
+        "reads as": labelled.resolved_text if labelled.resolved_text != original else "",
+        "taken from": ", ".join(labelled.antecedents),
+        "summary": labelled.summary,
+        "scope": labelled.scope,
+        "events": ", ".join(labelled.events),
+        "entities": ", ".join(labelled.entities),
     }
-    told = [f"{name}: {value}" for name, value in lines.items() if value]
-    return [body("\n".join([*told, sure + (", provisional" if found.provisional else "")]), "dim")]
+    confidence = "" if labelled.tier == "user" else f", confidence {labelled.confidence:.2f}"
+    provisional = ", provisional" if labelled.provisional else ""
+    return body("\n".join([*_fields(fields), f"labelled by {labeler}{confidence}{provisional}"]), "dim")
 
 
-_LABELLED_BY = {"embedded": "the encoder", "model": "a model", "user": "a person"}
+def item_record(item: MemoryItem, *, zone: tzinfo, full: bool = False, past: bool = False) -> Group:
+    """One item: the fields of its kind and its sources; with ``full`` every field that is set.
 
-
-def item_block(item: MemoryItem, *, full: bool = False, zone: tzinfo = UTC, then: bool = False) -> list[RenderableType]:
-    """One item: what its kind says, by field, and where it comes from; with ``full`` every field that says something.
-
-    Where it is told for a time at which it was true (``then``), that it is superseded now is not: only when it ended.
+    In an answer about a time in the ``past`` that it was superseded later is left out: only when it ended is shown.
     """
-    first = head(
-        (item.id, "bold"),
-        (item.kind, "cyan"),
-        (item_time(item, zone), "green"),
-        ("" if item.status == "active" or then else item.status, "yellow"),
-        (" ".join(f"#{label}" for label in item.labels), "magenta"),
-    )
-    own = item.payload
-    if not full:
-        own = {name: own[name] for name in item.searched_fields} or own
-    lines = _fields(own)
+    payload = item.payload
     if full:
-        about = item.model_dump(mode="json", exclude={"id", "kind", "sources", *own})
-        lines += _fields(about)
+        lines = _fields({**payload, **item.model_dump(mode="json", exclude={"id", "kind", "sources", *payload})})
+    else:
+        lines = [cut(line) for line in _fields({name: payload[name] for name in item.searched_fields} or payload)]
     lines += [f"from {one.step_id}{f': {one.quote!r}' if one.quote and full else ''}" for one in item.sources]
-    return [first, body("\n".join(lines if full else map(cut, lines)))]
+    return record(
+        [
+            (item.id, "bold"),
+            (item.kind, "cyan"),
+            (_item_time(item, zone), "green"),
+            ("" if item.status == "active" or past else item.status, "yellow"),
+            (" ".join(f"#{label}" for label in item.labels), "magenta"),
+        ],
+        "\n".join(lines),
+    )
+
+
+def _item_time(item: MemoryItem, zone: tzinfo) -> str:
+    """When it happened, else from when to when it is valid, else when it was stored."""
+    happened: datetime | None = getattr(item, "occurred_at", None)
+    if happened is not None:
+        return shown_time(happened, zone)
+    begins, ends = (shown_time(moment, zone) if moment else "" for moment in (item.valid_from, item.valid_to))
+    if begins and ends:
+        return f"{begins} to {ends}"
+    return f"from {begins}" if begins else f"until {ends}" if ends else f"stored {shown_time(item.created_at, zone)}"
 
 
 def _fields(values: Mapping[str, Any]) -> list[str]:
-    """``name: value``, a line each; of a list one line an entry; what says nothing is left out."""
+    """``name: value``, a line each; of a list one line an entry; empty values are left out."""
     lines: list[str] = []
     for name, value in values.items():
         if value in (None, "", [], {}):
             continue
-        if isinstance(value, list) and all(isinstance(one, str) for one in value):
-            lines += [f"{name}: {value[0]}"] if len(value) == 1 else [f"{name}:", *(f"  - {one}" for one in value)]
+        if isinstance(value, list) and len(value) > 1 and all(isinstance(entry, str) for entry in value):
+            lines += [f"{name}:", *(f"  - {entry}" for entry in value)]
+        elif isinstance(value, list) and isinstance(value[0], str):
+            lines.append(f"{name}: {value[0]}")
         else:
             lines.append(f"{name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}")
     return lines
+
+
+def page_record(page: Page, *, zone: tzinfo) -> Group:
+    """One page: when, in which thread, its size, its header and its memo."""
+    head = [
+        (page.id, "bold"),
+        (shown_time(page.started_at, zone), "green"),
+        (f"[{page.thread_id}]", "dim"),
+        (counted(len(page.step_ids), "step"), "cyan"),
+        ("" if page.closed else "open", "yellow"),
+    ]
+    return record(head, (page.header, "dim"), page.memo or "")
+
+
+def operation_records(
+    operations: Sequence[Operation], *, zone: tzinfo, names: Mapping[str, str]
+) -> Iterator[RenderableType]:
+    """Operations, oldest first: who did what and when, and each record that it changed, field by field.
+
+    Args:
+        operations: see there.
+        zone: of the times.
+        names: label id → its path now, shown in place of the id.
+    """
+    for operation in operations:
+        yield record(
+            [
+                (operation.id, "bold"),
+                (operation.kind, "cyan"),
+                (shown_time(operation.created_at, zone), "green"),
+                (f"by {operation.actor}", "magenta"),
+                (f"undone by {operation.undone_by}" if operation.undone_by else "", "yellow"),
+                (f"undoes {operation.undoes}" if operation.undoes else "", "yellow"),
+            ],
+            operation.reason,
+            *(
+                _change(change.target, change.target_id, change.before or {}, change.after or {}, names)
+                for change in operation.changes
+            ),
+        )
+
+
+def _change(target: str, target_id: str, before: Mapping[str, Any], after: Mapping[str, Any], names: Any) -> str:
+    """The record, and ``field: before → after`` a line, or that it was added or removed."""
+    state = after or before
+    titles = (state[name] for name in _TITLES if isinstance(state.get(name), str) and state[name].strip())
+    title = f"{state['kind']}, {one_line(next(titles, ''))}" if "kind" in state else ""
+    shown, titled = f"{target} {target_id}", f": {title}" if title else ""
+    if target == "intent":
+        before, after = ({name: one.get(name) for name in _OF_INTENT} for one in (before, after))
+        shown = f"labels of step {target_id}"
+    elif not before or not after:
+        return f"{shown} {'added' if after else 'removed' if before else 'changed'}{titled}"
+    pairs = [(name, before.get(name), value) for name, value in after.items() if name != "version"]
+    lines: list[str] = []
+    for name, old, new in pairs:
+        if isinstance(old, Mapping) and isinstance(new, Mapping):
+            pairs += [(f"{name}.{part}", old.get(part), new.get(part)) for part in {**new, **old}]  # read further on
+        elif old != new:
+            was, now = (cut(_value(value, names), _LONGEST_CHANGE) for value in (old, new))
+            together = len(was) + len(now) <= _CHANGE_ON_A_LINE
+            lines.append(f"  {name}: {was} → {now}" if together else f"  {name}:\n    before: {was}\n    after:  {now}")
+    return "\n".join([shown + titled, *(lines or ["  as before"])])
+
+
+def _value(value: Any, names: Mapping[str, str]) -> str:
+    """A field's value in one line, without brackets: ``kin, school``; ``page 3, mood calm``."""
+    if value is None or value in ("", [], {}):
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {_value(part, names)}" for key, part in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(_value(part, names) for part in value)
+    text = " ".join(str(value).split())
+    return names.get(text, text)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import sys
+from typing import Annotated, Literal
 
 import typer
 from rich.text import Text
 
 from hexamem.cli import output
-from hexamem.cli.session import Reason, Session, User
-from hexamem.cli.values import confirm, read_stdin
+from hexamem.cli.session import Reason, Session, User, read_stdin
 from hexamem.errors import InvalidInputError
 
 __all__ = ["erase", "redact", "reveal"]
@@ -21,25 +21,21 @@ def redact(
     words: Annotated[
         str,
         typer.Argument(
-            metavar="WORDS", help="Exactly as they stand; - reads them from stdin, out of the shell's history."
+            metavar="WORDS", help="Exactly as they are stored; - reads them from stdin, out of the shell's history."
         ),
     ],
     user: User,
-    caption: Annotated[str, typer.Option("--caption", help="What stands in their place.")] = "secret",
-    kind: Annotated[str, typer.Option("--kind", help="What sort of secret it is.")] = "secret",
-    sensitivity: Annotated[str, typer.Option("--sensitivity", help="low, medium or high.")] = "high",
+    caption: Annotated[str, typer.Option(help="What is shown in their place.")] = "secret",
+    kind: Annotated[str, typer.Option(help="What sort of secret it is.")] = "secret",
+    sensitivity: Annotated[Literal["low", "medium", "high"], typer.Option(help="How sensitive it is.")] = "high",
     reason: Reason = "",
 ) -> None:
     """Take words out of everything that is stored, and keep them in the vault alone. There is no undo."""
-    if sensitivity not in ("low", "medium", "high"):
-        raise InvalidInputError(f"--sensitivity {sensitivity!r}: use low, medium or high")
-    said = read_stdin("the words to redact") if words == "-" else words
+    text = read_stdin("the words to redact") if words == "-" else words
     with session.known(user) as memory:
-        receipt = memory.redact(said, caption=caption, kind=kind, sensitivity=sensitivity, reason=reason)  # type: ignore[arg-type]
-    if session.as_json:
-        return output.write_json(receipt)
-    places = f"{len(receipt.step_ids)} steps and {len(receipt.item_ids)} items"
-    return output.write(Text(f"taken out of {places}; in their place stands {output.clean(receipt.reference)}"))
+        receipt = memory.redact(text, caption=caption, kind=kind, sensitivity=sensitivity, reason=reason)
+    records = f"{output.counted(len(receipt.step_ids), 'step')} and {output.counted(len(receipt.item_ids), 'item')}"
+    session.show(receipt, f"taken out of {records}; in their place is {receipt.reference}")
 
 
 def reveal(
@@ -47,14 +43,12 @@ def reveal(
     *,
     record_id: Annotated[str, typer.Argument(metavar="ID", help="A vault item, a secret's id or a whole reference.")],
     user: User,
-    reason: Annotated[str, typer.Option("--reason", help="Why it is needed; it is kept in the audit.")],
+    reason: Annotated[str, typer.Option(help="Why it is needed; it is kept in the audit.")],
 ) -> None:
     """Print a secret, and keep in the audit who asked, when and why."""
     with session.known(user) as memory:
         plaintext = memory.reveal(record_id, reason=reason)
-    if session.as_json:
-        return output.write_json({"id": record_id, "secret": plaintext})
-    return output.write_text(plaintext)
+    session.show({"id": record_id, "secret": plaintext}, plaintext, text=True)
 
 
 def erase(
@@ -69,20 +63,29 @@ def erase(
     with session.known(user) as memory:
         if not yes:
             counts = next(iter(count_records(memory.memory, user)), {"steps": 0, "items": 0})
-            held = f"{counts['steps']:,} steps and {counts['items']:,} items"
-            question = f"Erase everything of user {user!r} ({held}) at {session.folder} for good?"
-            if not confirm(output.clean(question), "nothing was erased: say yes, or give --yes"):
+            records = f"{counts['steps']:,} steps and {counts['items']:,} items"
+            question = f"Erase everything of user {user!r} ({records}) at {session.folder} for good?"
+            if not _confirm(output.clean(question)):
                 output.note("nothing was erased")
                 return 1
         receipt = memory.erase()
-    if session.as_json:
-        output.write_json(receipt)
-        return None
     rows = ", ".join(f"{name} {count:,}" for name, count in receipt.rows.items() if count) or "none"
-    output.write(
+    lines = (
         Text(f"erased at {output.shown_time(receipt.erased_at)}", style="bold"),
         Text(f"rows: {rows}"),
         Text(f"index records: {receipt.vectors:,} vectors, {receipt.documents:,} documents"),
         Text(f"files: {receipt.files:,}"),
     )
+    session.show(receipt, lines)
     return None
+
+
+def _confirm(question: str) -> bool:
+    """Ask on stderr and read the answer from stdin."""
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    answer = sys.stdin.readline() if sys.stdin is not None else ""
+    if not answer:
+        sys.stderr.write("\n")
+        raise InvalidInputError("nothing was erased: answer yes, or give --yes")
+    return answer.strip().lower() in ("y", "yes")

@@ -1,29 +1,110 @@
-"""Commands that read: recall, items, show, steps, users, history."""
+"""Commands that read: recall, ask, items, show, steps, pages, users, history."""
 
 from __future__ import annotations
 
+import json
 import mimetypes
 import shlex
-from collections.abc import Iterable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from datetime import tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from rich.table import Table
+from rich.console import RenderableType
 from rich.text import Text
 
 from hexamem.cli import output
-from hexamem.cli.filters import Filters, ItemFilters, Thread
-from hexamem.cli.operations import operation_blocks
 from hexamem.cli.session import Session, User, Zone, zone_of
-from hexamem.errors import InvalidInputError
+from hexamem.cli.writing import split_pairs
+from hexamem.errors import InvalidInputError, NotFoundError
 
 if TYPE_CHECKING:
-    from hexamem.memory_types import Media, MemoryItem, Recall
+    from hexamem.memory_types import MemoryItem, Recall, Step
+    from hexamem.memory_types.research import Research, Round
     from hexamem.user import UserMemory
 
-__all__ = ["history", "items", "recall", "show", "steps", "users"]
+__all__ = ["PAGES", "ask", "history", "items", "recall", "show", "steps", "users"]
+
+_NAMED_THREADS = 8
+Form = Literal["text", "passages", "pages"]
+Thread = Annotated[str | None, typer.Option("--thread", "-t", help="Only this thread.")]
+Scope = Annotated[
+    str | None, typer.Option("--scope", help='Only of this scope: a name, a path such as "Trip / Day 2".')
+]
+Kinds = Annotated[
+    list[str] | None,
+    typer.Option("--kind", help="step, core, episodic, semantic, procedural, resource or vault; repeat it."),
+]
+ItemKinds = Annotated[
+    list[str] | None,
+    typer.Option("--kind", help="core, episodic, semantic, procedural, resource or vault; repeat it."),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Filters:
+    """Which records a command is about. A command that has a parameter of this type takes each field as an option."""
+
+    thread: Thread = None
+    agent: Annotated[str | None, typer.Option(help="Only this agent's.")] = None
+    speaker: Annotated[str | None, typer.Option(help="Only of this speaker.")] = None
+    since: Annotated[str | None, typer.Option(metavar="TIME", help="Not before this time.")] = None
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="Not after this time.")] = None
+    label: Annotated[
+        list[str] | None,
+        typer.Option(metavar="LABEL", help="Only with this label, of items their own (#label); repeat it for several."),
+    ] = None
+    metadata: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY=VALUE", help="Only with this metadata. JSON values are read as such."),
+    ] = None
+    as_of: Annotated[str | None, typer.Option(metavar="TIME", help="What was true at that time.")] = None
+    known_at: Annotated[str | None, typer.Option(metavar="TIME", help="What was believed at that time.")] = None
+
+    def conditions(self, memory: UserMemory, *, of_items: bool = False) -> dict[str, Any]:
+        """The arguments ``where``, ``as_of`` and ``known_at`` of a memory's methods.
+
+        Raises:
+            InvalidInputError: for a time that cannot be read, naming the option.
+            NotFoundError: for a label or thread that the user does not have.
+        """
+        from hexamem.labels import refuse_unknown
+        from hexamem.memory_types.times import parse_time
+
+        times = {"--since": self.since, "--until": self.until, "--as-of": self.as_of, "--known-at": self.known_at}
+        for option, moment in times.items():
+            try:
+                if moment is not None:
+                    parse_time(moment, timezone=memory.timezone)
+            except InvalidInputError as error:
+                raise InvalidInputError(f"{option}: {error}") from None
+        refuse_unknown(memory, self.label or (), of_items=of_items)
+        if self.thread is not None and not memory.steps(self.thread):
+            threads = sorted({step.thread_id for step in memory.steps()})
+            named = ", ".join(map(repr, threads[:_NAMED_THREADS])) + (", …" if len(threads) > _NAMED_THREADS else "")
+            there = f"; there are {named}" if threads else ""
+            raise NotFoundError(f"user {memory.name!r} has no thread {self.thread!r}{there}")
+        where = {
+            "thread_id": self.thread,
+            "agent_id": self.agent,
+            "speaker": self.speaker,
+            "since": self.since,
+            "until": self.until,
+            "labels": self.label,
+            "metadata": {name: _json_or_text(value) for name, value in split_pairs(self.metadata or [], "--metadata")},
+        }
+        where = {name: value for name, value in where.items() if value}
+        return {"where": where or None, "as_of": self.as_of, "known_at": self.known_at}
+
+
+def _json_or_text(value: str) -> Any:
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value
 
 
 def recall(
@@ -38,15 +119,16 @@ def recall(
             "--strategy", "-s", help="The ranking; learned by default. Others: rrf_neighbours, label_density, bm25."
         ),
     ] = None,
+    kind: Kinds = None,
     filters: Filters,
     timezone: Zone = None,
     token_budget: Annotated[
-        int | None, typer.Option("--token-budget", help="Print the hits packed for a prompt, within so many tokens.")
+        int | None, typer.Option(help="Print the hits packed for a prompt, within so many tokens.")
     ] = None,
     text: Annotated[bool, typer.Option("--text", help="Print the hits packed for a prompt.")] = False,
     why: Annotated[
         bool,
-        typer.Option("--why", help="Say of each hit why it came back, and of a learned ranking which operations ran."),
+        typer.Option("--why", help="Show the signals of each hit, and of a learned ranking which operations ran."),
     ] = False,
     switch_on: Annotated[
         list[str] | None,
@@ -63,42 +145,24 @@ def recall(
 ) -> None:
     """Find what a user's memory holds on a question."""
     for option, names in (("--with", switch_on), ("--without", switch_off)):
-        if names:
-            _refuse_unknown_operations(option, names)
+        _refuse_unknown_operations(option, names or ())
     with session.reader(user, timezone) as memory:
         found = memory.recall(
             query,
             k,
             strategy,
-            kinds=filters.kind,
-            where=filters.where(memory),
-            as_of=filters.as_of,
-            known_at=filters.known_at,
+            kinds=kind,
+            **filters.conditions(memory),
             token_budget=token_budget,
             operations={**dict.fromkeys(switch_on or (), True), **dict.fromkeys(switch_off or (), False)} or None,
         )
-        zone = zone_of(memory)
-        learned = {} if session.as_json or filters.known_at else _items_of(memory, found)
-    if session.as_json:
-        return output.write_json(found)
-    if not found.hits:
-        return output.note(f"nothing found for user {user!r}")
-    if text or token_budget is not None:
-        return output.write_text(found.text)
-    for number, hit in enumerate(found.hits, 1):
-        then = filters.as_of is not None
-        output.write(*output.hit_block(number, hit, why=why, zone=zone, item=learned.get(hit.id), then=then))
-    if why and found.operations:
-        output.write(Text("operations"), *(output.body(one.explain(), "dim") for one in found.operations), Text(""))
-    return output.write(
-        Text(
-            f"{output.counted(len(found), 'hit')} in {found.elapsed_ms:.0f} ms by {found.strategy}  {found.id}",
-            style="dim",
-        )
-    )
+        blocks = found.text if text or token_budget is not None else _recall_blocks(memory, found, filters, why)
+        session.show(found, blocks, f"nothing found for user {user!r}", text=True)
 
 
-def _refuse_unknown_operations(option: str, names: Iterable[str]) -> None:
+def _refuse_unknown_operations(option: str, names: Sequence[str]) -> None:
+    if not names:
+        return
     from hexamem.retrieval.operations import NAMES
 
     for name in names:
@@ -106,41 +170,155 @@ def _refuse_unknown_operations(option: str, names: Iterable[str]) -> None:
             raise InvalidInputError(f"{option} {name!r} is no operation of the learned ranking: {', '.join(NAMES)}")
 
 
-def _items_of(memory: UserMemory, found: Recall) -> dict[str, MemoryItem]:
-    """The items among the hits: a hit has one time, and they tell which of theirs that is."""
+def _recall_blocks(memory: UserMemory, found: Recall, filters: Filters, why: bool) -> Iterator[RenderableType]:
     from hexamem.stores.ledger import get_items
 
-    with memory.memory.ledger.read(memory.name) as tx:
-        return get_items(tx, [hit.id for hit in found.hits if hit.kind != "step"])
+    items: Mapping[str, MemoryItem] = {}
+    if not filters.known_at:
+        with memory.memory.ledger.read(memory.name) as tx:  # a hit has one time, and its item tells which that is
+            items = get_items(tx, [hit.id for hit in found.hits if hit.kind != "step"])
+    past = filters.as_of is not None
+    for number, hit in enumerate(found.hits, 1):
+        yield output.hit_record(number, hit, zone=zone_of(memory), why=why, item=items.get(hit.id), past=past)
+    if why and found.operations:
+        yield output.record([("operations", "")], *((one.explain(), "dim") for one in found.operations))
+        yield Text("")
+    count = output.counted(len(found), "hit")
+    yield Text(f"{count} in {found.elapsed_ms:.0f} ms by {found.strategy}  {found.id}", style="dim")
+
+
+def ask(
+    session: Session,
+    *,
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What is asked, in any words or language.")],
+    user: User,
+    rounds: Annotated[int, typer.Option(min=1, max=20, help="At most so many rounds.")] = 3,
+    passages: Annotated[
+        int | None, typer.Option(min=1, max=200, help="At most so many read a round; 14 by default.")
+    ] = None,
+    form: Annotated[Form, typer.Option(help="The answer as text, with its passages, or whole pages.")] = "text",
+    tier: Annotated[
+        Literal["auto", "recall", "one_shot", "deep"],
+        typer.Option(help="How deep it goes; auto: as deep as it must."),
+    ] = "deep",
+    lane: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A way to search, of all by default; repeat it: vector, keyword, page, intent, time or kind.",
+        ),
+    ] = None,
+    kind: Kinds = None,
+    filters: Filters,
+    calls: Annotated[int | None, typer.Option(min=0, help="At most so many model calls.")] = None,
+    tokens: Annotated[int | None, typer.Option(min=0, help="At most so many model tokens.")] = None,
+    seconds: Annotated[float | None, typer.Option(min=0, help="At most so long.")] = None,
+    trace: Annotated[bool, typer.Option("--trace", help="Show every round, search and decision.")] = False,
+    rollouts: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Add the rounds to this JSONL file: state, action, observation."),
+    ] = None,
+    timezone: Zone = None,
+) -> None:
+    """Research a question in rounds: plan, search, integrate, reflect. A model answers in words; else the evidence does."""
+    if rollouts is not None and not rollouts.resolve().parent.is_dir():
+        raise InvalidInputError(f"--rollouts {rollouts}: there is no such folder")
+    with session.reader(user, timezone) as memory:
+        found = memory.research(
+            question,
+            rounds,
+            tier=tier,
+            form=form,
+            passages=passages,
+            lanes=lane,  # type: ignore[arg-type]
+            calls=calls,
+            tokens=tokens,
+            seconds=seconds,
+            **filters.conditions(memory),
+            kinds=kind,
+        )
+        zone = zone_of(memory)
+    if rollouts is not None:
+        output.write_file("--rollouts", rollouts, lambda path: _append(path, found))
+    if not session.as_json:
+        for line in found.degraded:
+            output.note(f"note: {line}")
+    session.show(found, _research_blocks(found, form, zone, trace=trace))
+
+
+def _append(path: Path, found: Research) -> None:
+    from hexamem.memory_types.research_rollouts import rollout
+
+    with path.open("a", encoding="utf-8") as file:
+        file.writelines(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rollout(found))
+
+
+def _research_blocks(found: Research, form: Form, zone: tzinfo, *, trace: bool) -> Iterator[RenderableType]:
+    if trace:
+        yield from (_round_record(one, found) for one in found.rounds)
+    if form == "text" and found.answerable and found.usage.calls:
+        yield Text(output.clean(found.answer))
+        if found.reason:
+            yield output.body(found.reason)
+        yield Text("")
+        for claim in found.evidence:
+            head = [
+                ("•", "bold"),
+                (output.shown_time(claim.occurred_at, zone), "green"),
+                (claim.speaker or "", "magenta"),
+                (claim.passage_id, "dim"),
+            ]
+            yield output.record(head, f"“{claim.quote}”")
+    else:
+        yield Text(output.clean(found.context))
+    cost = f", {output.counted(found.usage.calls, 'call')}" if found.usage.calls else ""
+    yield Text(
+        f"{output.counted(len(found.rounds), 'round')}, {output.counted(len(found.passages), 'passage')} read{cost} "
+        f"in {found.elapsed_ms:.0f} ms by {found.tier}  {found.id}",
+        style="dim",
+    )
+
+
+def _round_record(one: Round, found: Research) -> RenderableType:
+    lines: list[tuple[str, str]] = []
+    if one.needs:
+        lines.append((f"needs: {'; '.join(one.needs)}", ""))
+    for request in one.plan.requests:
+        pages = f" in {', '.join(request.pages)}" if request.pages else ""
+        lines.append((f"search {request.lane}: {request.query}{pages}", "cyan"))
+    for lane in one.lanes:
+        failed = f", failed: {lane.failed}" if lane.failed else ""
+        lines.append((f"{lane.lane} found {lane.found} in {(lane.ended - lane.began) * 1_000:.0f} ms{failed}", "dim"))
+    passages = {passage.id: passage for passage in found.passages}
+    for passage in (passages[passage_id] for passage_id in one.read if passage_id in passages):
+        speaker = f"{passage.speaker}: " if passage.speaker else ""
+        lines.append((f"read {speaker}{output.one_line(passage.text)}  ({', '.join(passage.lanes)})", ""))
+    lines += [(f"claim: {claim.text}", "green") for claim in one.claims]
+    if one.dropped:
+        lines.append((f"{one.dropped} claims dropped: their quotes are not in the passages", "yellow"))
+    if one.enough is not None:
+        missing = f", missing: {'; '.join(one.missing)}" if one.missing else ""
+        lines.append((f"{'enough' if one.enough else 'not enough'}{missing}", "bold"))
+    tiers = ", ".join(f"{part} by {tier}" for part, tier in one.tiers.items())
+    return output.record([(f"Round {one.number}", "bold"), (tiers, "dim")], *lines)
 
 
 def items(
     session: Session,
     *,
     user: User,
-    filters: ItemFilters,
+    kind: ItemKinds = None,
+    filters: Filters,
     timezone: Zone = None,
     superseded: Annotated[bool, typer.Option("--superseded", help="Also what is no longer believed.")] = False,
 ) -> None:
     """List a user's items in order of creation."""
     with session.reader(user, timezone) as memory:
-        found = memory.items(
-            filters.kind,
-            filters.where(memory),
-            as_of=filters.as_of,
-            known_at=filters.known_at,
-            superseded=superseded,
-        )
-        zone = zone_of(memory)
+        found = memory.items(kind, **filters.conditions(memory, of_items=True), superseded=superseded)
+        zone, past = zone_of(memory), filters.as_of is not None
         waits = not found and bool(memory.jobs())
-    if session.as_json:
-        return output.write_json(found)
-    if not found:
-        more = f"; what was stored last is not read yet: hexamem flush -u {shlex.quote(user)}" if waits else ""
-        return output.note(f"user {user!r} has no such items{more}")
-    return output.write(
-        *(block for item in found for block in output.item_block(item, zone=zone, then=filters.as_of is not None))
-    )
+    more = f"; what was stored last is not read yet: hexamem flush -u {shlex.quote(user)}" if waits else ""
+    blocks = (output.item_record(item, zone=zone, past=past) for item in found)
+    session.show(found, blocks, f"user {user!r} has no such items{more}")
 
 
 def show(
@@ -150,53 +328,38 @@ def show(
     user: User,
     media: Annotated[
         Path | None,
-        typer.Option(
-            "--media", metavar="DIR", help="Write the step's pictures, recordings and files into this folder."
-        ),
+        typer.Option(metavar="DIR", help="Write the step's pictures, recordings and files into this folder."),
     ] = None,
 ) -> None:
     """Show one step with its labels, or one item with all its fields. Of a secret it shows the caption alone."""
-    from hexamem.errors import NotFoundError
     from hexamem.memory_types import Step
 
-    labelled = None
     with session.reader(user) as memory:
         found = memory.get(record_id)
-        if isinstance(found, Step):
-            with suppress(NotFoundError):  # labels may be off
-                labelled = memory.labels.of(record_id)
-        if media is not None:
-            _write_media(memory, found.media if isinstance(found, Step) else (), media)
         zone = zone_of(memory)
-    if session.as_json:
-        told = {} if labelled is None else {"labels": labelled.model_dump(mode="json", exclude={"step"})}
-        return output.write_json({**output.dumped(found), **told})
-    if not isinstance(found, Step):
-        return output.write(*output.item_block(found, full=True, zone=zone))
-    return output.write(*output.step_block(found, zone=zone, full=True), *output.labels_block(labelled))
+        if media is not None:
+            _write_media(memory, found, media)
+        if not isinstance(found, Step):
+            return session.show(found, [output.item_record(found, zone=zone, full=True)])
+        labelled = None
+        with suppress(NotFoundError):  # labels may be off
+            labelled = memory.labels.of(record_id)
+    labels = {} if labelled is None else {"labels": labelled.model_dump(mode="json", exclude={"step"})}
+    blocks = (output.step_record(found, zone=zone, full=True), output.label_lines(labelled))
+    return session.show({**output.dumped(found), **labels}, blocks)
 
 
-def _write_media(memory: UserMemory, carried: Iterable[Media], folder: Path) -> None:
+def _write_media(memory: UserMemory, record: Step | MemoryItem, folder: Path) -> None:
     """Each file under its hash and the ending of its type: a name from a message may be any path."""
-    from hexamem.errors import HomeNotWritableError
-
-    written = []
-    for one in carried:
-        if one.sha256 is None:
-            continue
+    media = [one for one in getattr(record, "media", ()) if one.sha256 is not None]
+    for one in media:
         data = memory.media(one.sha256)
         path = folder / f"{one.sha256}{mimetypes.guess_extension(one.mime_type or '') or ''}"
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
-        except OSError as error:
-            raise HomeNotWritableError(
-                f"{path} cannot be written ({error.strerror or error}): give another folder with --media"
-            ) from None
-        written.append(path)
+        output.write_file("--media", folder, lambda folder: folder.mkdir(parents=True, exist_ok=True))
+        output.write_file("--media", path, lambda path, data=data: path.write_bytes(data))  # type: ignore[misc]
         output.note(f"{one.name or one.kind}: {path}")
-    if not written:
-        output.note("it carries no media that are kept here")
+    if not media:
+        output.note("it has no media that are stored here")
 
 
 def steps(
@@ -204,7 +367,7 @@ def steps(
     *,
     user: User,
     thread: Thread = None,
-    last: Annotated[int | None, typer.Option("--last", min=1, help="Only the last so many.")] = None,
+    last: Annotated[int | None, typer.Option(min=1, help="Only the last so many.")] = None,
     timezone: Zone = None,
 ) -> None:
     """List the steps of a thread in their order, or all as they were stored."""
@@ -212,11 +375,8 @@ def steps(
         found = memory.steps(thread)
         zone = zone_of(memory)
     found = found[-last:] if last else found
-    if session.as_json:
-        return output.write_json(found)
-    if not found:
-        return output.note(f"user {user!r} has no steps" + (f" in thread {thread!r}" if thread else ""))
-    return output.write(*(block for step in found for block in output.step_block(step, zone=zone)))
+    empty = f"user {user!r} has no steps" + (f" in thread {thread!r}" if thread else "")
+    session.show(found, (output.step_record(step, zone=zone) for step in found), empty)
 
 
 def users(session: Session) -> None:
@@ -225,16 +385,9 @@ def users(session: Session) -> None:
 
     with session.memory(create=False) as memory:
         found = count_records(memory)
-    if session.as_json:
-        return output.write_json(found)
-    if not found:
-        return output.note(f"nobody has stored anything at {session.folder}")
-    table = Table(box=None, padding=(0, 3, 0, 0))
-    for heading in ("user", "steps", "items"):
-        table.add_column(heading, justify="left" if heading == "user" else "right", overflow="fold")
-    for row in found:
-        table.add_row(Text(output.clean(row["user"])), f"{row['steps']:,}", f"{row['items']:,}")
-    return output.write(table)
+    columns = ("user", "steps", "items")
+    table = output.table(columns, ([row[name] for name in columns] for row in found))
+    session.show(found, [table], f"nobody has stored anything at {session.folder}")
 
 
 def history(
@@ -242,15 +395,74 @@ def history(
     *,
     user: User,
     record_id: Annotated[str | None, typer.Argument(metavar="ID", help="A step or item; all when left out.")] = None,
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the newest so many.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the newest so many.")] = None,
     timezone: Zone = None,
 ) -> None:
     """Show the operations on one step or item, or on all, oldest first."""
     with session.reader(user, timezone) as memory:
         found = memory.history(record_id, limit=limit)
-        blocks = [] if session.as_json else operation_blocks(found, memory)
-    if session.as_json:
-        return output.write_json(found)
-    if not found:
-        return output.note(f"no operations on {record_id}" if record_id else f"user {user!r} has no operations")
-    return output.write(*blocks)
+        if found or session.as_json:
+            return session.show_operations(found, found, memory)
+    return output.note(f"no operations on {record_id}" if record_id else f"user {user!r} has no operations")
+
+
+def list_pages(session: Session, *, user: User, thread: Thread = None, scope: Scope = None) -> None:
+    """List the pages of a user's conversations: when, in which thread, what about, and what each adds."""
+    with session.reader(user) as memory:
+        found = memory.pages(thread, scope)
+        zone = zone_of(memory)
+    session.show(found, (output.page_record(page, zone=zone) for page in found), f"user {user!r} has no such pages")
+
+
+def show_page(
+    session: Session,
+    *,
+    page: Annotated[str, typer.Argument(metavar="PAGE", help="The id of a page, or of one of its steps.")],
+    user: User,
+) -> None:
+    """Show one page with its steps."""
+    with session.reader(user) as memory:
+        found = memory.page(page)
+        zone = zone_of(memory)
+    steps = (output.step_record(step, zone=zone) for step in found.steps)
+    session.show(found, [output.page_record(found, zone=zone), *steps])
+
+
+def search_pages(
+    session: Session,
+    *,
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="What is asked.")],
+    user: User,
+    k: Annotated[int, typer.Option("--k", "-k", min=1, help="How many pages.")] = 5,
+    thread: Thread = None,
+    scope: Scope = None,
+) -> None:
+    """Find pages by meaning and by words."""
+    with session.reader(user) as memory:
+        found = memory.search_pages(query, k, thread_id=thread, scope=scope)
+        zone = zone_of(memory)
+    hits = (output.hit_record(number, hit, zone=zone) for number, hit in enumerate(found, 1))
+    session.show(found, hits, "nothing found")
+
+
+def light_memory(
+    session: Session,
+    *,
+    user: User,
+    tokens: Annotated[int, typer.Option(min=1, help="How long it may be.")] = 1_500,
+) -> None:
+    """Show the light memory: the memos of all closed pages, older ones folded together where room is short."""
+    with session.reader(user) as memory:
+        found = memory.light_memory(tokens)
+    if not found.memos and not session.as_json:
+        return output.note(f"user {user!r} has no closed pages yet")
+    return session.show(found, found.text)
+
+
+PAGES: Mapping[str, Callable[..., Any]] = {
+    "list": list_pages,
+    "show": show_page,
+    "search": search_pages,
+    "light": light_memory,
+}
+"""The commands of the group ``pages`` by name."""

@@ -1,32 +1,76 @@
-"""Commands that change memory, all of which ``undo`` reverses: add, edit, remove, forget, undo, feedback."""
+"""Commands that change memory, all of which ``undo`` reverses: ingest, add, edit, remove, forget, undo, feedback."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 import typer
 
 from hexamem.cli import output
-from hexamem.cli.item_options import ItemOptions
-from hexamem.cli.operations import operation_blocks
-from hexamem.cli.session import Reason, Session, User, Zone, zone_of
-from hexamem.cli.values import item_fields, read_stdin, split_pairs
-from hexamem.errors import InvalidInputError, UndoRefusedError
+from hexamem.cli.session import Reason, Session, User, Zone, read_stdin, zone_of
+from hexamem.errors import CorruptFileError, InvalidInputError, UndoRefusedError
 
 if TYPE_CHECKING:
-    from hexamem.memory_types import Operation
+    from hexamem.memory_types import MemoryItem
     from hexamem.memory_types.files import AddedFile
     from hexamem.user import UserMemory
 
-__all__ = ["add", "edit", "feedback", "forget", "remove", "undo"]
+__all__ = ["add", "edit", "feedback", "forget", "ingest", "remove", "split_pairs", "undo"]
 
+BATCH = 1_000
+"""How many lines are stored at a time: what is acknowledged of a file that is broken off."""
+_MANY = 100  # steps from which on their rate says something
 _OF_A_FILE = {"title", "tree_path", "labels", "metadata"}
+
+ItemId = Annotated[str, typer.Argument(metavar="ID", help="Of an item, as `items` shows it.")]
+Text = str | None
 SecretFromStdin = Annotated[
     bool, typer.Option("--secret-stdin", help="Read the secret of a vault item from stdin, not from the command line.")
 ]
+_Messages = list[tuple[str, dict[str, Any]]]
+"""The messages of a file in their order, each with its thread."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ItemOptions:
+    """The fields of an item as options of ``add``; None for each that is not set."""
+
+    name: Annotated[Text, typer.Option(help="Whom or what a semantic item is about.")] = None
+    summary: Annotated[Text, typer.Option(help="A line: semantic, episodic, procedural or resource.")] = None
+    details: Annotated[Text, typer.Option(help="More of it: semantic or episodic.")] = None
+    source: Annotated[Text, typer.Option(help="Where a semantic item or a secret comes from.")] = None
+    label: Annotated[Text, typer.Option(help="The name of a core block.")] = None
+    value: Annotated[Text, typer.Option(help="The text of a core block.")] = None
+    limit: Annotated[Text, typer.Option(help="Most characters of a core block.")] = None
+    occurred_at: Annotated[Text, typer.Option(metavar="TIME", help="When an episodic item happened.")] = None
+    actor: Annotated[Text, typer.Option(help="Who did what happened; user by default.")] = None
+    event_type: Annotated[Text, typer.Option(help="What sort of event it was; event by default.")] = None
+    entry_type: Annotated[Text, typer.Option(help="Sort of procedure or secret, such as guide or api_key.")] = None
+    steps: Annotated[list[str] | None, typer.Option("--step", help="One step of a procedure; repeat it.")] = None
+    title: Annotated[Text, typer.Option(help="What a resource, or FILE, is called.")] = None
+    resource_type: Annotated[Text, typer.Option(help="Sort of resource, such as email or code.")] = None
+    content: Annotated[Text, typer.Option(help="The text of a resource, whole.")] = None
+    caption: Annotated[Text, typer.Option(help="What a vault item is found by.")] = None
+    sensitivity: Annotated[Text, typer.Option(help="Of a vault item: low, medium or high.")] = None
+    tree_path: Annotated[list[str] | None, typer.Option(help="One level, from wide to narrow; repeat it.")] = None
+    labels: Annotated[list[str] | None, typer.Option(help="One label; repeat it for more.")] = None
+    sources: Annotated[list[str] | None, typer.Option("--from-step", help="A step it comes from; repeat it.")] = None
+    valid_from: Annotated[Text, typer.Option(metavar="TIME", help="True from then on.")] = None
+    valid_to: Annotated[Text, typer.Option(metavar="TIME", help="No longer true then.")] = None
+    metadata: Annotated[Text, typer.Option(metavar="JSON", help="A JSON object.")] = None
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The fields that are set."""
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 def add(
@@ -40,17 +84,15 @@ def add(
         ),
     ] = None,
     user: User,
-    kind: Annotated[
-        str | None, typer.Option("--kind", help="core, episodic, semantic, procedural, resource or vault.")
-    ] = None,
+    kind: Annotated[str | None, typer.Option(help="core, episodic, semantic, procedural, resource or vault.")] = None,
     json_item: Annotated[
-        str | None, typer.Option("--json-item", metavar="JSON", help="The whole item as a JSON object; - reads stdin.")
+        str | None, typer.Option(metavar="JSON", help="The whole item as a JSON object; - reads stdin.")
     ] = None,
     item: ItemOptions,
     secret_stdin: SecretFromStdin = False,
-    supersedes: Annotated[str | None, typer.Option("--supersedes", help="The item that this one replaces.")] = None,
+    supersedes: Annotated[str | None, typer.Option(help="The item that this one replaces.")] = None,
     root: Annotated[
-        Path | None, typer.Option("--root", help="A folder above FILE: those in between become its tree path.")
+        Path | None, typer.Option(help="A folder above FILE: those in between become its tree path.")
     ] = None,
     keep_bytes: Annotated[
         bool, typer.Option("--keep-bytes/--no-keep-bytes", help="Whether FILE itself is kept, beside its text.")
@@ -62,33 +104,34 @@ def add(
 
     With FILE go --title, --tree-path or --root, --labels, --metadata, --no-keep-bytes and --reason.
     """
-    fields = item.given
+    given = item.given
     if paths:
-        strange = [f"--{key.replace('_', '-')}" for key, _ in fields if key not in _OF_A_FILE]
-        others = {"--kind": kind, "--json-item": json_item, "--supersedes": supersedes}
-        strange += [name for name, value in others.items() if value is not None]
-        strange += ["--secret-stdin"] if secret_stdin else []
-        if strange:
-            raise InvalidInputError(f"{strange[0]} is of an item, not of a file; see `hexamem add --help`")
+        of_an_item = {"kind": kind, "json_item": json_item, "supersedes": supersedes, "secret_stdin": secret_stdin}
+        of_an_item |= {name: value for name, value in given.items() if name not in _OF_A_FILE}
+        if wrong := [name for name, value in of_an_item.items() if value]:
+            raise InvalidInputError(f"{_option(wrong[0])} is of an item, not of a file; see `hexamem add --help`")
         if item.title is not None and len(paths) > 1:
             raise InvalidInputError(f"--title {item.title!r} is of one file, and {len(paths)} are given")
-        about = _json_object(item.metadata, "--metadata") if item.metadata is not None else None
-        said = {"title": item.title, "tree_path": item.tree_path, "labels": item.labels or (), "metadata": about}
-        return _add_files(
-            session, user, timezone, paths, {**said, "root": root, "keep_bytes": keep_bytes, "reason": reason}
-        )
+        if item.metadata is not None:
+            given["metadata"] = _json_object(item.metadata, "--metadata")
+        further = {"root": root, "keep_bytes": keep_bytes, "reason": reason}
+        return _add_files(session, user, timezone, paths, {**given, **further})
     if root is not None or not keep_bytes:
         raise InvalidInputError("--root and --no-keep-bytes are of a file; name one")
     if json_item == "-" and secret_stdin:
         raise InvalidInputError("stdin cannot hold both the item and its secret: give the item as --json-item '{…}'")
-    new = _item_of(kind, json_item, fields, timezone or "UTC")
+    new = _new_item(kind, json_item, given, timezone or "UTC")
     secret = read_stdin("the secret") if secret_stdin else None
     with session.user(user, timezone) as memory:
         stored = memory.add(new, secret=secret, supersedes=supersedes, reason=reason)
-        return _show_item(session, stored, memory)
+        return session.show(stored, [output.item_record(stored, zone=zone_of(memory))])
 
 
-def _add_files(session: Session, user: str, timezone: str | None, paths: Sequence[Path], said: dict[str, Any]) -> None:
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _add_files(session: Session, user: str, timezone: str | None, paths: Sequence[Path], further: Any) -> None:
     if not any(path.exists() for path in paths):  # a slip of the fingers begins no home
         raise InvalidInputError(f"{paths[0]}: there is no such file")
     added: list[AddedFile] = []
@@ -96,73 +139,131 @@ def _add_files(session: Session, user: str, timezone: str | None, paths: Sequenc
     with session.user(user, timezone) as memory:
         for path in paths:
             try:
-                added.append(memory.add_file(path, **said))
+                added.append(memory.add_file(path, **further))
             except InvalidInputError as error:  # the others are added all the same
                 refused.append(str(error))
-    for one in added:
-        for line in one.degraded:
-            output.note(line)
-    if session.as_json and added:
-        output.write_json(added)
-    elif added:
-        output.write_text("\n".join(_told(one) for one in added))
+    for line in [line for one in added for line in one.degraded]:
+        output.note(line)
+    if added:
+        session.show(added, "\n".join(map(_file_line, added)))
     for line in refused[:-1]:
         output.note(line)
     if refused:
         raise InvalidInputError(refused[-1])
 
 
-def _told(added: AddedFile) -> str:
+def _file_line(added: AddedFile) -> str:
     item = added.item
     if added.repeated:
         return f"{item.id}  {item.title} (there already)"
-    parts = [item.resource_type, f"{added.passages:,} passage{'s' if added.passages > 1 else ''}"]
+    parts = [item.resource_type, output.counted(added.passages, "passage")]
     if not item.content:
-        pictured = item.resource_type in ("image", "audio")
-        parts[1] = "waits to be put into words" if pictured else "kept as it is, not read"
+        to_describe = item.resource_type in ("image", "audio")
+        parts[1] = "waits to be described in words" if to_describe else "stored as it is, not read"
     if added.superseded:
         parts.append(f"supersedes {added.superseded}")
     if added.secrets:
-        parts.append(f"{len(added.secrets)} secret(s) taken out")
+        parts.append(f"{output.counted(len(added.secrets), 'secret')} put into the vault")
     return f"{item.id}  {item.title} ({', '.join(parts)})"
 
 
-def _item_of(kind: str | None, json_item: str | None, fields: list[tuple[str, Any]], timezone: str) -> dict[str, Any]:
+def _new_item(kind: str | None, json_item: str | None, given: Mapping[str, Any], timezone: str) -> dict[str, Any]:
     if json_item is not None:
-        if fields:
-            raise InvalidInputError(f"--json-item gives the whole item; leave out --{fields[0][0].replace('_', '-')}")
+        if given:
+            raise InvalidInputError(f"--json-item gives the whole item; leave out {_option(next(iter(given)))}")
         item = _json_object(read_stdin("the item as JSON") if json_item == "-" else json_item, "--json-item")
         return item if kind is None else {"kind": kind, **item}
     if kind is None:
         raise InvalidInputError("an item of which kind? give --kind, or --json-item with a kind in it")
-    pairs = [(name, text) for name, given in fields for text in ([given] if isinstance(given, str) else given)]
-    return {"kind": kind, **item_fields(_class_of(kind), pairs, timezone)}
+    pairs = [(name, text) for name, value in given.items() for text in ([value] if isinstance(value, str) else value)]
+    return {"kind": kind, **_field_values(_class_of(kind), pairs, timezone)}
 
 
 def _json_object(text: str, option: str) -> dict[str, Any]:
     try:
-        item = json.loads(text)
+        value = json.loads(text)
     except ValueError as error:
         raise InvalidInputError(f"{option} is not JSON: {error}") from None
-    if not isinstance(item, dict):
-        rule = "an item is an object with a kind" if option == "--json-item" else "give an object"
-        raise InvalidInputError(f"{option} is a JSON {type(item).__name__}; {rule}")
-    return item
+    if not isinstance(value, dict):
+        raise InvalidInputError(f"{option} is a JSON {type(value).__name__}; give an object")
+    return value
 
 
-def _class_of(kind: str) -> Any:
+def _class_of(kind: str) -> type[MemoryItem]:
     from hexamem.memory_types import TypeRegistry
 
     types = TypeRegistry()
-    if kind in types:
-        return types[kind].item
-    raise InvalidInputError(f"--kind {kind!r} is no memory kind; use one of {', '.join(types)}")
+    if kind not in types:
+        raise InvalidInputError(f"--kind {kind!r} is no memory kind; use one of {', '.join(types)}")
+    return types[kind].item
+
+
+def split_pairs(pairs: Sequence[str], what: str) -> list[tuple[str, str]]:
+    """``["a=1", "b=x=y"]`` as ``[("a", "1"), ("b", "x=y")]``.
+
+    Raises:
+        InvalidInputError: for one without ``=`` or without a name before it.
+    """
+    found = []
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name.strip():
+            # The text itself may be private (a secret given in the wrong place), so only its start is repeated.
+            raise InvalidInputError(f"{what} {pair[:20]!r} is not of the form name=value")
+        found.append((name.strip(), value))
+    return found
+
+
+def _field_values(kind: type[MemoryItem], pairs: Sequence[tuple[str, str]], timezone: str) -> dict[str, Any]:
+    """Typed text as the values of an item's fields, by the fields' types.
+
+    Text stays as it is; a list is JSON, or its name is given once an entry; a time may have any form that Hexamem
+    reads; an empty value empties a field that may be empty; numbers and mappings are JSON.
+
+    Raises:
+        InvalidInputError: for a value that its field cannot take. An unknown field passes: the item itself refuses it.
+    """
+    texts: dict[str, list[str]] = defaultdict(list)
+    for name, text in pairs:
+        texts[name].append(text)
+    values: dict[str, Any] = {}
+    for name, given in texts.items():
+        field = kind.model_fields.get(name)
+        annotation = field.annotation if field else str
+        if get_origin(annotation) is tuple:
+            is_json = len(given) == 1 and given[0].lstrip().startswith("[")
+            entries = _json(name, given[0]) if is_json else [text for text in given if text]
+            of_steps = name == "sources"
+            values[name] = [{"step_id": one} if of_steps and isinstance(one, str) else one for one in entries]
+        elif len(given) > 1:
+            raise InvalidInputError(f"{name} is given {len(given)} times; it takes one value")
+        else:
+            values[name] = _one_value(name, given[0], annotation, timezone)
+    return values
+
+
+def _one_value(name: str, text: str, annotation: Any, timezone: str) -> Any:
+    types = {annotation, *get_args(annotation), *(part for one in get_args(annotation) for part in get_args(one))}
+    if type(None) in types and not text:
+        return None
+    if datetime in types:
+        from hexamem.memory_types.times import parse_time
+
+        return parse_time(text, timezone=timezone).utc
+    return _json(name, text) if int in types or dict in {get_origin(one) or one for one in types} else text
+
+
+def _json(name: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise InvalidInputError(f"{name} = {text[:40]!r} is not JSON: {error}") from None
 
 
 def edit(
     session: Session,
     *,
-    item_id: Annotated[str, typer.Argument(metavar="ID", help="Of an item, as `items` shows it.")],
+    item_id: ItemId,
     user: User,
     fields: Annotated[
         list[str] | None,
@@ -178,22 +279,16 @@ def edit(
     pairs = split_pairs(fields or [], "the change")
     secret = read_stdin("the secret") if secret_stdin else None
     with session.known(user, timezone) as memory:
-        values = item_fields(type(memory.get(item_id)), pairs, timezone or "UTC")  # type: ignore[arg-type]
+        values = _field_values(type(memory.get(item_id)), pairs, timezone or "UTC")  # type: ignore[arg-type]
         stored = memory.edit(item_id, values, reason=reason, secret=secret)
-        _show_item(session, stored, memory)
+        session.show(stored, [output.item_record(stored, zone=zone_of(memory))])
 
 
-def remove(
-    session: Session,
-    *,
-    item_id: Annotated[str, typer.Argument(metavar="ID", help="Of an item, as `items` shows it.")],
-    user: User,
-    reason: Reason = "",
-) -> None:
+def remove(session: Session, *, item_id: ItemId, user: User, reason: Reason = "") -> None:
     """Take an item out of memory; undo brings it back."""
     with session.known(user) as memory:
         done = memory.remove(item_id, reason=reason)
-        _show_operation(session, done, memory)
+        session.show_operations(done, [done], memory)
 
 
 def forget(
@@ -203,7 +298,7 @@ def forget(
     step_ids: Annotated[
         list[str] | None, typer.Argument(metavar="STEP", help="Ids of steps, as `steps` shows them.")
     ] = None,
-    thread: Annotated[str | None, typer.Option("--thread", help="All steps of this thread.")] = None,
+    thread: Annotated[str | None, typer.Option(help="All steps of this thread.")] = None,
     reason: Reason = "",
 ) -> None:
     """Take steps out of memory, and the items that rest on nothing else; undo brings them back.
@@ -214,7 +309,7 @@ def forget(
         raise InvalidInputError("forget what? give step ids, or --thread")
     with session.known(user) as memory:
         done = memory.forget(step_ids or None, thread_id=thread, reason=reason)
-        _show_operation(session, done, memory)
+        session.show_operations(done, [done], memory)
 
 
 def undo(
@@ -230,8 +325,7 @@ def undo(
             done = memory.undo(operation_id, cascade=cascade)
         except UndoRefusedError as error:
             raise UndoRefusedError(str(error).replace("cascade=True", "--cascade"), error.blockers) from None
-        blocks = [] if session.as_json else operation_blocks(done, memory)
-    return output.write_json(done) if session.as_json else output.write(*blocks)
+        session.show_operations(done, done, memory)
 
 
 def feedback(
@@ -239,26 +333,205 @@ def feedback(
     *,
     recall_id: Annotated[str, typer.Argument(metavar="RECALL", help="As recall shows it.")],
     user: User,
-    helped: Annotated[list[str] | None, typer.Option("--helped", metavar="ID", help="A hit that helped.")] = None,
-    hurt: Annotated[list[str] | None, typer.Option("--hurt", metavar="ID", help="A hit that misled.")] = None,
+    helped: Annotated[list[str] | None, typer.Option(metavar="ID", help="A hit that helped.")] = None,
+    hurt: Annotated[list[str] | None, typer.Option(metavar="ID", help="A hit that misled.")] = None,
 ) -> None:
     """Say which hits of a recall helped and which hurt."""
+    helped, hurt = helped or [], hurt or []
     if not helped and not hurt:
         raise InvalidInputError("feedback on what? give --helped ID or --hurt ID")
     with session.known(user) as memory:
-        memory.feedback(recall_id, helped=helped or (), hurt=hurt or ())
-    if session.as_json:
-        return output.write_json({"recall_id": recall_id, "helped": helped or [], "hurt": hurt or []})
-    return output.write_text(f"kept: {len(helped or ())} helped, {len(hurt or ())} hurt")
+        memory.feedback(recall_id, helped=helped, hurt=hurt)
+    session.show(
+        {"recall_id": recall_id, "helped": helped, "hurt": hurt}, f"stored: {len(helped)} helped, {len(hurt)} hurt"
+    )
 
 
-def _show_item(session: Session, item: Any, user: UserMemory) -> None:
-    if session.as_json:
-        return output.write_json(item)
-    return output.write(*output.item_block(item, zone=zone_of(user)))
+def ingest(
+    session: Session,
+    *,
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            exists=True,
+            help="A data set, or JSON lines of {role, content, name?, timestamp?, id?, thread_id?}.",
+        ),
+    ],
+    user: User,
+    thread: Annotated[str | None, typer.Option(help='The thread of lines that name none; else "default".')] = None,
+    format: Annotated[
+        Literal["auto", "jsonl", "locomo", "came", "longmemeval"],
+        typer.Option(help="The form of the file."),
+    ] = "auto",
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave lines out that cannot be read.")] = False,
+    timezone: Zone = None,
+) -> None:
+    """Store a conversation. The whole file is checked first: with a bad line nothing of it is stored.
+
+    A line with an id is stored once, however often the file is read; one without is stored each time.
+    """
+    from hexamem.memory_types.times import read_zone
+
+    read_zone(timezone or "UTC")  # a wrong one is no fault of the file's lines
+    form = _form_of(file, format)
+    if form == "jsonl":
+        messages, notes = _read_lines(file, thread, skip_bad, timezone or "UTC")
+    else:
+        messages, notes, form = _read_data_set(file, form, thread, skip_bad)
+    with session.user(user, timezone) as memory:
+        notes += _repeats(memory, messages, timezone)
+        began = time.perf_counter()
+        stored = _store(memory, messages)
+        seconds = time.perf_counter() - began
+        learned = _learn(memory)
+    if not messages:
+        notes.append(f"{file} holds no message")
+    degraded = stored.pop("degraded")
+    for line in (*notes, *(f"{what} ({count}×)" for what, count in degraded.items())):
+        output.note(f"note: {line}")
+    steps, rate = stored["steps"], stored["steps"] / seconds
+    threads = len({name for name, _ in messages})
+    parts = [
+        f"stored {output.counted(steps, 'step')} in {output.counted(threads, 'thread')} of {user!r}",
+        f"{stored['repeated']:,} were there already" if stored["repeated"] else "",
+        f"{output.counted(stored['secrets'], 'secret')} put into the vault" if stored["secrets"] else "",
+        f"{rate:,.0f} steps/s" if steps >= _MANY else "",
+        f"{output.counted(learned, 'item')} learned" if learned else "",
+    ]
+    summary = {
+        "file": str(file), "format": form, "user": user, "threads": threads, **stored, "items": learned,
+        "degraded": degraded, "notes": notes, "seconds": round(seconds, 3), "steps_per_s": round(rate, 1),
+    }  # fmt: skip
+    session.show(summary, ", ".join(filter(None, parts)))
 
 
-def _show_operation(session: Session, operation: Operation, user: UserMemory) -> None:
-    if session.as_json:
-        return output.write_json(operation)
-    return output.write(*operation_blocks([operation], user))
+def _form_of(file: Path, format: str) -> str:
+    """The form of a file; anything that holds lines and is no data set is JSON lines, so that a bad line is named."""
+    from hexamem.evals import detect_format
+
+    if format != "auto" or not file.is_file():
+        return format
+    try:
+        return detect_format(file) or ("jsonl" if file.suffix != ".json" else "auto")
+    except CorruptFileError:
+        if file.suffix == ".json":
+            raise
+        return "jsonl"
+
+
+def _read_lines(file: Path, thread: str | None, skip_bad: bool, timezone: str) -> tuple[_Messages, list[str]]:
+    from hexamem.evals.jsonl import read_records
+    from hexamem.memory_types.messages import read_messages
+    from hexamem.stores.ledger import check_name
+
+    def message(record: dict[str, Any]) -> dict[str, Any]:
+        return {key: value for key, value in record.items() if key != "thread_id"}
+
+    def problem(record: dict[str, Any]) -> str | None:
+        for name in ("role", "content"):
+            if name not in record:
+                return f"{name} is missing; a line is an object with role and content"
+        try:
+            if record.get("thread_id") is not None:
+                check_name(record["thread_id"], "thread_id")
+            (draft,) = read_messages([message(record)], timezone=timezone)
+            if draft.message_id is not None:
+                check_name(draft.message_id, "id")
+        except InvalidInputError as error:  # which names the message by its place in a list of one
+            return str(error).removeprefix("message 1 of 1").lstrip(":, ").removesuffix("; leave it out")
+        return None
+
+    try:
+        lines = read_records(file, skip_bad=skip_bad, check=problem)
+    except CorruptFileError as error:
+        if file.suffix.lower() in (".jsonl", ".ndjson", ".json"):
+            raise
+        raise InvalidInputError(
+            f"{str(error).partition('; ')[0]}; ingest takes conversations (JSON lines of {{role, content}}): "
+            f"a document is stored with `hexamem add {file}`"
+        ) from None
+    default = thread if thread is not None else "default"
+    return [(record.get("thread_id") or default, message(record)) for _, record in lines.records], list(lines.notes)
+
+
+def _read_data_set(file: Path, form: str, thread: str | None, skip_bad: bool) -> tuple[_Messages, list[str], str]:
+    """The messages of a data set, notes on what was left out, and the forms that its files have."""
+    from hexamem.evals import load_conversations
+
+    conversations = load_conversations(file, form, skip_bad=skip_bad)  # type: ignore[arg-type]
+    if thread is not None and len(conversations) > 1:
+        raise InvalidInputError(f"--thread would mix the {len(conversations)} conversations of {file}; leave it out")
+    messages: _Messages = []
+    notes: list[str] = []
+    for one in conversations:
+        # Notes on questions concern a measurement, not what is stored.
+        notes += [note for note in one.notes if "question" not in note and "evidence" not in note]
+        for message in one.messages:
+            # Data sets number sessions and turns alike in every conversation: its name keeps them apart.
+            place = f"{one.id}/{message.thread_id}" if message.thread_id else one.id
+            messages.append((place if thread is None else thread, message.as_message()))
+    return messages, notes, "+".join(dict.fromkeys(one.dataset for one in conversations))
+
+
+def _repeats(memory: UserMemory, messages: _Messages, timezone: str | None) -> list[str]:
+    """A note on messages without an id that are in their thread already: they are stored once more."""
+    from hexamem.memory_types.messages import read_messages
+
+    repeated: Counter[str] = Counter()
+    for thread, batch in _by_thread([one for one in messages if one[1].get("id") is None]):
+        held: dict[tuple[str, str], set[datetime]] = defaultdict(set)
+        for step in memory.steps(thread) if memory.name in memory.memory.users() else ():
+            held[step.role, step.content].add(step.occurred_at)
+        for draft in read_messages(batch, timezone=timezone or memory.timezone) if held else ():
+            times = held.get((draft.role, draft.text), ())
+            if times and (draft.occurred_at is None or draft.occurred_at.utc in times):
+                repeated[thread] += 1
+    if not repeated:
+        return []
+    where = f"thread {next(iter(repeated))!r}" if len(repeated) == 1 else "their threads"
+    return [
+        f"stored again: {repeated.total():,} of {output.counted(len(messages), 'message')} in {where} already: "
+        "give them ids to store them once"
+    ]
+
+
+def _store(memory: UserMemory, messages: _Messages) -> dict[str, Any]:
+    """Store and index the messages; how many were stored, were there already, held secrets, and what degraded."""
+    steps = repeated = 0
+    secrets: set[str] = set()
+    degraded: Counter[str] = Counter()
+    with output.progress_bar("storing", total=len(messages)) as advance:
+        for start in range(0, len(messages), BATCH):
+            for thread, batch in _by_thread(messages[start : start + BATCH]):
+                receipt = memory.remember(batch, thread_id=thread)
+                steps += len(receipt.step_ids) - len(receipt.repeated)
+                repeated += len(receipt.repeated)
+                secrets.update(receipt.secrets)
+                degraded.update(_without_place(line) for line in receipt.degraded)
+                advance(len(batch))
+    with output.progress_bar("indexing") as advance:
+        memory.memory.projector.catch_up(memory.name, lambda index, count: advance(count))
+    return {"steps": steps, "repeated": repeated, "secrets": len(secrets), "degraded": dict(degraded)}
+
+
+def _by_thread(messages: _Messages) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """The messages of each thread: threads that take turns do not cost a write a line."""
+    threads: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for name, message in messages:
+        threads[name].append(message)
+    yield from threads.items()
+
+
+def _without_place(line: str) -> str:
+    place, colon, rest = line.partition(": ")
+    return rest if colon and place.startswith("message ") else line
+
+
+def _learn(memory: UserMemory) -> int:
+    """Extract items from what was stored, under a progress bar; returns how many items that made."""
+    ingesting = memory.memory.ingesting
+    before = len(memory.items())
+    with output.progress_bar("learning", total=ingesting.waiting(memory.name)) as advance:
+        ingesting.manage_all(memory.name, advance)
+    return max(0, len(memory.items()) - before)
