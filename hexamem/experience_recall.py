@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
+from langgraph.errors import GraphBubbleUp
+
 from hexamem.arguments import check_count
 from hexamem.errors import HexamemError, InvalidInputError
 from hexamem.experience.advising import Include, Lore, advise
@@ -63,7 +65,7 @@ class ExperienceRecall:
         """What work gives with vectors; where those fail, by words alone, and then why."""
         try:
             return work(self._user.memory.distilling.embed_for(self._user.name)), ()
-        except HexamemError:
+        except (HexamemError, GraphBubbleUp):
             raise
         except Exception as error:  # noqa: BLE001 - a remote embedder's own errors; words alone serve meanwhile
             told = f"the embedder failed ({type(error).__name__}): what is near was found by words alone"
