@@ -132,7 +132,7 @@ def _observed(memory: Any, user: str, talk: Talk, question: Question, turn_of: M
         return None
     operable = Operable(searched, record_turns(searched, turn_of))
     asked = asked_question(talk.id, question, searched.searches[0].features, turn_of, operable)
-    return Observed(talk.data_set, talk, asked, np.asarray(searched.asked.vector, np.float32))
+    return Observed(talk, asked, np.asarray(searched.asked.vector, np.float32))
 
 
 def _ask(user: Any, one: Observed, turn_of: Mapping[str, str], *, full: bool, loops: Mapping[str, Loop]) -> None:

@@ -63,14 +63,11 @@ def chosen_operations(ranker: Ranker, one: Observed) -> frozenset[str]:
     return switched(gate.weights_of(*one.operable.gate_input(ranker.score(one.asked.features))), {})
 
 
-def with_gate(
-    ranker: Ranker, training: Sequence[tuple[Observed, Ranker, Configured]], settings: GateSettings | None = None
-) -> Ranker:
+def with_gate(ranker: Ranker, training: Sequence[tuple[Observed, Ranker, Configured]]) -> Ranker:
     """A ranker with a gate trained on questions of other conversations.
 
     Args:
         training: questions, each with the ranker that had not seen it and what that ranker finds under each configuration.
-        settings: of the training; the usual ones when None.
     """
     places = [CHOICES.index(one - {THRESHOLD}) for one in configurations()]
     examples = []
@@ -80,4 +77,4 @@ def with_gate(
         examples.append(GateExample(cues=cues, shape=shape, rewards=rewards, group=one.talk.conversation))
     if not examples:
         return ranker
-    return Ranker(replaced(ranker.weights, {"operations": learn_gate(examples, settings or GateSettings())}))
+    return Ranker(replaced(ranker.weights, {"operations": learn_gate(examples, GateSettings())}))

@@ -66,8 +66,7 @@ def study(
         HomeNotWritableError: the folder cannot be written.
     """
     from hexamem.evals.study import EXPERIMENTS, made_up_sets, run_study, study_sets, write_study
-    from hexamem.evals.study.plots import NO_PLOTS, plots_possible
-    from hexamem.evals.study.writing import study_data, study_markdown
+    from hexamem.evals.study.report import NO_PLOTS, plots_possible, study_data, study_markdown
 
     if unknown := [name for name in experiments if name not in EXPERIMENTS]:
         raise InvalidInputError(f"--experiment {unknown[0]} is unknown; use {', '.join(EXPERIMENTS)}")
