@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from hexamem.models import Budget, CallInput, Method, ModelReply, StructuredCall, StructuredResult, UsageMeter
 
 if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
-    from langchain_core.messages import BaseMessage
+    from langchain_core.language_models import BaseChatModel, LanguageModelInput
 
 __all__ = ["ExperienceModel"]
 
@@ -40,7 +39,7 @@ class ExperienceModel:
     def ask(
         self,
         reply: type[R],
-        messages: Sequence[BaseMessage],
+        messages: LanguageModelInput,
         *,
         model: BaseChatModel | None = None,
         validate: Callable[[R], list[str]] | None = None,

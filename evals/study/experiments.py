@@ -402,10 +402,10 @@ def ablation(lab: Laboratory) -> Section:
     for name, changed in _SWITCHES.items():
         trainings[name] = _measured(observed, trained(settings=replace(lab.settings, **changed)))
     operations = _operations(lab)
-    bars = {
-        kind: {str(row["without"]): row[kind].mean if isinstance(row[kind], Interval) else None for row in signals}
-        for kind in ("zero at inference", "retrained")
-    }
+    bars: dict[str, dict[str, float | None]] = {}
+    for kind in ("zero at inference", "retrained"):
+        changes = {str(row["without"]): row[kind] for row in signals}
+        bars[kind] = {name: cell.mean if isinstance(cell, Interval) else None for name, cell in changes.items()}
     return Section(
         name="ablation",
         title="Ablations",
@@ -516,7 +516,7 @@ def error_propagation(lab: Laboratory) -> Section:
         for family, (values, achieved) in families.items():
             where = {"data set": name, "configurations": family}
             regrets.append(where | _regret(lab, observed, values, achieved))
-            choices.append(where | _wrong_choices(values, achieved))
+            choices.append({**where, **_wrong_choices(values, achieved)})
         lines[name] = ([0.0], [float(reached.mean())])
         for label, chances in _forced_flips().items():
             flipped, error = expected_under_flips(table.T, places, chances), float(np.mean(chances))
