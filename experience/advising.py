@@ -13,8 +13,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from hexamem.experience import limits
 from hexamem.experience.digest import abridged_run, clipped, digest_of, digest_text, normal_task
-from hexamem.experience.settings import ExperienceSettings
 from hexamem.experience.similarity import EmbedTexts, nearness
 from hexamem.memory_types.experience import Advice, AdvicePart, Experience, Facet, Run, RunStep
 from hexamem.models.tokens import count_tokens
@@ -53,7 +53,6 @@ def advise(
     include: Include = "items",
     facet: Facet | None = None,
     same_task: bool = True,
-    settings: ExperienceSettings,
 ) -> Advice:
     """The advice of earlier runs for a task.
 
@@ -76,9 +75,9 @@ def advise(
     of_item = dict(zip((one.id for one in items), scores[len(runs) :], strict=True))
     parts: list[AdvicePart] = []
     if include != "trajectories":
-        parts += _item_parts(runs, items, of_task, of_item, k, facet, lore, settings)
+        parts += _item_parts(runs, items, of_task, of_item, k, facet, lore)
     if include != "items":
-        parts += _trajectories(runs, of_task, k, lore, settings)
+        parts += _trajectories(runs, of_task, k, lore)
     return _advice(parts)
 
 
@@ -89,7 +88,6 @@ def advise_on_tool(
     embed: EmbedTexts | None,
     *,
     left_out: Collection[str] = (),
-    settings: ExperienceSettings,
 ) -> Advice:
     """What was learned about a tool: items of the facet "tool" that name it, or are near to it and its error.
 
@@ -104,16 +102,16 @@ def advise_on_tool(
     chosen = [
         AdvicePart(id=item.id, kind="item", score=score, text=_item_text(item))
         for is_named, score, item in ranked
-        if is_named or score >= settings.floor
+        if is_named or score >= limits.FLOOR
     ]
-    return _advice(_within(chosen, settings.items, settings.item_tokens))
+    return _advice(_within(chosen, limits.ITEMS, limits.ITEM_TOKENS))
 
 
-def with_focus(advice: Advice, lore: Lore, settings: ExperienceSettings) -> Advice:
+def with_focus(advice: Advice, lore: Lore) -> Advice:
     """An advice with the environment's focus points before it, for an agent that explores."""
     points = [one for one in lore.experience if one.origin == "focus"]
     parts = [AdvicePart(id=one.id, kind="item", score=1.0, text=_item_text(one)) for one in points]
-    shown = _within(parts, settings.focus_points, settings.item_tokens)
+    shown = _within(parts, limits.FOCUS_POINTS, limits.ITEM_TOKENS)
     return _advice([*shown, *advice.parts]).changed(degraded=advice.degraded)
 
 
@@ -137,7 +135,6 @@ def _item_parts(
     k: int,
     facet: Facet | None,
     lore: Lore,
-    settings: ExperienceSettings,
 ) -> list[AdvicePart]:
     learned = {run_id for item in items for run_id in item.run_ids}
     if facet is not None:
@@ -164,7 +161,7 @@ def _item_parts(
         if undistilled and (run.outcome is not None or lore.lengths.get(run.id)):
             sources[run.id] = _Source(of_task[run.id])
     near = sorted(
-        (name for name in sources if sources[name].score >= settings.floor), key=lambda name: -sources[name].score
+        (name for name in sources if sources[name].score >= limits.FLOOR), key=lambda name: -sources[name].score
     )
     chosen = near[:k]
     digested = [name for name in chosen if not sources[name].items]
@@ -180,7 +177,7 @@ def _item_parts(
         for item in sorted(source.items, key=lambda item: -of_item[item.id]):
             text = _item_text(item)
             parts.setdefault(item.id, AdvicePart(id=item.id, kind="item", run_id=run_id, score=source.score, text=text))
-    return _within(list(parts.values()), settings.items, settings.item_tokens)
+    return _within(list(parts.values()), limits.ITEMS, limits.ITEM_TOKENS)
 
 
 def _item_text(one: Experience) -> str:
@@ -199,17 +196,15 @@ def _within(parts: Sequence[AdvicePart], most: int, budget: int) -> list[AdviceP
     return kept
 
 
-def _trajectories(
-    runs: Sequence[Run], of_task: Mapping[str, float], k: int, lore: Lore, settings: ExperienceSettings
-) -> list[AdvicePart]:
+def _trajectories(runs: Sequence[Run], of_task: Mapping[str, float], k: int, lore: Lore) -> list[AdvicePart]:
     """The shortest successful runs of similar tasks, abridged to the budget that they share."""
     done = [run for run in runs if run.outcome is not None and run.outcome.label and lore.lengths.get(run.id)]
-    near = sorted((run for run in done if of_task[run.id] >= settings.floor), key=lambda run: -of_task[run.id])
+    near = sorted((run for run in done if of_task[run.id] >= limits.FLOOR), key=lambda run: -of_task[run.id])
     shortest = sorted(near[:_LOOKED_AT], key=lambda run: (lore.lengths[run.id], -of_task[run.id]))[:k]
     steps = lore.read_steps([run.id for run in shortest]) if shortest else {}
     found = []
     for run in shortest:
-        text = abridged_run(run, steps[run.id], settings.trajectory_tokens // len(shortest))
+        text = abridged_run(run, steps[run.id], limits.TRAJECTORY_TOKENS // len(shortest))
         if text:
             found.append(AdvicePart(id=run.id, kind="trajectory", run_id=run.id, score=of_task[run.id], text=text))
     return found

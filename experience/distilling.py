@@ -13,9 +13,9 @@ from typing import Literal
 
 from pydantic import Field
 
+from hexamem.experience import limits
 from hexamem.experience.digest import abridged_run, clipped, normal_task
 from hexamem.experience.model_calls import ExperienceModel
-from hexamem.experience.settings import ExperienceSettings
 from hexamem.memory_types.experience import Experience, Outcome, Run, RunStep
 from hexamem.models import ModelReply, StructuredResult
 from hexamem.prompts import Prompt, load_prompt
@@ -76,7 +76,7 @@ class Plan:
         return f"distil_{self.explored or self.origin}"
 
 
-def plan(run: Run, others: Sequence[Run], settings: ExperienceSettings) -> Plan:
+def plan(run: Run, others: Sequence[Run]) -> Plan:
     """How to distil a run that has an outcome.
 
     Args:
@@ -88,14 +88,14 @@ def plan(run: Run, others: Sequence[Run], settings: ExperienceSettings) -> Plan:
     opposite = [one for one in same if one.outcome is not None and one.outcome.label != run.outcome.label]
     if opposite:
         alike = [one for one in same if one not in opposite]
-        chosen = [run, opposite[0], *opposite[1:], *alike][: settings.contrasted]
-        return Plan(origin="contrast", runs=tuple(chosen), most=settings.from_contrast)
+        chosen = [run, opposite[0], *opposite[1:], *alike][: limits.CONTRASTED]
+        return Plan(origin="contrast", runs=tuple(chosen), most=limits.FROM_CONTRAST)
     if run.outcome.label:
-        return Plan(origin="success", runs=(run,), most=settings.from_success)
-    return Plan(origin="failure", runs=(run,), most=settings.from_failure)
+        return Plan(origin="success", runs=(run,), most=limits.FROM_SUCCESS)
+    return Plan(origin="failure", runs=(run,), most=limits.FROM_FAILURE)
 
 
-def plan_explored(runs: Sequence[Run], mode: Literal["parallel", "sequential"], settings: ExperienceSettings) -> Plan:
+def plan_explored(runs: Sequence[Run], mode: Literal["parallel", "sequential"]) -> Plan:
     """How to distil what an exploration brought (MaTTS): parallel runs by self-contrast over all of them, whatever
     their outcomes; a run that was re-examined from all of its notes.
 
@@ -104,15 +104,15 @@ def plan_explored(runs: Sequence[Run], mode: Literal["parallel", "sequential"], 
     """
     label = next((run.outcome.label for run in runs if run.outcome is not None), False)
     if mode == "parallel" and len(runs) > 1:
-        return Plan(origin="contrast", runs=tuple(runs), most=settings.from_contrast, explored="parallel")
+        return Plan(origin="contrast", runs=tuple(runs), most=limits.FROM_CONTRAST, explored="parallel")
     if mode == "sequential":
         origin: Literal["success", "failure"] = "success" if label else "failure"
-        return Plan(origin=origin, runs=tuple(runs[:1]), most=settings.from_refined, explored="sequential")
-    return plan(runs[0], (), settings)
+        return Plan(origin=origin, runs=tuple(runs[:1]), most=limits.FROM_REFINED, explored="sequential")
+    return plan(runs[0], ())
 
 
 def judge_outcome(
-    model: ExperienceModel, run: Run, steps: Sequence[RunStep], settings: ExperienceSettings
+    model: ExperienceModel, run: Run, steps: Sequence[RunStep]
 ) -> tuple[Outcome | None, StructuredResult[JudgeReply]]:
     """Whether a run did its task, at temperature 0 where the model has one; unsure means that it did not.
 
@@ -122,7 +122,7 @@ def judge_outcome(
     messages = load_prompt("outcome_judge").render(
         task=run.task,
         evidence=run.evidence or "none",
-        run=abridged_run(run, steps, settings.run_tokens, thoughts=True) or "no step was recorded",
+        run=abridged_run(run, steps, limits.RUN_TOKENS, thoughts=True) or "no step was recorded",
     )
     chat = model.model
     exact = chat.model_copy(update={"temperature": 0.0}) if "temperature" in type(chat).model_fields else None
@@ -156,7 +156,6 @@ def distil(
     planned: Plan,
     steps: Mapping[str, Sequence[RunStep]],
     known: Sequence[Experience],
-    settings: ExperienceSettings,
 ) -> tuple[Distilled | None, StructuredResult[DistilledReply]]:
     """What the planned runs teach, at most ``planned.most`` items.
 
@@ -168,7 +167,7 @@ def distil(
         The experience, None where the model gave no usable reply; and the result of the call.
     """
     known = known[:_KNOWN]
-    tokens = settings.run_tokens * (2 if len(planned.runs) > 1 else 1) // len(planned.runs)
+    tokens = limits.RUN_TOKENS * (2 if len(planned.runs) > 1 else 1) // len(planned.runs)
     shown = [abridged_run(run, steps.get(run.id, ()), tokens, thoughts=True) for run in planned.runs]
     first = planned.runs[0]
     listed = [

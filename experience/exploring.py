@@ -14,9 +14,9 @@ from typing import Literal, get_args
 from pydantic import Field
 
 from hexamem.errors import InvalidInputError
+from hexamem.experience import limits
 from hexamem.experience.digest import abridged_run, clipped
 from hexamem.experience.model_calls import ExperienceModel
-from hexamem.experience.settings import ExperienceSettings
 from hexamem.memory_types.base import Record
 from hexamem.memory_types.experience import Run, RunStep
 from hexamem.models import ModelReply
@@ -163,7 +163,7 @@ def choose(tried: Sequence[Tried]) -> tuple[Choice | None, list[int]]:
 
 
 def choose_by_model(
-    model: ExperienceModel, tried: Sequence[Tried], among: Sequence[int], settings: ExperienceSettings
+    model: ExperienceModel, tried: Sequence[Tried], among: Sequence[int]
 ) -> tuple[Choice | None, tuple[str, ...]]:
     """The best attempt by a model that compares them (best of n; ReasoningBank, appendix A).
 
@@ -173,7 +173,7 @@ def choose_by_model(
     Returns:
         The choice, and what was degraded; None where no reply could be used.
     """
-    tokens = 2 * settings.run_tokens // len(among)
+    tokens = 2 * limits.RUN_TOKENS // len(among)
     shown = []
     for number, attempt in enumerate((tried[at] for at in among), start=1):
         evidence = f"\n   evidence: {clipped(attempt.run.evidence, 300)}" if attempt.run.evidence else ""

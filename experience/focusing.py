@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
+from hexamem.experience import limits
 from hexamem.experience.model_calls import ExperienceModel
-from hexamem.experience.settings import ExperienceSettings
 from hexamem.memory_types.base import Record
 from hexamem.memory_types.experience import Experience
 from hexamem.models import ModelReply
@@ -45,7 +45,7 @@ class FocusReply(ModelReply):
 
 
 def focus_points(
-    model: ExperienceModel, user: str, environment: str, examples: Sequence[str], settings: ExperienceSettings
+    model: ExperienceModel, user: str, environment: str, examples: Sequence[str]
 ) -> tuple[list[Experience], tuple[str, ...]]:
     """Derive focus points from examples.
 
@@ -53,7 +53,7 @@ def focus_points(
         examples: texts, shown up to 3,000 tokens together; one that does not fit is left out, the first one cut.
 
     Returns:
-        At most ``settings.focus_points``, and what was degraded; none where no reply could be used.
+        At most ``limits.FOCUS_POINTS``, and what was degraded; none where no reply could be used.
     """
     shown: list[str] = []
     left, short = _EXAMPLE_TOKENS, 0
@@ -67,7 +67,7 @@ def focus_points(
         left -= min(cost, left)
     cut = f"focus: {short} of {len(examples)} examples were cut or left out, since they are long"
     messages = load_prompt("focus_points").render(
-        environment=environment or "not named", examples="\n\n".join(shown), most=settings.focus_points
+        environment=environment or "not named", examples="\n\n".join(shown), most=limits.FOCUS_POINTS
     )
     result = model.ask(FocusReply, messages)
     points = [
@@ -82,4 +82,4 @@ def focus_points(
         for point in (result.value.points if result.value is not None else ())
         if point.title.strip() and point.description.strip() and point.principle.strip()
     ]
-    return points[: settings.focus_points], (*((cut,) if short else ()), *result.degraded)
+    return points[: limits.FOCUS_POINTS], (*((cut,) if short else ()), *result.degraded)

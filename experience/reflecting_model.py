@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
+from hexamem.experience import limits
 from hexamem.experience.digest import abridged_run, clipped
 from hexamem.experience.model_calls import ExperienceModel
 from hexamem.experience.reflecting import KeyInformation, Question
-from hexamem.experience.settings import ExperienceSettings
 from hexamem.memory_types.experience import Run, RunStep
 from hexamem.models import ModelReply
 from hexamem.models.tokens import count_tokens
@@ -46,12 +46,12 @@ class ReflectionReply(ModelReply):
 
 
 def extract_key_information(
-    model: ExperienceModel, run: Run, steps: Sequence[RunStep], error: str, settings: ExperienceSettings
+    model: ExperienceModel, run: Run, steps: Sequence[RunStep], error: str
 ) -> tuple[KeyInformation | None, tuple[str, ...]]:
     """The key information (KIE), and what was degraded; None where no reply could be used."""
     messages = load_prompt("key_information").render(
         task=run.task,
-        run=abridged_run(run, steps, settings.run_tokens, thoughts=True) or "no step was recorded",
+        run=abridged_run(run, steps, limits.RUN_TOKENS, thoughts=True) or "no step was recorded",
         error=clipped(error, _ERROR),
     )
     result = model.ask(KeyInformationReply, messages)
@@ -67,7 +67,6 @@ def answer_by_model(
     key: KeyInformation,
     known: Sequence[str],
     similar: Sequence[tuple[Run, Sequence[RunStep]]],
-    settings: ExperienceSettings,
 ) -> tuple[tuple[Question, ...], str, tuple[str, ...]] | None:
     """Questions about the situation with their answers (KIR), the advice, and what was degraded.
 
@@ -78,7 +77,7 @@ def answer_by_model(
     Returns:
         None where no reply could be used.
     """
-    tokens = settings.run_tokens // max(1, len(similar))
+    tokens = limits.RUN_TOKENS // max(1, len(similar))
     shown = [abridged_run(run, steps, tokens, thoughts=True) for run, steps in similar]
     messages = load_prompt("run_reflection").render(
         situation="\n".join(f"{name}: {value}" for name, value in key.model_dump().items() if value),
@@ -89,7 +88,7 @@ def answer_by_model(
     result = model.ask(ReflectionReply, messages)
     if result.value is None:
         return None
-    left = settings.reflection_tokens
+    left = limits.REFLECTION_TOKENS
     advice = _within(result.value.advice, left)
     left -= count_tokens(advice)
     questions: list[Question] = []

@@ -18,8 +18,7 @@ from langgraph.graph import StateGraph
 
 from hexamem.errors import HexamemError
 from hexamem.experience.reflecting import Reflection
-from hexamem.experience.settings import ExperienceSettings
-from hexamem.experience.trouble import Trouble, Turn, trouble_in
+from hexamem.experience.trouble import Trouble, TroubleSettings, Turn, trouble_in
 from hexamem.graphs.experience_recording import Recorder, RunRecordingHandler
 from hexamem.memory_types.settings import check_settings
 
@@ -79,9 +78,9 @@ def _begins(message: BaseMessage) -> bool:
     return isinstance(message, HumanMessage) and message.additional_kwargs.get(MARK, "reflection") == "reflection"
 
 
-def trouble_of(state: Mapping[str, Any], settings: ExperienceSettings | None = None) -> Trouble | None:
+def trouble_of(state: Mapping[str, Any], settings: TroubleSettings | None = None) -> Trouble | None:
     """What is wrong at the end of a state's messages; None where nothing is."""
-    return trouble_in(turns_in(state.get("messages") or ()), settings or ExperienceSettings())
+    return trouble_in(turns_in(state.get("messages") or ()), settings or TroubleSettings())
 
 
 def reflected(recorder: Any, trouble: Trouble | None) -> dict[str, Any]:
@@ -99,7 +98,7 @@ def add_reflection(
     before: str,
     run: Reflecting | None = None,
     name: str = "reflect",
-    settings: ExperienceSettings | None = None,
+    settings: TroubleSettings | None = None,
 ) -> None:
     """Put an edge that sees trouble and a node that looks back between two nodes of a graph.
 
@@ -118,7 +117,7 @@ def add_reflection(
     Raises:
         ConfigError: for settings that are none.
     """
-    checked = check_settings(settings, ExperienceSettings, "add_reflection: settings")
+    checked = check_settings(settings, TroubleSettings, "add_reflection: settings")
 
     def route(state: Mapping[str, Any]) -> str:
         return before if trouble_of(state, checked) is None else name

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from hexamem.background import JobContext, JobOutcome
 from hexamem.experience.as_items import item_values, metadata_of, replaced
 from hexamem.experience.care import ACTOR, REPLACED, read_experience, retire_hurting
-from hexamem.experience.settings import ExperienceSettings
 from hexamem.experience.similarity import EmbedTexts, nearness
 from hexamem.memory_types.experience import Experience, Outcome, Run, RunStep
 from hexamem.stores.changing import add_item, edit_item
@@ -38,15 +37,10 @@ SWITCHED_OFF = "distilling waits: it is switched off by Settings.experience"
 
 
 class Distilling:
-    """Does a memory's ``distil`` jobs. Nothing of a model is loaded until one is run.
-
-    Attributes:
-        settings: the defaults of learning from experience.
-    """
+    """Does a memory's ``distil`` jobs. Nothing of a model is loaded until one is run."""
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
-        self.settings = ExperienceSettings()
         memory.handlers.register(KIND, self.run)
         if self.ready:
             make_due(memory.ledger, {KIND})
@@ -145,7 +139,7 @@ class Distilling:
             steps = read_run_steps(tx, [run.id])[run.id]
         with self.model_for(job.user.name, "judge") as model:
             assert model is not None
-            said, result = judge_outcome(model, run, steps, self.settings)
+            said, result = judge_outcome(model, run, steps)
         if said is None and result.usage.calls and job.attempt >= settings.max_job_attempts:
             said = Outcome(
                 label=False,
@@ -164,7 +158,7 @@ class Distilling:
                 (reason,) = redact_texts(tx, memory.cipher, memory.settings.find_secrets, said.reason)
                 run = run.changed(outcome=said.changed(reason=reason))
                 set_run(tx, run)
-                retire_hurting(tx, run.shown, self.settings)
+                retire_hurting(tx, run.shown)
         return run
 
     def _distilled(self, job: JobContext, runs: Sequence[Run]) -> JobOutcome:
@@ -174,19 +168,19 @@ class Distilling:
         memory, run = self._memory, runs[0]
         with memory.ledger.read(job.user.name) as tx:
             if job.payload.get("mode") is not None:
-                planned = plan_explored(runs, job.payload["mode"], self.settings)
+                planned = plan_explored(runs, job.payload["mode"])
             else:
-                planned = plan(run, read_runs(tx, run.environment, finished=True), self.settings)
+                planned = plan(run, read_runs(tx, run.environment, finished=True))
             steps: dict[str, list[RunStep]] = read_run_steps(tx, [one.id for one in planned.runs])
             known = [one for one in read_experience(tx, run.environment) if one.origin != "focus"]
         embed = self.embed_for(job.user.name)
         nearest = _nearest(run.task, known, embed)
         with self.model_for(job.user.name, "distiller") as model:
             assert model is not None
-            made, result = distil(model, planned, steps, nearest, self.settings)
+            made, result = distil(model, planned, steps, nearest)
         if made is None:
             return _unusable("distiller", result)
-        merged = merge(made.items, known, embed, self.settings, corrects=made.corrects)
+        merged = merge(made.items, known, embed, corrects=made.corrects)
         with job.write() as tx:
             held = {one.id: one for one in read_runs(tx)}
             # Forgotten meanwhile, nothing is learned from it; decided otherwise, it has another job.

@@ -9,6 +9,7 @@ from langgraph.errors import GraphBubbleUp
 
 from hexamem.arguments import check_count
 from hexamem.errors import HexamemError, InvalidInputError
+from hexamem.experience import limits
 from hexamem.experience.advising import Include, Lore, advise
 from hexamem.experience.care import read_experience
 from hexamem.memory_types.experience import Advice, Facet, RunStep
@@ -42,9 +43,7 @@ class ExperienceRecall:
         memory = self._user.memory
         asked = memory._without_secrets(self._user.name, task)
         options: dict[str, Any] = {"k": k, "include": include, "facet": facet, "same_task": same_task}
-        found, told = self.with_vectors(
-            lambda embed: advise(asked, lore, embed, **options, settings=memory.distilling.settings)
-        )
+        found, told = self.with_vectors(lambda embed: advise(asked, lore, embed, **options))
         return found.changed(degraded=told) if told else found
 
     def lore(self, env: str) -> Lore:
@@ -56,7 +55,7 @@ class ExperienceRecall:
                 return read_run_steps(tx, run_ids)
 
         with ledger.read(name) as tx:
-            runs = read_runs(tx, env, finished=True, limit=self._user.memory.distilling.settings.most_runs)
+            runs = read_runs(tx, env, finished=True, limit=limits.MOST_RUNS)
             experience = read_experience(tx, env)
             lengths = count_run_steps(tx, [run.id for run in runs])
         return Lore(runs=runs, experience=experience, lengths=lengths, read_steps=read_steps)

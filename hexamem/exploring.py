@@ -101,7 +101,7 @@ class Exploring:
         self._advice = Advice()
         if experience._user.memory.settings.experience:
             advice = experience._recall.advice(task, env, 1, include, None, same_task)
-            self._advice = with_focus(advice, experience._recall.lore(env), experience._distilling.settings)
+            self._advice = with_focus(advice, experience._recall.lore(env))
         self._degraded: list[str] = list(self._advice.degraded)
 
     def parallel(self, k: int) -> Exploration:
@@ -229,7 +229,7 @@ class Exploring:
             if model is None or not user.memory.settings.experience:
                 self._degraded.append("no outcome is known and no model compares the attempts: rules chose")
                 return choose_by_rules(tried, among)
-            choice, degraded = choose_by_model(model, tried, among, distilling.settings)
+            choice, degraded = choose_by_model(model, tried, among)
         self._degraded += degraded
         return choice or choose_by_rules(tried, among)
 

@@ -26,7 +26,7 @@ def focus(experience: UserExperience, env: str, examples: Sequence[str]) -> Focu
     """See :meth:`~hexamem.learning.UserExperience.focus`."""
     from hexamem.learning import OFF
 
-    user, memory, settings = experience._user, experience._user.memory, experience._distilling.settings
+    user, memory = experience._user, experience._user.memory
     texts = [check_text(example, "an example").strip() for example in check_texts(examples, "examples")]
     texts = [memory._without_secrets(user.name, text) for text in texts if text]
     if not texts:
@@ -37,8 +37,8 @@ def focus(experience: UserExperience, env: str, examples: Sequence[str]) -> Focu
             return Focus(points=known, degraded=(_NO_MODEL,))
         if not memory.settings.experience:
             return Focus(points=known, degraded=(OFF,))
-        made, degraded = focus_points(model, user.name, env, texts, settings)
-    merged, without_vectors = experience._recall.with_vectors(lambda embed: merge(made, known, embed, settings))
+        made, degraded = focus_points(model, user.name, env, texts)
+    merged, without_vectors = experience._recall.with_vectors(lambda embed: merge(made, known, embed))
     reason = f"a focus point from {len(texts)} example{'' if len(texts) == 1 else 's'}"
     with memory.ledger.write(user.name, timezone=user.timezone) as tx:
         for point in merged.new:

@@ -10,6 +10,7 @@ from hexamem.arguments import check_count, check_text, json_mapping
 from hexamem.async_twins import AsyncExperience
 from hexamem.calls import Calls, public
 from hexamem.errors import InvalidInputError, NotFoundError
+from hexamem.experience import limits
 from hexamem.experience.advising import Include
 from hexamem.experience.as_items import ENTRY_TYPE, metadata_of
 from hexamem.experience.care import forget_runs, read_experience
@@ -267,7 +268,7 @@ class UserExperience(AsyncExperience):
 
         _check_task(task)
         _check_env(env)
-        check_count(k, "k", self._distilling.settings.explored)
+        check_count(k, "k", limits.EXPLORED)
         if mode not in MODES:
             raise InvalidInputError(f"mode = {mode!r}: use one of {', '.join(MODES)}")
         if not callable(runner):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from hexamem.errors import InvalidInputError
+from hexamem.experience import limits
 from hexamem.experience.advising import Lore, advise, advise_on_tool
 from hexamem.experience.digest import normal_task
 from hexamem.experience.reflecting import (
@@ -15,9 +16,8 @@ from hexamem.experience.reflecting import (
     key_information,
     reflection_text,
 )
-from hexamem.experience.settings import ExperienceSettings
 from hexamem.experience.similarity import EmbedTexts, nearness
-from hexamem.experience.trouble import Turn, tool_of, trouble_in
+from hexamem.experience.trouble import TroubleSettings, Turn, tool_of, trouble_in
 from hexamem.memory_types.experience import Advice, AdvicePart, Run, RunStep
 from hexamem.stores.ledger.runs import get_run, read_run_steps, set_run
 
@@ -53,11 +53,10 @@ def reflect(
     from hexamem.learning import OFF
 
     user, distilling, recall = experience._user, experience._distilling, experience._recall
-    settings = distilling.settings
     with user.memory.ledger.read(user.name) as tx:
         run = get_run(tx, run_id)
         steps = read_run_steps(tx, [run_id])[run_id]
-    wrong = user.memory._without_secrets(user.name, error).strip() or _trouble(steps, settings)
+    wrong = user.memory._without_secrets(user.name, error).strip() or _trouble(steps)
     if not wrong:
         raise InvalidInputError("nothing went wrong in the steps that were recorded; say what did: run.reflect(error)")
     key = key_information(run, steps, wrong)
@@ -72,29 +71,27 @@ def reflect(
         if model is not None:
             from hexamem.experience.reflecting_model import answer_by_model, extract_key_information
 
-            extracted, degraded = extract_key_information(model, run, steps, wrong, settings)
+            extracted, degraded = extract_key_information(model, run, steps, wrong)
             key = extracted or key
-        similar, similar_degraded = recall.with_vectors(
-            lambda embed: _similar_runs(run, key, lore, same_task, settings, embed)
-        )
+        similar, similar_degraded = recall.with_vectors(lambda embed: _similar_runs(run, key, lore, same_task, embed))
         last_action = next((step.action for step in reversed(steps) if step.action.strip()), "")
         question = f"{tool_of(last_action)} {wrong}"
         known, known_degraded = recall.with_vectors(
-            lambda embed: advise(question, lore, embed, k=3, same_task=same_task, settings=settings)
+            lambda embed: advise(question, lore, embed, k=3, same_task=same_task)
         )
         items = [part for part in known.parts if part.kind == "item"]
         degraded = (*degraded, *dict.fromkeys((*similar_degraded, *known_degraded)))
         runs = [(other.run, other.steps) for other in similar]
         answered = None
         if model is not None and (similar or items):
-            answered = answer_by_model(model, key, [part.text for part in items], runs, settings)
+            answered = answer_by_model(model, key, [part.text for part in items], runs)
             if answered is None:
                 degraded = (*degraded, "the reflection was made by rules: the model gave no usable reply")
     if answered is not None:
         questions, advice, reply_degraded = answered
         degraded = (*degraded, *reply_degraded)
     else:
-        questions = answer_by_rules(steps, wrong, runs, settings.reflection_tokens)
+        questions = answer_by_rules(steps, wrong, runs, limits.REFLECTION_TOKENS)
         advice = "\n".join([*(part.text for part in items), *(answer.answer for answer in questions)])
         similar = similar if questions else []
     advice = advice.strip()
@@ -119,7 +116,7 @@ def tool_advice(experience: UserExperience, run_id: str, tool: str, error: str, 
     """See :meth:`~hexamem.recording.RunRecorder.tool_advice`."""
     from hexamem.learning import OFF
 
-    user, settings = experience._user, experience._distilling.settings
+    user = experience._user
     with user.memory.ledger.read(user.name) as tx:
         run = get_run(tx, run_id)
     if not user.memory.settings.experience:
@@ -128,23 +125,23 @@ def tool_advice(experience: UserExperience, run_id: str, tool: str, error: str, 
     lore = experience._recall.lore(run.environment)
     left_out = set(run.shown) | (set() if same_task else _learned_from_task(run, lore))
     advice, degraded = experience._recall.with_vectors(
-        lambda embed: advise_on_tool(tool, clean_error, lore, embed, left_out=left_out, settings=settings)
+        lambda embed: advise_on_tool(tool, clean_error, lore, embed, left_out=left_out)
     )
     _add_shown(user, run_id, advice.ids)
     return advice.changed(degraded=degraded) if degraded else advice
 
 
-def _trouble(steps: Sequence[RunStep], settings: ExperienceSettings) -> str:
+def _trouble(steps: Sequence[RunStep]) -> str:
     """What the steps show to be wrong, in a sentence; "" for nothing."""
     turns = [Turn(action=step.action, observation=step.observation, error=step.error or "") for step in steps]
-    trouble = trouble_in(turns, settings)
+    trouble = trouble_in(turns, TroubleSettings())
     if trouble is not None:
         return trouble.error or trouble.said
     return next((step.error for step in reversed(steps) if step.error), "") or ""
 
 
 def _similar_runs(
-    run: Run, key: KeyInformation, lore: Lore, same_task: bool, settings: ExperienceSettings, embed: EmbedTexts | None
+    run: Run, key: KeyInformation, lore: Lore, same_task: bool, embed: EmbedTexts | None
 ) -> list[_Similar]:
     """Runs of similar tasks that were done, the nearest first."""
     own = normal_task(run.task)
@@ -161,8 +158,8 @@ def _similar_runs(
     by_task = nearness(run.task, tasks, embed)
     by_goal = by_task if key.goal == run.task else nearness(key.goal, tasks, embed)
     scored = [(max(pair), other) for pair, other in zip(zip(by_task, by_goal, strict=True), done, strict=True)]
-    near = sorted((pair for pair in scored if pair[0] >= settings.floor), key=lambda pair: -pair[0])
-    chosen = near[: settings.reflected]
+    near = sorted((pair for pair in scored if pair[0] >= limits.FLOOR), key=lambda pair: -pair[0])
+    chosen = near[: limits.REFLECTED]
     steps = lore.read_steps([other.id for _, other in chosen]) if chosen else {}
     return [_Similar(other, steps.get(other.id, ()), score) for score, other in chosen]
 
