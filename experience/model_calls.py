@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from hexamem.models import Budget, CallInput, Method, ModelReply, StructuredCall, StructuredResult, UsageMeter
 
 if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel, LanguageModelInput
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import MessageLikeRepresentation
 
 __all__ = ["ExperienceModel"]
 
@@ -39,7 +40,7 @@ class ExperienceModel:
     def ask(
         self,
         reply: type[R],
-        messages: LanguageModelInput,
+        messages: Sequence[MessageLikeRepresentation],
         *,
         model: BaseChatModel | None = None,
         validate: Callable[[R], list[str]] | None = None,

@@ -48,7 +48,7 @@ def ranking_table(lab: Laboratory, observed: Sequence[Observed]) -> Table:
 
 def operation_table(lab: Laboratory, observed: Sequence[Observed]) -> Table:
     """Recall under every set of operations, by scorers that did not see the conversation."""
-    values = np.stack([lab.table_of(one).recall for one in observed])
+    values = lab.tables[[lab.row_of(one) for one in observed]]
     return {_name(choice): values[:, number] for number, choice in enumerate(CHOICES)}
 
 
@@ -60,9 +60,7 @@ def operation_names(lab: Laboratory, observed: Sequence[Observed]) -> list[str]:
 def achieved_by_gate(lab: Laboratory, observed: Sequence[Observed]) -> tuple[list[int], npt.NDArray[np.float64]]:
     """The place in :data:`CHOICES` that the gate chooses for each question, and the recall under it."""
     places = [CHOICES.index(lab.chosen(one) - {THRESHOLD}) for one in observed]
-    recall = np.array(
-        [lab.table_of(one).recall[place] for one, place in zip(observed, places, strict=True)], np.float64
-    )
+    recall = lab.tables[[lab.row_of(one) for one in observed], places]
     return places, recall
 
 

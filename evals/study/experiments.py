@@ -465,10 +465,9 @@ def _operations(lab: Laboratory) -> dict[str, _Values]:
     switches["gate by the kind of the question alone"] = [
         switched(operations_of(one.asked.features.cues), {}) for one in lab.scored
     ]
-    table = np.stack([one.recall for one in lab.tables])
     rows = np.arange(len(by_gate))
     return {
-        name: np.asarray(table[rows, [CHOICES.index(on - {THRESHOLD}) for on in chosen]], np.float64)
+        name: np.asarray(lab.tables[rows, [CHOICES.index(on - {THRESHOLD}) for on in chosen]], np.float64)
         for name, chosen in switches.items()
     }
 

@@ -10,10 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from hexamem.evals.answers import spread
+from hexamem.evals.gate_training import gate_example
 from hexamem.evals.metrics import Interval
 from hexamem.evals.study.arms import ARMS
-from hexamem.evals.study.operating import Configured, chosen_operations, configured, learned_turns, with_gate
+from hexamem.evals.study.operating import chosen_operations, learned_turns, recall_by_choice
 from hexamem.evals.study.records import Observed, Ranked, difference
+from hexamem.evals.training import replaced
+from hexamem.retrieval.gates import GateSettings, learn_gate
 from hexamem.retrieval.learning import LearningSettings, learn_ranking
 from hexamem.retrieval.ranker import Ranker
 from hexamem.retrieval.ranking_weights import RankingWeights
@@ -142,9 +145,9 @@ class Laboratory:
         return dict.fromkeys((one.talk.id for one in self.scored), Ranker(self.shipped))
 
     @cached_property
-    def tables(self) -> list[Configured]:
-        """What each scored question finds under every configuration of the operations, by a ranker that did not see it."""
-        return [configured(one, self.unseen[one.talk.id]) for one in self.scored]
+    def tables(self) -> npt.NDArray[np.float64]:
+        """Recall of each scored question under each choice of operations, ``(n, 16)``, by rankers that did not see it."""
+        return np.stack([recall_by_choice(one, self.unseen[one.talk.id]) for one in self.scored])
 
     @cached_property
     def _rows(self) -> dict[int, int]:
@@ -153,10 +156,6 @@ class Laboratory:
     def row_of(self, one: Observed) -> int:
         """The place of a question among all scored ones."""
         return self._rows[id(one)]
-
-    def table_of(self, one: Observed) -> Configured:
-        """What a question finds under every configuration."""
-        return self.tables[self.row_of(one)]
 
     def chosen(self, one: Observed) -> frozenset[str]:
         """The operations that the held-out gate switches on for a question."""
@@ -168,13 +167,17 @@ class Laboratory:
         A gate is trained on the questions of the other folds. The rewards of those are by rankers that had not seen them,
         though they had seen the conversation in question: the gate had not.
         """
+        examples = [
+            gate_example(one.operable, one.evidence, self.unseen[one.talk.id], None, one.talk.conversation)
+            for one in (self.scored if self.folds else ())
+        ]
         for fold in self.folds:
             training = [
-                (one, self.unseen[one.talk.id], self.table_of(one))
-                for one in self.scored
-                if one.talk.id not in fold.held
+                example for one, example in zip(self.scored, examples, strict=True) if one.talk.id not in fold.held
             ]
-            self.rankers.update(dict.fromkeys(fold.held, with_gate(fold.ranker, training)))
+            gate = learn_gate(training, GateSettings())
+            ranker = Ranker(replaced(fold.ranker.weights, {"operations": gate}))
+            self.rankers.update(dict.fromkeys(fold.held, ranker))
         shipped = None if self.shipped is None else Ranker(self.shipped)
         for one in self.scored:
             for arm, ranker in ((HELD_OUT, self.rankers.get(one.talk.id)), (SHIPPED, shipped)):
