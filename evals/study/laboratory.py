@@ -176,8 +176,8 @@ class Laboratory:
                 example for one, example in zip(self.scored, examples, strict=True) if one.talk.id not in fold.held
             ]
             gate = learn_gate(training, GateSettings())
-            ranker = Ranker(replaced(fold.ranker.weights, {"operations": gate}))
-            self.rankers.update(dict.fromkeys(fold.held, ranker))
+            gated = Ranker(replaced(fold.ranker.weights, {"operations": gate}))
+            self.rankers.update(dict.fromkeys(fold.held, gated))
         shipped = None if self.shipped is None else Ranker(self.shipped)
         for one in self.scored:
             for arm, ranker in ((HELD_OUT, self.rankers.get(one.talk.id)), (SHIPPED, shipped)):
