@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
+from hexamem.experience import limits
 from hexamem.experience.digest import abridged_run, clipped, digest_of, digest_text, normal_task
-from hexamem.experience.settings import ExperienceSettings
 from hexamem.experience.similarity import EmbedTexts, nearness
 from hexamem.memory_types.experience import Advice, AdvicePart, Experience, Facet, Run, RunStep
 from hexamem.models.tokens import count_tokens
@@ -53,7 +53,6 @@ def advise(
     include: Include = "items",
     facet: Facet | None = None,
     same_task: bool = True,
-    settings: ExperienceSettings,
 ) -> Advice:
     """The advice of earlier runs for a task.
 
@@ -76,9 +75,9 @@ def advise(
     of_item = dict(zip((one.id for one in items), scores[len(runs) :], strict=True))
     parts: list[AdvicePart] = []
     if include != "trajectories":
-        parts += _item_parts(runs, items, of_task, of_item, k, facet, lore, settings)
+        parts += _item_parts(runs, items, of_task, of_item, k, facet, lore)
     if include != "items":
-        parts += _trajectories(runs, of_task, k, lore, settings)
+        parts += _trajectories(runs, of_task, k, lore)
     return _advice(parts)
 
 
@@ -89,7 +88,6 @@ def advise_on_tool(
     embed: EmbedTexts | None,
     *,
     left_out: Collection[str] = (),
-    settings: ExperienceSettings,
 ) -> Advice:
     """What was learned about a tool: items of the facet "tool" that name it, or are near to it and its error.
 
@@ -99,29 +97,34 @@ def advise_on_tool(
     items = [one for one in lore.experience if one.facet == "tool" and one.origin != "focus" and one.id not in left_out]
     name = re.compile(rf"(?<!\w){re.escape(tool.strip())}(?!\w)", re.I)
     scores = nearness(f"{tool} {error}", [f"{one.title}. {one.description}" for one in items], embed)
-    near = [
-        (bool(name.search(f"{one.title} {one.description} {one.content}")), score, one)
-        for one, score in zip(items, scores, strict=True)
-    ]
-    ranked = sorted(near, key=lambda told: (not told[0], -told[1]))
+    named = [bool(name.search(f"{item.title} {item.description} {item.content}")) for item in items]
+    ranked = sorted(zip(named, scores, items, strict=True), key=lambda entry: (not entry[0], -entry[1]))
     chosen = [
-        AdvicePart(id=one.id, kind="item", score=score, text=_item_text(one))
-        for named, score, one in ranked
-        if named or score >= settings.floor
+        AdvicePart(id=item.id, kind="item", score=score, text=_item_text(item))
+        for is_named, score, item in ranked
+        if is_named or score >= limits.FLOOR
     ]
-    return _advice(_within(chosen, settings.items, settings.item_tokens))
+    return _advice(_within(chosen, limits.ITEMS, limits.ITEM_TOKENS))
 
 
-def with_focus(advice: Advice, lore: Lore, settings: ExperienceSettings) -> Advice:
+def with_focus(advice: Advice, lore: Lore) -> Advice:
     """An advice with the environment's focus points before it, for an agent that explores."""
     points = [one for one in lore.experience if one.origin == "focus"]
     parts = [AdvicePart(id=one.id, kind="item", score=1.0, text=_item_text(one)) for one in points]
-    shown = _within(parts, settings.focus_points, settings.item_tokens)
+    shown = _within(parts, limits.FOCUS_POINTS, limits.ITEM_TOKENS)
     return _advice([*shown, *advice.parts]).changed(degraded=advice.degraded)
 
 
 def _advice(parts: Sequence[AdvicePart]) -> Advice:
     return Advice(parts=tuple(parts), text=_fenced(parts), tokens=sum(count_tokens(part.text) for part in parts))
+
+
+@dataclass(slots=True)
+class _Source:
+    """What one earlier run has to show: its items, or its digest where it has none; and how near it is."""
+
+    score: float
+    items: list[Experience] = field(default_factory=list)
 
 
 def _item_parts(
@@ -132,48 +135,49 @@ def _item_parts(
     k: int,
     facet: Facet | None,
     lore: Lore,
-    settings: ExperienceSettings,
 ) -> list[AdvicePart]:
-    learned = {run_id for one in items for run_id in one.run_ids}
+    learned = {run_id for item in items for run_id in item.run_ids}
     if facet is not None:
-        items = [one for one in items if one.facet == facet]
-    # An item belongs to the nearest of its runs; one whose runs are gone, or lie elsewhere, stands for itself.
-    groups: dict[str, list[Experience]] = {}
-    for one in items:
-        known = [run_id for run_id in one.run_ids if run_id in of_task]
-        groups.setdefault(max(known, key=of_task.__getitem__, default=one.id), []).append(one)
-    near = {
-        group: max(of_task.get(group, 0.0), *(of_item[one.id] for one in members)) for group, members in groups.items()
-    }
-    if facet is None:
-        # Of a distilled run nothing is shown but its items: where there are none, a model found nothing to learn.
-        telling = [run for run in runs if not run.distilled and (run.outcome is not None or lore.lengths.get(run.id))]
-        near |= {run.id: of_task[run.id] for run in telling if run.id not in learned}
-    # What a run was given, and did its task with, belongs to its experience too: it was learned before, and held.
-    held = {one.id: one for one in items}
+        items = [item for item in items if item.facet == facet]
+    sources: dict[str, _Source] = {}
+    for item in items:
+        # An item belongs to the nearest of its runs; without one in this environment it is a source of its own.
+        nearest = max(
+            (run_id for run_id in item.run_ids if run_id in of_task), key=of_task.__getitem__, default=item.id
+        )
+        source = sources.setdefault(nearest, _Source(of_task.get(nearest, 0.0)))
+        source.items.append(item)
+        source.score = max(source.score, of_item[item.id])
+    by_id = {item.id: item for item in items}
     for run in runs:
         if run.distilled and run.outcome is not None and run.outcome.label:
-            given = [held[one] for one in run.shown if one in held and held[one] not in groups.get(run.id, ())]
+            # What a run was given, and did its task with, belongs to it too: it was learned before, and held.
+            given = [by_id[shown] for shown in run.shown if shown in by_id]
             if given:
-                groups[run.id] = [*groups.get(run.id, ()), *given]
-                near.setdefault(run.id, of_task[run.id])
-    chosen = sorted((one for one in near if near[one] >= settings.floor), key=lambda one: -near[one])[:k]
-    digested = [one for one in chosen if one not in groups]
+                source = sources.setdefault(run.id, _Source(of_task[run.id]))
+                source.items += [item for item in given if item not in source.items]
+        # Of a distilled run nothing is shown but its items: where there are none, a model found nothing to learn.
+        undistilled = facet is None and not run.distilled and run.id not in learned
+        if undistilled and (run.outcome is not None or lore.lengths.get(run.id)):
+            sources[run.id] = _Source(of_task[run.id])
+    near = sorted(
+        (name for name in sources if sources[name].score >= limits.FLOOR), key=lambda name: -sources[name].score
+    )
+    chosen = near[:k]
+    digested = [name for name in chosen if not sources[name].items]
     steps = lore.read_steps(digested) if digested else {}
-    by_id = {run.id: run for run in runs}
-    found: list[AdvicePart] = []
-    for group in chosen:
-        if group not in groups:
-            text = digest_text(digest_of(by_id[group], steps.get(group, ())))
-            found.append(AdvicePart(id=group, kind="digest", run_id=group, score=near[group], text=text))
-            continue
-        source = group if group in by_id else ""
-        shown = {part.id for part in found}
-        for one in sorted(groups[group], key=lambda one: -of_item[one.id]):
-            if one.id in shown:
-                continue
-            found.append(AdvicePart(id=one.id, kind="item", run_id=source, score=near[group], text=_item_text(one)))
-    return _within(found, settings.items, settings.item_tokens)
+    runs_by_id = {run.id: run for run in runs}
+    parts: dict[str, AdvicePart] = {}
+    for name in chosen:
+        source = sources[name]
+        if not source.items:
+            text = digest_text(digest_of(runs_by_id[name], steps.get(name, ())))
+            parts[name] = AdvicePart(id=name, kind="digest", run_id=name, score=source.score, text=text)
+        run_id = name if name in runs_by_id else ""
+        for item in sorted(source.items, key=lambda item: -of_item[item.id]):
+            text = _item_text(item)
+            parts.setdefault(item.id, AdvicePart(id=item.id, kind="item", run_id=run_id, score=source.score, text=text))
+    return _within(list(parts.values()), limits.ITEMS, limits.ITEM_TOKENS)
 
 
 def _item_text(one: Experience) -> str:
@@ -192,17 +196,15 @@ def _within(parts: Sequence[AdvicePart], most: int, budget: int) -> list[AdviceP
     return kept
 
 
-def _trajectories(
-    runs: Sequence[Run], of_task: Mapping[str, float], k: int, lore: Lore, settings: ExperienceSettings
-) -> list[AdvicePart]:
+def _trajectories(runs: Sequence[Run], of_task: Mapping[str, float], k: int, lore: Lore) -> list[AdvicePart]:
     """The shortest successful runs of similar tasks, abridged to the budget that they share."""
     done = [run for run in runs if run.outcome is not None and run.outcome.label and lore.lengths.get(run.id)]
-    near = sorted((run for run in done if of_task[run.id] >= settings.floor), key=lambda run: -of_task[run.id])
+    near = sorted((run for run in done if of_task[run.id] >= limits.FLOOR), key=lambda run: -of_task[run.id])
     shortest = sorted(near[:_LOOKED_AT], key=lambda run: (lore.lengths[run.id], -of_task[run.id]))[:k]
     steps = lore.read_steps([run.id for run in shortest]) if shortest else {}
     found = []
     for run in shortest:
-        text = abridged_run(run, steps[run.id], settings.trajectory_tokens // len(shortest))
+        text = abridged_run(run, steps[run.id], limits.TRAJECTORY_TOKENS // len(shortest))
         if text:
             found.append(AdvicePart(id=run.id, kind="trajectory", run_id=run.id, score=of_task[run.id], text=text))
     return found

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from hexamem.experience import limits
 from hexamem.experience.as_items import ENTRY_TYPE, experience_of, uses_of
-from hexamem.experience.settings import ExperienceSettings
 from hexamem.memory_types.experience import Experience
 from hexamem.memory_types.operations import Operation
 from hexamem.stores.changing import remove_item
@@ -33,14 +33,14 @@ def read_experience(tx: Transaction, environment: str | None = None, *, retired:
     return [one for one in found if environment is None or one.environment in ("", environment)]
 
 
-def retire_hurting(tx: Transaction, shown: Collection[str], settings: ExperienceSettings) -> list[Operation]:
+def retire_hurting(tx: Transaction, shown: Collection[str]) -> list[Operation]:
     """Retire what of this experience does harm: so many runs that were given it failed, and hardly any did their task.
 
     What was retired before, and brought back by ``undo``, stays: a person has decided.
     """
     done: list[Operation] = []
     for one in read_experience(tx):
-        if one.id not in shown or one.hurt < settings.retire_after or one.hurt < 4 * one.helped:
+        if one.id not in shown or one.hurt < limits.RETIRE_AFTER or one.hurt < 4 * one.helped:
             continue
         if any(made.actor == ACTOR and made.kind == "remove" for made in history_of(tx, one.id)):
             continue

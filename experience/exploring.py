@@ -1,4 +1,4 @@
-"""Memory-aware test-time scaling, the parts without a model (MaTTS; ReasoningBank, arXiv 2509.25140, section 3.2).
+"""Memory-aware test-time scaling: results and the choice between them (MaTTS; ReasoningBank, arXiv 2509.25140, 3.2).
 
 Parallel: several attempts at a task under the same advice, the best of which is chosen, and what their contrast teaches.
 Sequential: one attempt that is looked at again, and what the corrections teach.
@@ -14,19 +14,24 @@ from typing import Literal, get_args
 from pydantic import Field
 
 from hexamem.errors import InvalidInputError
-from hexamem.experience.digest import abridged_run
+from hexamem.experience import limits
+from hexamem.experience.digest import abridged_run, clipped
+from hexamem.experience.model_calls import ExperienceModel
 from hexamem.memory_types.base import Record
 from hexamem.memory_types.experience import Run, RunStep
+from hexamem.models import ModelReply
 from hexamem.prompts import load_prompt
 
 __all__ = [
     "AttemptResult",
+    "BestRunReply",
     "Choice",
     "ChosenBy",
     "Exploration",
     "ExploreMode",
     "Tried",
     "choose",
+    "choose_by_model",
     "choose_by_rules",
     "earlier_text",
     "read_result",
@@ -38,24 +43,25 @@ MODES = get_args(ExploreMode)
 
 
 class AttemptResult(Record):
-    """What the caller's agent says of an attempt.
+    """What the caller's agent returns for an attempt.
 
     Attributes:
-        outcome: whether the task was done; None where nobody knows.
-        reward: the environment's, the higher the better; without an outcome, 1 or more is a success.
-        evidence: what that rests on.
+        outcome: whether the task was done; None where that is not known. Without it the reward decides: see
+            ``success_from`` of :meth:`~hexamem.learning.UserExperience.explore`.
+        reward: the environment's, the higher the better.
+        evidence: what the outcome rests on.
     """
 
     outcome: bool | None = None
     reward: float | None = Field(default=None, allow_inf_nan=False)
     evidence: str = ""
 
-    @property
-    def done(self) -> bool | None:
-        """Whether the task was done, by the outcome or else the reward."""
-        if self.outcome is not None or self.reward is None:
-            return self.outcome
-        return self.reward >= 1.0
+
+class BestRunReply(ModelReply):
+    """Which of the runs did the task best."""
+
+    best: int = Field(description="the number of the run, counted from 1")
+    reason: str = Field(description="one short sentence")
 
 
 class Exploration(Record):
@@ -107,22 +113,29 @@ class Choice:
     reason: str
 
 
-def read_result(value: object) -> AttemptResult:
-    """What a runner gave back: an :class:`AttemptResult`, an outcome, a reward, or None.
+def read_result(value: object, success_from: float) -> AttemptResult:
+    """What a runner returned: an :class:`AttemptResult`, an outcome, a reward, or None.
+
+    Args:
+        success_from: the lowest reward that is a success where no outcome is given.
 
     Raises:
         InvalidInputError: for anything else.
     """
     if isinstance(value, AttemptResult):
-        return value
-    if value is None or isinstance(value, bool):
-        return AttemptResult(outcome=value)
-    if isinstance(value, int | float) and isfinite(value):
-        return AttemptResult(reward=float(value))
-    raise InvalidInputError(
-        f"the runner gave back {type(value).__name__}; give True or False (whether the task was done), a reward, None, "
-        "or an AttemptResult"
-    )
+        result = value
+    elif value is None or isinstance(value, bool):
+        result = AttemptResult(outcome=value)
+    elif isinstance(value, int | float) and isfinite(value):
+        result = AttemptResult(reward=float(value))
+    else:
+        raise InvalidInputError(
+            f"the runner returned {type(value).__name__}; return True or False (whether the task was done), a reward, "
+            "None, or an AttemptResult"
+        )
+    if result.outcome is None and result.reward is not None:
+        return result.changed(outcome=result.reward >= success_from)
+    return result
 
 
 def choose(tried: Sequence[Tried]) -> tuple[Choice | None, list[int]]:
@@ -139,14 +152,43 @@ def choose(tried: Sequence[Tried]) -> tuple[Choice | None, list[int]]:
         best = max(one for one in rewards if one is not None)
         at = _shortest(tried, [n for n, one in enumerate(rewards) if one == best])
         return Choice(at=at, by="reward", reason=f"the highest reward, {best:g}"), [at]
-    done = [n for n, one in enumerate(tried) if one.result.done]
+    done = [n for n, one in enumerate(tried) if one.result.outcome]
     if done:
         at = _shortest(tried, done)
         return Choice(at=at, by="outcome", reason="it did its task in the fewest steps"), done
-    open_ = [n for n, one in enumerate(tried) if one.result.done is None] or list(range(len(tried)))
+    open_ = [n for n, one in enumerate(tried) if one.result.outcome is None] or list(range(len(tried)))
     if len(open_) == 1:
         return Choice(at=open_[0], by="outcome", reason="the others failed"), open_
     return None, open_
+
+
+def choose_by_model(
+    model: ExperienceModel, tried: Sequence[Tried], among: Sequence[int]
+) -> tuple[Choice | None, tuple[str, ...]]:
+    """The best attempt by a model that compares them (best of n; ReasoningBank, appendix A).
+
+    Args:
+        among: indexes of the attempts to compare.
+
+    Returns:
+        The choice, and what was degraded; None where no reply could be used.
+    """
+    tokens = 2 * limits.RUN_TOKENS // len(among)
+    shown = []
+    for number, attempt in enumerate((tried[at] for at in among), start=1):
+        evidence = f"\n   evidence: {clipped(attempt.run.evidence, 300)}" if attempt.run.evidence else ""
+        shown.append(f"Run {number}. {abridged_run(attempt.run, attempt.steps, tokens, thoughts=True)}{evidence}")
+    messages = load_prompt("best_run").render(task=tried[among[0]].run.task, runs="\n\n".join(shown), most=len(among))
+
+    def problems(reply: BestRunReply) -> list[str]:
+        in_range = 1 <= reply.best <= len(among)
+        return [] if in_range else [f"best = {reply.best}: give a number from 1 to {len(among)}"]
+
+    result = model.ask(BestRunReply, messages, validate=problems)
+    if result.value is None:
+        return None, result.degraded
+    choice = Choice(at=among[result.value.best - 1], by="judge", reason=clipped(result.value.reason, 300))
+    return choice, result.degraded
 
 
 def choose_by_rules(tried: Sequence[Tried], among: Sequence[int]) -> Choice:

@@ -10,15 +10,15 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from hexamem.experience.experience_agent import ExperienceAgent
-from hexamem.experience.settings import ExperienceSettings
+from hexamem.experience import limits
+from hexamem.experience.model_calls import ExperienceModel
 from hexamem.memory_types.base import Record
 from hexamem.memory_types.experience import Experience
-from hexamem.models import CallInput, ModelReply
+from hexamem.models import ModelReply
 from hexamem.models.tokens import count_tokens
 from hexamem.prompts import load_prompt
 
-__all__ = ["Focus", "FocusReply", "Focuser"]
+__all__ = ["Focus", "FocusReply", "focus_points"]
 
 _EXAMPLE_TOKENS = 3_000
 
@@ -44,48 +44,42 @@ class FocusReply(ModelReply):
     points: list[FocusPoint]
 
 
-class Focuser(ExperienceAgent[FocusReply]):
-    """Derives focus points from examples."""
+def focus_points(
+    model: ExperienceModel, user: str, environment: str, examples: Sequence[str]
+) -> tuple[list[Experience], tuple[str, ...]]:
+    """Derive focus points from examples.
 
-    name = "focus"
-    reply = FocusReply
+    Args:
+        examples: texts, shown up to 3,000 tokens together; one that does not fit is left out, the first one cut.
 
-    def focus(
-        self, user: str, environment: str, examples: Sequence[str], settings: ExperienceSettings
-    ) -> tuple[list[Experience] | None, tuple[str, ...]]:
-        """The points, at most ``settings.focus_points``; None, and why, where no reply could be used.
-
-        Examples are shown up to 3,000 tokens, the first one cut to that; what was left out is told.
-        """
-        shown: list[str] = []
-        left, short = _EXAMPLE_TOKENS, 0
-        for one in examples:
-            cost = count_tokens(one)
-            if cost > left:
-                short += 1
-                if shown:
-                    continue
-            shown.append(one[: len(one) * left // cost].strip() if cost > left else one.strip())
-            left -= min(cost, left)
-        told = (
-            (f"focus: {short} of {len(examples)} examples were cut or left out, since they are long",) if short else ()
+    Returns:
+        At most ``limits.FOCUS_POINTS``, and what was degraded; none where no reply could be used.
+    """
+    shown: list[str] = []
+    left, short = _EXAMPLE_TOKENS, 0
+    for example in examples:
+        cost = count_tokens(example)
+        if cost > left:
+            short += 1
+            if shown:
+                continue
+        shown.append(example[: len(example) * min(left, cost) // max(cost, 1)].strip())
+        left -= min(cost, left)
+    cut = f"focus: {short} of {len(examples)} examples were cut or left out, since they are long"
+    messages = load_prompt("focus_points").render(
+        environment=environment or "not named", examples="\n\n".join(shown), most=limits.FOCUS_POINTS
+    )
+    result = model.ask(FocusReply, messages)
+    points = [
+        Experience(
+            user=user,
+            environment=environment,
+            title=point.title.strip(),
+            description=point.description.strip(),
+            content=point.principle.strip(),
+            origin="focus",
         )
-        messages = load_prompt("focus_points").render(
-            environment=environment or "not named", examples="\n\n".join(shown), most=settings.focus_points
-        )
-        result = self._call.invoke(CallInput(messages=messages, operation="focus"))
-        if result.value is None:
-            return None, (*told, *result.degraded)
-        points = [
-            Experience(
-                user=user,
-                environment=environment,
-                title=one.title.strip(),
-                description=one.description.strip(),
-                content=one.principle.strip(),
-                origin="focus",
-            )
-            for one in result.value.points
-            if one.title.strip() and one.description.strip() and one.principle.strip()
-        ]
-        return points[: settings.focus_points], (*told, *result.degraded)
+        for point in (result.value.points if result.value is not None else ())
+        if point.title.strip() and point.description.strip() and point.principle.strip()
+    ]
+    return points[: limits.FOCUS_POINTS], (*((cut,) if short else ()), *result.degraded)

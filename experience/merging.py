@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hexamem.experience.settings import ExperienceSettings
+from hexamem.experience import limits
 from hexamem.experience.similarity import EmbedTexts, nearness
 from hexamem.memory_types.experience import Experience
 
@@ -30,7 +30,6 @@ def merge(
     made: Sequence[Experience],
     known: Sequence[Experience],
     embed: EmbedTexts | None,
-    settings: ExperienceSettings,
     *,
     corrects: Mapping[str, str] | None = None,
 ) -> Merged:
@@ -49,13 +48,13 @@ def merge(
     by_id = {one.id: one for one in known}
     for one in made:
         old = by_id.get((corrects or {}).get(one.id, ""))
-        if old is not None and old.id not in instead and _may_replace(one, old, embed, settings):
+        if old is not None and old.id not in instead and _may_replace(one, old, embed):
             instead[old.id] = one.changed(run_ids=tuple(dict.fromkeys([*old.run_ids, *one.run_ids])))
             continue
         others = [other for other in (*known, *new) if _may_be_the_same(one, other)]
         near = nearness(_whole(one), [_whole(other) for other in others], embed)
         best = max(range(len(others)), key=near.__getitem__, default=None)
-        if best is None or near[best] < settings.same:
+        if best is None or near[best] < limits.SAME:
             new.append(one)
         elif all(others[best] is not other for other in new):
             runs = again.get(others[best].id, others[best].run_ids)
@@ -63,10 +62,10 @@ def merge(
     return Merged(new=tuple(new), again=again, instead=instead)
 
 
-def _may_replace(one: Experience, old: Experience, embed: EmbedTexts | None, settings: ExperienceSettings) -> bool:
+def _may_replace(one: Experience, old: Experience, embed: EmbedTexts | None) -> bool:
     if old.environment != one.environment:
         return False
-    return nearness(_whole(one), [_whole(old)], embed)[0] >= settings.corrected
+    return nearness(_whole(one), [_whole(old)], embed)[0] >= limits.CORRECTED
 
 
 def _whole(one: Experience) -> str:

@@ -6,19 +6,18 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
+from hexamem.experience import limits
 from hexamem.experience.digest import abridged_run, clipped
-from hexamem.experience.experience_agent import ExperienceAgent
+from hexamem.experience.model_calls import ExperienceModel
 from hexamem.experience.reflecting import KeyInformation, Question
-from hexamem.experience.settings import ExperienceSettings
 from hexamem.memory_types.experience import Run, RunStep
-from hexamem.models import CallInput, ModelReply
+from hexamem.models import ModelReply
 from hexamem.models.tokens import count_tokens
 from hexamem.prompts import load_prompt
 
-__all__ = ["KeyInformationReply", "ReflectionReply", "RunReflector"]
+__all__ = ["KeyInformationReply", "ReflectionReply", "answer_by_model", "extract_key_information"]
 
 _QUESTIONS = 3
-_REFLECT = "reflect"
 _LINE = 400
 _ERROR = 2_000  # characters; an error may hold all that a program has written
 
@@ -46,62 +45,59 @@ class ReflectionReply(ModelReply):
     advice: str = Field(description="one to four sentences; empty where the material has nothing to say")
 
 
-class RunReflector(ExperienceAgent[ReflectionReply]):
-    """Extracts the key information of a run that is stuck, and answers questions about it from similar runs."""
+def extract_key_information(
+    model: ExperienceModel, run: Run, steps: Sequence[RunStep], error: str
+) -> tuple[KeyInformation | None, tuple[str, ...]]:
+    """The key information (KIE), and what was degraded; None where no reply could be used."""
+    messages = load_prompt("key_information").render(
+        task=run.task,
+        run=abridged_run(run, steps, limits.RUN_TOKENS, thoughts=True) or "no step was recorded",
+        error=clipped(error, _ERROR),
+    )
+    result = model.ask(KeyInformationReply, messages)
+    reply = result.value
+    if reply is None or not reply.goal.strip():
+        return None, result.degraded
+    values = {name: clipped(getattr(reply, name), _LINE) for name in ("goal", "initial", "progress", "trouble")}
+    return KeyInformation(**values), result.degraded
 
-    name = "reflection"
-    reply = ReflectionReply
 
-    def extract(
-        self, run: Run, steps: Sequence[RunStep], error: str, settings: ExperienceSettings
-    ) -> tuple[KeyInformation | None, tuple[str, ...]]:
-        """The key information (KIE), or None and why there is none."""
-        messages = load_prompt("key_information").render(
-            task=run.task,
-            run=abridged_run(run, steps, settings.run_tokens, thoughts=True) or "no step was recorded",
-            error=clipped(error, _ERROR),
-        )
-        result = self._asking(KeyInformationReply).invoke(CallInput(messages=messages, operation=_REFLECT))
-        said = result.value
-        if said is None or not said.goal.strip():
-            return None, result.degraded
-        values = {name: clipped(getattr(said, name), _LINE) for name in ("goal", "initial", "progress", "trouble")}
-        return KeyInformation(**values), result.degraded
+def answer_by_model(
+    model: ExperienceModel,
+    key: KeyInformation,
+    known: Sequence[str],
+    similar: Sequence[tuple[Run, Sequence[RunStep]]],
+) -> tuple[tuple[Question, ...], str, tuple[str, ...]] | None:
+    """Questions about the situation with their answers (KIR), the advice, and what was degraded.
 
-    def answer(
-        self,
-        key: KeyInformation,
-        known: Sequence[str],
-        similar: Sequence[tuple[Run, Sequence[RunStep]]],
-        settings: ExperienceSettings,
-    ) -> tuple[tuple[Question, ...], str, tuple[str, ...]] | None:
-        """Questions and answers and the advice (KIR), with what was degraded; None where no reply could be used.
+    Args:
+        known: texts of experience that is near.
+        similar: successful runs with their steps, the nearest first.
 
-        Args:
-            known: texts of experience that is near.
-            similar: successful runs with their steps, the nearest first.
-        """
-        share = settings.run_tokens // max(1, len(similar))
-        shown = [abridged_run(run, steps, share, thoughts=True) for run, steps in similar]
-        messages = load_prompt("run_reflection").render(
-            situation="\n".join(f"{name}: {value}" for name, value in key.model_dump().items() if value),
-            known="\n\n".join(known) or "nothing",
-            similar="\n\n".join(one for one in shown if one) or "none",
-            most=_QUESTIONS,
-        )
-        result = self._call.invoke(CallInput(messages=messages, operation=_REFLECT))
-        if result.value is None:
-            return None
-        left = settings.reflection_tokens
-        advice = _within(result.value.advice, left)
-        left -= count_tokens(advice)
-        questions: list[Question] = []
-        for one in result.value.questions[:_QUESTIONS]:
-            cost = count_tokens(one.answer)
-            if one.question.strip() and one.answer.strip() and cost <= left:
-                questions.append(Question(question=clipped(one.question, _LINE), answer=one.answer.strip()))
-                left -= cost
-        return tuple(questions), advice, result.degraded
+    Returns:
+        None where no reply could be used.
+    """
+    tokens = limits.RUN_TOKENS // max(1, len(similar))
+    shown = [abridged_run(run, steps, tokens, thoughts=True) for run, steps in similar]
+    messages = load_prompt("run_reflection").render(
+        situation="\n".join(f"{name}: {value}" for name, value in key.model_dump().items() if value),
+        known="\n\n".join(known) or "nothing",
+        similar="\n\n".join(text for text in shown if text) or "none",
+        most=_QUESTIONS,
+    )
+    result = model.ask(ReflectionReply, messages)
+    if result.value is None:
+        return None
+    left = limits.REFLECTION_TOKENS
+    advice = _within(result.value.advice, left)
+    left -= count_tokens(advice)
+    questions: list[Question] = []
+    for reply in result.value.questions[:_QUESTIONS]:
+        cost = count_tokens(reply.answer)
+        if reply.question.strip() and reply.answer.strip() and cost <= left:
+            questions.append(Question(question=clipped(reply.question, _LINE), answer=reply.answer.strip()))
+            left -= cost
+    return tuple(questions), advice, result.degraded
 
 
 def _within(text: str, budget: int) -> str:

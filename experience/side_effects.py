@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
@@ -27,11 +29,20 @@ def mark_side_effects(tool: BaseTool) -> BaseTool:
 
 def has_side_effects(tool: BaseTool) -> bool:
     """Whether a tool is marked as having side effects."""
-    told: Mapping[str, Any] = tool.metadata or {}
-    if told.get(MARK) is True or MARK in (tool.tags or ()):
+    metadata: Mapping[str, Any] = tool.metadata or {}
+    if metadata.get(MARK) is True or MARK in (tool.tags or ()):
         return True
-    hints = [told, told["annotations"]] if isinstance(told.get("annotations"), Mapping) else [told]
-    return any(one.get("destructiveHint") is True or one.get("readOnlyHint") is False for one in hints)
+    annotations = metadata.get("annotations")
+    hints = [metadata, *([annotations] if isinstance(annotations, Mapping) else [])]
+    return any(hint.get("destructiveHint") is True or hint.get("readOnlyHint") is False for hint in hints)
+
+
+@dataclass(slots=True)
+class _Call:
+    """A call of a marked tool: whether it is made, and its result or what stands in for that."""
+
+    allowed: bool
+    result: Any = None
 
 
 class EffectGuard:
@@ -39,39 +50,44 @@ class EffectGuard:
 
     Args:
         fanned_out: whether several attempts run; then no marked tool is called at all. Otherwise each call with the
-            same arguments is made once, and repetitions are given what it brought.
+            same arguments is made once, and repetitions get its result.
+
+    Attributes:
+        kept_back: the calls that were not made, as ``tool(arguments)``.
     """
 
     def __init__(self, *, fanned_out: bool) -> None:
         self._fanned_out = fanned_out
-        self._made: dict[tuple[str, str], Any] = {}
+        self._results: dict[tuple[str, str], Any] = {}
         self._lock = threading.Lock()
         self.kept_back: list[str] = []
-        """The calls that were not made, as ``tool(arguments)``."""
 
-    def stand_in(self, name: str, written: str) -> tuple[bool, Any]:
-        """Whether a call may be made, and what stands in for it if not; one that may be counts as made from now on."""
-        key = (name, written)
-        with self._lock:
-            if not self._fanned_out and key not in self._made:
-                self._made[key] = f"{name} is being called with these arguments already"
-                return True, None
-            self.kept_back.append(f"{name}({written})")
-            if not self._fanned_out:
-                return False, self._made[key]
-        told = "was not called: it has side effects, and several attempts at the task are made"
-        return False, f"{name} {told}. What would have been called: {name}({written})"
+    @contextmanager
+    def call(self, name: str, arguments: str) -> Iterator[_Call]:
+        """Enter a call; set its ``result`` where it is allowed. One that raises may be made again."""
+        call = self._entered(name, arguments)
+        try:
+            yield call
+        except BaseException:
+            if call.allowed:
+                with self._lock:
+                    self._results.pop((name, arguments), None)
+            raise
+        if call.allowed:
+            with self._lock:
+                self._results[name, arguments] = call.result
 
-    def made(self, name: str, written: str, result: Any) -> Any:
-        """Keep what a call brought; returns it."""
+    def _entered(self, name: str, arguments: str) -> _Call:
         with self._lock:
-            self._made[name, written] = result
-        return result
-
-    def failed(self, name: str, written: str) -> None:
-        """Let a call that failed be made again."""
-        with self._lock:
-            self._made.pop((name, written), None)
+            known = (name, arguments) in self._results
+            if not self._fanned_out and not known:
+                self._results[name, arguments] = f"{name} is being called with these arguments already"
+                return _Call(allowed=True)
+            self.kept_back.append(f"{name}({arguments})")
+            if known:
+                return _Call(allowed=False, result=self._results[name, arguments])
+        reason = "was not called: it has side effects, and several attempts at the task are made"
+        return _Call(allowed=False, result=f"{name} {reason}. What would have been called: {name}({arguments})")
 
 
 def guarded_tools(tools: Sequence[BaseTool], guard: EffectGuard) -> tuple[BaseTool, ...]:
@@ -85,37 +101,30 @@ def _guarded(tool: BaseTool, guard: EffectGuard) -> BaseTool:
 
     injected = _injected(tool)
 
-    def written(given: Sequence[Any], arguments: Mapping[str, Any]) -> str:
-        told = {name: value for name, value in arguments.items() if name not in injected}
-        return _written({**told, **({"input": given[0]} if given else {})})
+    def entered(given: Sequence[Any], arguments: Mapping[str, Any]) -> AbstractContextManager[_Call]:
+        own = {name: value for name, value in arguments.items() if name not in injected}
+        own |= {"input": given[0]} if given else {}
+        return guard.call(tool.name, json.dumps(own, sort_keys=True, default=str, ensure_ascii=False))
 
-    def before(call: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(call)
+    def before(function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
         def run(*given: Any, **arguments: Any) -> Any:
-            key = written(given, arguments)
-            free, value = guard.stand_in(tool.name, key)
-            if not free:
-                return stand_in(value)
-            try:
-                return guard.made(tool.name, key, call(*given, **arguments))
-            except BaseException:
-                guard.failed(tool.name, key)
-                raise
+            with entered(given, arguments) as call:
+                if not call.allowed:
+                    return stand_in(call.result)
+                call.result = function(*given, **arguments)
+                return call.result
 
         return run
 
-    def before_async(call: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-        @wraps(call)
+    def before_async(function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        @wraps(function)
         async def run(*given: Any, **arguments: Any) -> Any:
-            key = written(given, arguments)
-            free, value = guard.stand_in(tool.name, key)
-            if not free:
-                return stand_in(value)
-            try:
-                return guard.made(tool.name, key, await call(*given, **arguments))
-            except BaseException:
-                guard.failed(tool.name, key)
-                raise
+            with entered(given, arguments) as call:
+                if not call.allowed:
+                    return stand_in(call.result)
+                call.result = await function(*given, **arguments)
+                return call.result
 
         return run
 
@@ -156,7 +165,3 @@ def _fields(schema: Any) -> set[str]:
     if isinstance(schema, Mapping):
         return set(schema.get("properties", ()))
     return set(getattr(schema, "model_fields", None) or getattr(schema, "__fields__", None) or ())
-
-
-def _written(arguments: Mapping[str, Any]) -> str:
-    return json.dumps(dict(arguments), sort_keys=True, default=str, ensure_ascii=False)

@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from hexamem.experience.settings import ExperienceSettings
+from pydantic import Field
 
-__all__ = ["ANSWER", "Trouble", "Turn", "tool_of", "trouble_in"]
+from hexamem.memory_types.settings import validated_settings
+
+__all__ = ["ANSWER", "Trouble", "TroubleSettings", "Turn", "tool_of", "trouble_in"]
 
 ANSWER = "answer"
 """The action of a recorded step that is no call of a tool, but what the agent said in the end."""
@@ -26,6 +28,19 @@ _INVALID = re.compile(
 )
 _SPACE = re.compile(r"\s+")
 _TOOL = re.compile(r"[^\s(\[{:=]+")
+
+
+@validated_settings
+class TroubleSettings:
+    """When an agent is in trouble.
+
+    Attributes:
+        repeated_errors: so many errors of the same tool, or invalid actions, one behind the other, are trouble.
+        standstill: so many turns that bring nothing new are no progress.
+    """
+
+    repeated_errors: int = Field(default=2, ge=1)
+    standstill: int = Field(default=3, ge=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +76,7 @@ def tool_of(action: str) -> str:
     return found[0] if found else ""
 
 
-def trouble_in(turns: Sequence[Turn], settings: ExperienceSettings) -> Trouble | None:
+def trouble_in(turns: Sequence[Turn], settings: TroubleSettings) -> Trouble | None:
     """What is wrong at the end of these turns; None where nothing is.
 
     Args:

@@ -9,7 +9,7 @@ one that the callback of ``user.experience.callback()`` records, so the graph is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
@@ -18,8 +18,7 @@ from langgraph.graph import StateGraph
 
 from hexamem.errors import HexamemError
 from hexamem.experience.reflecting import Reflection
-from hexamem.experience.settings import ExperienceSettings
-from hexamem.experience.trouble import Trouble, Turn, trouble_in
+from hexamem.experience.trouble import Trouble, TroubleSettings, Turn, trouble_in
 from hexamem.graphs.experience_recording import Recorder, RunRecordingHandler
 from hexamem.memory_types.settings import check_settings
 
@@ -27,8 +26,7 @@ __all__ = [
     "MARK",
     "Reflecting",
     "add_reflection",
-    "reflect_or",
-    "reflection_node",
+    "reflected",
     "run_in",
     "trouble_of",
     "turns_in",
@@ -80,61 +78,17 @@ def _begins(message: BaseMessage) -> bool:
     return isinstance(message, HumanMessage) and message.additional_kwargs.get(MARK, "reflection") == "reflection"
 
 
-def trouble_of(state: Mapping[str, Any], settings: ExperienceSettings | None = None) -> Trouble | None:
+def trouble_of(state: Mapping[str, Any], settings: TroubleSettings | None = None) -> Trouble | None:
     """What is wrong at the end of a state's messages; None where nothing is."""
-    return trouble_in(turns_in(state.get("messages") or ()), settings or ExperienceSettings())
-
-
-def reflect_or(
-    then: str, *, reflect: str = "reflect", settings: ExperienceSettings | None = None
-) -> Callable[[Mapping[str, Any]], str]:
-    """The path function of a conditional edge: to the node ``reflect`` in trouble, else to ``then``.
-
-    Trouble is an error of the same tool that repeats, invalid actions, or no progress: see
-    :func:`~hexamem.experience.trouble.trouble_in`.
-    """
-
-    chosen = check_settings(settings, ExperienceSettings, "reflect_or: settings")
-
-    def route(state: Mapping[str, Any]) -> str:
-        return then if trouble_of(state, chosen) is None else reflect
-
-    return route
-
-
-def reflection_node(
-    run: Reflecting | None = None, *, settings: ExperienceSettings | None = None
-) -> Callable[[Mapping[str, Any], RunnableConfig], dict[str, Any]]:
-    """A node that looks back at the run and adds what to do otherwise as a message of material, if there is anything.
-
-    Args:
-        run: the recorder; None for that of the callback which records the graph's run.
-
-    Raises:
-        HexamemError: (the node) where no run is recorded.
-    """
-
-    chosen = check_settings(settings, ExperienceSettings, "reflection_node: settings")
-
-    def reflect(state: Mapping[str, Any], config: RunnableConfig) -> dict[str, Any]:
-        recorder = run if run is not None else run_in(config)
-        if recorder is None:
-            raise HexamemError(
-                "reflection finds no run that is recorded: invoke the graph with "
-                "config={'callbacks': [user.experience.callback()]}, or give reflection_node(run)"
-            )
-        trouble = trouble_of(state, chosen)
-        return reflected(recorder, trouble)
-
-    return reflect
+    return trouble_in(turns_in(state.get("messages") or ()), settings or TroubleSettings())
 
 
 def reflected(recorder: Any, trouble: Trouble | None) -> dict[str, Any]:
     """The update of a state by a reflection: one message, or none."""
-    found: Reflection = recorder.reflect(trouble.said if trouble is not None else "")
-    if not found.text:
+    reflection: Reflection = recorder.reflect(trouble.said if trouble is not None else "")
+    if not reflection.text:
         return {"messages": []}
-    return {"messages": [HumanMessage(found.text, additional_kwargs={MARK: "reflection"})]}
+    return {"messages": [HumanMessage(reflection.text, additional_kwargs={MARK: "reflection"})]}
 
 
 def add_reflection(
@@ -144,18 +98,39 @@ def add_reflection(
     before: str,
     run: Reflecting | None = None,
     name: str = "reflect",
-    settings: ExperienceSettings | None = None,
+    settings: TroubleSettings | None = None,
 ) -> None:
-    """Put the node and its edges between two nodes of a graph, in place of an edge from one to the other.
+    """Put an edge that sees trouble and a node that looks back between two nodes of a graph.
+
+    They take the place of an edge from one to the other. Trouble is an error of the same tool that repeats, invalid
+    actions, or no progress: see :func:`~hexamem.experience.trouble.trouble_in`. The node adds what to do otherwise as a
+    message of material, if there is anything, and raises HexamemError where no run is recorded.
 
     Args:
         graph: not yet compiled; its state has ``messages``.
         after: the node that calls tools.
         before: the node that goes on.
-        run: as for :func:`reflection_node`.
+        run: the recorder; None for that of the callback which records the graph's run.
         name: of the node.
+        settings: when there is trouble.
+
+    Raises:
+        ConfigError: for settings that are none.
     """
-    node: Any = reflection_node(run, settings=settings)  # the state's type is the graph's own
-    graph.add_node(name, node)
-    graph.add_conditional_edges(after, reflect_or(before, reflect=name, settings=settings), [name, before])
+    checked = check_settings(settings, TroubleSettings, "add_reflection: settings")
+
+    def route(state: Mapping[str, Any]) -> str:
+        return before if trouble_of(state, checked) is None else name
+
+    def reflect(state: Any, config: RunnableConfig) -> dict[str, Any]:
+        recorder = run if run is not None else run_in(config)
+        if recorder is None:
+            raise HexamemError(
+                "reflection finds no run that is recorded: invoke the graph with "
+                "config={'callbacks': [user.experience.callback()]}, or give add_reflection(run=…)"
+            )
+        return reflected(recorder, trouble_of(state, checked))
+
+    graph.add_node(name, reflect)
+    graph.add_conditional_edges(after, route, [name, before])
     graph.add_edge(name, before)

@@ -17,7 +17,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.config import get_config
 
 from hexamem.errors import HexamemError
-from hexamem.experience.settings import ExperienceSettings
+from hexamem.experience.trouble import TroubleSettings
 from hexamem.graphs.experience import MARK, reflected, run_in, trouble_of, turns_in
 from hexamem.memory_types.settings import check_settings
 
@@ -49,11 +49,11 @@ class ExperienceMiddleware(AgentMiddleware[Any, Any]):
         advise: bool = True,
         reflect: bool = True,
         before_tools: bool = True,
-        settings: ExperienceSettings | None = None,
+        settings: TroubleSettings | None = None,
     ) -> None:
         super().__init__()
         self._advise, self._reflect, self._before = advise, reflect, before_tools
-        self._settings = check_settings(settings, ExperienceSettings, "ExperienceMiddleware: settings")
+        self._settings = check_settings(settings, TroubleSettings, "ExperienceMiddleware: settings")
 
     def before_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         """In trouble: reflection. After the failure of a tool: what was learned about it."""

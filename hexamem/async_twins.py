@@ -569,10 +569,20 @@ class AsyncExperience:
         tools: Sequence[BaseTool] = (),
         include: Include = "items",
         same_task: bool = True,
+        success_from: float = 0.5,
     ) -> Exploration:
         """As :meth:`UserExperience.explore`, in a thread."""
         return await asyncio.to_thread(
-            self.explore, task, runner, k, mode=mode, env=env, tools=tools, include=include, same_task=same_task
+            self.explore,
+            task,
+            runner,
+            k,
+            mode=mode,
+            env=env,
+            tools=tools,
+            include=include,
+            same_task=same_task,
+            success_from=success_from,
         )
 
     async def aruns(self: UserExperience, env: str | None = None, *, limit: int | None = None) -> list[Run]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from hexamem.background import JobContext, JobOutcome
 from hexamem.experience.as_items import item_values, metadata_of, replaced
 from hexamem.experience.care import ACTOR, REPLACED, read_experience, retire_hurting
-from hexamem.experience.settings import ExperienceSettings
 from hexamem.experience.similarity import EmbedTexts, nearness
 from hexamem.memory_types.experience import Experience, Outcome, Run, RunStep
 from hexamem.stores.changing import add_item, edit_item
@@ -23,26 +24,23 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hexamem.experience.merging import Merged
+    from hexamem.experience.model_calls import ExperienceModel
     from hexamem.memory import Memory
-    from hexamem.models import StructuredResult, UsageMeter
+    from hexamem.models import StructuredResult
 
 __all__ = ["KIND", "SWITCHED_OFF", "WAITS", "Distilling"]
 
 KIND = "distil"
 WAITS = "distilling waits for a model: open the memory with model='openai:…' (or models={'distiller': …, 'judge': …})"
+_OWN_MODEL = ("distiller", "judge")  # agents that may have a model of their own
 SWITCHED_OFF = "distilling waits: it is switched off by Settings.experience"
 
 
 class Distilling:
-    """Does a memory's ``distil`` jobs. Nothing of a model is loaded until one is run.
-
-    Attributes:
-        settings: the defaults of learning from experience.
-    """
+    """Does a memory's ``distil`` jobs. Nothing of a model is loaded until one is run."""
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
-        self.settings = ExperienceSettings()
         memory.handlers.register(KIND, self.run)
         if self.ready:
             make_due(memory.ledger, {KIND})
@@ -76,6 +74,35 @@ class Distilling:
         memory = self._memory
         return lambda texts: embed_texts(memory.ledger, user, memory.embedder, texts)
 
+    @contextmanager
+    def model_for(self, user: str, agent: str, operation: str = KIND) -> Iterator[ExperienceModel | None]:
+        """The chat model of an agent (None where there is none); what it costs is added to the user's usage at the end."""
+        tier = self._memory.model_tier
+        model = (
+            tier.models.of(agent)
+            if agent in _OWN_MODEL
+            else tier.models.of("experience") or tier.models.of("distiller")
+        )
+        if model is None:
+            yield None
+            return
+        from hexamem.experience.model_calls import ExperienceModel
+        from hexamem.models import UsageMeter
+
+        usage = UsageMeter(operation)
+        try:
+            yield ExperienceModel(
+                model=model,
+                agent=agent,
+                operation=operation,
+                method=self._memory.settings.model_method,
+                budget=tier.budget,
+                usage=usage,
+            )
+        finally:
+            # In a transaction of its own: the transaction that ends a job takes no writes after it.
+            keep_usage(self._memory.ledger, user, usage.drain())
+
     def run(self, job: JobContext) -> JobOutcome:
         """Judge a run if nobody has said how it ended, and distil it; what is learned and the job's end are one write."""
         if not self.ready:  # made due by a memory that had a model
@@ -83,30 +110,19 @@ class Distilling:
                 job.complete(tx)
                 enqueue(tx, KIND, job.payload, key=str(job.payload["run"]), due_at=NEVER)
             return JobOutcome.done()
-        from hexamem.models import UsageMeter
-
-        usage = UsageMeter(KIND)
-        try:
-            outcome = self._run(job, usage)
-        finally:
-            # In a transaction of its own: where the job is complete, it takes no more writes.
-            keep_usage(self._memory.ledger, job.user.name, usage.drain())
-        return outcome
-
-    def _run(self, job: JobContext, usage: UsageMeter) -> JobOutcome:
         judged: list[Run] = []
         for run in self._read(job):
             if run.distilled or run.status != "finished":
                 continue  # done by another attempt
             known: Run | None = run
             if run.outcome is None:
-                said, result = self._judged(job, run, usage)
+                said, result = self._judged(job, run)
                 if said is None:
                     return _unusable("judge", result)
                 known = self._decided(job, run.id, said)
             if known is not None and known.outcome is not None:
                 judged.append(known)
-        return self._distilled(job, judged, usage) if judged else JobOutcome.done()
+        return self._distilled(job, judged) if judged else JobOutcome.done()
 
     def _read(self, job: JobContext) -> list[Run]:
         """The runs of a job that were not forgotten since, in its order."""
@@ -115,16 +131,15 @@ class Distilling:
             found = {one.id: one for one in read_runs(tx)}
         return [found[one] for one in wanted if one in found]
 
-    def _judged(self, job: JobContext, run: Run, usage: UsageMeter) -> tuple[Outcome | None, StructuredResult[Any]]:
-        from hexamem.experience.distilling import OutcomeJudge
+    def _judged(self, job: JobContext, run: Run) -> tuple[Outcome | None, StructuredResult[Any]]:
+        from hexamem.experience.distilling import judge_outcome
 
-        tier, settings = self._memory.model_tier, self._memory.settings
-        model = tier.models.of("judge")
-        assert model is not None
+        settings = self._memory.settings
         with self._memory.ledger.read(job.user.name) as tx:
             steps = read_run_steps(tx, [run.id])[run.id]
-        judge = OutcomeJudge(model, method=settings.model_method)
-        said, result = judge.judge(run, steps, self.settings, budget=tier.budget, usage=usage)
+        with self.model_for(job.user.name, "judge") as model:
+            assert model is not None
+            said, result = judge_outcome(model, run, steps)
         if said is None and result.usage.calls and job.attempt >= settings.max_job_attempts:
             said = Outcome(
                 label=False,
@@ -143,36 +158,29 @@ class Distilling:
                 (reason,) = redact_texts(tx, memory.cipher, memory.settings.find_secrets, said.reason)
                 run = run.changed(outcome=said.changed(reason=reason))
                 set_run(tx, run)
-                retire_hurting(tx, run.shown, self.settings)
+                retire_hurting(tx, run.shown)
         return run
 
-    def _distilled(self, job: JobContext, runs: Sequence[Run], usage: UsageMeter) -> JobOutcome:
-        from hexamem.experience.distilling import Distiller, plan, plan_explored
+    def _distilled(self, job: JobContext, runs: Sequence[Run]) -> JobOutcome:
+        from hexamem.experience.distilling import distil, plan, plan_explored
         from hexamem.experience.merging import merge
 
         memory, run = self._memory, runs[0]
-        model = memory.model_tier.models.of("distiller")
-        assert model is not None
         with memory.ledger.read(job.user.name) as tx:
             if job.payload.get("mode") is not None:
-                planned = plan_explored(runs, job.payload["mode"], self.settings)
+                planned = plan_explored(runs, job.payload["mode"])
             else:
-                planned = plan(run, read_runs(tx, run.environment, finished=True), self.settings)
+                planned = plan(run, read_runs(tx, run.environment, finished=True))
             steps: dict[str, list[RunStep]] = read_run_steps(tx, [one.id for one in planned.runs])
             known = [one for one in read_experience(tx, run.environment) if one.origin != "focus"]
         embed = self.embed_for(job.user.name)
-        distiller = Distiller(model, method=memory.settings.model_method)
-        made, result = distiller.distil(
-            planned,
-            steps,
-            _nearest(run.task, known, embed),
-            self.settings,
-            budget=memory.model_tier.budget,
-            usage=usage,
-        )
+        nearest = _nearest(run.task, known, embed)
+        with self.model_for(job.user.name, "distiller") as model:
+            assert model is not None
+            made, result = distil(model, planned, steps, nearest)
         if made is None:
             return _unusable("distiller", result)
-        merged = merge(made.items, known, embed, self.settings, corrects=made.corrects)
+        merged = merge(made.items, known, embed, corrects=made.corrects)
         with job.write() as tx:
             held = {one.id: one for one in read_runs(tx)}
             # Forgotten meanwhile, nothing is learned from it; decided otherwise, it has another job.

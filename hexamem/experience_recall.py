@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
+from langgraph.errors import GraphBubbleUp
+
 from hexamem.arguments import check_count
 from hexamem.errors import HexamemError, InvalidInputError
+from hexamem.experience import limits
 from hexamem.experience.advising import Include, Lore, advise
 from hexamem.experience.care import read_experience
 from hexamem.memory_types.experience import Advice, Facet, RunStep
@@ -40,9 +43,7 @@ class ExperienceRecall:
         memory = self._user.memory
         asked = memory._without_secrets(self._user.name, task)
         options: dict[str, Any] = {"k": k, "include": include, "facet": facet, "same_task": same_task}
-        found, told = self.with_vectors(
-            lambda embed: advise(asked, lore, embed, **options, settings=memory.distilling.settings)
-        )
+        found, told = self.with_vectors(lambda embed: advise(asked, lore, embed, **options))
         return found.changed(degraded=told) if told else found
 
     def lore(self, env: str) -> Lore:
@@ -54,7 +55,7 @@ class ExperienceRecall:
                 return read_run_steps(tx, run_ids)
 
         with ledger.read(name) as tx:
-            runs = read_runs(tx, env, finished=True, limit=self._user.memory.distilling.settings.most_runs)
+            runs = read_runs(tx, env, finished=True, limit=limits.MOST_RUNS)
             experience = read_experience(tx, env)
             lengths = count_run_steps(tx, [run.id for run in runs])
         return Lore(runs=runs, experience=experience, lengths=lengths, read_steps=read_steps)
@@ -63,7 +64,7 @@ class ExperienceRecall:
         """What work gives with vectors; where those fail, by words alone, and then why."""
         try:
             return work(self._user.memory.distilling.embed_for(self._user.name)), ()
-        except HexamemError:
+        except (HexamemError, GraphBubbleUp):
             raise
         except Exception as error:  # noqa: BLE001 - a remote embedder's own errors; words alone serve meanwhile
             told = f"the embedder failed ({type(error).__name__}): what is near was found by words alone"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from hexamem.arguments import check_count, check_text, json_mapping
 from hexamem.async_twins import AsyncExperience
 from hexamem.calls import Calls, public
 from hexamem.errors import InvalidInputError, NotFoundError
+from hexamem.experience import limits
 from hexamem.experience.advising import Include
 from hexamem.experience.as_items import ENTRY_TYPE, metadata_of
 from hexamem.experience.care import forget_runs, read_experience
@@ -216,7 +218,7 @@ class UserExperience(AsyncExperience):
         Raises:
             InvalidInputError: where there is no example, or all are blank.
         """
-        from hexamem.exploring import focus
+        from hexamem.focusing import focus
 
         _check_env(env)
         return focus(self, env, examples)
@@ -233,6 +235,7 @@ class UserExperience(AsyncExperience):
         tools: Sequence[BaseTool] = (),
         include: Include = "items",
         same_task: bool = True,
+        success_from: float = 0.5,
     ) -> Exploration:
         """Spend more on one task in order to do it, and to learn more from it (MaTTS; ReasoningBank, section 3.2).
 
@@ -250,6 +253,8 @@ class UserExperience(AsyncExperience):
             env, include, same_task: as for :meth:`start`.
             tools: the agent's. ``attempt.tools`` are the same, but those marked as having side effects are not called
                 where more than one attempt is made, and with the same arguments only once where it is one.
+            success_from: the lowest reward that counts as a success where the runner returns no outcome. The papers'
+                rewards are 0 or 1; for an environment with partial credit give its own threshold.
 
         Returns:
             The exploration; ``best_run`` is the one that was chosen.
@@ -258,12 +263,31 @@ class UserExperience(AsyncExperience):
             InvalidInputError: for arguments that do not fit, or what a runner must not give back.
             Exception: what the runner raised, where every attempt failed with an error.
         """
-        from hexamem.exploring import explore
+        from hexamem.experience.exploring import MODES
+        from hexamem.exploring import Exploring
 
         _check_task(task)
         _check_env(env)
-        check_count(k, "k", self._distilling.settings.explored)
-        return explore(self, task, runner, k, mode, env=env, tools=tools, include=include, same_task=same_task)
+        check_count(k, "k", limits.EXPLORED)
+        if mode not in MODES:
+            raise InvalidInputError(f"mode = {mode!r}: use one of {', '.join(MODES)}")
+        if not callable(runner):
+            raise InvalidInputError(f"runner is {type(runner).__name__}; give a function that takes an attempt")
+        if not isinstance(success_from, int | float) or isinstance(success_from, bool) or not isfinite(success_from):
+            raise InvalidInputError(
+                f"success_from = {success_from!r}: give the lowest reward that is a success, a number"
+            )
+        exploring = Exploring(
+            self,
+            task,
+            runner,
+            env=env,
+            tools=tools,
+            include=include,
+            same_task=same_task,
+            success_from=success_from,
+        )
+        return exploring.parallel(k) if mode == "parallel" else exploring.sequential(k)
 
     # -- looking ------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
-from langchain_core.runnables.base import Runnable, coerce_to_runnable
 
 from hexamem.agents.labelling.intent_labeler import IntentLabeling
 from hexamem.errors import ConfigError, HomeInUseError, HomeNotWritableError
@@ -22,6 +21,8 @@ from hexamem.stores.vectors import VectorIndex, VectorStore
 from hexamem.stores.vectors.chroma import ChromaVectorStore
 
 if TYPE_CHECKING:
+    from langchain_core.runnables import Runnable
+
     from hexamem.memory import Memory
 
 __all__ = [
@@ -106,8 +107,12 @@ def manager_runnables(managers: Mapping[str, Any] | None, types: TypeRegistry) -
     Raises:
         ConfigError: one is for a type that there is not, or can be no runnable.
     """
+    if not managers:
+        return {}
+    from langchain_core.runnables.base import coerce_to_runnable
+
     runnables: dict[str, Runnable[Any, Any]] = {}
-    for kind, manager in (managers or {}).items():
+    for kind, manager in managers.items():
         if kind not in types:
             raise ConfigError(f"managers: there is no memory type {kind!r}; there are {', '.join(types)}")
         try:

@@ -102,7 +102,7 @@ class RunWriting:
             if run.distilled and not new.distilled:
                 retire_mistaken(tx, run_id)
             if label is not None and not label.label:
-                retire_hurting(tx, new.shown, learning.settings)
+                retire_hurting(tx, new.shown)
             waits = "" if new.distilled or not queue else learning.queue(tx, run_id)
             steps = read_run_steps(tx, [run_id])[run_id]
         self._user.memory.wrote(self._user.name)

@@ -215,10 +215,27 @@ class ScopeTracker:
         candidates = self.candidates(step, following)
         if not candidates.ids:
             return None, 1.0
+        keyed, scope_id = self._by_key(step)
+        if keyed:
+            return scope_id, 1.0
         scores = (self._weights or load_scope_weights("bundled")).scores(candidates.rows)
         best = int(np.argmax(scores))
         odds = np.exp(scores - scores[best])
         return (candidates.ids[best] if best < len(candidates.ids) else None), float(1 / odds.sum())
+
+    def _by_key(self, step: StepView) -> tuple[bool, str | None]:
+        """Whether the only explicit key of a user's step decides its scope, and which: the one that the key opened, or
+        a new one (None) if the key is new and the current scope was opened by another."""
+        keys = explicit_keys(step.text)
+        thread = self._threads.get(step.thread_id)
+        if len(keys) != 1 or thread is None or step.role != "user":
+            return False, None
+        for scope in self.scopes.values():
+            if keys[0] in scope.opened_by:
+                return True, scope.id
+        current = self.scopes.get(thread.current)
+        new = not any(scope.keys[keys[0]] for scope in self.scopes.values())
+        return bool(new and current is not None and current.opened_by), None
 
     def candidates(self, step: StepView, following: Sequence[StepView] = ()) -> Candidates:
         """The open scopes, latest first, with the features of the step for each of them and for a new scope.

@@ -20,9 +20,9 @@ from hexamem import Memory, Settings, UserMemory
 from hexamem.cli import main
 from hexamem.doctor import examine
 from hexamem.errors import InvalidInputError, NotFoundError
+from hexamem.experience import limits
 from hexamem.experience.advising import Lore, advise
 from hexamem.experience.digest import abridged_run, digest_of
-from hexamem.experience.settings import ExperienceSettings
 from hexamem.memory_types.experience import Experience, Outcome, Run, RunStep
 from hexamem.models.tokens import count_tokens
 from hexamem.stores.ledger.usage import usage_totals
@@ -314,21 +314,23 @@ def learned(run: Run, number: int, **fields: Any) -> Experience:
 def test_k_counts_runs_and_their_items_keep_to_three_and_to_the_budget() -> None:
     runs = [Run(user="alice", task=f"Create an invoice, case {n}", outcome=Outcome(label=True)) for n in range(3)]
     items = [learned(run, 10 * at + n) for at, run in enumerate(runs) for n in range(2)]
-    rules = ExperienceSettings()
-    one = advise("Create an invoice, case 1", lore(runs, items), None, k=1, settings=rules)
+    one = advise("Create an invoice, case 1", lore(runs, items), None, k=1)
     assert {part.run_id for part in one.parts} == {runs[1].id}
     assert len(one.parts) == 2
-    three = advise("Create an invoice, case 1", lore(runs, items), None, k=3, settings=rules)
+    three = advise("Create an invoice, case 1", lore(runs, items), None, k=3)
     assert len(three.parts) == 3
     assert len({part.run_id for part in three.parts}) == 2
     long = [learned(runs[0], n, content="word " * 230) for n in range(3)]
-    tight = advise("Create an invoice, case 0", lore(runs[:1], long), None, k=3, settings=rules)
-    assert 0 < tight.tokens <= rules.item_tokens
+    tight = advise("Create an invoice, case 0", lore(runs[:1], long), None, k=3)
+    assert 0 < tight.tokens <= limits.ITEM_TOKENS
     assert len(tight.parts) < 3
 
 
 @pytest.mark.parametrize("label", [True, False])
-def test_what_a_run_was_given_and_did_its_task_with_belongs_to_its_experience(label: bool) -> None:
+def test_what_a_run_was_given_and_did_its_task_with_belongs_to_its_experience(
+    label: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "FLOOR", 0.1)
     first = Run(
         user="alice", task="Create an invoice for some shop or other", outcome=Outcome(label=True), distilled=True
     )
@@ -337,22 +339,20 @@ def test_what_a_run_was_given_and_did_its_task_with_belongs_to_its_experience(la
         id="run_2", task="Create an invoice for customer 42", outcome=Outcome(label=label), shown=(form.id, order.id)
     )
     own = learned(second, 3, title="Customers")
-    rules = ExperienceSettings(floor=0.1)
-    found = advise("Create an invoice for customer 43", lore([second, first], [form, order, own]), None, settings=rules)
+    found = advise("Create an invoice for customer 43", lore([second, first], [form, order, own]), None)
     assert set(found.ids) == ({form.id, order.id, own.id} if label else {own.id})
     assert {part.run_id for part in found.parts} == {"run_2"}
-    nothing_new = advise(
-        "Create an invoice for customer 43", lore([second, first], [form, order]), None, settings=rules
-    )
+    nothing_new = advise("Create an invoice for customer 43", lore([second, first], [form, order]), None)
     assert {part.run_id for part in nothing_new.parts} == {"run_2" if label else first.id}
-    both = advise("Create an invoice for customer 43", lore([second, first], [form, order]), None, k=2, settings=rules)
+    both = advise("Create an invoice for customer 43", lore([second, first], [form, order]), None, k=2)
     assert sorted(both.ids) == sorted({form.id, order.id}), "each is shown once"
 
 
-def test_a_facet_is_asked_for_by_name() -> None:
+def test_a_facet_is_asked_for_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "FLOOR", 0.1)
     run = Run(user="alice", task="Create an invoice", outcome=Outcome(label=True))
     items = [learned(run, 1, facet="tool"), learned(run, 2, facet="observation")]
-    found = advise("invoice", lore([run], items), None, facet="observation", settings=ExperienceSettings(floor=0.1))
+    found = advise("invoice", lore([run], items), None, facet="observation")
     assert found.ids == (items[1].id,)
 
 

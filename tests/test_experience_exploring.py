@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from langchain.agents import create_agent
 from langchain_core.messages import HumanMessage
 from langchain_core.tools import InjectedToolCallId, Tool, tool
+from langgraph.errors import GraphInterrupt
 from langgraph.prebuilt import InjectedState
 
 from hexamem import Memory, Settings, UserMemory
 from hexamem.errors import ConfigError, InvalidInputError
-from hexamem.experience.comparing import BestRunReply
-from hexamem.experience.exploring import AttemptResult, Tried, choose, choose_by_rules
+from hexamem.experience.exploring import AttemptResult, BestRunReply, Tried, choose, choose_by_rules
 from hexamem.experience.focusing import FocusReply
 from hexamem.experience.side_effects import EffectGuard, guarded_tools, has_side_effects, mark_side_effects
 from hexamem.exploring import Attempt
@@ -100,8 +100,37 @@ def test_the_best_is_the_one_of_the_highest_reward_and_of_those_the_shortest(ali
     found = alice.experience.explore(INVOICE, acting(0.4, 0.9, 0.9), 3)
     assert (found.best, found.chosen_by) == (found.runs[1].id, "reward")
     assert found.runs[1].evidence == "reward 0.9"
-    assert [one.outcome.label for one in found.runs if one.outcome] == [False, False, False]
-    assert alice.experience.explore(INVOICE, acting(0.4, 1.0), 2).best_run.outcome
+    assert [one.outcome.label for one in found.runs if one.outcome] == [False, True, True]
+
+
+def test_the_lowest_reward_that_is_a_success_is_a_parameter(alice: UserMemory) -> None:
+    def labels(reward: object, **options: float) -> bool:
+        outcome = alice.experience.explore(INVOICE, acting(reward), 1, **options).best_run.outcome
+        assert outcome is not None
+        return outcome.label
+
+    assert (labels(0.5), labels(0.49)) == (True, False)
+    assert (labels(0.9, success_from=1.0), labels(1.0, success_from=1.0)) == (False, True)
+    assert labels(-3, success_from=-5.0)
+    assert labels(AttemptResult(outcome=True, reward=0.1)), "an outcome goes before the reward"
+    passes = [
+        alice.experience.explore(INVOICE, acting(0.4, 0.9, 1.0), 5, mode="sequential", success_from=threshold).passes
+        for threshold in (0.5, 1.0)
+    ]
+    assert passes == [2, 3], "a re-examined run is looked at until its reward is a success"
+
+
+@pytest.mark.parametrize("mode", ["parallel", "sequential"])
+def test_an_interrupt_of_the_agents_graph_passes_through(mode: Any, alice: UserMemory) -> None:
+    def runner(one: Attempt) -> bool:
+        one.run.step(action="ask a person")
+        if one.number == 2:
+            raise GraphInterrupt
+        return False
+
+    with pytest.raises(GraphInterrupt):
+        alice.experience.explore(INVOICE, runner, 2, mode=mode)
+    assert not any(step.error for run in alice.experience.runs() for step in alice.experience.steps(run.id))
 
 
 def test_where_nobody_knows_a_model_compares(tmp_path: Path, scripted_server: ServerFactory) -> None:
@@ -240,6 +269,7 @@ def test_an_async_agent_is_awaited_and_the_async_twin_explores(alice: UserMemory
         ({"task": " "}, "blank"),
         ({"runner": lambda attempt: "fine"}, "AttemptResult"),
         ({"runner": lambda attempt: float("nan")}, "AttemptResult"),
+        ({"success_from": float("nan")}, "success_from = nan"),
     ],
 )
 def test_what_does_not_fit_is_refused(given: dict[str, Any], told: str, alice: UserMemory) -> None:
@@ -546,10 +576,10 @@ def test_a_choice_is_never_worse_than_another_by_what_the_environment_said(
     chosen = tried[(choice or choose_by_rules(tried, among)).at].result
     if all(one.result.reward is not None for one in tried):
         assert chosen.reward == max(one.result.reward or 0 for one in tried) or len(tried) == 1
-    elif any(one.result.done for one in tried):
-        assert chosen.done
+    elif any(one.result.outcome for one in tried):
+        assert chosen.outcome
     else:
-        assert chosen.done is None or all(one.result.done is False for one in tried)
+        assert chosen.outcome is None or all(one.result.outcome is False for one in tried)
 
 
 # -- agents that finish their run themselves --------------------------------------------------------------------------

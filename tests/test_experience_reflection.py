@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from hexamem import Memory, Settings, UserMemory
 from hexamem.errors import InvalidInputError
+from hexamem.experience import limits
 from hexamem.experience.reflecting import answer_by_rules
 from hexamem.experience.reflecting_model import KeyInformationReply, ReflectionReply
-from hexamem.experience.settings import ExperienceSettings
-from hexamem.experience.trouble import Turn, tool_of, trouble_in
+from hexamem.experience.trouble import TroubleSettings, Turn, tool_of, trouble_in
 from hexamem.memory_types.experience import Outcome, Run, RunStep
 from hexamem.models.schemas import check_strict, strict_schema
 from hexamem.models.tokens import count_tokens
@@ -222,7 +222,7 @@ def test_a_long_reply_is_cut_to_its_budget(tmp_path: Path, scripted_server: Serv
         alice = memory.user("alice")
         learned(alice)
         found = stuck(alice).reflect()
-        assert 0 < count_tokens(found.advice) <= ExperienceSettings().reflection_tokens
+        assert 0 < count_tokens(found.advice) <= limits.REFLECTION_TOKENS
         assert found.questions == ()
 
 
@@ -281,7 +281,7 @@ def test_answers_by_rules_keep_to_their_budget(
 @given(st.lists(st.tuples(st.text(max_size=12), st.text(max_size=12), st.text(max_size=6)), max_size=10))
 def test_new_observations_without_errors_are_never_trouble(turns: list[tuple[str, str, str]]) -> None:
     fresh = [Turn(action=a or "act", observation=f"{n} {o}") for n, (a, o, _) in enumerate(turns)]
-    found = trouble_in(fresh, ExperienceSettings())
+    found = trouble_in(fresh, TroubleSettings())
     assert found is None or found.sort == "invalid_action"
 
 

@@ -53,6 +53,7 @@ LAYERS = [
         "recording",
         "reflecting",
         "exploring",
+        "focusing",
         "distilling",
         "opening",
         "aligning",

@@ -16,6 +16,7 @@ from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import StateGraph
 
 from hexamem import (
     ExperienceMiddleware,
@@ -27,7 +28,7 @@ from hexamem import (
 )
 from hexamem.aligning import MEMORY_TOOLS
 from hexamem.errors import ConfigError, MissingUserError
-from hexamem.graphs.experience import reflection_node
+from hexamem.graphs.experience import add_reflection
 
 from .scripted_chat import Reply, ScriptedChat, calls
 
@@ -401,7 +402,7 @@ def test_settings_that_are_a_mapping_are_refused_at_construction(memory: Memory)
         lambda: MemoryMiddleware(memory, settings=wrong),
         lambda: MiddlewareSettings(prompt=wrong),
         lambda: ExperienceMiddleware(settings=wrong),
-        lambda: reflection_node(settings=wrong),
+        lambda: add_reflection(StateGraph(dict), after="tools", before="agent", settings=wrong),
         lambda: Memory.open(memory.home / "other", settings=wrong),
     ):
         with pytest.raises(ConfigError, match=r"(?:settings|prompt) = \{'k': 3\}.* \w*Settings"):

@@ -15,19 +15,17 @@ from hypothesis import strategies as st
 from hexamem import Memory, Settings
 from hexamem.cli.app import run
 from hexamem.errors import CorruptFileError, HomeNotWritableError, InvalidInputError
+from hexamem.evals.metrics import Interval
 from hexamem.evals.study import EXPERIMENTS, made_up_sets, run_study, study_sets, write_study
-from hexamem.evals.study.ablation import COLUMNS_OF
 from hexamem.evals.study.arms import ARMS, add_arms
+from hexamem.evals.study.choosing import expected_under_flips, fit_gate
 from hexamem.evals.study.data_sets import StudySet
-from hexamem.evals.study.error_propagation import expected_under_flips, propagation_coefficient
+from hexamem.evals.study.experiments import COLUMNS_OF, frontier, propagation_coefficient, recovered_share
 from hexamem.evals.study.laboratory import HELD_OUT, SHIPPED, Laboratory
 from hexamem.evals.study.observing import STORED, observe
 from hexamem.evals.study.operating import CHOICES
-from hexamem.evals.study.oracle import recovered_share
-from hexamem.evals.study.pareto import frontier
-from hexamem.evals.study.records import MODEL_NEEDED, Observed, difference, recalls
-from hexamem.evals.study.sections import Section, StudyTable
-from hexamem.evals.study.writing import study_markdown
+from hexamem.evals.study.records import Observed, difference, recalls
+from hexamem.evals.study.report import Plot, Section, study_data, study_markdown
 from hexamem.retrieval.learning import LearningSettings
 from hexamem.retrieval.signals.features import FEATURES
 
@@ -208,7 +206,7 @@ def two_alike() -> Observed:
         speakers=("A", "A", "B"), tokens=np.array([5, 5, 5]), seconds=np.array([0.0, 604_800.0, 604_800.0]), vectors=vectors,
     )  # fmt: skip
     asked = AskedQuestion("x", Question("q", "?", "", "4", ("late",)), features, ())
-    one = Observed("x", talk, asked, np.array([1, 0], np.float32))
+    one = Observed(talk, asked, np.array([1, 0], np.float32))
     one.rankings["rrf"] = Ranked(("early", "late"))
     return one
 
@@ -272,7 +270,7 @@ def test_held_out_weights_were_not_trained_on_what_they_are_measured_on(
 ) -> None:
     lab = Laboratory(observed, fingerprint="x", settings=QUICK, samples=20)
     held = [talk for fold in lab.folds for talk in fold.held]
-    assert sorted(held) == sorted(lab.talks)
+    assert sorted(held) == sorted({one.talk.id for one in lab.scored})
     lab.add_learned()
     assert all(HELD_OUT in one.rankings for one in lab.scored)
     fold = lab.folds[0]
@@ -296,51 +294,85 @@ def test_all_experiments_run_and_are_told(study: tuple[dict[str, Section], dict[
     assert list(facts["data sets"]) == ["one", "two"]
 
 
-def test_the_main_comparison_has_every_arm_and_marks_those_that_need_a_model(
-    study: tuple[dict[str, Section], dict[str, Any], list[str]],
-) -> None:
-    arms = study[0]["main"].data["sets"]["one"]["arms"]
-    assert set(arms) == {*ARMS, HELD_OUT, SHIPPED}
-    for name, figures in arms.items():
-        if ARMS.get(name) is not None and ARMS[name].model:
-            assert figures == {"not_run": MODEL_NEEDED}
-        else:
-            assert 0 <= figures["recall"]["10"] <= 1
-            assert figures["tokens"] > 0
-            assert (figures["calls"], figures["model_tokens"]) == (0, 0)
-    assert arms["rrf"]["against_baseline"] is None
-    assert arms["dense"]["against_baseline"]["conversations"] == 2
+Study = tuple[dict[str, Section], dict[str, Any], list[str]]
 
 
-def test_no_configuration_beats_the_oracle(study: tuple[dict[str, Section], dict[str, Any], list[str]]) -> None:
-    for families in study[0]["oracle"].data.values():
-        assert set(families) == {"fixed rankings", "operations"}
-        for one in families.values():
-            best_fixed = one["best_fixed"]["recall"]
-            assert one["oracle"] + 1e-9 >= one["best_by_type"]["recall"] >= best_fixed - 1e-9
-            assert max(one["every_fixed"].values()) == best_fixed
-        gate = families["operations"]["achieved"][HELD_OUT]
-        assert gate["recall"] <= families["operations"]["oracle"] + 1e-9
+def rows(study: Study, experiment: str, title: str) -> list[dict[str, Any]]:
+    return [dict(row) for row in study[0][experiment].tables[title]]
 
 
-def test_transfer_names_what_was_trained_on_what(study: tuple[dict[str, Section], dict[str, Any], list[str]]) -> None:
-    found = study[0]["transfer"].data
-    assert set(found["one"]) == {"one", "two"}
-    assert set(found["two"]) == {"one"}  # one conversation cannot be halved
-    assert all("told" not in figures for tests in found.values() for figures in tests.values())
+def test_the_main_comparison_has_every_arm_and_marks_those_that_need_a_model(study: Study) -> None:
+    by_arm = {row["ranking"]: row for row in rows(study, "main", "Rankings") if row["data set"] == "one"}
+    without_model = {name for name, arm in ARMS.items() if not arm.model}
+    assert set(by_arm) == {*without_model, HELD_OUT, SHIPPED}
+    for row in by_arm.values():
+        assert 0 <= row["recall@5"] <= row["recall@10"] <= row["recall@20"] <= 1
+        assert 0 <= row["recall in tokens"] <= 1
+        assert row["tokens"] > 0
+        assert (row["calls"], row["model tokens"]) == (0, 0)
+    assert by_arm["rrf"]["against rrf"] is None
+    assert by_arm["dense"]["against rrf"].n == 2
+    (remark,) = [remark for remark in study[0]["main"].remarks if "there is no model" in remark]
+    assert all(name in remark for name in set(ARMS) - without_model)
 
 
-def test_ablations_cover_signals_operations_and_training(
-    study: tuple[dict[str, Section], dict[str, Any], list[str]],
-) -> None:
-    data = study[0]["ablation"].data
-    assert set(data["signals"]) == set(COLUMNS_OF)
-    assert all(set(one) == {"zero_at_inference", "retrained"} for one in data["signals"].values())
-    assert {
-        "without multi_step",
-        "gate by the kind of the question alone",
-    } <= set(data["operations"])
-    assert {"without the gate on signals", "without the prior of fusion"} <= set(data["training"])
+def test_no_configuration_beats_the_oracle(study: Study) -> None:
+    bounds = rows(study, "oracle", "Bounds")
+    assert {row["configurations"] for row in bounds} == {"fixed rankings", "operations"}
+    for bound in bounds:
+        where = (bound["data set"], bound["configurations"])
+        assert bound["oracle"] + 1e-9 >= bound["by type"] >= bound["recall of it"] - 1e-9
+        fixed = [
+            row["recall@10"]
+            for row in rows(study, "oracle", "Configurations")
+            if (row["data set"], row["configurations"]) == where
+        ]
+        assert max(fixed) == bound["recall of it"]
+        if where[1] == "operations":
+            reached = [
+                row for row in rows(study, "oracle", "Achieved") if (row["data set"], row["configurations"]) == where
+            ]
+            assert [row["ranking"] for row in reached] == [HELD_OUT]
+            assert reached[0]["recall@10"] <= bound["oracle"] + 1e-9
+
+
+def test_a_gate_chooses_one_configuration_for_each_question(study: Study) -> None:
+    chosen: dict[tuple[str, str], int] = {}
+    for row in rows(study, "oracle", "Configurations"):
+        where = (row["data set"], row["configurations"])
+        chosen[where] = chosen.get(where, 0) + row["chosen by the gate"]
+    assert chosen == {
+        (name, family): count for name, count in (("one", 6), ("two", 3)) for family in ("fixed rankings", "operations")
+    }
+
+
+def test_transfer_names_what_was_trained_on_what(study: Study) -> None:
+    measured = {
+        (row["trained on"], row["tested on"])
+        for row in rows(study, "transfer", "Transfer")
+        if row["recall@10"] is not None
+    }
+    trained = {pair for pair in measured if pair[0] in ("one", "two")}
+    assert trained == {("one", "one"), ("one", "two"), ("two", "one")}  # one conversation cannot be halved
+
+
+def test_ablations_cover_signals_operations_and_training(study: Study) -> None:
+    signals = rows(study, "ablation", "Signals")
+    assert [row["without"] for row in signals] == list(COLUMNS_OF)
+    assert all(isinstance(row[kind], Interval) for row in signals for kind in ("zero at inference", "retrained"))
+    operations = {row["ranking"] for row in rows(study, "ablation", "Operations and the gate")}
+    assert {"gate, trained", "without multi_step", "gate by the kind of the question alone"} <= operations
+    training = {row["ranking"] for row in rows(study, "ablation", "Training")}
+    assert {"everything", "without the gate on signals", "without the prior of fusion"} <= training
+
+
+def test_regret_is_what_the_oracle_has_more_and_flips_cost_what_they_change(study: Study) -> None:
+    for row in rows(study, "errors", "Regret"):
+        regret = row["regret"].mean if isinstance(row["regret"], Interval) else row["regret"]
+        assert regret == pytest.approx(row["oracle"] - row["achieved"])
+    flips = rows(study, "errors", "Forced flips")
+    assert {"10%", "100%", "multi_step alone"} <= {row["flipped"] for row in flips}
+    assert all(-1e-9 <= row["recall@10"] <= 1 + 1e-9 for row in flips)
 
 
 # What is written.
@@ -356,29 +388,26 @@ def test_a_study_is_written_as_markdown_json_and_plots(
     assert (tmp_path / "out" / "main.png").read_bytes()[:4] == b"\x89PNG"
     data = json.loads((tmp_path / "out" / "study.json").read_text("utf-8"))
     assert set(data["experiments"]) == set(EXPERIMENTS)
+    assert data == study_data(list(sections.values()), facts)
     text = (tmp_path / "out" / "study.md").read_text("utf-8")
     assert "![recall@10](main.png)" in text
-    assert MODEL_NEEDED in text
+    assert "not run, since there is no model" in text
 
 
 def test_without_plots_the_report_says_so() -> None:
-    from hexamem.evals.study.sections import Drawing
-
-    drawing = Drawing(name="x", title="x", x_label="", y_label="")
-    section = Section(name="x", title="X", about="Y.", data={}, drawings=[drawing])
-    assert "matplotlib is not installed" in study_markdown([section], {}, {})
+    section = Section(name="x", title="X", about="Y.", plots=[Plot(name="x", title="x", y_label="")])
+    assert "matplotlib is not installed" in study_markdown([section], {}, [])
 
 
 def test_a_bar_in_a_cell_does_not_break_the_table() -> None:
-    section = Section(
-        name="x", title="X", about="", data={}, tables=[StudyTable("T", ("a|b",), [[None], [-0.0001], ["|"]])]
-    )
+    section = Section(name="x", title="X", tables={"T": [{"a|b": None}, {"a|b": -0.0001}, {"a|b": "|"}, {}]})
     assert [line for line in study_markdown([section], {}).splitlines() if line.startswith("|")] == [
         "| a\\|b |",
         "|---|",
         "| – |",
         "| 0.000 |",
         "| \\| |",
+        "|  |",
     ]
 
 
@@ -434,7 +463,7 @@ def test_the_command_writes_a_study(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "study.md" in captured.err
     data = json.loads((tmp_path / "out" / "study.json").read_text("utf-8"))
     assert list(data["experiments"]) == ["oracle", "main"]
-    assert data["experiments"]["main"]["sets"]["friends"]["questions"] == 4
+    assert {row["questions"] for row in data["experiments"]["main"]["tables"]["Rankings"]} == {4}
 
 
 @pytest.mark.parametrize(
@@ -505,40 +534,30 @@ def test_multi_session_chat_that_is_damaged_is_refused(tmp_path: Path, change: d
         study_sets([file])
 
 
-def test_results_are_told_by_language_where_a_data_set_has_both(
-    study: tuple[dict[str, Section], dict[str, Any], list[str]],
-) -> None:
-    sets = study[0]["main"].data["sets"]
-    assert set(sets["one"]["languages"]["rrf"]) == {"English", "Chinese"}
-    assert "languages" not in sets["two"]
+def test_results_are_shown_by_language_where_a_data_set_has_both(study: Study) -> None:
+    assert "one: recall@10 by language of the question" in study[0]["main"].tables
+    row = rows(study, "main", "one: recall@10 by language of the question")[0]
+    assert list(row) == ["ranking", "Chinese (3)", "Chinese against rrf", "English (3)", "English against rrf"]
+    assert "two: recall@10 by language of the question" not in study[0]["main"].tables
 
 
-def test_every_difference_by_type_has_its_interval_where_there_are_two_conversations(
-    study: tuple[dict[str, Section], dict[str, Any], list[str]],
-) -> None:
-    sets = study[0]["main"].data["sets"]
-    for arm, types in sets["one"]["types"].items():
-        assert set(types) == {"1", "2", "4"}
+def test_every_difference_by_type_has_its_interval_where_there_are_two_conversations(study: Study) -> None:
+    for row in rows(study, "main", "one: recall@10 by type of question"):
         # Only questions of category 4 stand in both conversations.
-        assert (types["4"]["against_baseline"] is None) == (arm == "rrf")
-        assert types["2"]["against_baseline"] is None
-    assert all(one["against_baseline"] is None for types in sets["two"]["types"].values() for one in types.values())
+        assert (row["4 against rrf"] is None) == (row["ranking"] == "rrf")
+        assert row["1 against rrf"] is row["2 against rrf"] is None
 
 
 def test_a_gate_without_anything_to_learn_takes_what_is_best_for_all() -> None:
-    from hexamem.evals.study.gate import _best_ridge, _ridge
-
     random = np.random.default_rng(0)
     x = random.normal(size=(90, 5))
     recall = np.stack([np.full(90, 0.6) + random.normal(size=90) * 0.1, np.full(90, 0.5)], axis=1)
-    penalty = _best_ridge(x, recall, [f"t{number % 9}" for number in range(90)])
-    assert set(_ridge(x, recall, random.normal(size=(20, 5)), penalty).argmax(axis=1).tolist()) == {0}
+    gate = fit_gate(x, recall, [f"t{number % 9}" for number in range(90)])
+    assert set(gate.predict(random.normal(size=(20, 5))).argmax(axis=1).tolist()) == {0}
 
 
-def test_a_gate_learns_what_the_question_tells() -> None:
-    from hexamem.evals.study.gate import _best_ridge, _ridge
-
+def test_a_gate_learns_what_the_question_shows() -> None:
     x = np.random.default_rng(0).normal(size=(90, 3))
     recall = np.stack([x[:, 0] > 0, x[:, 0] <= 0], axis=1).astype(float)
-    penalty = _best_ridge(x, recall, [f"t{number % 9}" for number in range(90)])
-    assert _ridge(x, recall, np.array([[2.0, 0, 0], [-2.0, 0, 0]]), penalty).argmax(axis=1).tolist() == [0, 1]
+    gate = fit_gate(x, recall, [f"t{number % 9}" for number in range(90)])
+    assert gate.predict(np.array([[2.0, 0, 0], [-2.0, 0, 0]])).argmax(axis=1).tolist() == [0, 1]

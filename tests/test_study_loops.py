@@ -16,7 +16,7 @@ from hexamem.cli.app import run
 from hexamem.evals.study import run_study, study_sets
 from hexamem.evals.study.arms import ARMS, FULL
 from hexamem.evals.study.loops import Critique, Draft, Loop, Thought, make_loops
-from hexamem.evals.study.records import MODEL_NEEDED, Talk
+from hexamem.evals.study.records import Talk
 from hexamem.models.schemas import check_strict, strict_schema
 
 from .scripted_server import KEY, Reply, Request, ServerFactory, loopback_only, scripted_server  # noqa: F401
@@ -147,14 +147,13 @@ def test_a_study_with_a_model_counts_what_it_read_and_wrote(tmp_path: Path, scri
         samples=20,
         questions=1,
     )
-    main, pareto = (one.data for one in sections)
-    assert main["sets"]["friends"]["arms"][FULL] == {"not_run": MODEL_NEEDED}  # the memory itself has no model
-    arms = main["sets"]["friends"]["arms"]
-    asked = main["sets"]["friends"]["questions"]
-    spent = sum(arms[name]["model_tokens"] * asked for name in ("self_rag", "flare", "ircot"))
+    main, pareto = sections
+    arms = {row["ranking"]: row for row in main.tables["Rankings"]}
+    assert FULL not in arms, "the memory itself has no model"
+    spent = sum(arms[name]["model tokens"] * arms[name]["questions"] for name in ("self_rag", "flare", "ircot"))
     assert spent == pytest.approx(server.tokens)
     assert all(arms[name]["calls"] == 1 for name in ("self_rag", "flare", "ircot"))
-    points = {(one["arm"], one["k"]): one for one in pareto["friends"]}
+    points = {(row["ranking"], row["k"]): row for row in pareto.tables["All points"]}
     loop, plain = points["flare", 10], points["rrf", 10]
     assert loop["written"] > 0 == plain["written"]
     assert loop["read"] > plain["read"] > 0
@@ -174,9 +173,9 @@ def test_the_ranking_in_full_asks_the_model_of_the_memory_and_is_counted(
         samples=20,
         questions=1,
     )
-    figures = sections[0].data["sets"]["friends"]["arms"][FULL]
+    figures = {row["ranking"]: row for row in sections[0].tables["Rankings"]}[FULL]
     assert figures["calls"] > 0
-    assert figures["model_tokens"] > 0
+    assert figures["model tokens"] > 0
     # What gave no answer in its form falls back, and is told.
     assert any(FULL in line for line in sections[0].remarks if line.startswith("degraded"))
 
@@ -192,6 +191,6 @@ def test_the_command_runs_the_loops_with_a_model(
     arguments = ["eval", "study", str(folder), "--count", "0", "--questions", "1", "--samples", "20", "-e", "main"]
     assert run([*arguments, "--model", "openai:scripted", "--out", str(out)]) == 0
     data = json.loads((out / "study.json").read_text("utf-8"))
-    arms = data["experiments"]["main"]["sets"]["friends"]["arms"]
+    arms = {row["ranking"]: row for row in data["experiments"]["main"]["tables"]["Rankings"]}
     assert data["facts"]["model"] == "openai:scripted"
     assert all(arms[name]["calls"] > 0 for name, arm in ARMS.items() if arm.model)

@@ -7,9 +7,9 @@ begins, as in ReasoningBank's streaming setting (arXiv 2509.25140, section 4). N
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -25,7 +25,6 @@ from hexamem.recording import RunRecorder
 from hexamem.stores.ledger.usage import usage_totals
 
 if TYPE_CHECKING:
-    from hexamem.models import UsageRow
     from hexamem.user import UserMemory
 
 __all__ = ["ARMS", "ENVIRONMENTS", "Agent", "Arm", "Outcome", "compare", "run_arm", "scripted_agent", "tasks_of"]
@@ -47,13 +46,13 @@ class Arm:
 
     Attributes:
         name: of the arm.
-        memory: "off", "on", "shuffled": each task is given what was recalled for a task of another environment, or
+        memory: "off", "on", "shuffled": each task gets what was recalled for a task of another environment, or
             "random": for any earlier task of its own environment.
         include: as for ``user.experience.recall``.
         k: from how many earlier runs advice comes.
-        distil: whether runs are distilled; without, digests stand in.
+        distil: whether runs are distilled; without, digests are shown.
         reflect: whether the agent reflects in trouble.
-        explore: how each task is explored, if it is; with ``attempts``.
+        explore: how each task is explored, if it is, with three attempts.
     """
 
     name: str
@@ -63,7 +62,6 @@ class Arm:
     distil: bool = True
     reflect: bool = False
     explore: Literal["parallel", "sequential"] | None = None
-    attempts: int = 3
 
 
 ARMS: Mapping[str, Arm] = {
@@ -86,6 +84,7 @@ ARMS: Mapping[str, Arm] = {
         Arm(name="MaTTS sequential", explore="sequential"),
     )
 }
+_ATTEMPTS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,13 +93,13 @@ class Outcome:
 
     Attributes:
         success: share of the tasks that were done.
-        steps: actions a task, mean; a task that was not done counts with all that it was given.
+        steps: actions a task, mean; a task that was not done counts with all that it had.
         by_environment: (success, steps) of each.
         done: whether each task was done, in order.
         attempts: attempts that were made in all.
         learned: experience that was active in the end.
-        advised: share of the tasks that were given advice.
-        judged: share of the runs of which the judge said what the environment would have; None where it was not asked.
+        advised: share of the tasks that had advice.
+        judged: share of the runs that the judge labelled as the environment would have; None where it was not asked.
         usage: of each agent whose model the memory called: calls, tokens read and tokens written.
     """
 
@@ -120,18 +119,16 @@ class Outcome:
         return {name: value for name, value in asdict(self).items() if name != "done"}
 
 
-def tasks_of(count: int, seed: int) -> list[tuple[Environment, Prior, Task]]:
-    """So many tasks, the environments in turn."""
-    made = [(make(seed), prior) for make, prior in ENVIRONMENTS.values()]
-    each = -(-count // len(made))
-    lists = [(environment, prior, environment.tasks(each)) for environment, prior in made]
-    mixed = [(environment, prior, tasks[at]) for at in range(each) for environment, prior, tasks in lists]
-    return mixed[:count]
+def tasks_of(count: int, seed: int, environments: Sequence[str] | None = None) -> list[tuple[Environment, Task]]:
+    """So many tasks, the environments in turn; all environments when None."""
+    names = [name for name in ENVIRONMENTS if environments is None or name in environments]
+    made = [ENVIRONMENTS[name][0](seed) for name in names]
+    rounds = zip(*(environment.tasks(-(-count // len(made))) for environment in made), strict=True)
+    return [pair for tasks in rounds for pair in zip(made, tasks, strict=True)][:count]
 
 
 def scripted_agent(seed: int) -> Agent:
     """The scripted policy as an agent. From the second attempt at a task on, attempts differ by chance."""
-    priors = {name: prior for name, (_, prior) in ENVIRONMENTS.items()}
 
     def attempt(
         environment: Environment, task: Task, advice: str, run: RunRecorder, reflect: bool, number: int
@@ -142,7 +139,7 @@ def scripted_agent(seed: int) -> Agent:
         return act_out(
             environment,
             task,
-            priors[environment.name],
+            ENVIRONMENTS[environment.name][1],
             advice,
             record=record,
             reflect=(lambda error: run.reflect(error).text) if reflect else None,
@@ -150,6 +147,17 @@ def scripted_agent(seed: int) -> Agent:
         )
 
     return attempt
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """How one task went; ``run`` is the id of the run that counts."""
+
+    task: Task
+    ended: Ended
+    attempts: int
+    advised: bool
+    run: str
 
 
 def run_arm(
@@ -163,7 +171,7 @@ def run_arm(
     environments: Sequence[str] | None = None,
     judged: bool = False,
     at_once: int = 1,
-    progress: Callable[[str], object] | None = None,
+    progress: Callable[[str], object] = lambda line: None,
 ) -> Outcome:
     """Do the tasks in one way, in a memory of its own.
 
@@ -174,171 +182,111 @@ def run_arm(
         agent: attempts tasks; the scripted policy when None.
         models: of the memory, as for ``Memory.open``; the rule distiller when None.
         environments: names of those that count; all when None.
-        judged: whether the memory is not told how a task ended, so that its judge says.
+        judged: whether the outcomes are kept from the memory, so that its judge decides.
         at_once: so many tasks are done at once where there is no memory: they do not depend on each other there.
-        progress: told how each task went.
+        progress: receives a line for each task.
     """
-    acts = agent or scripted_agent(seed)
+    agent = agent or scripted_agent(seed)
     distils = arm.distil and arm.memory != "off"
-    asks = judged and distils and arm.explore is None
+    judged = judged and distils and arm.explore is None
     given = dict(models or {"distiller": RuleDistiller(), "judge": RuleDistiller()}) if distils else None
     plain: dict[str, Any] = {"background": False, "mode": "off", "labels": "off", "pages": False, "find_secrets": False}
     settings = Settings(**plain, experience=arm.memory != "off")
     with Memory.open(home, models=given, settings=settings) as memory:
         user = memory.user("agent")
-        doing = _Doing(user, arm, acts, asks, random.Random(f"shuffled {seed}"), progress or (lambda said: None))
-        chosen = [(environment, task) for environment, _, task in _chosen(count, seed, environments)]
-        went: list[_Went] = []
-        agreed = 0
-        if arm.memory == "off" and arm.explore is None and at_once > 1:
-            with ThreadPoolExecutor(at_once) as pool:
-                went = list(pool.map(lambda one: doing.once(*one), chosen))
-        else:
-            for environment, task in chosen:
-                do = doing.once if arm.explore is None else doing.explored
-                went.append(do(environment, task))
+        chance = random.Random(f"shuffled {seed}")
+        advised: dict[str, list[str]] = {}  # environment → the advice of its tasks so far
+
+        def attempted(environment: Environment, task: Task) -> _Result:
+            if arm.explore is not None:
+                result = _explored(user, arm, agent, environment, task)
+            else:
+                result = _done_once(user, arm, agent, environment, task, advised, chance, judged)
+            how = "done" if result.ended.done else "failed"
+            progress(f"{arm.name}, {task.environment} {task.number}: {how} in {result.ended.steps} steps")
+            if arm.memory != "off":
                 user.flush()
-                agreed += asks and _judged_right(user, went[-1])
+            return result
+
+        together = at_once if arm.memory == "off" and arm.explore is None else 1
+        with ThreadPoolExecutor(together) as pool:
+            results = list(pool.map(lambda pair: attempted(*pair), tasks_of(count, seed, environments)))
+        outcomes = {run.id: run.outcome for run in user.experience.runs()}
+        right = [(found := outcomes[one.run]) is not None and found.label == one.ended.done for one in results]
         learned = len(user.experience.items())
+        usage: dict[str, tuple[int, int, int]] = {}
         with memory.ledger.read(user.name) as tx:
-            usage = _by_agent(usage_totals(tx))
-    found = _outcome(arm, went, learned)
-    return replace(found, judged=agreed / len(went) if asks else None, usage=usage)
-
-
-@dataclass(frozen=True, slots=True)
-class _Went:
-    """How one task went; ``run`` is the id of its run, empty where several were made."""
-
-    task: Task
-    ended: Ended
-    attempts: int
-    advised: bool
-    run: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Doing:
-    """Does tasks in the way of an arm.
-
-    Attributes:
-        asks: whether the memory's judge says how a run ended.
-        texts: environment → the advice given there so far, of which other tasks are given some where it is shuffled.
-    """
-
-    user: UserMemory
-    arm: Arm
-    acts: Agent
-    asks: bool
-    chance: random.Random
-    tell: Callable[[str], object]
-    texts: dict[str, list[str]] = field(default_factory=dict)
-
-    def once(self, environment: Environment, task: Task) -> _Went:
-        """One attempt, with what the memory advises."""
-        arm = self.arm
-        run = self.user.experience.start(
-            task.text, env=environment.name, k=arm.k, include=arm.include, recall=arm.memory != "off", same_task=False
-        )
-        advice = run.advice.text
-        self.texts.setdefault(environment.name, []).append(advice)
-        if arm.memory in ("shuffled", "random"):
-            advice = self._of_another(environment.name)
-        result = self.acts(environment, task, advice, run, arm.reflect, 1)
-        if self.asks:
-            run.finish(None)
-        else:
-            run.finish(result.done, evidence=f"reward {result.reward:g}")
-        how = "done" if result.done else "failed"
-        self.tell(f"  {task.environment} {task.number}: {how} in {result.steps} steps")
-        return _Went(task, result, 1, bool(advice), run.id)
-
-    def explored(self, environment: Environment, task: Task) -> _Went:
-        """Several attempts, of which one is chosen."""
-        arm = self.arm
-        assert arm.explore is not None
-        results: dict[str, Ended] = {}
-
-        def runner(attempt: Attempt) -> bool:
-            # A re-examination reads the run so far as it reads advice: what failed in it, and what did not.
-            result = self.acts(environment, task, attempt.text, attempt.run, arm.reflect, attempt.number)
-            results[attempt.run.id] = result
-            return result.done
-
-        found = self.user.experience.explore(
-            task.text,
-            runner,
-            arm.attempts,
-            mode=arm.explore,
-            env=environment.name,
-            include=arm.include,
-            same_task=False,
-        )
-        return _Went(task, results[found.best], found.passes, bool(found.best_run.shown))
-
-    def _of_another(self, environment: str) -> str:
-        """What was advised for another task: of this environment where it is random, of the others where it is shuffled."""
-        own = self.arm.memory == "random"
-        others = [
-            one for name in ENVIRONMENTS if (name == environment) == own for one in self.texts.get(name, ()) if one
-        ]
-        return self.chance.choice(others) if others else ""
-
-
-def _judged_right(user: UserMemory, went: _Went) -> bool:
-    """Whether the memory's judge says of a run what the environment would have."""
-    said = next(one.outcome for one in user.experience.runs(went.task.environment) if one.id == went.run)
-    return said is not None and said.label == went.ended.done
-
-
-def _by_agent(rows: Iterable[UsageRow]) -> dict[str, tuple[int, int, int]]:
-    found: dict[str, tuple[int, int, int]] = {}
-    for row in rows:
-        calls, read, written = found.get(row["agent"], (0, 0, 0))
-        found[row["agent"]] = (calls + row["calls"], read + row["input_tokens"], written + row["output_tokens"])
-    return found
-
-
-def _chosen(count: int, seed: int, environments: Sequence[str] | None) -> list[tuple[Environment, Prior, Task]]:
-    if environments is None:
-        return tasks_of(count, seed)
-    every = tasks_of(count * len(ENVIRONMENTS), seed)
-    return [one for one in every if one[0].name in environments][:count]
-
-
-def _outcome(arm: Arm, went: Sequence[_Went], learned: int) -> Outcome:
-    names = list(dict.fromkeys(one.task.environment for one in went))
-    parts = {name: [one.ended for one in went if one.task.environment == name] for name in names}
-
-    def means(of: Sequence[Ended]) -> tuple[float, float]:
-        return sum(one.done for one in of) / len(of), sum(one.steps for one in of) / len(of)
-
-    success, steps = means([one.ended for one in went])
+            for row in usage_totals(tx):
+                calls, read, written = usage.get(row["agent"], (0, 0, 0))
+                tokens = (read + row["input_tokens"], written + row["output_tokens"])
+                usage[row["agent"]] = (calls + row["calls"], *tokens)
+    names = dict.fromkeys(one.task.environment for one in results)
+    success, steps = _means(results)
     return Outcome(
         arm=arm.name,
         success=success,
         steps=steps,
-        by_environment={name: means(of) for name, of in parts.items()},
-        done=tuple(one.ended.done for one in went),
-        attempts=sum(one.attempts for one in went),
+        by_environment={name: _means([one for one in results if one.task.environment == name]) for name in names},
+        done=tuple(one.ended.done for one in results),
+        attempts=sum(one.attempts for one in results),
         learned=learned,
-        advised=sum(one.advised for one in went) / len(went),
+        advised=sum(one.advised for one in results) / len(results),
+        judged=sum(right) / len(right) if judged else None,
+        usage=usage,
     )
 
 
-def compare(
-    arms: Sequence[Arm],
-    folder: Path,
-    *,
-    count: int = 60,
-    seed: int = 0,
-    progress: Callable[[str], object] | None = None,
-    **options: Any,
-) -> list[Outcome]:
-    """Several arms over the same tasks, each in a memory of its own below ``folder``."""
-    found = []
-    for number, arm in enumerate(arms):
-        if progress is not None:
-            progress(f"{arm.name}: {count} tasks")
-        found.append(run_arm(arm, folder / f"arm{number}", count=count, seed=seed, progress=progress, **options))
-    return found
+def _done_once(
+    user: UserMemory,
+    arm: Arm,
+    agent: Agent,
+    environment: Environment,
+    task: Task,
+    advised: dict[str, list[str]],
+    chance: random.Random,
+    judged: bool,
+) -> _Result:
+    """One attempt, with what the memory advises for this task or, where that is shuffled or random, for another one."""
+    run = user.experience.start(
+        task.text, env=environment.name, k=arm.k, include=arm.include, recall=arm.memory != "off", same_task=False
+    )
+    advice = run.advice.text
+    advised.setdefault(environment.name, []).append(advice)
+    if arm.memory in ("shuffled", "random"):
+        names = [name for name in ENVIRONMENTS if (name == environment.name) == (arm.memory == "random")]
+        others = [text for name in names for text in advised.get(name, ()) if text]
+        advice = chance.choice(others) if others else ""
+    ended = agent(environment, task, advice, run, arm.reflect, 1)
+    if judged:
+        run.finish(None)
+    else:
+        run.finish(ended.done, evidence=f"reward {ended.reward:g}")
+    return _Result(task, ended, 1, bool(advice), run.id)
+
+
+def _explored(user: UserMemory, arm: Arm, agent: Agent, environment: Environment, task: Task) -> _Result:
+    """Several attempts, of which one is chosen."""
+    assert arm.explore is not None
+    ends: dict[str, Ended] = {}
+
+    def runner(attempt: Attempt) -> bool:
+        # A re-examination reads the run so far as it reads advice: what failed in it, and what did not.
+        ends[attempt.run.id] = agent(environment, task, attempt.text, attempt.run, arm.reflect, attempt.number)
+        return ends[attempt.run.id].done
+
+    explored = user.experience.explore(
+        task.text, runner, _ATTEMPTS, mode=arm.explore, env=environment.name, include=arm.include, same_task=False
+    )
+    best = explored.best_run
+    return _Result(task, ends[best.id], explored.passes, bool(best.shown), best.id)
+
+
+def _means(results: Sequence[_Result]) -> tuple[float, float]:
+    """The share of tasks that were done, and the steps of a task."""
+    ends = [one.ended for one in results]
+    return sum(end.done for end in ends) / len(ends), sum(end.steps for end in ends) / len(ends)
+
+
+def compare(arms: Sequence[Arm], folder: Path, **options: Any) -> list[Outcome]:
+    """Several arms over the same tasks, each in a memory of its own below ``folder``; options as of :func:`run_arm`."""
+    return [run_arm(arm, folder / f"arm{number}", **options) for number, arm in enumerate(arms)]

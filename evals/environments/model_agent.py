@@ -8,8 +8,7 @@ from pydantic import Field
 
 from hexamem.evals.environments.contract import Environment, Feedback, Past, Task
 from hexamem.evals.environments.policy import Ended, turns_of
-from hexamem.experience.settings import ExperienceSettings
-from hexamem.experience.trouble import trouble_in
+from hexamem.experience.trouble import TroubleSettings, trouble_in
 from hexamem.models import Budget, CallInput, Method, ModelReply, StructuredCall, UsageMeter
 from hexamem.prompts import load_prompt
 from hexamem.recording import RunRecorder
@@ -81,7 +80,7 @@ class ModelAgent:
             run.step(
                 thought=result.value.thought, action=action, observation=back.observation, error=back.error or None
             )
-            trouble = trouble_in(turns_of(past[looked:]), ExperienceSettings()) if reflect and not back.done else None
+            trouble = trouble_in(turns_of(past[looked:]), TroubleSettings()) if reflect and not back.done else None
             if trouble is not None:
                 looked = len(past)  # as in a graph, turns count from the last look back on
                 told += [text for text in (run.reflect(trouble.said).text,) if text]

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 
 from hexamem.evals.environments.contract import Environment, Feedback, Past, Prior, Task
 from hexamem.evals.environments.reading import Hint, preference, read_hints
-from hexamem.experience.settings import ExperienceSettings
-from hexamem.experience.trouble import Turn, trouble_in
+from hexamem.experience.trouble import TroubleSettings, Turn, trouble_in
 
 __all__ = ["Ended", "act_out", "turns_of"]
 
@@ -64,7 +63,7 @@ def act_out(
             record(action, back)
         if back.done:
             break
-        trouble = trouble_in(turns_of(past[looked:]), ExperienceSettings()) if reflect is not None else None
+        trouble = trouble_in(turns_of(past[looked:]), TroubleSettings()) if reflect is not None else None
         if trouble is not None and reflect is not None:
             looked = len(past)  # as in a graph, turns count from the last look back on
             hints += read_hints(reflect(trouble.error or trouble.said))

@@ -1,11 +1,12 @@
 """The study: experiments that tell what query-aware retrieval is worth, and what each of its parts adds.
 
 Conversations are stored once, every question is asked once of every ranking, and the features of its candidates are
-kept; each experiment is a file that computes from those records. ``hexamem eval study`` runs them.
+recorded; each experiment computes tables from those records. ``hexamem eval study`` runs them.
 """
 
 from hexamem.evals.study.data_sets import StudySet, made_up_sets, study_sets
-from hexamem.evals.study.running import EXPERIMENTS, run_study
-from hexamem.evals.study.writing import write_study
+from hexamem.evals.study.experiments import EXPERIMENTS
+from hexamem.evals.study.report import write_study
+from hexamem.evals.study.running import run_study
 
 __all__ = ["EXPERIMENTS", "StudySet", "made_up_sets", "run_study", "study_sets", "write_study"]

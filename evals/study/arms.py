@@ -10,6 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import softmax
+from scipy.stats import entropy
+from sklearn.cluster import KMeans
 
 from hexamem.evals.study.records import DEPTH, Observed, Ranked
 from hexamem.retrieval.signals.cues import operations_of
@@ -84,25 +87,19 @@ def familiarity_switch(observed: Sequence[Observed]) -> list[tuple[str, ...]]:
     decides. The thirds are those of the questions of the same data set: no answer is used.
     """
     familiar = np.array([float(np.sort(one.dense)[-10:].mean()) for one in observed])
-    entropy = np.array([_entropy(np.sort(one.dense)[-10:]) for one in observed])
+    spread = np.array([entropy(softmax(np.sort(one.dense)[-10:] / 0.1)) for one in observed])
     groups: dict[str, list[int]] = {}
     for index, one in enumerate(observed):
-        groups.setdefault(one.data_set, []).append(index)
+        groups.setdefault(one.talk.data_set, []).append(index)
     found: dict[int, tuple[str, ...]] = {}
     for rows in groups.values():
         low, high = np.quantile(familiar[rows], [1 / 3, 2 / 3])
-        sharp = float(np.median(entropy[rows]))
+        sharp = float(np.median(spread[rows]))
         for index in rows:
-            direct = familiar[index] >= high or (familiar[index] > low and entropy[index] <= sharp)
+            direct = familiar[index] >= high or (familiar[index] > low and spread[index] <= sharp)
             one = observed[index]
             found[index] = tuple(_best(one, one.dense) if direct else _recollected(one))
     return [found[index] for index in range(len(observed))]
-
-
-def _entropy(values: FloatArray) -> float:
-    shares = np.exp((values - values.max()) / 0.1)
-    shares /= shares.sum()
-    return float(-(shares * np.log(shares + 1e-12)).sum())
 
 
 def _recollected(one: Observed) -> list[str]:
@@ -113,7 +110,8 @@ def _recollected(one: Observed) -> list[str]:
         moved: list[FloatArray] = []
         for query in queries:
             near = np.argsort(-(vectors @ query), kind="stable")[:10]
-            for centre in _centres(vectors[near]):
+            clusters = KMeans(min(_CLUSTERS, len(near)), n_init=1, random_state=0).fit(vectors[near])
+            for centre in clusters.cluster_centers_:
                 mixed = _MIX * one.vector + (1 - _MIX) * centre
                 moved.append(np.asarray(mixed / max(float(np.linalg.norm(mixed)), 1e-9), np.float32))
         moved.sort(key=lambda query: -float(query @ one.vector))
@@ -121,21 +119,6 @@ def _recollected(one: Observed) -> list[str]:
         for query in queries:
             best = np.maximum(best, vectors @ query * float(query @ one.vector))
     return _best(one, best)
-
-
-def _centres(vectors: FloatArray) -> list[FloatArray]:
-    """Three clusters by k-means from the farthest points; the same every time."""
-    count = min(_CLUSTERS, len(vectors))
-    chosen = [0]
-    while len(chosen) < count:
-        chosen.append(int((vectors @ vectors[chosen].T).max(axis=1).argmin()))
-    centres = vectors[chosen]
-    for _ in range(5):
-        member = (vectors @ centres.T).argmax(axis=1)
-        centres = np.stack(
-            [vectors[member == n].mean(axis=0) if (member == n).any() else centres[n] for n in range(count)]
-        )
-    return list(centres)
 
 
 def routed(one: Observed) -> list[str]:
@@ -165,61 +148,68 @@ def late_interaction(one: Observed) -> list[str]:
     return list(dict.fromkeys(turn for place in order for turn in one.asked.turns[place]))[:DEPTH]
 
 
-_MEMORY = (
-    ("dense", "cosine of the bundled (or given) embedder's vectors"),
-    ("bm25", "BM25 over stems and bigrams"),
-    ("rrf", "reciprocal rank fusion of dense, BM25 and late interaction"),
-    ("rrf_neighbours", "the same, with what steps pass on to the steps beside them"),
-    ("label_density", "STITCH: label density first, similarity breaks ties"),
-    ("research", "rounds of plan, search, integrate and reflect; by rules without a model (0 calls)"),
-)
-_LIKE = (
-    ("mmr", _each(maximal_marginal_relevance), "MMR (SIGIR 1998), λ = 0.7, over the 50 nearest by vector"),
-    (
-        "time_decayed",
-        _each(time_decayed),
-        "like Generative Agents (UIST 2023): relevance and recency; importance, which a model rates there, is left out, "
-        "and a turn counts as last used when it was said",
-    ),
-    (
-        "familiarity_switch",
-        familiarity_switch,
-        "like RF-Mem: familiarity decides between direct search and search in rounds around clusters; thresholds are "
-        "thirds of the data set's questions, since the paper's are of another embedder",
-    ),
-    (
-        "routed",
-        _each(routed),
-        "like Adaptive-RAG (NAACL 2024): rules on the wording stand in for its trained classifier; there is no class "
-        "without retrieval, and several steps are two searches, the second with what the first found",
-    ),
-    ("late_rerank", _each(late_interaction), "late interaction reranks the pool of the learned ranking"),
-)
 FULL = "learned_full"
 """The learned ranking with decomposition and reranking by the memory's own model."""
-_LOOPS = (
-    (FULL, "the learned ranking in full: the memory's model names the parts of the question and orders the best"),
-    (
-        "self_rag",
-        "like Self-RAG (ICLR 2024): the model is asked in words which passages are relevant and whether they suffice; "
+_ARMS = (
+    Arm(name="dense", like="cosine of the bundled (or given) embedder's vectors"),
+    Arm(name="bm25", like="BM25 over stems and bigrams"),
+    Arm(name="rrf", like="reciprocal rank fusion of dense, BM25 and late interaction"),
+    Arm(name="rrf_neighbours", like="the same, with what steps pass on to the steps beside them"),
+    Arm(name="label_density", like="STITCH: label density first, similarity breaks ties"),
+    Arm(name="research", like="rounds of plan, search, integrate and reflect; by rules without a model (0 calls)"),
+    Arm(
+        name="mmr",
+        how=_each(maximal_marginal_relevance),
+        like="MMR (SIGIR 1998), λ = 0.7, over the 50 nearest by vector",
+    ),
+    Arm(
+        name="time_decayed",
+        how=_each(time_decayed),
+        like="like Generative Agents (UIST 2023): relevance and recency; importance, which a model rates there, is left "
+        "out, and a turn counts as last used when it was said",
+    ),
+    Arm(
+        name="familiarity_switch",
+        how=familiarity_switch,
+        like="like RF-Mem: familiarity decides between direct search and search in rounds around clusters; thresholds are "
+        "thirds of the data set's questions, since the paper's are of another embedder",
+    ),
+    Arm(
+        name="routed",
+        how=_each(routed),
+        like="like Adaptive-RAG (NAACL 2024): the cues of the question stand in for its trained classifier; there is no "
+        "class without retrieval, and several steps are two searches, the second with what the first found",
+    ),
+    Arm(
+        name="late_rerank",
+        how=_each(late_interaction),
+        like="late interaction reranks the pool of the learned ranking",
+    ),
+    Arm(
+        name=FULL,
+        model=True,
+        like="the learned ranking in full: the memory's model names the parts of the question and orders the best",
+    ),
+    Arm(
+        name="self_rag",
+        model=True,
+        like="like Self-RAG (ICLR 2024): the model is asked in words which passages are relevant and whether they suffice; "
         "there are no trained reflection tokens",
     ),
-    (
-        "flare",
-        "like FLARE (EMNLP 2023): the model names the sentence of its draft that it is least sure of, in place of token "
-        "probabilities, and that is searched for",
+    Arm(
+        name="flare",
+        model=True,
+        like="like FLARE (EMNLP 2023): the model names the sentence of its draft that it is least sure of, in place of "
+        "token probabilities, and that is searched for",
     ),
-    ("ircot", "like IRCoT (ACL 2023): a sentence of reasoning and a search by turns; no demonstrations in the prompt"),
+    Arm(
+        name="ircot",
+        model=True,
+        like="like IRCoT (ACL 2023): a sentence of reasoning and a search by turns; no demonstrations in the prompt",
+    ),
 )
-ARMS: Mapping[str, Arm] = {
-    arm.name: arm
-    for arm in (
-        *(Arm(name=name, like=like) for name, like in _MEMORY),
-        *(Arm(name=name, how=how, like=like) for name, how, like in _LIKE),
-        *(Arm(name=name, like=like, model=True) for name, like in _LOOPS),
-    )
-}
-"""Every baseline by name, in the order in which a table shows them."""
+ARMS: Mapping[str, Arm] = {arm.name: arm for arm in _ARMS}
+"""Every ranking of the comparison by name, in the order in which a table shows them."""
 
 
 def add_arms(observed: Sequence[Observed]) -> None:

@@ -10,13 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from hexamem.evals.answers import spread
+from hexamem.evals.gate_training import gate_example
 from hexamem.evals.metrics import Interval
-from hexamem.evals.study.operating import Configured, chosen_operations, configured, learned_turns, with_gate
-from hexamem.evals.study.records import Observed, Ranked, by_data_set, difference
-from hexamem.retrieval.gates import GateSettings
+from hexamem.evals.study.arms import ARMS
+from hexamem.evals.study.operating import chosen_operations, learned_turns, recall_by_choice
+from hexamem.evals.study.records import Observed, Ranked, difference
+from hexamem.evals.training import replaced
+from hexamem.retrieval.gates import GateSettings, learn_gate
 from hexamem.retrieval.learning import LearningSettings, learn_ranking
 from hexamem.retrieval.ranker import Ranker
 from hexamem.retrieval.ranking_weights import RankingWeights
+from hexamem.retrieval.signals.features import FEATURES
 
 __all__ = ["HELD_OUT", "SHIPPED", "Fold", "Laboratory"]
 
@@ -47,7 +51,6 @@ class Laboratory:
         shipped: the memory's own weights; None where none fit its embedder.
         settings: of every training here; one seed and few passes keep a study to minutes.
         samples: draws of every bootstrap.
-        model: the chat model's name; None without.
         rankers: talk → the held-out ranker with its gate; empty before :meth:`add_learned` and without folds.
     """
 
@@ -57,19 +60,24 @@ class Laboratory:
     settings: LearningSettings = field(default_factory=lambda: LearningSettings(runs=1))
     samples: int = 10_000
     seed: int = 0
-    model: str | None = None
     rankers: dict[str, Ranker] = field(default_factory=dict)
     _trained: dict[tuple[object, ...], RankingWeights] = field(default_factory=dict)
 
     @cached_property
     def sets(self) -> dict[str, list[Observed]]:
-        """The questions of each data set."""
-        return dict(by_data_set(self.scored))
+        """The questions of each data set, in the order in which they were given."""
+        sets: dict[str, list[Observed]] = {}
+        for one in self.scored:
+            sets.setdefault(one.talk.data_set, []).append(one)
+        return sets
 
-    @cached_property
-    def talks(self) -> list[str]:
-        """Ids of the conversations that have questions."""
-        return list(dict.fromkeys(one.talk.id for one in self.scored))
+    def has(self, observed: Sequence[Observed], arm: str) -> bool:
+        """Whether every one of these questions has a ranking by the arm."""
+        return all(arm in one.rankings for one in observed)
+
+    def arms(self, observed: Sequence[Observed]) -> list[str]:
+        """The arms that every one of these questions has a ranking by, in the order of a table."""
+        return [arm for arm in (*ARMS, SHIPPED, HELD_OUT) if self.has(observed, arm)]
 
     @cached_property
     def folds(self) -> list[Fold]:
@@ -82,13 +90,13 @@ class Laboratory:
         count = min(_FOLDS, len(names))
         if count < 2:
             return []
-        found = []
+        folds = []
         for part in range(count):
             held = set(names[part::count])
             training = [one for one in self.scored if one.talk.conversation not in held]
             ids = frozenset(one.talk.id for one in self.scored if one.talk.conversation in held)
-            found.append(Fold(ids, Ranker(self.train(training, most=None))))
-        return found
+            folds.append(Fold(ids, Ranker(self.train(training, most=None))))
+        return folds
 
     def train(
         self,
@@ -114,7 +122,8 @@ class Laboratory:
             return self._trained[key]
         examples = [one.asked.example for one in chosen]
         if without:
-            examples = [replace(one, values=_without(one.values, without)) for one in examples]
+            kept = np.isin(np.arange(len(FEATURES)), list(without), invert=True).astype(np.float32)
+            examples = [replace(one, values=one.values * kept) for one in examples]
         if blind:
             examples = [replace(one, cues=np.zeros_like(one.cues)) for one in examples]
         self._trained[key] = learn_ranking(examples, how, fingerprint=self.fingerprint)
@@ -133,42 +142,47 @@ class Laboratory:
             return {talk: fold.ranker for fold in self.folds for talk in fold.held}
         if self.shipped is None:
             return {}
-        ranker = Ranker(self.shipped)
-        return dict.fromkeys(self.talks, ranker)
+        return dict.fromkeys((one.talk.id for one in self.scored), Ranker(self.shipped))
 
     @cached_property
-    def tables(self) -> list[Configured]:
-        """What each scored question finds under every configuration of the operations, by a ranker that did not see it."""
-        return [configured(one, self.unseen[one.talk.id]) for one in self.scored]
+    def tables(self) -> npt.NDArray[np.float64]:
+        """Recall of each scored question under each choice of operations, ``(n, 16)``, by rankers that did not see it."""
+        return np.stack([recall_by_choice(one, self.unseen[one.talk.id]) for one in self.scored])
 
-    def gated(self, settings: GateSettings | None = None) -> dict[str, Ranker]:
-        """Talk → its unseen ranker with a gate trained on the questions of the other folds.
+    @cached_property
+    def _rows(self) -> dict[int, int]:
+        return {id(one): index for index, one in enumerate(self.scored)}
 
-        The rewards of those questions are by rankers that had not seen them, though they had seen the talk in question:
-        the gate had not.
-        """
-        found: dict[str, Ranker] = {}
-        for fold in self.folds:
-            training = [
-                (one, self.unseen[one.talk.id], table)
-                for one, table in zip(self.scored, self.tables, strict=True)
-                if one.talk.id not in fold.held
-            ]
-            ranker = with_gate(fold.ranker, training, settings)
-            found.update(dict.fromkeys(fold.held, ranker))
-        return found or self.unseen
+    def row_of(self, one: Observed) -> int:
+        """The place of a question among all scored ones."""
+        return self._rows[id(one)]
+
+    def chosen(self, one: Observed) -> frozenset[str]:
+        """The operations that the held-out gate switches on for a question."""
+        return chosen_operations(self.rankers[one.talk.id], one)
 
     def add_learned(self) -> None:
-        """Add the rankings by trained weights, with the operations that their gate chooses, to the questions."""
-        if self.folds:
-            self.rankers = self.gated()
-            for one in self.scored:
-                ranker = self.rankers[one.talk.id]
-                one.rankings[HELD_OUT] = Ranked(learned_turns(ranker, one, chosen_operations(ranker, one)))
-        if self.shipped is not None:
-            ranker = Ranker(self.shipped)
-            for one in self.scored:
-                one.rankings[SHIPPED] = Ranked(learned_turns(ranker, one, chosen_operations(ranker, one)))
+        """Add the rankings by trained weights, with the operations that their gate chooses, to the questions.
+
+        A gate is trained on the questions of the other folds. The rewards of those are by rankers that had not seen them,
+        though they had seen the conversation in question: the gate had not.
+        """
+        examples = [
+            gate_example(one.operable, one.evidence, self.unseen[one.talk.id], None, one.talk.conversation)
+            for one in (self.scored if self.folds else ())
+        ]
+        for fold in self.folds:
+            training = [
+                example for one, example in zip(self.scored, examples, strict=True) if one.talk.id not in fold.held
+            ]
+            gate = learn_gate(training, GateSettings())
+            gated = Ranker(replaced(fold.ranker.weights, {"operations": gate}))
+            self.rankers.update(dict.fromkeys(fold.held, gated))
+        shipped = None if self.shipped is None else Ranker(self.shipped)
+        for one in self.scored:
+            for arm, ranker in ((HELD_OUT, self.rankers.get(one.talk.id)), (SHIPPED, shipped)):
+                if ranker is not None:
+                    one.rankings[arm] = Ranked(learned_turns(ranker, one, chosen_operations(ranker, one)))
 
     @property
     def best_learned(self) -> str | None:
@@ -179,13 +193,7 @@ class Laboratory:
         """Conversations of a data set that the memory's own weights were trained on, by the weights' card."""
         if self.shipped is None:
             return []
-        told = self.shipped.card.get("conversations")
-        seen = set(told) if isinstance(told, list) else set()
+        listed = self.shipped.card.get("conversations")
+        seen = set(listed) if isinstance(listed, list) else set()
         names = dict.fromkeys(one.talk.conversation for one in self.sets.get(data_set, ()))
         return [name for name in names if name in seen]
-
-
-def _without(values: np.ndarray, columns: Collection[int]) -> np.ndarray:
-    kept = values.copy()
-    kept[:, list(columns)] = 0.0
-    return kept

@@ -1,20 +1,22 @@
 """Loops in which a chat model decides what is searched for next: like Self-RAG, FLARE and IRCoT, over a memory.
 
-Each searches with ``rrf`` and gives a ranking of turns: what the model held to be relevant or what its searches found
-first, then the rest. What a model read and wrote stands in the ranking's usage. A call that gives nothing ends the loop;
-the ranking so far stands, and ``degraded`` says why.
+Each searches with ``rrf`` and returns a ranking of turns: what the model held to be relevant or what its searches found
+first, then the rest. What a model read and wrote is the ranking's usage. A call without a usable reply ends the loop with
+the ranking so far, and ``degraded`` says why.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from hexamem.evals.study.records import DEPTH, Ranked, Talk
 from hexamem.models import CallInput, ModelReply, StructuredCall, Usage
-from hexamem.prompts import parse_prompt
+from hexamem.prompts import Prompt, parse_prompt
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -25,7 +27,6 @@ Search = Callable[[str, int], list[str]]
 """``search(query, k)``: turns, best first."""
 Loop = Callable[[str, Search, Talk], Ranked]
 """``loop(question, search, talk)``."""
-R = TypeVar("R", bound=ModelReply)
 
 _ROUNDS = 3
 _SHOWN = 10
@@ -89,41 +90,86 @@ class Thought(ModelReply):
     done: bool = Field(description="Whether the answer is reached.")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Form:
+    """One loop as data.
+
+    Attributes:
+        reply: the schema of a round's reply.
+        query: the text of a reply that is searched for next; "" ends the loop.
+        all_results: whether the model reads the best of all searches, or those new ones of the last search.
+    """
+
+    reply: type[ModelReply]
+    template: str
+    query: Callable[[ModelReply], str]
+    all_results: bool = True
+
+
+_FORMS: Mapping[str, _Form] = {
+    "self_rag": _Form(
+        reply=Critique,
+        template=_CRITIQUE,
+        query=lambda reply: reply.query if isinstance(reply, Critique) and not reply.sufficient else "",
+        all_results=False,
+    ),
+    "flare": _Form(
+        reply=Draft,
+        template=_DRAFT,
+        query=lambda reply: reply.unsure if isinstance(reply, Draft) else "",
+    ),
+    "ircot": _Form(
+        reply=Thought,
+        template=_REASON,
+        query=lambda reply: reply.thought if isinstance(reply, Thought) and not reply.done else "",
+    ),
+}
+
+
 def make_loops(model: BaseChatModel) -> Mapping[str, Loop]:
     """The loops by the names of :data:`~.arms.ARMS`.
 
     Args:
         model: asked at its own temperature, once a round, three rounds at most.
     """
-    critique = _Asker(StructuredCall(model, Critique, agent="self_rag"), "self_rag", _CRITIQUE)
-    draft = _Asker(StructuredCall(model, Draft, agent="flare"), "flare", _DRAFT)
-    reason = _Asker(StructuredCall(model, Thought, agent="ircot"), "ircot", _REASON)
     return {
-        "self_rag": lambda question, search, talk: _self_rag(critique, question, search, talk),
-        "flare": lambda question, search, talk: _flare(draft, question, search, talk),
-        "ircot": lambda question, search, talk: _ircot(reason, question, search, talk),
+        name: partial(_run, form, StructuredCall(model, form.reply, agent=name), parse_prompt(name, form.template))
+        for name, form in _FORMS.items()
     }
 
 
-class _Asker:
-    """A call with its prompt."""
+def _run(
+    form: _Form, call: StructuredCall[ModelReply], prompt: Prompt, question: str, search: Search, talk: Talk
+) -> Ranked:
+    usage, degraded = Usage(), list[str]()
+    relevant, thoughts, results = list[str](), list[str](), list[list[str]]()
+    query = question
+    for _ in range(_ROUNDS):
+        results.append(search(query, DEPTH))
+        candidates = _merged(results) if form.all_results else [turn for turn in results[-1] if turn not in relevant]
+        shown = candidates[:_SHOWN]
+        inputs = {"question": question, "passages": _passages(talk, shown), "thoughts": "\n".join(thoughts)}
+        result = call.invoke(CallInput(messages=prompt.render(**{name: inputs[name] for name in prompt.inputs})))
+        usage += result.usage
+        degraded += result.degraded
+        reply = result.value
+        if reply is None:
+            break
+        if isinstance(reply, Critique):
+            relevant += [shown[number - 1] for number in dict.fromkeys(reply.relevant) if 1 <= number <= len(shown)]
+        if isinstance(reply, Thought):
+            thoughts.append(reply.thought)
+        query = form.query(reply)
+        if not query.strip():
+            break
+    else:
+        if form.all_results:
+            results.append(search(query, DEPTH))
+    turns = list(dict.fromkeys([*relevant, *_merged(results)]))[:DEPTH]
+    return Ranked(tuple(turns), usage=usage, degraded=tuple(degraded))
 
-    def __init__(self, call: StructuredCall[R], name: str, template: str) -> None:
-        self._call, self._prompt = call, parse_prompt(name, template)
 
-    def ask(self, spent: _Spent, **inputs: object) -> ModelReply | None:
-        result = self._call.invoke(CallInput(messages=self._prompt.render(**inputs)))
-        spent.usage += result.usage
-        spent.degraded.extend(result.degraded)
-        return result.value
-
-
-class _Spent:
-    def __init__(self) -> None:
-        self.usage, self.degraded = Usage(), list[str]()
-
-
-def _shown(talk: Talk, turns: Sequence[str]) -> str:
+def _passages(talk: Talk, turns: Sequence[str]) -> str:
     places = talk.places
     return "\n".join(
         f"{number}. {talk.speakers[places[turn]]}: {talk.texts[places[turn]]}"
@@ -132,51 +178,9 @@ def _shown(talk: Talk, turns: Sequence[str]) -> str:
     )
 
 
-def _ranked(spent: _Spent, *parts: Sequence[str]) -> Ranked:
-    turns = list(dict.fromkeys(turn for part in parts for turn in part))[:DEPTH]
-    return Ranked(tuple(turns), usage=spent.usage, degraded=tuple(spent.degraded))
-
-
 def _merged(rankings: Sequence[Sequence[str]]) -> list[str]:
     """Rankings of several searches by turns: the best of each, then the second of each."""
-    longest = max((len(one) for one in rankings), default=0)
-    return list(dict.fromkeys(one[place] for place in range(longest) for one in rankings if place < len(one)))
-
-
-def _self_rag(asker: _Asker, question: str, search: Search, talk: Talk) -> Ranked:
-    spent, kept, query, found = _Spent(), list[str](), question, list[list[str]]()
-    for _ in range(_ROUNDS):
-        found.append(search(query, DEPTH))
-        shown = [turn for turn in found[-1] if turn not in kept][:_SHOWN]
-        reply = asker.ask(spent, question=question, passages=_shown(talk, shown))
-        if not isinstance(reply, Critique):
-            break
-        kept += [shown[number - 1] for number in dict.fromkeys(reply.relevant) if 1 <= number <= len(shown)]
-        if reply.sufficient or not reply.query.strip():
-            break
-        query = reply.query
-    return _ranked(spent, kept, _merged(found))
-
-
-def _flare(asker: _Asker, question: str, search: Search, talk: Talk) -> Ranked:
-    spent, found = _Spent(), [search(question, DEPTH)]
-    for _ in range(_ROUNDS):
-        reply = asker.ask(spent, question=question, passages=_shown(talk, _merged(found)[:_SHOWN]))
-        if not isinstance(reply, Draft) or not reply.unsure.strip():
-            break
-        found.append(search(reply.unsure, DEPTH))
-    return _ranked(spent, _merged(found))
-
-
-def _ircot(asker: _Asker, question: str, search: Search, talk: Talk) -> Ranked:
-    spent, found, thoughts = _Spent(), [search(question, DEPTH)], list[str]()
-    for _ in range(_ROUNDS):
-        shown = _shown(talk, _merged(found)[:_SHOWN])
-        reply = asker.ask(spent, question=question, passages=shown, thoughts="\n".join(thoughts))
-        if not isinstance(reply, Thought) or not reply.thought.strip():
-            break
-        thoughts.append(reply.thought)
-        if reply.done:
-            break
-        found.append(search(reply.thought, DEPTH))
-    return _ranked(spent, _merged(found))
+    longest = max(map(len, rankings), default=0)
+    return list(
+        dict.fromkeys(ranking[place] for place in range(longest) for ranking in rankings if place < len(ranking))
+    )

@@ -59,7 +59,7 @@ def observe(
         for conversation in group.conversations
     ]
     total = sum(len(chosen) for _, _, chosen in plan)
-    found: list[Observed] = []
+    observed: list[Observed] = []
     done = 0
     for name, conversation, chosen in plan:
         # Two sets may hold the same conversation with other questions.
@@ -71,11 +71,11 @@ def observe(
             one = None if unanswerable(question) else _observed(memory, user.name, talk, question, turn_of)
             if one is not None:
                 _ask(user, one, turn_of, full=full, loops=loops or {})
-                found.append(one)
+                observed.append(one)
             done += 1
             if progress is not None:
                 progress(f"ask {conversation.id}", done, total)
-    return found
+    return observed
 
 
 def _usage_of(memory: Any, user: str) -> Usage:
@@ -132,7 +132,7 @@ def _observed(memory: Any, user: str, talk: Talk, question: Question, turn_of: M
         return None
     operable = Operable(searched, record_turns(searched, turn_of))
     asked = asked_question(talk.id, question, searched.searches[0].features, turn_of, operable)
-    return Observed(talk.data_set, talk, asked, np.asarray(searched.asked.vector, np.float32))
+    return Observed(talk, asked, np.asarray(searched.asked.vector, np.float32))
 
 
 def _ask(user: Any, one: Observed, turn_of: Mapping[str, str], *, full: bool, loops: Mapping[str, Loop]) -> None:
@@ -144,27 +144,26 @@ def _ask(user: Any, one: Observed, turn_of: Mapping[str, str], *, full: bool, lo
     for strategy in STORED:
         recall = user.recall(text, k=DEPTH, strategy=strategy)
         one.rankings[strategy] = Ranked(tuple(_turns(recall.hits, turn_of)), degraded=tuple(recall.degraded))
-    found = user.research(text, _RESEARCH_ROUNDS, form="passages")
+    result = user.research(text, _RESEARCH_ROUNDS, form="passages")
+    cost = result.usage
     one.rankings["research"] = Ranked(
-        tuple(_turns(found.hits, turn_of)), usage=_usage(found.usage), degraded=tuple(found.degraded)
+        tuple(_turns(result.hits, turn_of)),
+        usage=Usage(calls=cost.calls, input_tokens=cost.input_tokens, output_tokens=cost.output_tokens),
+        degraded=tuple(result.degraded),
     )
     if full:
         before = _usage_of(user.memory, user.name)
         recall = user.recall(text, k=_FULL, strategy=FULL)
         after = _usage_of(user.memory, user.name)
         spent = Usage(
-            calls=after.calls - before.calls,
-            input_tokens=after.input_tokens - before.input_tokens,
-            output_tokens=after.output_tokens - before.output_tokens,
+            **{
+                name: getattr(after, name) - getattr(before, name)
+                for name in ("calls", "input_tokens", "output_tokens")
+            }
         )
         one.rankings[FULL] = Ranked(tuple(_turns(recall.hits, turn_of)), usage=spent, degraded=tuple(recall.degraded))
     for name, loop in loops.items():
         one.rankings[name] = loop(text, search, one.talk)
-
-
-def _usage(told: Any) -> Usage:
-    """What research tells of its calls, as a sum that adds up."""
-    return Usage(calls=told.calls, input_tokens=told.input_tokens, output_tokens=told.output_tokens)
 
 
 def _turns(hits: Sequence[Any], turn_of: Mapping[str, str]) -> list[str]:

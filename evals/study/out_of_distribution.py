@@ -7,10 +7,10 @@ path of a conversation file, relative to the folder above the file's own.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from hexamem.errors import CorruptFileError
 from hexamem.evals.datasets import load_conversations
@@ -18,7 +18,15 @@ from hexamem.evals.records import Conversation, Question, read_json
 
 __all__ = ["is_out_of_distribution", "load_out_of_distribution"]
 
-_NEEDED = ("conversation", "kind", "question", "evidence")
+
+class _Entry(BaseModel):
+    """One question of a file."""
+
+    conversation: str
+    kind: str
+    question: str
+    evidence: list[str]
+    answer: str = ""
 
 
 def is_out_of_distribution(path: Path) -> bool:
@@ -40,32 +48,31 @@ def load_out_of_distribution(path: Path) -> list[Conversation]:
     Raises:
         CorruptFileError: a question lacks a key, or names a conversation or a turn that there is not.
     """
-    questions: dict[str, list[Mapping[str, Any]]] = {}
-    for number, entry in enumerate(read_json(path), 1):
-        missing = [key for key in _NEEDED if key not in entry]
-        if missing:
-            raise CorruptFileError(f"{path}, question {number}: {', '.join(missing)} missing")
-        questions.setdefault(str(entry["conversation"]), []).append(entry)
-    return [_conversation(path, name, entries) for name, entries in questions.items()]
+    try:
+        entries = TypeAdapter(list[_Entry]).validate_python(read_json(path))
+    except ValidationError as error:
+        raise CorruptFileError(f"{path}: {error}") from None
+    names = dict.fromkeys(entry.conversation for entry in entries)
+    return [_conversation(path, name, [entry for entry in entries if entry.conversation == name]) for name in names]
 
 
-def _conversation(path: Path, name: str, entries: list[Mapping[str, Any]]) -> Conversation:
+def _conversation(path: Path, name: str, entries: list[_Entry]) -> Conversation:
     file = path.parent.parent / name
     if not file.is_file():
         raise CorruptFileError(f"{path}: names the conversation {name!r}, and there is no file {file}")
     (conversation,) = load_conversations(file)
     turns = {message.id for message in conversation.messages}
-    found = []
     for number, entry in enumerate(entries, 1):
-        if strange := [turn for turn in entry["evidence"] if turn not in turns]:
-            raise CorruptFileError(f"{path}, {name}, question {number}: {name} has no turn {strange[0]!r}")
-        found.append(
-            Question(
-                id=f"{conversation.id}-ood{number}",
-                text=str(entry["question"]),
-                answer=str(entry.get("answer", "")),
-                category=str(entry["kind"]),
-                evidence=tuple(dict.fromkeys(entry["evidence"])),
-            )
+        if unknown := [turn for turn in entry.evidence if turn not in turns]:
+            raise CorruptFileError(f"{path}, {name}, question {number}: {name} has no turn {unknown[0]!r}")
+    questions = [
+        Question(
+            id=f"{conversation.id}-ood{number}",
+            text=entry.question,
+            answer=entry.answer,
+            category=entry.kind,
+            evidence=tuple(dict.fromkeys(entry.evidence)),
         )
-    return replace(conversation, questions=tuple(found))
+        for number, entry in enumerate(entries, 1)
+    ]
+    return replace(conversation, questions=tuple(questions))

@@ -1,8 +1,8 @@
-"""What one pass over the conversations keeps: the talks, the questions with every ranking, and what each cost."""
+"""What one pass over the conversations measures: conversations, questions with every ranking, and what each cost."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -15,27 +15,12 @@ from hexamem.evals.training import AskedQuestion
 from hexamem.models.usage import Usage
 from hexamem.stores.embedders.base import FloatArray
 
-__all__ = [
-    "CUT",
-    "DEPTH",
-    "MODEL_NEEDED",
-    "Observed",
-    "Ranked",
-    "Talk",
-    "arm_recalls",
-    "by_data_set",
-    "difference",
-    "halves",
-    "mean",
-    "recalls",
-]
+__all__ = ["CUT", "DEPTH", "Observed", "Ranked", "Talk", "arm_recalls", "difference", "halves", "recalls"]
 
 CUT = 10
 """How many turns count in the study's recall, unless it says otherwise."""
 DEPTH = 40
-"""How long the rankings are that are kept."""
-MODEL_NEEDED = "needs a model"
-"""Stands in place of figures that take a chat model, where none was given."""
+"""Length of the rankings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +28,12 @@ class Talk:
     """A stored conversation as the baselines read it, ``n`` turns oldest first.
 
     Attributes:
-        id: of this talk in the study; ``conversation`` the conversation's own, which two data sets may share.
-        turns: their ids; ``texts`` and ``speakers`` what was said, by whom.
+        id: of this conversation in the study; ``conversation`` is its own, which two data sets may share.
+        turns: their ids, with ``texts`` and ``speakers``.
         tokens: what each costs in a prompt, with its time and speaker, ``(n,)``.
-        seconds: when each was said, seconds since 1970 (0 where no time is known), ``(n,)``.
-        vectors: of the words, unit length, ``(n, d)``.
-        written: tokens that models read and wrote while it was stored; 0 with rules.
+        seconds: time of each, seconds since 1970 (0 where no time is known), ``(n,)``.
+        vectors: of the texts, unit length, ``(n, d)``.
+        written: tokens that models read and wrote while it was stored; 0 without a model.
     """
 
     id: str
@@ -64,7 +49,7 @@ class Talk:
 
     @property
     def places(self) -> dict[str, int]:
-        """Turn id → its place."""
+        """Turn id → index."""
         return {turn: place for place, turn in enumerate(self.turns)}
 
 
@@ -87,7 +72,6 @@ class Observed:
         rankings: by the name of the arm; rankings by trained weights are computed later from the features.
     """
 
-    data_set: str
     talk: Talk
     asked: AskedQuestion
     vector: FloatArray
@@ -95,7 +79,13 @@ class Observed:
 
     @cached_property
     def places(self) -> dict[str, int]:
+        """Turn id → index in the conversation."""
         return self.talk.places
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """The turns that answer the question."""
+        return self.asked.question.evidence
 
     @property
     def operable(self) -> Operable:
@@ -113,31 +103,26 @@ class Observed:
         return int(sum(self.talk.tokens[self.places[turn]] for turn in turns if turn in self.places))
 
     def packed(self, turns: Sequence[str], budget: int) -> list[str]:
-        """The turns that go into a budget, best first; one that does not fit is left out, as ``recall`` packs."""
-        kept, used = [], 0
+        """The turns that fit into a budget, best first; one that does not fit is left out, as ``recall`` packs."""
+        packed: list[str] = []
         for turn in turns:
             cost = self.tokens_of([turn])
-            if used + cost <= budget:
-                kept.append(turn)
-                used += cost
-        return kept
+            if cost <= budget:
+                packed.append(turn)
+                budget -= cost
+        return packed
 
 
 def recalls(
     observed: Sequence[Observed], ranking: Callable[[Observed], Sequence[str]], k: int = CUT
 ) -> npt.NDArray[np.float64]:
     """Recall of evidence turns at k of each question."""
-    return np.array([recall_at_k(list(ranking(one)), one.asked.question.evidence, k) for one in observed], np.float64)
+    return np.array([recall_at_k(list(ranking(one)), one.evidence, k) for one in observed], np.float64)
 
 
 def arm_recalls(observed: Sequence[Observed], arm: str, k: int = CUT) -> npt.NDArray[np.float64]:
     """The same of an arm's rankings."""
     return recalls(observed, lambda one: one.rankings[arm].turns, k)
-
-
-def mean(values: npt.NDArray[np.float64] | Sequence[float]) -> float | None:
-    """The mean, None of nothing."""
-    return float(np.mean(values)) if len(values) else None
 
 
 def difference(
@@ -176,11 +161,3 @@ def halves(observed: Sequence[Observed]) -> list[tuple[list[Observed], list[Obse
         )
         for part in (set(names[::2]), set(names[1::2]))
     ]
-
-
-def by_data_set(observed: Sequence[Observed]) -> Mapping[str, list[Observed]]:
-    """The questions of each data set, in the order in which they were given."""
-    found: dict[str, list[Observed]] = {}
-    for one in observed:
-        found.setdefault(one.data_set, []).append(one)
-    return found

@@ -2,40 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from hexamem.errors import InvalidInputError
-from hexamem.evals.study.ablation import ablation
 from hexamem.evals.study.arms import add_arms
 from hexamem.evals.study.data_sets import StudySet
-from hexamem.evals.study.error_propagation import error_propagation
+from hexamem.evals.study.experiments import EXPERIMENTS
 from hexamem.evals.study.laboratory import Laboratory
 from hexamem.evals.study.loops import make_loops
-from hexamem.evals.study.main_comparison import main_comparison
 from hexamem.evals.study.observing import observe
-from hexamem.evals.study.oracle import oracle
-from hexamem.evals.study.pareto import pareto
-from hexamem.evals.study.sections import Section
-from hexamem.evals.study.transfer import transfer
+from hexamem.evals.study.report import Section
 from hexamem.retrieval.learning import LearningSettings
 from hexamem.retrieval.ranker import Ranker
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-__all__ = ["EXPERIMENTS", "run_study"]
-
-EXPERIMENTS: Mapping[str, Callable[[Laboratory], Section]] = {
-    "oracle": oracle,
-    "main": main_comparison,
-    "pareto": pareto,
-    "transfer": transfer,
-    "ablation": ablation,
-    "errors": error_propagation,
-}
-"""Every experiment by the name that ``--experiment`` takes, in the order of the report."""
+__all__ = ["run_study"]
 
 
 def run_study(
@@ -85,13 +70,21 @@ def run_study(
             settings=settings or LearningSettings(runs=1, seed=seed),
             samples=samples,
             seed=seed,
-            model=model_name,
         )
         if not lab.scored:
             raise InvalidInputError("no question of these conversations has evidence: there is nothing to study")
         embedder = memory.embedder.name
         # The operations read the arrays of the steps, which are the open memory's.
-        sections = _sections(lab, experiments, progress)
+        wanted = [name for name in EXPERIMENTS if name in experiments]
+        sections = []
+        add_arms(lab.scored)
+        for number, name in enumerate(["train", *wanted]):
+            if progress is not None:
+                progress(name, number, len(wanted) + 1)
+            if name == "train":
+                lab.add_learned()
+            else:
+                sections.append(EXPERIMENTS[name](lab))
     facts: dict[str, Any] = {
         "data sets": {
             name: f"{len({one.talk.id for one in group})} conversation(s), {len(group)} questions with evidence"
@@ -106,22 +99,3 @@ def run_study(
     if isinstance(ranker, str):
         facts["no weights"] = ranker
     return sections, facts
-
-
-def _sections(
-    lab: Laboratory, experiments: Sequence[str], progress: Callable[[str, int, int], None] | None
-) -> list[Section]:
-    wanted = [name for name in EXPERIMENTS if name in experiments]
-
-    def told(what: str, done: int) -> None:
-        if progress is not None:
-            progress(what, done, len(wanted) + 1)
-
-    add_arms(lab.scored)
-    told("train", 0)
-    lab.add_learned()
-    sections = []
-    for number, name in enumerate(wanted, 1):
-        told(name, number)
-        sections.append(EXPERIMENTS[name](lab))
-    return sections

@@ -426,8 +426,7 @@ def _write_path_blocks(report: Mapping[str, Any]) -> Iterator[RenderableType]:
 def _study(session: Session, paths: Sequence[Path], choices: Choices, json_out: str | None) -> None:
     """Run the study; write it to the folder ``--out``, else print it."""
     from hexamem.evals.study import EXPERIMENTS, made_up_sets, run_study, study_sets, write_study
-    from hexamem.evals.study.plots import NO_PLOTS, plots_possible
-    from hexamem.evals.study.writing import study_data, study_markdown
+    from hexamem.evals.study.report import NO_PLOTS, plots_possible, study_data, study_markdown
     from hexamem.models import open_chat_model
 
     experiments = tuple(choices.experiment or EXPERIMENTS)
