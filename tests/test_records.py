@@ -91,7 +91,7 @@ def test_a_wrong_item_is_refused_with_the_field_the_value_and_the_rule(values: d
 
 
 def test_the_common_part_alone_is_no_item() -> None:
-    with pytest.raises(InvalidInputError, match="one of its six kinds"):
+    with pytest.raises(InvalidInputError, match="is none of the types of this memory"):
         TypeRegistry().parse(MemoryItem(kind="core"))
 
 

@@ -65,7 +65,7 @@ def answer(request: Request) -> Reply:
     if request.name == "EventReply":
         return Reply(content={"events": ["Ask about room" if "?" in step else "Give details"]})
     if request.name == "EntityReply":
-        return Reply(content={"entities": ["Room", "Rooms"]})
+        return Reply(content={"entities": ["Room", "room"]})
     resolved = step.replace("it quiet", "the room at the Armazém quiet")
     return Reply(content={"resolved": resolved, "summary": "They speak of a room"})
 
