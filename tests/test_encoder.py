@@ -6,6 +6,7 @@ import itertools
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -121,6 +122,37 @@ def test_heads_of_another_encoder_are_refused(tmp_path: Path) -> None:
     (folder / "metadata.json").write_text(json.dumps({**metadata, "heads_sha256": "0" * 64}), encoding="utf-8")
     with pytest.raises(ModelFileError, match="heads"):
         Heads(Encoder(folder))
+
+
+@pytest.mark.parametrize("read", ["vectors", "encode"])
+def test_what_is_forgotten_while_it_is_read_is_not_cached(read: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = Encoder()
+    run = encoder._model.run
+
+    def forgetting(*given: Any) -> Any:
+        encoder.forget()
+        return run(*given)
+
+    monkeypatch.setattr(encoder._model, "run", forgetting)
+    getattr(encoder, read)(["My name is Ann."])
+    assert not encoder._vectors
+    assert not encoder._states
+
+
+def test_the_heads_of_a_given_encoder_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Encoder] = []
+
+    class Counted(Heads):
+        def __init__(self, encoder: Encoder) -> None:
+            made.append(encoder)
+            super().__init__(encoder)
+
+    monkeypatch.setattr("hexamem.stores.embedders.encoder.Heads", Counted)
+    embedder = EncoderEmbedder(open_encoder())
+    vectors = embedder.embed_documents(["Where does the baker live?", "Anna is a baker."])
+    for _ in range(3):
+        embedder.hop(vectors[0], vectors[1:])
+    assert len(made) == 1
 
 
 def test_a_second_hop_gives_unit_vectors() -> None:

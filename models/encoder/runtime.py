@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from hexamem.models.onnx_model import OnnxTextModel, read_metadata, readable
 
-__all__ = ["FOLDER", "MAX_TOKENS", "EncodedText", "Encoder", "open_encoder", "read_encoder_metadata"]
+__all__ = ["FOLDER", "MAX_TOKENS", "EncodedText", "Encoder", "forget_texts", "open_encoder", "read_encoder_metadata"]
 
 FloatArray = NDArray[np.float32]
 T = TypeVar("T")
@@ -89,6 +89,7 @@ class Encoder:
         self._vectors: OrderedDict[bytes, FloatArray] = OrderedDict()
         self._states: OrderedDict[bytes, EncodedText] = OrderedDict()
         self._lock = threading.Lock()
+        self._forgotten = 0  # how often the cache was emptied
 
     @property
     def dimension(self) -> int:
@@ -120,8 +121,9 @@ class Encoder:
         return self._cached(texts, self._states, _CACHED_STATES, self._run_states)
 
     def forget(self) -> None:
-        """Empty the cache; called when words of a user were erased."""
+        """Empty the cache; called when words of a user were erased. Passes under way do not add to it any more."""
         with self._lock:
+            self._forgotten += 1
             self._vectors.clear()
             self._states.clear()
 
@@ -130,6 +132,7 @@ class Encoder:
     ) -> list[T]:
         digests = [hashlib.blake2b(readable(text).encode(), digest_size=16).digest() for text in texts]
         with self._lock:
+            forgotten = self._forgotten
             known = {digest: cache[digest] for digest in digests if digest in cache}
             for digest in known:
                 cache.move_to_end(digest)
@@ -138,10 +141,11 @@ class Encoder:
             made = dict(zip(new, run([readable(text) for text in new.values()]), strict=True))
             known |= made
             with self._lock:
-                for digest in list(made)[-size:]:
-                    cache[digest] = made[digest]
-                while len(cache) > size:
-                    cache.popitem(last=False)
+                if forgotten == self._forgotten:
+                    for digest in list(made)[-size:]:
+                        cache[digest] = made[digest]
+                    while len(cache) > size:
+                        cache.popitem(last=False)
         return [known[digest] for digest in digests]
 
     def _run_vectors(self, texts: list[str]) -> list[FloatArray]:
@@ -177,6 +181,12 @@ def open_encoder() -> Encoder:
         ModelFileError: its files are missing or damaged.
     """
     return Encoder()
+
+
+def forget_texts() -> None:
+    """Empty the cache of the encoder that ships with the package, where it is loaded: it is shared by all memories."""
+    if open_encoder.cache_info().currsize:
+        open_encoder().forget()
 
 
 def _unit(vector: FloatArray) -> FloatArray:
