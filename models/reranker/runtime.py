@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from hexamem.models.encoder.runtime import read_encoder_tokenizer
 from hexamem.models.onnx_model import OnnxTextModel, read_metadata, readable
+from hexamem.models.sigmoid import sigmoid
 
 __all__ = ["Reranker", "open_reranker"]
 
@@ -42,7 +43,7 @@ class Reranker:
     def supersedes(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """The probability of each pair (earlier, later) that the later statement replaces the earlier one, ``(n,)``."""
         logits = self._scores("supersedes", pairs)
-        return np.asarray(1 / (1 + np.exp(-logits)), np.float32)
+        return np.asarray(sigmoid(logits), np.float32)
 
     def _scores(self, output: str, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         scores = np.zeros(len(pairs), np.float32)
