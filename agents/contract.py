@@ -116,6 +116,10 @@ class MetaManager(Protocol):
 
     def route(self, batch: Batch) -> Sequence[Instruction]: ...
 
+    def unread(self, batch: Batch) -> Sequence[str]:
+        """What it left unread of a batch, in plain words for ``degraded``."""
+        ...
+
 
 class Manager(Protocol):
     """Proposes operations on items of one kind."""

@@ -13,6 +13,7 @@ from datetime import tzinfo
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hexamem.agents.research_question import ROLES, Question
 from hexamem.agents.research_showing import in_time_order, joined
@@ -30,6 +31,7 @@ __all__ = [
     "THRESHOLDS",
     "Encode",
     "Extraction",
+    "ReadSentences",
     "Thresholds",
     "asks_only",
     "best_score",
@@ -50,7 +52,9 @@ PassageSteps: TypeAlias = Mapping[str, Sequence[tuple[str, str]]]
 Encode: TypeAlias = "Callable[[Sequence[str]], Sequence[EncodedText]]"
 """What :meth:`hexamem.models.encoder.Encoder.encode` does."""
 
-_LONGEST_TEXT = 12_000  # characters of a passage that are read
+_LONGEST_TEXT = 12_000  # characters of a passage, or of a step of a page, that are read
+_LONGEST_PAGE = 48_000  # characters of all steps of a page that are read
+_WINDOWS = 64  # encoded at a time: the states of all tokens of a window are large, the vectors of its sentences are not
 _WINDOW = 90  # tokens, roughly, of the sentences that are encoded together
 _MOST_PASSAGES = 400
 _MOST_QUOTED, _MOST_FOLLOWED = 3, 2
@@ -84,6 +88,18 @@ class Thresholds:
 
 
 THRESHOLDS = Thresholds()
+
+
+class _ReadSentence(NamedTuple):
+    """A sentence of a passage that was encoded, and the step that it stands in; "" for none."""
+
+    text: str
+    step_id: str
+    vector: NDArray[np.float32]
+
+
+ReadSentences: TypeAlias = "dict[tuple[str, int], list[_ReadSentence]]"
+"""Id and round of a passage → its sentences, those of passages that were read for the question before."""
 
 
 class ScoredSentence(NamedTuple):
@@ -144,6 +160,7 @@ def score_sentences(
     passages: Sequence[Passage],
     encode: Encode,
     steps: PassageSteps | None = None,
+    read: ReadSentences | None = None,
 ) -> list[ScoredSentence]:
     """The sentences of passages that are no questions and not the question's own words, best first.
 
@@ -151,26 +168,43 @@ def score_sentences(
         follow_ups: queries of earlier rounds; a sentence that stands in such a query has its score to the question alone.
         passages: all that were read, in the order of reading.
         steps: of the passages that are pages.
+        read: sentences of the passages that were encoded before; those of the others are added.
     """
-    windows = [each for one in passages[-_MOST_PASSAGES:] for each in _windows(one, steps or {})]
-    if not windows:
+    passages = passages[-_MOST_PASSAGES:]
+    read = {} if read is None else read
+    _read(passages, encode, steps or {}, read)
+    if not any(read[one.id, one.round] for one in passages):
         return []
     queries = np.stack([one.vector for one in encode([question.undated, *follow_ups])])
-    encoded = encode([window.text for window in windows])
-    found: list[ScoredSentence] = []
-    for window, text in zip(windows, encoded, strict=True):
-        speaker = (window.passage.speaker or "").casefold()
+    scored: list[ScoredSentence] = []
+    for passage in passages:
+        speaker = (passage.speaker or "").casefold()
         other = bool(question.speakers and speaker) and speaker not in question.speakers
         factor = THRESHOLDS.other_speaker if other else 1.0
-        for start, end in window.spans:
-            sentence = window.text[start:end]
+        for sentence, step_id, vector in read[passage.id, passage.round]:
             if sentence.casefold() == question.text.casefold():
                 continue  # the same words, said before
-            direct, *hops = (queries @ text.span(start, end) * factor).tolist()
+            direct, *hops = (queries @ vector * factor).tolist()
             further = [hop for hop, query in zip(hops, follow_ups, strict=True) if sentence not in query]
             score = max([direct, *(THRESHOLDS.hop * hop for hop in further)])
-            found.append(ScoredSentence(window.passage, sentence, window.step_id, score, direct))
-    return sorted(found, key=lambda one: -one.score)
+            scored.append(ScoredSentence(passage, sentence, step_id, score, direct))
+    return sorted(scored, key=lambda one: -one.score)
+
+
+def _read(passages: Sequence[Passage], encode: Encode, steps: PassageSteps, read: ReadSentences) -> None:
+    """Encode the sentences of those passages that were not read before."""
+    new = {(one.id, one.round): one for one in passages if (one.id, one.round) not in read}
+    sentences: ReadSentences = {key: [] for key in new}
+    windows = [window for passage in new.values() for window in _windows(passage, steps)]
+    for first in range(0, len(windows), _WINDOWS):
+        batch = windows[first : first + _WINDOWS]
+        encoded = encode([window.text for window in batch])
+        for window, text in zip(batch, encoded, strict=True):
+            sentences[window.passage.id, window.passage.round] += [
+                _ReadSentence(window.text[start:end], window.step_id, text.span(start, end))
+                for start, end in window.spans
+            ]
+    read.update(sentences)
 
 
 def best_score(sentences: Sequence[ScoredSentence]) -> float:
@@ -254,10 +288,13 @@ def _windows(passage: Passage, steps: PassageSteps) -> Iterator[_Window]:
         parts = [(passage.sources[0].step_id if passage.sources else "", text)]
     name = title if passage.speaker is None or passage.speaker in ROLES else passage.speaker
     head = f"{name}: " if name else ""
+    room = _LONGEST_PAGE
     for step_id, text in parts:
         window = head
         spans: list[tuple[int, int]] = []
-        for sentence in _sentences(text[:_LONGEST_TEXT]):
+        beginning = text[: min(_LONGEST_TEXT, room)]
+        room -= len(beginning)
+        for sentence in _sentences(beginning):
             if window != head and _tokens(window) + _tokens(sentence) > _WINDOW:
                 if spans:
                     yield _Window(passage, step_id, window, spans)

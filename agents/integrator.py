@@ -6,14 +6,14 @@ Nothing is believed of a claim but its quote: one that does not stand in the pas
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple, cast
 
 from pydantic import Field
 
 from hexamem.agents.applying.evidence import find_quote
-from hexamem.agents.embedded_research import NOT_HELD, Encode, ScoredSentence, extract, score_sentences
+from hexamem.agents.embedded_research import NOT_HELD, Encode, ReadSentences, ScoredSentence, extract, score_sentences
 from hexamem.agents.research_agent import ResearchAgent, ResearchTask
 from hexamem.agents.research_showing import shown_claims, shown_passages
 from hexamem.memory_types.labels import Tier
@@ -56,6 +56,7 @@ class IntegrateTask(ResearchTask):
         answer, reason: as they stood after earlier rounds.
         tokens: what the passages may take in the prompt.
         encode: the encoder, for the work without a model.
+        read: sentences of passages that it encoded for this question before.
     """
 
     fresh: tuple[Passage, ...]
@@ -68,11 +69,12 @@ class IntegrateTask(ResearchTask):
     count: Callable[[str], int]
     parts: dict[str, tuple[tuple[str, str], ...]]
     encode: Encode
+    read: ReadSentences = field(default_factory=dict)
     needs: tuple[str, ...] = ()
 
     def sentences(self) -> list[ScoredSentence]:
         """The sentences of all passages, scored by the encoder, best first."""
-        return score_sentences(self.question, self.asked, self.passages, self.encode, self.parts)
+        return score_sentences(self.question, self.asked, self.passages, self.encode, self.parts, self.read)
 
 
 class Outcome(NamedTuple):

@@ -86,6 +86,10 @@ class ModelMetaManager:
         """As :meth:`~hexamem.agents.contract.MetaManager.route`, without a budget."""
         return self.finish(self.call.invoke(self.prepare(batch))).instructions
 
+    def unread(self, batch: Batch) -> Sequence[str]:
+        """As :meth:`~hexamem.agents.contract.MetaManager.unread`: the model is shown every step."""
+        return ()
+
     def prepare(
         self, batch: Batch, budget: Budget | None = None, usage: UsageMeter | None = None
     ) -> CallInput | StructuredResult[RoutingReply]:

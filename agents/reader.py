@@ -36,6 +36,8 @@ __all__ = ["EmbeddedManager", "EmbeddedMetaManager", "Finding", "Reader", "Reade
 _LONGEST = 600
 """Characters of a sentence; longer ones are pasted text, which is no statement of the user."""
 _SHORTEST = 4
+_MOST_SENTENCES = 200
+"""Sentences of a message that are read; what is longer is a document, not something that a user states."""
 _MOST_PAIRS, _LEAST_LIKENESS = 2, 0.3
 """Known items that a new statement is read together with, and their least cosine."""
 
@@ -124,19 +126,33 @@ class Reader:
             cached = self._cache[id(batch)] = tuple(self._read(batch))
         return cached
 
-    def _read(self, batch: Batch) -> Iterator[Finding]:
+    def unread(self, batch: Batch) -> tuple[str, ...]:
+        """One line for each message of which not all sentences are read, for ``degraded``."""
+        counts = {step.step.id: len(split_sentences(step.step.content)) for step in self._steps(batch)}
+        return tuple(
+            f"of message {step_id} the reader read {_MOST_SENTENCES} of {count:,} sentences: items are extracted from "
+            "those alone; store documents as files or in shorter messages"
+            for step_id, count in counts.items()
+            if count > _MOST_SENTENCES
+        )
+
+    @staticmethod
+    def _steps(batch: Batch) -> list[BatchStep]:
+        """The new steps that are a person's own words and no repetition of what was just recalled."""
         shown = [text.strip() for text in batch.shown]
-        steps = [
+        return [
             step
             for step in batch.steps
             if step.step.role in ("user", "other")
             and step.step.content.strip()
             and not any(step.step.content.strip() in text for text in shown)
         ]
+
+    def _read(self, batch: Batch) -> Iterator[Finding]:
         spans = [
             (step, step.step.content[start:end])
-            for step in steps
-            for start, end in split_sentences(step.step.content)
+            for step in self._steps(batch)
+            for start, end in split_sentences(step.step.content)[:_MOST_SENTENCES]
             if _SHORTEST <= end - start <= _LONGEST
         ]
         vectors = self._embedder.embed_documents([sentence for _, sentence in spans])
@@ -217,6 +233,10 @@ class EmbeddedMetaManager:
             if kind in steps
         ]
 
+    def unread(self, batch: Batch) -> Sequence[str]:
+        """As :meth:`Reader.unread`."""
+        return self._reader.unread(batch)
+
 
 class EmbeddedManager:
     """Proposes items of one kind from the reader's findings.
@@ -246,19 +266,19 @@ class EmbeddedManager:
         proposals: list[Proposal] = []
         # What a new statement may supersede, by id or, of this batch, by key.
         statements = {item.id: _stated(item) for item in active}
-        degraded: tuple[str, ...] = ()
+        unreadable: tuple[str, ...] = ()
         for number, group in enumerate(_groups(findings, self.kind)):
             target = None
             try:
-                target = None if degraded else self._superseded(group[0].text, statements)
+                target = None if unreadable else self._superseded(group[0].text, statements)
             except ModelFileError as error:
-                degraded = (f"nothing is superseded: {error}",)
+                unreadable = (f"nothing is superseded: {error}",)
             if target is not None:
                 del statements[target]
             key = f"{self.kind}-{group[0].step.step.id}-{number}"
             statements[key] = group[0].text
             proposals.append(self._proposal(group, target, key, batch.zone))
-        return Proposals(proposals=tuple(proposals), degraded=degraded)
+        return Proposals(proposals=tuple(proposals), degraded=(*self._reader.unread(batch), *unreadable))
 
     def _superseded(self, statement: str, earlier: Mapping[str, str]) -> str | None:
         """The id or key of the statement that a new one supersedes: the one with the best pair score above the bound."""

@@ -15,6 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hexamem.models.sigmoid import sigmoid
+from hexamem.stores.embedders.trained_weights import read_weights
+
 __all__ = ["SentenceClassifiers", "SentenceReading", "load_sentence_classifiers", "sentence_features"]
 
 _FOLDER = Path(__file__).parent / "weights"
@@ -69,7 +72,7 @@ class SentenceClassifiers:
         """
         features = sentence_features(sentence, vector)
         scores = self.type_weights @ features + self.type_bias
-        *types, dated, past, of_user = (1 / (1 + np.exp(-scores))).tolist()
+        *types, dated, past, of_user = sigmoid(scores).tolist()
         logits = self.attribute_weights @ features + self.attribute_bias
         powers = np.exp(logits - logits.max())
         likeliest = int(powers.argmax())
@@ -101,9 +104,14 @@ def sentence_features(sentence: str, vector: NDArray[np.float32]) -> NDArray[np.
 
 @cache
 def load_sentence_classifiers(name: str) -> SentenceClassifiers:
-    """The classifiers that ship for an embedder, ``bundled`` or ``static``."""
-    with np.load(_FOLDER / f"sentences_{name}.npz") as stored:
-        arrays: dict[str, Any] = {field: stored[field] for field in SentenceClassifiers.__slots__}
+    """The classifiers that ship for an embedder, ``bundled`` or ``static``.
+
+    Raises:
+        ModelFileError: they are missing, damaged, or for another embedder than the one that ships.
+    """
+    path = _FOLDER / f"sentences_{name}.npz"
+    names = SentenceClassifiers.__slots__
+    arrays: dict[str, Any] = dict(read_weights(path, names, embedder=name, fingerprint="embedder"))
     for field in ("types", "attributes"):
         arrays[field] = tuple(arrays[field].tolist())
     return SentenceClassifiers(**{**arrays, "embedder": str(arrays["embedder"])})

@@ -185,7 +185,7 @@ class IngestNodes:
         except Exception as error:  # noqa: BLE001 - whatever a text does to the reader, the batch goes on
             return self._routed(context, batch, (), (f"meta_manager: the reader failed ({type(error).__name__})",))
         if self._parts.single_call is None:
-            return self._routed(context, batch, found, ())
+            return self._routed(context, batch, found, self._parts.meta_manager.unread(batch))
         from hexamem.agents.meta_manager import is_small_talk
 
         return {**self._routed(context, batch, found, ()), "ask": bool(found) or not is_small_talk(batch)}

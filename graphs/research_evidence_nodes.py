@@ -119,6 +119,7 @@ class EvidenceNodes(ResearchNode):
             count=count_tokens,
             parts=reading.parts,
             encode=self.parts.encode,
+            read=self.read_sentences(context, state),
             needs=_parts_of(state),
             asked=tuple(state["asked"]),
             budget=self.budget(context, state),
@@ -241,7 +242,9 @@ class EvidenceNodes(ResearchNode):
     def _embedded_reflection(self, context: ResearchContext, state: ResearchState) -> Reflection:
         question, asked = self.question(context, state), state["asked"]
         passages = self.passages(context, state["read"])
-        sentences = score_sentences(question, asked, passages, self.parts.encode)
+        sentences = score_sentences(
+            question, asked, passages, self.parts.encode, read=self.read_sentences(context, state)
+        )
         return reflect(question, sentences, asked, answerable=state["answerable"])
 
     def reflect_prepare(self, state: ResearchState) -> Any:

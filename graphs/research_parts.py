@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from langgraph.config import get_stream_writer
 from langgraph.runtime import get_runtime
 
-from hexamem.agents.embedded_research import MAIN_NEED, Encode
+from hexamem.agents.embedded_research import MAIN_NEED, Encode, ReadSentences
 from hexamem.agents.research_question import Question, read_question
 from hexamem.errors import MissingUserError
 from hexamem.graphs.research_filter import EvidenceFilter
@@ -129,6 +129,14 @@ class ResearchNode:
                 made[key] = Passage(**one)
             found.append(made[key])
         return tuple(found)
+
+    def read_sentences(self, context: ResearchContext, state: Mapping[str, Any]) -> ReadSentences:
+        """Sentences of the passages that were encoded in this run for the question."""
+        key = (state["asked_as"], state["now"])
+        if context.kept.get("sentences_for") != key:
+            context.kept.update(sentences_for=key, sentences={})
+        sentences: ReadSentences = context.kept["sentences"]
+        return sentences
 
     def rounds(self, context: ResearchContext, state: Mapping[str, Any]) -> int:
         """How many rounds there may be."""

@@ -32,6 +32,7 @@ from hexamem.memory_types.settings import check_settings
 from hexamem.memory_types.times import read_zone
 from hexamem.model_tier import ModelTier, check_models
 from hexamem.models.chat_models import Models
+from hexamem.models.encoder import forget_texts
 from hexamem.opening import (
     embedder_identity,
     hold_home,
@@ -483,6 +484,8 @@ class Memory(AsyncMemory):
             self.searcher.drop(user)
             self.ingesting.drop(user)
             self.researching.drop(user)
+            self.reading_embedder.forget()
+            forget_texts()  # research and the middleware read with it, whatever the embedder is
 
     def _notice(self, user: str | None, line: str) -> None:
         self.notices.append(line)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from hexamem.graphs.research_parts import ResearchParts
     from hexamem.graphs.research_state import ResearchSettings
     from hexamem.memory import Memory
-    from hexamem.models.encoder import EncodedText, Encoder
+    from hexamem.models.encoder import EncodedText
     from hexamem.user_base import UserBase
 
 __all__ = ["Researching"]
@@ -55,7 +55,6 @@ class Researching:
         self._guard = threading.Lock()
         self._spoke = KeptRecords(_spoke, steps_since)
         self._worths = KeptRecords(_worths, steps_since)
-        self._encoder: Encoder | None = None
 
     def graph(self) -> CompiledStateGraph[Any, Any, Any, Any]:
         """The compiled research graph of this memory, made when first needed."""
@@ -72,8 +71,6 @@ class Researching:
             self._speakers.pop(user, None)
         for kept in (self._spoke, self._worths):
             kept.drop(user)
-        if self._encoder is not None:
-            self._encoder.forget()
 
     def research(
         self,
@@ -202,11 +199,9 @@ class Researching:
 
     def _encode(self, texts: Sequence[str]) -> list[EncodedText]:
         """What the bundled encoder reads of texts; it is loaded when first needed."""
-        if self._encoder is None:
-            from hexamem.models.encoder import open_encoder
+        from hexamem.models.encoder import open_encoder
 
-            self._encoder = open_encoder()
-        return self._encoder.encode(texts)
+        return open_encoder().encode(texts)
 
     def _models(self) -> dict[str, Any]:
         tier, method = self._memory.model_tier, self._memory.settings.model_method

@@ -34,8 +34,10 @@ _EXACT: dict[str, Precision] = _UNITS | {"0000": "year", "0000-00": "month", "00
 _SMALLER = {"Y": ("M", 12), "M": ("D", 30), "W": ("D", 7)}
 _SEASONS = {"SP": 3, "SU": 6, "FA": 9, "WI": 12}  # their first months, as meteorologists count
 _EASTER = {"goodfriday": -2, "easterday": 0, "eastermonday": 1}  # holidays of which the library tells no day
-# What the library raises at words that it finds but cannot read, such as "in 99999 years".
-_UNREADABLE = (ArithmeticError, AttributeError, LookupError, NameError, TypeError, ValueError)
+# What the library raises at words that it finds but cannot read, such as "in 99999 years"; of our own code alone what
+# date arithmetic raises beyond the years 1 to 9999.
+_LIBRARY_ERRORS = (ArithmeticError, AttributeError, LookupError, NameError, TypeError, ValueError)
+_BEYOND = (OverflowError, ValueError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,9 +46,9 @@ class DateSpan:
 
     Attributes:
         day, last_day: first and last day, in the user's calendar; equal for one day.
-        clock: time of day where one was told, in the user's timezone; None where its half of the day is open.
+        clock: time of day where one is named, in the user's timezone; None where its half of the day is open.
         precision: how exact the words are; ``week`` and coarser span several days by themselves.
-        told: whether a year or a shift ("yesterday", "in two weeks") fixed the date, so that no guess was made.
+        explicit: whether a year or a shift ("yesterday", "in two weeks") fixed the date, so that no guess was made.
     """
 
     start: int = 0
@@ -56,7 +58,7 @@ class DateSpan:
     last_day: date
     clock: time | None = None
     precision: Precision = "day"
-    told: bool = False
+    explicit: bool = False
 
     @property
     def iso(self) -> str:
@@ -77,7 +79,8 @@ def find_dates(text: str, said_at: datetime, zone: tzinfo, *, prefer: Prefer = "
             or a day of the month alone is the next one unless the text is a report.
 
     Returns:
-        The dates; none for what is impossible (31 June), of the lunar calendar, or figures without a year ("03/04").
+        The dates; of one kind in a language (days, periods, days with a time) at most 12 are found. None for what is
+        impossible (31 June), of the lunar calendar, or figures without a year ("03/04").
     """
     said = said_at.replace(tzinfo=None)
     with suppress(OverflowError):  # on the first and the last day that there are
@@ -133,12 +136,14 @@ class _Recognizer:
     def read(self, text: str, said: datetime, prefer: Prefer) -> list[DateSpan]:
         """The dates in a text; ends of a range, and a date and the one in which it lies, are one."""
         text, spans = self._plain(text), list[tuple[Any, DateSpan]]()
-        with suppress(*_UNREADABLE):
-            for found in self._extract(text, said):
-                if found.type.startswith("date") and (span := self._span(found, text, said, prefer)):
-                    joined = self._joined(*spans[-1], found, span, text) if spans else None
-                    spans[len(spans) - bool(joined) :] = [(found, joined or span)]
-        self._memo.__dict__.clear()  # it repeats what users wrote
+        try:
+            with suppress(_UnreadableDateError):
+                for found in _ask(self._extract, text, said):
+                    if found.type.startswith("date") and (span := self._span(found, text, said, prefer)):
+                        joined = self._joined(*spans[-1], found, span, text) if spans else None
+                        spans[len(spans) - bool(joined) :] = [(found, joined or span)]
+        finally:
+            self._memo.__dict__.clear()  # it repeats what users wrote
         return [span for _, span in spans]
 
     def _joined(self, found: Any, first: DateSpan, other: Any, second: DateSpan, text: str) -> DateSpan | None:
@@ -146,13 +151,20 @@ class _Recognizer:
         if till.fullmatch(between):  # "June to August"
             range_ = first.precision == second.precision and first.last_day < second.day and not first.clock
             return replace(first, last_day=second.last_day, end=second.end) if range_ else None
-        wide, narrow, inner = (first, second, other) if first.told else (second, first, found)
+        wide, narrow, inner = (first, second, other) if first.explicit else (second, first, found)
         exact = get_args(Precision).index
-        if len(between) > _BESIDE or not wide.told or narrow.told or exact(wide.precision) <= exact(narrow.precision):
+        if (
+            len(between) > _BESIDE
+            or not wide.explicit
+            or narrow.explicit
+            or exact(wide.precision) <= exact(narrow.precision)
+        ):
+            return None
+        if wide.day == date.min:
             return None
         span = self._span(inner, text, datetime.combine(wide.day - timedelta(days=1), time()), "future")
         inside = span is not None and span.last_day <= wide.last_day
-        return replace(span, start=first.start, end=second.end, told=True) if span and inside else None
+        return replace(span, start=first.start, end=second.end, explicit=True) if span and inside else None
 
     def _span(self, found: Any, text: str, said: datetime, prefer: Prefer) -> DateSpan | None:
         start, end = found.start, found.start + found.length
@@ -160,31 +172,40 @@ class _Recognizer:
         cut = re.compile(r"\w\w", re.ASCII)  # part of a longer word or number
         if cut.fullmatch(text[max(0, start - 1) : start + 1]) or cut.fullmatch(text[end - 1 : end + 1]):
             return None
-        with suppress(*_UNREADABLE):
+        with suppress(_UnreadableDateError, *_BEYOND):
             span = self._shifted(found, said) or self._resolved(found, said, prefer)
             while span and start and text[start - 1] == text[start] and _HAN.match(text[start]):  # 上上周 is 上周 twice
                 start -= 1
                 span = self._resolved(found, datetime.combine(span.day, time()), prefer)
-            if span and (span.told or any(map(str.isalpha, text[start:end]))):  # figures need a year
+            if span and (span.explicit or any(map(str.isalpha, text[start:end]))):  # figures need a year
                 return replace(span, start=start, end=end)
         return None
 
     def _shifted(self, found: Any, said: datetime) -> DateSpan | None:
         """Of a count of units from today ("two weeks ago", 三年后), the day, week, month or year that is so far away."""
-        durations = self._parts.duration_extractor.extract(found.text, said) if "time" not in found.type else []
-        length = self._parsers.duration_parser.parse(durations[0], said).timex_str if len(durations) == 1 else ""
+        durations = _ask(self._parts.duration_extractor.extract, found.text, said) if "time" not in found.type else []
+        length = ""
+        if len(durations) == 1:
+            length = _ask(self._parsers.duration_parser.parse, durations[0], said).timex_str or ""
         match = re.fullmatch(r"P(\d+(?:\.\d+)?)([DWMY])", length)
         rest = found.text.replace(durations[0].text, " ", 1).strip() if match else ""
-        if match is None or not rest or self._parts.date_extractor.extract(rest, said):
+        if match is None or not rest or _ask(self._parts.date_extractor.extract, rest, said):
             return None
         value = self._value(found, said)  # "in three weeks" is one week, "the last three weeks" are three
-        if found.type == "daterange" and (value.timex[-4:-2] != "P1" or value.future_value[0] < said):
-            return None
+        if found.type == "daterange":
+            if value is None:
+                raise _UnreadableDateError
+            if value.timex[-4:-2] != "P1":
+                return None
+            if isinstance(value.future_value, datetime) or not _has_days(value.future_value):
+                raise _UnreadableDateError
+            if value.future_value[0] < said:
+                return None
         count, letter = float(match[1]) * (-1 if self._ago.search(rest) else 1), match[2]
         while count % 1 and letter in _SMALLER:  # half a year is six months
             count, letter = count * _SMALLER[letter][1], _SMALLER[letter][0]
         first, last = _whole(_after(said.date(), round(count), _UNITS[letter]), _UNITS[letter])
-        return DateSpan(day=first, last_day=last, precision=_UNITS[letter], told=True)
+        return DateSpan(day=first, last_day=last, precision=_UNITS[letter], explicit=True)
 
     def _resolved(self, found: Any, said: datetime, prefer: Prefer) -> DateSpan | None:
         """The date that the library's answer stands for; of those on the two sides of ``said`` the one that is meant."""
@@ -195,7 +216,9 @@ class _Recognizer:
         if season := re.fullmatch(r"(\d{4})-(SP|SU|FA|WI)", timex):
             first = date(int(season[1]), _SEASONS[season[2]], 1)
             last = _after(first, 3, "month") - timedelta(days=1)
-            return DateSpan(day=first, last_day=last, precision="season", told=True)
+            return DateSpan(day=first, last_day=last, precision="season", explicit=True)
+        if not (_has_days(value.past_value) and _has_days(value.future_value)):
+            return None
         past, future = (_days(found.type, timex, side) for side in (value.past_value, value.future_value))
         if past[0].year < 100:  # year 1 is the library's sign for a day that does not exist
             return None
@@ -205,18 +228,49 @@ class _Recognizer:
         clock = value.past_value[0] if isinstance(value.past_value, (list, tuple)) else value.past_value
         told_hour = value.comment != "ampm" and re.match(r"[^,]*T\d\d", timex)
         clock = time(clock.hour, clock.minute) if told_hour else None
-        return DateSpan(day=first, last_day=max(first, last), clock=clock, precision=exact, told="XXXX" not in timex)
+        return DateSpan(
+            day=first, last_day=max(first, last), clock=clock, precision=exact, explicit="XXXX" not in timex
+        )
 
     def _value(self, found: Any, said: datetime) -> Any:
+        """The library's answer; None where it has none."""
         found = copy(found)
         if found.meta_data and found.meta_data.has_mod:  # "since", "before", "by"
             for pattern in (self._parsers.before_regex, self._parsers.after_regex, self._parsers.since_regex):
                 found.text = pattern.sub("", found.text, count=1).strip() if pattern.match(found.text) else found.text
         value = None
-        with suppress(*_UNREADABLE):
-            name = found.type.replace("datetime", "date_time").replace("range", "_period")
-            value = getattr(self._parsers, f"{name}_parser").parse(found, said).value
-        return value or (self._parsers.holiday_parser.parse(found, said).value if found.type == "date" else None)
+        name = found.type.replace("datetime", "date_time").replace("range", "_period")
+        if (parser := getattr(self._parsers, f"{name}_parser", None)) is not None:
+            with suppress(_UnreadableDateError):
+                value = _ask(parser.parse, found, said).value
+        if not value and found.type == "date":
+            value = _ask(self._parsers.holiday_parser.parse, found, said).value
+        return value if value and isinstance(value.timex, str) else None
+
+
+class _UnreadableDateError(Exception):
+    """The library finds words but cannot read them."""
+
+
+def _ask(call: Any, *given: Any) -> Any:
+    """What a call of the library returns.
+
+    Raises:
+        _UnreadableDateError: it returned nothing, or failed.
+    """
+    try:
+        answer = call(*given)
+    except _LIBRARY_ERRORS as error:
+        raise _UnreadableDateError from error
+    if answer is None:
+        raise _UnreadableDateError
+    return answer
+
+
+def _has_days(value: Any) -> bool:
+    """Whether one side of an answer is a moment, or the two of a range."""
+    values = value if isinstance(value, (list, tuple)) else [value, value]
+    return len(values) == 2 and all(isinstance(moment, datetime) for moment in values)
 
 
 def _days(kind: str, timex: str, value: Any) -> _Days:

@@ -14,6 +14,8 @@ import numpy as np
 
 from hexamem.intent.contract import StepView, Vectors
 from hexamem.intent.scope_text import words_of
+from hexamem.models.sigmoid import sigmoid
+from hexamem.stores.embedders.trained_weights import read_weights
 
 __all__ = ["CONTEXT", "LabelClassifiers", "event_features", "load_classifiers"]
 
@@ -50,7 +52,7 @@ class LabelClassifiers:
 
     def entities_of(self, vector: Vectors, most: int = 4) -> dict[str, float]:
         """Entity types above their thresholds with their probabilities, likeliest first."""
-        chances = 1 / (1 + np.exp(-(vector @ self.entity_weights + self.entity_bias)))
+        chances = sigmoid(vector @ self.entity_weights + self.entity_bias)
         order = [
             int(place) for place in np.argsort(-chances / self.thresholds) if chances[place] >= self.thresholds[place]
         ]
@@ -77,15 +79,20 @@ def event_features(step: StepView, before: StepView | None, *, turned: bool) -> 
 
 @cache
 def load_classifiers(name: str) -> LabelClassifiers:
-    """The classifiers that ship for the vectors of an embedder, ``bundled`` or ``static``."""
-    with np.load(Path(__file__).parent / "weights" / f"labels_{name}.npz") as stored:
-        return LabelClassifiers(
-            events=tuple(stored["events"].tolist()),
-            event_weights=stored["event_weights"],
-            event_bias=stored["event_bias"],
-            entities=tuple(stored["entities"].tolist()),
-            entity_weights=stored["entity_weights"],
-            entity_bias=stored["entity_bias"],
-            thresholds=stored["thresholds"],
-            encoder=str(stored["encoder"]),
-        )
+    """The classifiers that ship for the vectors of an embedder, ``bundled`` or ``static``.
+
+    Raises:
+        ModelFileError: they are missing, damaged, or for another embedder than the one that ships.
+    """
+    path = Path(__file__).parent / "weights" / f"labels_{name}.npz"
+    stored = read_weights(path, LabelClassifiers.__slots__, embedder=name, fingerprint="encoder")
+    return LabelClassifiers(
+        events=tuple(stored["events"].tolist()),
+        event_weights=stored["event_weights"],
+        event_bias=stored["event_bias"],
+        entities=tuple(stored["entities"].tolist()),
+        entity_weights=stored["entity_weights"],
+        entity_bias=stored["entity_bias"],
+        thresholds=stored["thresholds"],
+        encoder=str(stored["encoder"]),
+    )

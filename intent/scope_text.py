@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 __all__ = ["explicit_keys", "first_key", "han_number", "words_of"]
 
@@ -14,7 +13,6 @@ _WORD = re.compile(r"[\u3400-\u9fff]+|[^\W_]+(?:['’._/-][^\W_]+)*")
 _HAN_DIGITS = {character: value for value, character in enumerate("零一二三四五六七八九")} | {"两": 2}
 
 
-@lru_cache(2048)
 def explicit_keys(text: str) -> tuple[str, ...]:
     """The ticket ids and numbered days of a text, in one spelling: ``proj-41``, ``#1187``, ``day 2``."""
     return tuple(dict.fromkeys(key for key, _ in _keys(text)))
@@ -39,7 +37,6 @@ def han_number(digits: str) -> int:
     return (_HAN_DIGITS.get(tens, 1) * 10 if ten else 0) + _HAN_DIGITS.get(ones, 0)
 
 
-@lru_cache(2048)
 def words_of(text: str, most: int = _MOST_WORDS) -> frozenset[str]:
     """The words of a text in lower case, and the pairs of its Han characters."""
     words: set[str] = set()

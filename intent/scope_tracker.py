@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from hexamem.intent.contract import StepView, Vectors
 from hexamem.intent.scope_text import explicit_keys, words_of
+from hexamem.stores.embedders.trained_weights import read_weights
 
 __all__ = [
     "AHEAD",
@@ -150,10 +151,15 @@ class ScopeWeights:
 
 @cache
 def load_scope_weights(name: str) -> ScopeWeights:
-    """The weights that ship for the vectors of an embedder, ``bundled`` or ``static``."""
-    with np.load(Path(__file__).parent / "weights" / f"scopes_{name}.npz") as stored:
-        parts = {name: stored[name] for name in ("mean", "scale", "hidden", "hidden_bias", "output")}
-        return ScopeWeights(**parts, question_scale=float(stored["question_scale"]), encoder=str(stored["encoder"]))
+    """The weights that ship for the vectors of an embedder, ``bundled`` or ``static``.
+
+    Raises:
+        ModelFileError: they are missing, damaged, or for another embedder than the one that ships.
+    """
+    path = Path(__file__).parent / "weights" / f"scopes_{name}.npz"
+    stored: dict[str, Any] = dict(read_weights(path, ScopeWeights.__slots__, embedder=name, fingerprint="encoder"))
+    scalars = {"question_scale": float(stored["question_scale"]), "encoder": str(stored["encoder"])}
+    return ScopeWeights(**{**stored, **scalars})
 
 
 class ScopeTracker:

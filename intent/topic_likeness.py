@@ -35,7 +35,10 @@ class TopicLikeness:
 
     def likest(self, text: str, others: Sequence[str]) -> float:
         """The cosine, -1 to 1, of a text with the one of the others that is most like it, without what all texts have in
-        common; 1 where the embedder knows no word of the text, of whose topic nothing can be said then."""
+        common; 1 where the embedder knows no word of the text, of whose topic nothing can be said then; -1 where there are
+        no others."""
+        if not others:
+            return -1.0
         texts = [text, *others]
         vectors = np.asarray(self._embed(texts), np.float32)
         if not vectors[0].any():

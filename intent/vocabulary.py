@@ -92,6 +92,8 @@ class Vocabulary:
 
     def vectors(self, names: Sequence[str]) -> Vectors:
         """The embeddings of names, ``(n, d)``; kept for the next time."""
+        if not names:
+            return np.asarray(self._embed([]), np.float32)
         if new := [name for name in dict.fromkeys(names) if name not in self._vectors]:
             self._vectors.update(zip(new, np.asarray(self._embed(new), np.float32), strict=True))
         return np.stack([self._vectors[name] for name in names])

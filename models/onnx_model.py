@@ -16,9 +16,11 @@ from tokenizers import Encoding, Tokenizer
 
 from hexamem.errors import ModelFileError
 
-__all__ = ["OnnxTextModel", "TextBatch", "read_metadata", "readable"]
+__all__ = ["MOST_CHARACTERS", "OnnxTextModel", "TextBatch", "read_metadata", "read_tokenizer", "readable"]
 
-_MAX_CHARACTERS = 1_024  # no text needs more for 128 tokens, but for long runs without a space
+MOST_CHARACTERS = 65_536
+"""Characters of a text in which its tokens are looked for."""
+_FIRST_CHARACTERS = 1_024  # most texts need no more for 128 tokens; long words and runs of space do
 _BATCH_TOKENS = 512  # padded tokens of one run: larger batches take more memory and are slower
 _REMEDY = "install hexamem again, or open the memory with embedder='static'"
 
@@ -42,18 +44,19 @@ class OnnxTextModel:
     """A model with the inputs ``ids`` and ``mask``. Safe to use from several threads.
 
     Args:
-        model, tokenizer: files.
-        digest: SHA-256 of the model's file; None to open it unchecked.
+        model: its file.
+        tokenizer: that it was trained with; its truncation is set here.
+        digest: SHA-256 of the model's file.
         tokens: of a text that are read, the special ones included.
         threads: batches that run side by side; by default as many as there are cores, at most 4. A batch runs on one
             thread: two threads in one pass were no faster than one.
 
     Raises:
-        ModelFileError: a file is missing, damaged, or another than its digest says.
+        ModelFileError: the file is missing, damaged, or another than its digest says.
     """
 
     def __init__(
-        self, model: Path, tokenizer: Path, *, digest: str | None, tokens: int, threads: int | None = None
+        self, model: Path, tokenizer: Tokenizer, *, digest: str, tokens: int, threads: int | None = None
     ) -> None:
         import onnxruntime
 
@@ -63,14 +66,12 @@ class OnnxTextModel:
         self._threads = threads or min(os.cpu_count() or 1, 4)
         try:
             data = model.read_bytes()
-            if digest is not None and hashlib.sha256(data).hexdigest() != digest:
+            if hashlib.sha256(data).hexdigest() != digest:
                 raise ValueError(f"its SHA-256 is another than {digest[:16]}… in metadata.json")
             self._session = onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
-            self._tokenizer: Tokenizer = Tokenizer.from_file(str(tokenizer))
-        except Exception as error:  # noqa: BLE001 - onnxruntime and tokenizers raise types of their own
-            raise ModelFileError(
-                f"the model {model} with {tokenizer.name} cannot be read ({error}): {_REMEDY}"
-            ) from None
+        except Exception as error:  # noqa: BLE001 - onnxruntime raises types of its own
+            raise ModelFileError(f"the model {model} cannot be read ({error}): {_REMEDY}") from None
+        self._tokenizer, self._tokens = tokenizer, tokens
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(tokens)
 
@@ -80,9 +81,9 @@ class OnnxTextModel:
         """The named outputs of all texts, batch by batch; several batches run side by side.
 
         Args:
-            texts: of :func:`readable` characters.
+            texts: of :func:`readable` characters; of each the first ``tokens`` tokens are read, of a pair as many in all.
         """
-        batches = list(self._batches(texts))
+        batches = list(self._batches(self._beginnings(texts)))
 
         def run(batch: TextBatch) -> list[NDArray[np.float32]]:
             return list(self._session.run(list(outputs), {"ids": batch.ids, "mask": batch.mask}))
@@ -92,6 +93,19 @@ class OnnxTextModel:
             return
         with ThreadPoolExecutor(min(self._threads, len(batches)), "hexamem-onnx") as pool:
             yield from zip(batches, pool.map(run, batches), strict=True)
+
+    def _beginnings(self, texts: Sequence[Any]) -> list[Any]:
+        """The first characters of each text or part of a pair, as many as hold all tokens that are read."""
+        return [
+            self._beginning(text) if isinstance(text, str) else tuple(self._beginning(part) for part in text)
+            for text in texts
+        ]
+
+    def _beginning(self, text: str) -> str:
+        size = _FIRST_CHARACTERS
+        while size < len(text) and len(self._tokenizer.encode(text[:size], add_special_tokens=False)) < self._tokens:
+            size *= 4
+        return text[:size]
 
     def _batches(self, texts: Sequence[str] | Sequence[tuple[str, str]]) -> Iterator[TextBatch]:
         encodings = self._tokenizer.encode_batch(list(texts))
@@ -113,8 +127,29 @@ class OnnxTextModel:
 
 
 def readable(text: str) -> str:
-    """The first characters of a text, with lone surrogates replaced: they have no UTF-8 form."""
-    return text[:_MAX_CHARACTERS].encode("utf-8", "replace").decode("utf-8")
+    """The first :data:`MOST_CHARACTERS` of a text, with lone surrogates replaced: they have no UTF-8 form."""
+    return text[:MOST_CHARACTERS].encode("utf-8", "replace").decode("utf-8")
+
+
+def read_tokenizer(path: Path, model_digest: str, fingerprint: str) -> Tokenizer:
+    """The tokenizer of an encoder.
+
+    Args:
+        path: its file.
+        model_digest: SHA-256 of the encoder's model.
+        fingerprint: of the encoder: the beginning of the SHA-256 of the digests of its model and its tokenizer.
+
+    Raises:
+        ModelFileError: the file is missing, damaged, or not the one of the fingerprint.
+    """
+    try:
+        data = path.read_bytes()
+        digest = hashlib.sha256(data).hexdigest()
+        if hashlib.sha256((model_digest + digest).encode()).hexdigest()[: len(fingerprint)] != fingerprint:
+            raise ValueError(f"with it the encoder has another fingerprint than {fingerprint[:16]}… in metadata.json")
+        return Tokenizer.from_buffer(data)
+    except Exception as error:  # noqa: BLE001 - tokenizers raises types of its own
+        raise ModelFileError(f"the tokenizer {path} cannot be read ({error}): {_REMEDY}") from None
 
 
 def read_metadata(folder: Path, *needed: str) -> dict[str, Any]:

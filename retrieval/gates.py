@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexamem.errors import InvalidInputError
+from hexamem.models.sigmoid import sigmoid
 from hexamem.retrieval.operations import COSTS, NAMES, POWERS, number_of
 from hexamem.retrieval.ranker import USUAL, answer_signs
 from hexamem.retrieval.ranking_weights import RankingWeights
@@ -82,7 +83,7 @@ class OperationGate:
             shape: as :func:`score_shape` gives it.
         """
         logits = self.logits_of(cues, shape)
-        return dict(zip(NAMES, (1 / (1 + np.exp(-np.clip(logits, -30, 30)))).tolist(), strict=True))
+        return dict(zip(NAMES, sigmoid(logits).tolist(), strict=True))
 
     def logits_of(self, cues: FloatArray, shape: FloatArray) -> FloatArray:
         """The logits of the operations, ``(5,)``.

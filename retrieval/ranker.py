@@ -12,6 +12,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from hexamem.models.sigmoid import sigmoid
 from hexamem.retrieval.ranking_weights import RankingWeights
 from hexamem.retrieval.signals.content import products
 from hexamem.retrieval.signals.cues import CUES
@@ -103,7 +104,7 @@ def answer_logit(taught: FloatArray, signs: FloatArray) -> float:
 
 def large_share(candidates: npt.NDArray[np.float64] | np.float64, blend: FloatArray) -> npt.NDArray[np.float64]:
     """How far the regression of large memories counts: half at ``exp(blend[0])`` candidates, the quicker the greater ``blend[1]``."""
-    return np.asarray(1 / (1 + np.exp(-blend[1] * (np.log(np.maximum(candidates, 1)) - blend[0]))), np.float64)
+    return np.asarray(sigmoid(blend[1] * (np.log(np.maximum(candidates, 1)) - blend[0])), np.float64)
 
 
 class Ranker:
@@ -185,7 +186,7 @@ class Ranker:
         if len(self.weights.answerable_small):
             share = float(large_share(np.float64(features.pool.steps), self.weights.answerable_size))
             value = share * value + (1 - share) * answer_logit(self.weights.answerable_small, signs)
-        return float(1 / (1 + np.exp(-np.clip(value, -30, 30))))
+        return float(sigmoid(value))
 
     def _seen(self, features: Features, x: FloatArray | None, on: Collection[str]) -> FloatArray:
         """The features as they are scored, ``(n, f)``."""

@@ -17,6 +17,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from hexamem.intent import dates
 from hexamem.intent.dates import DateSpan, Prefer, find_dates
 
 CASES = Path(__file__).resolve().parents[1] / "evals" / "corpus" / "dates" / "dates.json"
@@ -135,11 +136,12 @@ def test_dates_of_both_languages_come_in_order_with_their_places() -> None:
     assert [text[span.start : span.end] for span in found] == [span.text for span in found]
 
 
-def test_a_date_is_told_where_a_year_or_a_shift_fixes_it() -> None:
-    told = {
-        text: find_dates(text, TUESDAY, DUBLIN)[0].told for text in ("yesterday", "May 2022", "两年前", "May", "周五")
+def test_a_date_is_explicit_where_a_year_or_a_shift_fixes_it() -> None:
+    explicit = {
+        text: find_dates(text, TUESDAY, DUBLIN)[0].explicit
+        for text in ("yesterday", "May 2022", "两年前", "May", "周五")
     }
-    assert told == {"yesterday": True, "May 2022": True, "两年前": True, "May": False, "周五": False}
+    assert explicit == {"yesterday": True, "May 2022": True, "两年前": True, "May": False, "周五": False}
 
 
 def test_a_date_is_shown_as_exactly_as_it_was_told() -> None:
@@ -222,3 +224,27 @@ def test_reading_dates_leaves_the_decimals_of_the_host_as_they_are() -> None:
         "assert getcontext().prec == before"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_fault_of_our_own_is_not_taken_for_an_unreadable_date(monkeypatch: pytest.MonkeyPatch) -> None:
+    def faulty(*given: object) -> object:
+        raise NameError("a slip")
+
+    for name in ("_meant", "_whole"):
+        with monkeypatch.context() as patched:
+            patched.setattr(f"hexamem.intent.dates.{name}", faulty)
+            with pytest.raises(NameError, match="a slip"):
+                find_dates("We met on Monday, three weeks ago and in May.", TUESDAY, DUBLIN)
+
+
+def test_no_text_stays_in_memory_where_reading_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    recognizer = dates._Recognizer("en-us")
+    monkeypatch.setattr("hexamem.intent.dates._meant", lambda *given: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        find_dates("We met on Monday.", TUESDAY, DUBLIN)
+    assert recognizer._memo.__dict__ == {}
+
+
+def test_of_one_kind_twelve_dates_are_read() -> None:
+    text = ", ".join(f"{day} March 2024" for day in range(1, 21))
+    assert len(find_dates(text, TUESDAY, DUBLIN)) == 12

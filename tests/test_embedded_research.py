@@ -197,6 +197,34 @@ def test_every_sentence_of_a_long_text_is_scored() -> None:
     assert sentences[0].text == "The case is QX77."
 
 
+def test_a_passage_is_encoded_once_for_all_rounds_of_a_question_and_not_all_at_once() -> None:
+    calls: list[list[str]] = []
+
+    def counted(texts: Sequence[str]) -> list[EncodedText]:
+        calls.append(list(texts))
+        return encode(texts)
+
+    lines = " ".join(f"Report number {number} was filed at the desk on the floor above." for number in range(150))
+    first = [step(number, f"{lines} Case {number}.") for number in range(1, 5)]
+    later = step(9, "The case is QX77.", round=2)
+    question, read = asking("which case"), {}
+    alone = score_sentences(question, (), first, counted, None, read)
+    encoded = sum(map(len, calls))
+    assert encoded > 64
+    assert max(map(len, calls)) <= 64
+    calls.clear()
+    again = score_sentences(question, ("which case QX77",), [*first, later], counted, None, read)
+    assert sum(map(len, calls)) == 3, "the queries and the new passage"
+    assert again == score_sentences(question, ("which case QX77",), [*first, later], encode)
+    assert len(again) == len(alone) + 1
+
+
+def test_of_a_page_a_bounded_part_is_read() -> None:
+    page = step(1, "a page").model_copy(update={"kind": "page"})
+    steps = {page.id: [(f"step_{number}", "It rained all day. " * 600) for number in range(50)]}
+    assert len(score_sentences(asking("weather"), (), [page], encode, steps)) * 19 < 50_000
+
+
 # The second hop.
 
 

@@ -6,6 +6,7 @@ import itertools
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +16,8 @@ from hypothesis import strategies as st
 from hexamem import Memory
 from hexamem.errors import ModelFileError
 from hexamem.models.encoder import MAX_TOKENS, Encoder, Heads, open_encoder, open_heads
+from hexamem.models.encoder.runtime import read_encoder_tokenizer
+from hexamem.models.reranker import Reranker
 from hexamem.models.sentences import split_sentences
 from hexamem.stores.embedders.encoder import EncoderEmbedder
 
@@ -115,12 +118,83 @@ def test_a_damaged_model_is_refused(tmp_path: Path) -> None:
         Encoder(folder)
 
 
+def test_a_tokenizer_with_two_words_swapped_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = shutil.copytree(DATA, tmp_path / "data")
+    tokenizer = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
+    words = tokenizer["model"]["vocab"]
+    words["cat"], words["dog"] = words["dog"], words["cat"]
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer), encoding="utf-8")
+    with pytest.raises(ModelFileError, match=r"tokenizer\.json.*fingerprint"):
+        Encoder(folder)
+    monkeypatch.setattr(
+        "hexamem.models.reranker.runtime.read_encoder_tokenizer", lambda: read_encoder_tokenizer(folder)
+    )
+    with pytest.raises(ModelFileError, match=r"tokenizer\.json.*fingerprint"):
+        Reranker()
+
+
+def test_cached_arrays_cannot_be_changed_by_a_caller() -> None:
+    (encoded,) = open_encoder().encode(["I live in Lisbon"])
+    for array in (encoded.vector, encoded.states, encoded.offsets, encoded.center):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+
+
+@pytest.mark.parametrize("filler", ["\n" * 1_100, " \t" * 8_000, "\x00" * 1_100, "\u200b \n" * 1_000])
+def test_a_text_is_read_behind_any_amount_of_space(filler: str) -> None:
+    encoder = open_encoder()
+    plain, behind, amid = encoder.vectors(
+        ["I live in Lisbon", f"{filler}I live in Lisbon", f"I live{filler} in Lisbon"]
+    )
+    assert float(plain @ behind) > 0.97
+    assert float(plain @ amid) > 0.97
+
+
+def test_spans_behind_space_are_those_of_the_text() -> None:
+    text = "\n" * 1_100 + "I live in Porto. My brother repairs clocks."
+    (plain,) = open_encoder().encode([text.strip()])
+    (encoded,) = open_encoder().encode([text])
+    for start, end in split_sentences(text):
+        assert float(encoded.span(start, end) @ plain.span(start - 1_100, end - 1_100)) > 0.97
+
+
 def test_heads_of_another_encoder_are_refused(tmp_path: Path) -> None:
     folder = shutil.copytree(DATA, tmp_path / "data")
     metadata = json.loads((folder / "metadata.json").read_text(encoding="utf-8"))
     (folder / "metadata.json").write_text(json.dumps({**metadata, "heads_sha256": "0" * 64}), encoding="utf-8")
     with pytest.raises(ModelFileError, match="heads"):
         Heads(Encoder(folder))
+
+
+@pytest.mark.parametrize("read", ["vectors", "encode"])
+def test_what_is_forgotten_while_it_is_read_is_not_cached(read: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = Encoder()
+    run = encoder._model.run
+
+    def forgetting(*given: Any) -> Any:
+        encoder.forget()
+        return run(*given)
+
+    monkeypatch.setattr(encoder._model, "run", forgetting)
+    getattr(encoder, read)(["My name is Ann."])
+    assert not encoder._vectors
+    assert not encoder._states
+
+
+def test_the_heads_of_a_given_encoder_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Encoder] = []
+
+    class Counted(Heads):
+        def __init__(self, encoder: Encoder) -> None:
+            made.append(encoder)
+            super().__init__(encoder)
+
+    monkeypatch.setattr("hexamem.stores.embedders.encoder.Heads", Counted)
+    embedder = EncoderEmbedder(open_encoder())
+    vectors = embedder.embed_documents(["Where does the baker live?", "Anna is a baker."])
+    for _ in range(3):
+        embedder.hop(vectors[0], vectors[1:])
+    assert len(made) == 1
 
 
 def test_a_second_hop_gives_unit_vectors() -> None:

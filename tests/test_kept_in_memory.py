@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
@@ -10,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.embeddings import DeterministicFakeEmbedding
 from sqlalchemy import select
 
 from hexamem import Memory, Settings, UserMemory
+from hexamem.models.encoder import open_encoder
 from hexamem.stores.ledger.schema import recalls
 
 from .manager_script import answer
@@ -85,6 +88,39 @@ def test_no_word_that_was_taken_away_stays_in_memory(
     takes_away(user, step_id)
     assert held(memory, WORD) == []
     assert held(memory.searcher, step_id) == []
+
+
+@pytest.mark.parametrize("takes_away", [forgets, redacts, erases])
+@pytest.mark.parametrize("embedder", ["static", DeterministicFakeEmbedding(size=16)])
+def test_nothing_of_a_text_stays_in_the_encoders_that_read_it_beside_the_embedder(
+    tmp_path: Path, takes_away: Callable[[UserMemory, str], None], embedder: Any
+) -> None:
+    encoder = open_encoder()
+    encoder.forget()
+    with Memory.open(tmp_path / "home", embedder=embedder, settings=Settings(background=False)) as memory:
+        user = memory.user("ann")
+        (step_id,) = user.remember([f"Our garden is called {WORD}."], thread_id="chat").step_ids
+        user.flush()
+        encoder.vectors([f"Our garden is called {WORD}."])  # as the middleware does
+        encoder.encode([f"Our garden is called {WORD}."])  # as research does
+        assert encoder._vectors
+        assert encoder._states
+        takes_away(user, step_id)
+        assert not encoder._vectors
+        assert not encoder._states
+        assert not held(memory.reading_embedder, WORD)
+
+
+def test_no_function_caches_whole_texts_of_a_user(memory: Memory) -> None:
+    user = memory.user("ann")
+    told(user, f"Our garden is called {WORD}.")
+    user.add({"kind": "core", "label": f"name of {WORD}", "value": WORD})
+    user.erase()
+    gc.collect()
+    caches = [one for one in gc.get_objects() if type(one).__name__ == "_lru_cache_wrapper"]
+    ours = [one for one in caches if one.__module__.startswith("hexamem")]
+    assert ours, "the walk sees nothing"
+    assert not [one for one in ours if any(WORD in repr(part) for part in gc.get_referents(one))]
 
 
 def test_what_an_undone_addition_said_leaves_memory(memory: Memory) -> None:

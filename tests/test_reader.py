@@ -124,3 +124,19 @@ def test_a_later_statement_of_the_same_batch_supersedes_an_earlier_one(tmp_path:
         status = {item.status: item.text for item in alice.items("core", superseded=True)}
     assert "I live in Bergen." in status["superseded"]
     assert "Trondheim" in status["active"]
+
+
+def test_of_a_very_long_message_the_first_sentences_are_read_and_that_is_reported(memory: Memory) -> None:
+    text = " ".join(f"I live in house number {number} of Cork." for number in range(1_000))
+    read, given = reader(), batch(text, "I'm allergic to walnuts.")
+    findings = read.findings(given)
+    assert {finding.text for finding in findings if finding.step.step.id == "step_0"} <= {
+        f"I live in house number {number} of Cork." for number in range(200)
+    }
+    assert any(finding.step.step.id == "step_1" for finding in findings)
+    assert read.unread(given)[0].startswith("of message step_0 the reader read 200 of 1,000 sentences")
+    assert len(read.unread(given)) == 1
+    user = memory.user("ann")
+    user.remember("\n".join(f"Row {number}: 7, 8, 9." for number in range(400)))
+    user.flush()
+    assert any("200 of 400 sentences" in notice for notice in memory.notices)

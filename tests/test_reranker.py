@@ -40,6 +40,12 @@ def test_every_pair_of_texts_has_a_score(text: str) -> None:
     assert 0 <= float(open_reranker().supersedes([(text, text)])[0]) <= 1
 
 
+def test_a_text_behind_much_space_is_read() -> None:
+    question = "What kind of pet does the family have?"
+    plain, behind = open_reranker().relevance(question, [TURNS[0], "\n" * 1_100 + TURNS[0]])
+    assert float(behind) == pytest.approx(float(plain), abs=0.5)
+
+
 def test_no_texts_give_no_scores() -> None:
     assert open_reranker().relevance("What?", []).shape == (0,)
 

@@ -48,3 +48,7 @@ def test_of_several_topics_the_likest_counts() -> None:
 def test_of_what_the_embedder_does_not_know_no_topic_is_told() -> None:
     nothing = TopicLikeness(lambda texts: np.zeros((len(texts), 4), np.float32))
     assert nothing.likest("blorbs", ["What should I cook?"]) == 1
+
+
+def test_where_there_are_no_topics_nothing_is_like_them() -> None:
+    assert LIKENESS.likest(OVEN, []) == -1

@@ -165,3 +165,7 @@ def test_whatever_is_proposed_names_stay_unique_and_restoring_gives_the_same(bat
 @given(st.text(max_size=40))
 def test_folding_a_folded_name_changes_nothing(name: str) -> None:
     assert fold_name(fold_name(name)) == fold_name(name)
+
+
+def test_no_names_have_no_vectors() -> None:
+    assert vocabulary().vectors([]).shape == (0, embed(["a"]).shape[1])

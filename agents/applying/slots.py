@@ -16,7 +16,6 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Any
 
 from hexamem.agents.applying.duplicates import same_statement
@@ -28,7 +27,6 @@ _BEGINNING = datetime.min.replace(tzinfo=UTC)
 _SEPARATOR = re.compile(r"\W+")
 
 
-@lru_cache(maxsize=4_096)
 def slot_name(name: str) -> str:
     """The form in which slots are compared: ``Home City`` and ``user.home_city`` are ``home_city``."""
     parts = unicodedata.normalize("NFKC", name).casefold().split(".")

@@ -19,10 +19,20 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from tokenizers import Tokenizer
 
-from hexamem.models.onnx_model import OnnxTextModel, read_metadata, readable
+from hexamem.models.onnx_model import OnnxTextModel, read_metadata, read_tokenizer, readable
 
-__all__ = ["FOLDER", "MAX_TOKENS", "EncodedText", "Encoder", "open_encoder", "read_encoder_metadata"]
+__all__ = [
+    "FOLDER",
+    "MAX_TOKENS",
+    "EncodedText",
+    "Encoder",
+    "forget_texts",
+    "open_encoder",
+    "read_encoder_metadata",
+    "read_encoder_tokenizer",
+]
 
 FloatArray = NDArray[np.float32]
 T = TypeVar("T")
@@ -80,15 +90,17 @@ class Encoder:
         self.metadata = read_encoder_metadata(folder)
         self._model = OnnxTextModel(
             folder / "encoder.onnx",
-            folder / "tokenizer.json",
+            read_encoder_tokenizer(folder),
             digest=self.metadata["sha256"],
             tokens=MAX_TOKENS,
             threads=threads,
         )
         self._center = np.array(self.metadata["center"], np.float32)
+        self._center.setflags(write=False)
         self._vectors: OrderedDict[bytes, FloatArray] = OrderedDict()
         self._states: OrderedDict[bytes, EncodedText] = OrderedDict()
         self._lock = threading.Lock()
+        self._forgotten = 0  # how often the cache was emptied
 
     @property
     def dimension(self) -> int:
@@ -105,7 +117,8 @@ class Encoder:
         """Embed texts.
 
         Args:
-            texts: any strings; of a long one the first :data:`MAX_TOKENS` tokens are read.
+            texts: any strings; of a long one the first :data:`MAX_TOKENS` tokens are read, as far as they lie in its
+                first 65,536 characters.
 
         Returns:
             float32 ``(len(texts), dimension)``, rows of length 1, in the order of ``texts``.
@@ -116,12 +129,13 @@ class Encoder:
         return np.stack(rows)
 
     def encode(self, texts: Sequence[str]) -> list[EncodedText]:
-        """Centred vectors and token states of texts."""
+        """Centred vectors and token states of texts, read like those of :meth:`vectors`; the arrays are read-only."""
         return self._cached(texts, self._states, _CACHED_STATES, self._run_states)
 
     def forget(self) -> None:
-        """Empty the cache; called when words of a user were erased."""
+        """Empty the cache; called when words of a user were erased. Passes under way do not add to it any more."""
         with self._lock:
+            self._forgotten += 1
             self._vectors.clear()
             self._states.clear()
 
@@ -130,6 +144,7 @@ class Encoder:
     ) -> list[T]:
         digests = [hashlib.blake2b(readable(text).encode(), digest_size=16).digest() for text in texts]
         with self._lock:
+            forgotten = self._forgotten
             known = {digest: cache[digest] for digest in digests if digest in cache}
             for digest in known:
                 cache.move_to_end(digest)
@@ -138,10 +153,11 @@ class Encoder:
             made = dict(zip(new, run([readable(text) for text in new.values()]), strict=True))
             known |= made
             with self._lock:
-                for digest in list(made)[-size:]:
-                    cache[digest] = made[digest]
-                while len(cache) > size:
-                    cache.popitem(last=False)
+                if forgotten == self._forgotten:
+                    for digest in list(made)[-size:]:
+                        cache[digest] = made[digest]
+                    while len(cache) > size:
+                        cache.popitem(last=False)
         return [known[digest] for digest in digests]
 
     def _run_vectors(self, texts: list[str]) -> list[FloatArray]:
@@ -155,18 +171,31 @@ class Encoder:
         for batch, (vectors, states) in self._model.run(["vector", "states"], texts):
             for row, (place, encoding) in enumerate(zip(batch.places, batch.encodings, strict=True)):
                 inner = slice(1, len(encoding.ids) - 1)
-                results[place] = EncodedText(
+                encoded = EncodedText(
                     vector=_unit(_unit(vectors[row]) - self._center),
                     states=states[row, inner].astype(np.float16),
                     offsets=np.array(encoding.offsets[inner], np.int32).reshape(-1, 2),
                     center=self._center,
                 )
+                for array in (encoded.vector, encoded.states, encoded.offsets):
+                    array.setflags(write=False)  # they are cached, and given to every caller
+                results[place] = encoded
         return [results[place] for place in range(len(texts))]
 
 
 def read_encoder_metadata(folder: Path = FOLDER) -> dict[str, Any]:
     """What is known of an encoder before it is loaded: its dimension, its fingerprint, the digests of its files."""
     return read_metadata(folder, "dimension", "fingerprint", "sha256", "heads_sha256", "center")
+
+
+def read_encoder_tokenizer(folder: Path = FOLDER) -> Tokenizer:
+    """The tokenizer of an encoder, a new one at each call.
+
+    Raises:
+        ModelFileError: it is missing, damaged, or not the one that the encoder's fingerprint was made with.
+    """
+    metadata = read_encoder_metadata(folder)
+    return read_tokenizer(folder / "tokenizer.json", metadata["sha256"], metadata["fingerprint"])
 
 
 @cache
@@ -177,6 +206,12 @@ def open_encoder() -> Encoder:
         ModelFileError: its files are missing or damaged.
     """
     return Encoder()
+
+
+def forget_texts() -> None:
+    """Empty the cache of the encoder that ships with the package, where it is loaded: it is shared by all memories."""
+    if open_encoder.cache_info().currsize:
+        open_encoder().forget()
 
 
 def _unit(vector: FloatArray) -> FloatArray:

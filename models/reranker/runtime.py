@@ -13,8 +13,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from hexamem.models.encoder.runtime import FOLDER as ENCODER_FOLDER
+from hexamem.models.encoder.runtime import read_encoder_tokenizer
 from hexamem.models.onnx_model import OnnxTextModel, read_metadata, readable
+from hexamem.models.sigmoid import sigmoid
 
 __all__ = ["Reranker", "open_reranker"]
 
@@ -28,14 +29,12 @@ class Reranker:
         folder: holds ``reranker.onnx`` and ``metadata.json``; the package's own by default.
 
     Raises:
-        ModelFileError: a file is missing or damaged.
+        ModelFileError: a file, or the encoder's tokenizer, is missing, damaged, or another than its digest says.
     """
 
     def __init__(self, folder: Path = Path(__file__).parent / "data") -> None:
         digest = read_metadata(folder, "sha256")["sha256"]
-        self._model = OnnxTextModel(
-            folder / "reranker.onnx", ENCODER_FOLDER / "tokenizer.json", digest=digest, tokens=_TOKENS
-        )
+        self._model = OnnxTextModel(folder / "reranker.onnx", read_encoder_tokenizer(), digest=digest, tokens=_TOKENS)
 
     def relevance(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
         """A logit for each text, ``(n,)``: higher is more relevant to the question."""
@@ -44,7 +43,7 @@ class Reranker:
     def supersedes(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """The probability of each pair (earlier, later) that the later statement replaces the earlier one, ``(n,)``."""
         logits = self._scores("supersedes", pairs)
-        return np.asarray(1 / (1 + np.exp(-logits)), np.float32)
+        return np.asarray(sigmoid(logits), np.float32)
 
     def _scores(self, output: str, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         scores = np.zeros(len(pairs), np.float32)

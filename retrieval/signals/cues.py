@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from hexamem.stores.embedders.base import FloatArray
+from hexamem.stores.embedders.trained_weights import read_weights
 
 __all__ = [
     "CUES",
@@ -73,12 +74,15 @@ class QuestionKinds:
 
 @cache
 def load_question_kinds(embedder: str) -> QuestionKinds | None:
-    """The classifier for the vectors of an embedder; None for one that does not ship."""
-    path = _FOLDER / f"questions_{embedder}.npz"
+    """The classifier for the vectors of an embedder; None for one that does not ship.
+
+    Raises:
+        ModelFileError: it is missing or damaged.
+    """
     if embedder not in ("bundled", "static"):
         return None
-    with np.load(path) as stored:
-        return QuestionKinds(stored["weights"], stored["bias"])
+    path = _FOLDER / f"questions_{embedder}.npz"
+    return QuestionKinds(**read_weights(path, ("weights", "bias"), embedder=embedder, fingerprint=None))
 
 
 def cues_of(vector: FloatArray, embedder: str, *, words: int, speakers: int, dated: bool, known: float) -> FloatArray:

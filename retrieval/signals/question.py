@@ -164,7 +164,7 @@ def _dates(text: str, steps: WorkingSet, zone: tzinfo, now: datetime | None) -> 
     today = now or datetime.fromtimestamp(steps.latest, UTC)
     found = []
     for span in find_dates(text, today, zone, prefer="past"):
-        yearless = not span.told and _YEAR.search(span.text) is None
+        yearless = not span.explicit and _YEAR.search(span.text) is None
         found.append(AskedDate(_ordinal(span.day), _ordinal(span.last_day), yearless))
     return tuple(found)
 

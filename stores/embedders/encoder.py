@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
-from hexamem.models.encoder import Encoder, Heads, open_encoder, open_heads, read_encoder_metadata
+from hexamem.models.encoder import Encoder, Heads, forget_texts, open_encoder, open_heads, read_encoder_metadata
 from hexamem.stores.embedders.base import Coverage, Embedder, FloatArray, TokenModel
 from hexamem.stores.embedders.static import StaticEmbedder
 from hexamem.stores.embedders.token_bags import TokenBag
@@ -35,7 +36,7 @@ class EncoderEmbedder(Embedder):
     def _encoder(self) -> Encoder:
         return self._given or open_encoder()
 
-    @property
+    @cached_property
     def _heads(self) -> Heads:
         return open_heads() if self._given is None else Heads(self._given)
 
@@ -85,6 +86,8 @@ class EncoderEmbedder(Embedder):
         return self._static.known_share(text)
 
     def forget(self) -> None:
-        if self._given is not None or open_encoder.cache_info().currsize:
-            self._encoder.forget()
+        if self._given is None:
+            forget_texts()
+        else:
+            self._given.forget()
         self._static.forget()

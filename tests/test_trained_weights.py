@@ -1,0 +1,86 @@
+"""The weights of classifiers: missing, damaged, or of another embedder; and logits of any size."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hexamem.agents import sentence_classifiers
+from hexamem.errors import ModelFileError
+from hexamem.intent import label_classifiers, scope_tracker
+from hexamem.models.sigmoid import sigmoid
+from hexamem.retrieval.signals import cues
+
+LOADERS: dict[str, tuple[Any, Callable[[str], Any], str | None]] = {
+    "sentences": (sentence_classifiers, sentence_classifiers.load_sentence_classifiers, "embedder"),
+    "labels": (label_classifiers, label_classifiers.load_classifiers, "encoder"),
+    "scopes": (scope_tracker, scope_tracker.load_scope_weights, "encoder"),
+    "questions": (cues, cues.load_question_kinds, None),
+}
+
+
+@pytest.fixture
+def reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Callable[[Path], object]], Any]:
+    """Read weights that ship, after something was done to a copy of their file."""
+
+    def read(name: str, change: Callable[[Path], object]) -> Any:
+        module, load, _ = LOADERS[name]
+        package = "retrieval" if name == "questions" else "intent" if name != "sentences" else "agents"
+        shipped = Path(__file__).parents[1] / package / "weights" / f"{name}_bundled.npz"
+        copy = Path(shutil.copy(shipped, tmp_path / shipped.name))
+        change(copy)
+        original = module.read_weights
+        monkeypatch.setattr(module, "read_weights", lambda path, *given, **named: original(copy, *given, **named))
+        return load.__wrapped__("bundled")  # type: ignore[attr-defined] - without the cache of the process
+
+    return read
+
+
+@pytest.mark.parametrize("name", LOADERS)
+def test_weights_that_are_missing_are_named(name: str, reading: Callable[..., Any]) -> None:
+    with pytest.raises(ModelFileError, match=rf"{name}_bundled\.npz cannot be read"):
+        reading(name, Path.unlink)
+
+
+@pytest.mark.parametrize("name", LOADERS)
+def test_damaged_weights_are_refused(name: str, reading: Callable[..., Any]) -> None:
+    with pytest.raises(ModelFileError, match=rf"{name}_bundled\.npz cannot be read"):
+        reading(name, lambda path: path.write_bytes(path.read_bytes()[:-500]))
+
+
+@pytest.mark.parametrize("name", [name for name, (*_, field) in LOADERS.items() if field])
+def test_weights_for_another_embedder_are_refused(name: str, reading: Callable[..., Any]) -> None:
+    def of_another(path: Path) -> None:
+        with np.load(path) as stored:
+            arrays = {key: stored[key] for key in stored.files}
+        np.savez(path, **{**arrays, str(LOADERS[name][2]): np.array("0" * 32)})
+
+    with pytest.raises(ModelFileError, match=rf"{name}_bundled\.npz were trained with another 'bundled' embedder"):
+        reading(name, of_another)
+
+
+@pytest.mark.parametrize("name", LOADERS)
+@pytest.mark.parametrize("embedder", ["bundled", "static"])
+def test_the_weights_that_ship_can_be_read(name: str, embedder: str) -> None:
+    assert LOADERS[name][1](embedder) is not None
+
+
+@pytest.mark.filterwarnings("error")
+def test_logits_of_any_size_are_probabilities_without_a_warning() -> None:
+    for kind in (np.float32, np.float64):
+        chances = sigmoid(np.array([-1e30, -800, 0, 800, 1e30], kind))
+        assert chances.dtype == kind
+        assert chances.tolist() == pytest.approx([0, 0, 0.5, 1, 1], abs=1e-6)
+
+
+@pytest.mark.filterwarnings("error")
+def test_classifiers_read_vectors_of_any_length_without_a_warning() -> None:
+    far = np.full(384, -1e6, np.float32)
+    for vector in (far, -far):
+        sentence_classifiers.load_sentence_classifiers("bundled").read("I live in Cork.", vector)
+        label_classifiers.load_classifiers("bundled").entities_of(vector)
