@@ -20,11 +20,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import numpy as np
-from encoder_training.corpus import files, load, read_json
+from encoder_training.corpus import load, read_json
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
 
 from hexamem.agents.sentence_classifiers import SentenceClassifiers, sentence_features
+from hexamem.evals.sealed import open_files
 from hexamem.models.sentences import split_sentences
 from hexamem.stores.embedders import Embedder, open_embedder
 
@@ -147,7 +148,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--embedder", choices=("bundled", "static"), default="bundled")
     embedder = open_embedder(parser.parse_args().embedder)
-    cases = [path for path in files("write_path") if path.name.startswith("development")]
+    cases = [path for path in open_files("write_path") if path.name.startswith("development")]
     train = from_sentences(validation=False) + from_cases(path for path in cases if path.name not in UNSEEN)
     unseen = from_sentences(validation=True) + from_cases(path for path in cases if path.name in UNSEEN)
     (vectors, labels), (others, wanted) = read(embedder, train), read(embedder, unseen)
