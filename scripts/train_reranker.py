@@ -171,7 +171,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--layers", type=int, default=4)
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--rate", type=float, default=5e-5, help="highest learning rate")
-    parser.add_argument("--tokens", type=int, default=96, help="tokens of a pair that are read")
+    parser.add_argument("--tokens", type=int, default=112, help="tokens of a pair that are read")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--work", type=Path, default=ROOT / ".training")
