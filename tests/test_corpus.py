@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from pathlib import Path
@@ -166,3 +167,32 @@ def test_trajectories_that_labels_are_trained_on_are_checked(tmp_path: Path, mon
     assert checked(monkeypatch, tmp_path, name, turns(TURN)) == []
     (fault,) = checked(monkeypatch, tmp_path, name, turns({**TURN, "partition": []}))
     assert fault == f"{name} a-1: has no partition or no action"
+
+
+# ------------------------------------------------------------------ scripts/encoder_training/resuming.py
+
+
+def test_a_training_goes_on_on_the_same_data_with_the_same_arguments_alone(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    from encoder_training.resuming import SavedTraining
+
+    def started(data: object = ("a", "b"), **changed: object) -> Any:
+        arguments = argparse.Namespace(**{"rate": 0.1, "epochs": 3, "work": tmp_path, "threads": 1, **changed})
+        network = torch.nn.Linear(2, 1)
+        optimizer = torch.optim.AdamW(network.parameters())
+        return SavedTraining(tmp_path / "state.pt", data, arguments), network, optimizer
+
+    saved, network, optimizer = started()
+    assert saved.resume(network, optimizer) == []
+    network(torch.ones(1, 2)).sum().backward()
+    optimizer.step()
+    saved.save(network, optimizer, [{"recall": 0.5}])
+    again, other, its_optimizer = started(threads=2, work=tmp_path / "elsewhere")
+    assert again.resume(other, its_optimizer) == [{"recall": 0.5}]
+    assert torch.equal(other.weight, network.weight)
+    moments, expected = (one.state_dict()["state"][0]["exp_avg"] for one in (its_optimizer, optimizer))
+    assert torch.equal(moments, expected)
+    for changed, what in (({"data": ("a",)}, "data"), ({"rate": 0.2}, "arguments"), ({"epochs": 4}, "arguments")):
+        another, network, optimizer = started(**changed)
+        with pytest.raises(SystemExit, match=f"other {what}: delete it"):
+            another.resume(network, optimizer)

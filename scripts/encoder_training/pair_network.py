@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import torch
 from tokenizers import Tokenizer
@@ -63,12 +62,6 @@ class PairNetwork(nn.Module):
             for row, place in enumerate(part):
                 rows[place] = means[row]
         return self.dropout(torch.stack([row for row in rows if row is not None]))
-
-    def save(self, path: Path) -> None:
-        """Write all weights; a half-written file never takes the place of a whole one."""
-        part = path.with_suffix(".part")
-        torch.save(self.state_dict(), part)
-        part.replace(path)
 
 
 class PairTasks:
