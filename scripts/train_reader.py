@@ -29,6 +29,7 @@ from hexamem.evals.sealed import open_files
 from hexamem.models.sentences import split_sentences
 from hexamem.stores.embedders import Embedder, open_embedder
 
+TARGETS = Path(__file__).resolve().parents[1] / "agents" / "weights"
 TYPES = ("core", "episodic", "semantic", "procedural", "resource")
 DATED, PAST = len(TYPES), len(TYPES) + 1
 NAMES = (*TYPES, "says when", "in the past", "of the user")
@@ -180,7 +181,7 @@ def main() -> None:
     attribute = LogisticRegression(C=ATTRIBUTE_C, max_iter=1000).fit(
         vectors[rows], [everything[row].attribute for row in rows]
     )
-    path = SentenceClassifiers(
+    classifiers = SentenceClassifiers(
         types=TYPES,
         type_weights=np.concatenate([SPREAD * one.coef_ for one in fitted]).astype(np.float32),
         type_bias=np.concatenate([one.intercept_ for one in fitted]).astype(np.float32),
@@ -189,7 +190,9 @@ def main() -> None:
         attribute_bias=attribute.intercept_.astype(np.float32),
         bounds=np.array(bounds, np.float32),
         embedder=embedder.fingerprint,
-    ).save(embedder.name)
+    )
+    path = TARGETS / f"sentences_{embedder.name}.npz"
+    np.savez(path, **{name: np.array(getattr(classifiers, name)) for name in SentenceClassifiers.__slots__})
     print(f"wrote {path}")
 
 
