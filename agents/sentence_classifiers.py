@@ -85,13 +85,6 @@ class SentenceClassifiers:
             attribute_probability=float(powers[likeliest] / powers.sum()),
         )
 
-    def save(self, name: str) -> Path:
-        """Write the weights as those of an embedder, ``bundled`` or ``static``."""
-        path = _FOLDER / f"sentences_{name}.npz"
-        arrays: dict[str, Any] = {field: np.array(getattr(self, field)) for field in SentenceClassifiers.__slots__}
-        np.savez(path, **arrays)
-        return path
-
 
 def sentence_features(sentence: str, vector: NDArray[np.float32]) -> NDArray[np.float32]:
     """What the classifiers see of a sentence, ``(d + 2,)``: its vector, whether it ends as a question, and its length.

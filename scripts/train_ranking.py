@@ -17,7 +17,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from encoder_training.corpus import CORPUS, files, validation_files
+from encoder_training.corpus import validation_files
+
+from hexamem.evals.sealed import CORPUS, open_files
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -29,11 +31,11 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=None)
     parser.add_argument("--more", nargs=argparse.REMAINDER, default=[], help="further options of `hexamem train`")
     arguments = parser.parse_args()
-    unseen = validation_files if arguments.embedder == "bundled" else files
+    unseen = validation_files if arguments.embedder == "bundled" else open_files
     conversations = unseen("open", "*.json")
     trajectories = [
         path
-        for path in (*files("intent/dev", "*_turns.jsonl"), *unseen("trajectories", "*_turns.jsonl"))
+        for path in (*open_files("intent/dev", "*_turns.jsonl"), *unseen("trajectories", "*_turns.jsonl"))
         if path.with_name(path.name.replace("_turns", "_questions")).exists()
     ]
     out = arguments.out or ROOT / "retrieval" / "weights" / f"{arguments.embedder}.safetensors"

@@ -20,14 +20,16 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import numpy as np
-from encoder_training.corpus import files, load, read_json
+from encoder_training.corpus import load, read_json
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
 
 from hexamem.agents.sentence_classifiers import SentenceClassifiers, sentence_features
+from hexamem.evals.sealed import open_files
 from hexamem.models.sentences import split_sentences
 from hexamem.stores.embedders import Embedder, open_embedder
 
+TARGETS = Path(__file__).resolve().parents[1] / "agents" / "weights"
 TYPES = ("core", "episodic", "semantic", "procedural", "resource")
 DATED, PAST = len(TYPES), len(TYPES) + 1
 NAMES = (*TYPES, "says when", "in the past", "of the user")
@@ -147,7 +149,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--embedder", choices=("bundled", "static"), default="bundled")
     embedder = open_embedder(parser.parse_args().embedder)
-    cases = [path for path in files("write_path") if path.name.startswith("development")]
+    cases = [path for path in open_files("write_path") if path.name.startswith("development")]
     train = from_sentences(validation=False) + from_cases(path for path in cases if path.name not in UNSEEN)
     unseen = from_sentences(validation=True) + from_cases(path for path in cases if path.name in UNSEEN)
     (vectors, labels), (others, wanted) = read(embedder, train), read(embedder, unseen)
@@ -179,7 +181,7 @@ def main() -> None:
     attribute = LogisticRegression(C=ATTRIBUTE_C, max_iter=1000).fit(
         vectors[rows], [everything[row].attribute for row in rows]
     )
-    path = SentenceClassifiers(
+    classifiers = SentenceClassifiers(
         types=TYPES,
         type_weights=np.concatenate([SPREAD * one.coef_ for one in fitted]).astype(np.float32),
         type_bias=np.concatenate([one.intercept_ for one in fitted]).astype(np.float32),
@@ -188,7 +190,9 @@ def main() -> None:
         attribute_bias=attribute.intercept_.astype(np.float32),
         bounds=np.array(bounds, np.float32),
         embedder=embedder.fingerprint,
-    ).save(embedder.name)
+    )
+    path = TARGETS / f"sentences_{embedder.name}.npz"
+    np.savez(path, **{name: np.array(getattr(classifiers, name)) for name in SentenceClassifiers.__slots__})
     print(f"wrote {path}")
 
 

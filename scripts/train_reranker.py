@@ -2,7 +2,8 @@
 
     python scripts/train_reranker.py            # after scripts/train_encoder.py, whose weights it starts from
 
-Seeds are fixed, progress is shown, and a stopped run goes on after its last whole pass (state lies in ``.training``).
+Seeds are fixed, progress is shown, and a stopped run goes on after its last whole pass (state lies in ``.training``),
+from the same encoder, on the same data and with the same arguments alone.
 The report that is printed, with the figures on the validation part of the corpus, goes to ``docs/encoder.md``.
 """
 
@@ -26,6 +27,7 @@ from encoder_training.corpus import Part, load
 from encoder_training.exporting import quantize
 from encoder_training.network import Network, seed_everything
 from encoder_training.pair_network import PairNetwork, PairTasks, rank
+from encoder_training.resuming import SavedTraining
 from sklearn.metrics import average_precision_score
 from torch import Tensor, nn
 
@@ -42,7 +44,8 @@ def main() -> None:
         torch.set_num_threads(arguments.threads)
     folder = arguments.work / arguments.base
     train, validation = load(validation=False), load(validation=True)
-    encoder = _encoder(folder, arguments.base)
+    state = torch.load(folder / "network.pt", map_location="cpu")["weights"]
+    encoder = _encoder(state, folder, arguments.base)
     rankings = rank(validation, encoder)
     tasks = PairTasks(train, encoder)
     transformer = encoder.transformer
@@ -52,7 +55,9 @@ def main() -> None:
     network = PairNetwork(transformer, encoder.tokenizer, arguments.tokens)
     if torch.cuda.is_available():
         network.to("cuda")
-    history = _train(network, tasks, validation, rankings, arguments, folder)
+    data = train, hashlib.sha256((folder / "network.pt").read_bytes()).hexdigest()
+    saved = SavedTraining(folder / "reranker.pt", data, arguments)
+    history = _train(network, tasks, validation, rankings, arguments, saved)
     report: dict[str, Any] = {"layers": arguments.layers, "epochs": history}
     if not arguments.no_export:
         report["export"] = _export(
@@ -61,8 +66,7 @@ def main() -> None:
     print(json.dumps(report, indent=1))
 
 
-def _encoder(folder: Path, base: str) -> Network:
-    state = torch.load(folder / "network.pt")
+def _encoder(state: dict[str, Tensor], folder: Path, base: str) -> Network:
     transformer, tokenizer, added_from = load_base(base, folder)
     network = Network(transformer, tokenizer, [""] * len(state["attribute.weight"]), 112, added_from)
     network.load_state_dict(state)
@@ -70,14 +74,15 @@ def _encoder(folder: Path, base: str) -> Network:
 
 
 def _train(
-    network: PairNetwork, tasks: PairTasks, validation: Part, rankings: Any, arguments: argparse.Namespace, folder: Path
+    network: PairNetwork,
+    tasks: PairTasks,
+    validation: Part,
+    rankings: Any,
+    arguments: argparse.Namespace,
+    saved: SavedTraining,
 ) -> list[dict[str, Any]]:
-    state, log = folder / "reranker.pt", folder / "reranker.json"
-    history: list[dict[str, Any]] = json.loads(log.read_text(encoding="utf-8")) if log.exists() else []
-    if history:
-        network.load_state_dict(torch.load(state))
-        print(f"resuming after epoch {len(history)}", flush=True)
     optimizer = torch.optim.AdamW([p for p in network.parameters() if p.requires_grad], weight_decay=0.01)
+    history = saved.resume(network, optimizer)
     total = arguments.epochs * tasks.batches()
     for epoch in range(len(history), arguments.epochs):
         seed_everything(arguments.seed + epoch + 1)
@@ -100,10 +105,9 @@ def _train(
                     f"epoch {epoch + 1} step {done[task]}/{tasks.batches()} {time.time() - started:.0f} s {means}",
                     flush=True,
                 )
-        network.save(state)
         figures = {"seconds": round(time.time() - started), **evaluate(network, validation, rankings)}
         history.append(figures)
-        log.write_text(json.dumps(history, indent=1), encoding="utf-8")
+        saved.save(network, optimizer, history)
         print(f"epoch {epoch + 1}:", json.dumps(figures), flush=True)
     return history
 
@@ -124,7 +128,7 @@ def evaluate(network: PairNetwork, part: Part, rankings: list[tuple[int, int, li
             if len(evidence) > 1:
                 several.append(after[-1])
         pooled = network.pooled([(pair.earlier, pair.later) for pair in part.pairs])
-        scores = network.supersedes(pooled).squeeze(-1).numpy()
+        scores = network.supersedes(pooled).squeeze(-1).cpu().numpy()
     labels = np.array([pair.supersedes for pair in part.pairs])
     figures = {
         "recall@10 of the encoder": round(float(np.mean(before)), 4),
@@ -171,7 +175,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--layers", type=int, default=4)
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--rate", type=float, default=5e-5, help="highest learning rate")
-    parser.add_argument("--tokens", type=int, default=96, help="tokens of a pair that are read")
+    parser.add_argument("--tokens", type=int, default=112, help="tokens of a pair that are read")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--work", type=Path, default=ROOT / ".training")

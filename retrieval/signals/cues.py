@@ -65,12 +65,6 @@ class QuestionKinds:
         shares: list[float] = (powers / powers.sum()).tolist()
         return shares
 
-    def save(self, embedder: str) -> Path:
-        """Write the weights as those of an embedder that ships."""
-        path = _FOLDER / f"questions_{embedder}.npz"
-        np.savez(path, weights=self.weights, bias=self.bias)
-        return path
-
 
 @cache
 def load_question_kinds(embedder: str) -> QuestionKinds | None:

@@ -1,9 +1,9 @@
 """Read the corpus for training: conversations with questions, labelled sentences, pairs of statements.
 
-``evals/corpus/README.md`` lists the sealed files: nobody who trains or tunes reads them, and this module refuses them.
-A third of the other conversations and a fifth of the other files of sentences and trajectories, by a hash of their names,
-and a fifth of the pairs are the validation part: choices are made there, and the ranking is trained there, on vectors of
-conversations that the encoder has not seen.
+Sealed files are refused (:mod:`hexamem.evals.sealed`). A third of the other conversations and a fifth of the other files of
+sentences and trajectories, by a hash of their names, and a fifth of the pairs, by a hash of the earlier statement, are the
+validation part: choices are made there, and the ranking is trained there, on vectors of conversations that the encoder has
+not seen.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hexamem.evals.came_bench import load_came_bench
+from hexamem.evals.came_bench import load_came_bench, sibling
+from hexamem.evals.sealed import open_files, refuse_sealed
 
-CORPUS = Path(__file__).resolve().parents[2] / "evals" / "corpus"
 _TURN = re.compile(r"D\d+:\d+")
 _SHARES = {"open": 3}
 """Of so many files of a folder one is validation; 5 elsewhere."""
+_SHARE_OF_PAIRS = 5
+"""One pair in so many is validation; pairs with the same earlier statement stay together."""
 
 
 @dataclass
@@ -35,11 +37,10 @@ class Question:
 
 @dataclass
 class Conversation:
-    """Turns as ``speaker: text``, the session of each turn, and questions."""
+    """Turns as ``speaker: text``, and questions."""
 
     name: str
     turns: list[str]
-    sessions: list[int]
     questions: list[Question]
 
 
@@ -67,7 +68,6 @@ class Message:
     """Begins with the name of its speaker where there is one, as messages are encoded."""
     sentences: list[Sentence]
     language: str
-    source: str
 
 
 @dataclass
@@ -92,26 +92,13 @@ SPEAKERS = ("", "", "", "", "Maren", "Tom", "小李", "Priya")
 """Who wrote the labelled messages, by a hash: an encoded text begins with the name of its speaker, where there is one."""
 
 
-def sealed() -> set[str]:
-    """The sealed files, as paths below the corpus, from the list in its README."""
-    listed = (CORPUS / "README.md").read_text(encoding="utf-8").partition("## Sealed")[2].partition("\n## ")[0]
-    return set(re.findall(r"`([\w/]+\.jsonl?)`", listed))
-
-
-def files(folder: str, pattern: str = "*.json") -> list[Path]:
-    """The files of a set that may be read, by name."""
-    closed = sealed()
-    return [p for p in sorted((CORPUS / folder).glob(pattern)) if str(p.relative_to(CORPUS)) not in closed]
-
-
 def read_json(path: Path) -> Any:
-    """One file of the corpus.
+    """One file.
 
     Raises:
         PermissionError: the file is sealed.
     """
-    if str(path.resolve().relative_to(CORPUS)) in sealed():
-        raise PermissionError(f"{path} is sealed (see {CORPUS / 'README.md'}): training and tuning must not read it")
+    refuse_sealed(path)
     return json.loads(path.read_text(encoding="utf-8"))
 
 
@@ -125,32 +112,31 @@ def load(*, validation: bool) -> Part:
         messages=[message for path in _part("sentences", validation) for message in _messages(path)],
         pairs=[
             pair
-            for path in files("supersession")
-            for place, pair in enumerate(_pairs(path))
-            if (place % 5 == 0) == validation
+            for path in open_files("supersession")
+            for pair in _pairs(path)
+            if (_number(pair.earlier) % _SHARE_OF_PAIRS == 0) == validation
         ],
     )
 
 
 def validation_files(folder: str, pattern: str = "*.json") -> list[Path]:
     """The files of a set that make up its validation part."""
-    return [path for path in files(folder, pattern) if _number(path) % _SHARES.get(folder, 5) == 0]
+    return [path for path in open_files(folder, pattern) if _number(path.stem) % _SHARES.get(folder, 5) == 0]
 
 
 def _part(folder: str, validation: bool, pattern: str = "*.json") -> Sequence[Path]:
     chosen = set(validation_files(folder, pattern))
-    return [path for path in files(folder, pattern) if (path in chosen) == validation]
+    return [path for path in open_files(folder, pattern) if (path in chosen) == validation]
 
 
-def _number(path: Path) -> int:
-    return int(hashlib.sha256(path.stem.encode()).hexdigest(), 16)
+def _number(text: str) -> int:
+    return int(hashlib.sha256(text.encode()).hexdigest(), 16)
 
 
 def read_conversation(path: Path) -> Conversation:
     """A conversation of the open corpus, or one of the same form."""
-    data = read_json(path) if path.resolve().is_relative_to(CORPUS) else json.loads(path.read_text(encoding="utf-8"))
+    data = read_json(path)
     turns: list[str] = []
-    sessions: list[int] = []
     place: dict[str, int] = {}
     session = 1
     while f"session_{session}" in data:
@@ -158,24 +144,27 @@ def read_conversation(path: Path) -> Conversation:
             place[turn["dia_id"]] = len(turns)
             caption = f" [image: {turn['blip_caption']}]" if turn.get("blip_caption") else ""
             turns.append(f"{turn['speaker']}: {turn.get('text') or ''}{caption}")
-            sessions.append(session)
         session += 1
     questions = []
     for asked in data["qa"]:
         ids = [turn for text in asked.get("evidence") or [] for turn in _TURN.findall(text)]
         evidence = list(dict.fromkeys(place[turn] for turn in ids if turn in place))
         questions.append(Question(str(asked["question"]), evidence, str(asked.get("type") or asked.get("category"))))
-    return Conversation(path.stem, turns, sessions, questions)
+    return Conversation(path.stem, turns, questions)
 
 
 def read_trajectory(path: Path) -> Conversation:
-    """A trajectory with its questions, in CAME-Bench's form."""
+    """A trajectory with its questions, in CAME-Bench's form.
+
+    Raises:
+        PermissionError: one of its two files is sealed.
+    """
+    refuse_sealed(path, sibling(path))
     (loaded,) = load_came_bench(path)
     place = {message.id: number for number, message in enumerate(loaded.messages)}
     return Conversation(
         f"trajectory {path.stem}",
         [f"{m.name}: {m.content}" if m.name else str(m.content) for m in loaded.messages],
-        [0] * len(loaded.messages),
         [Question(q.text, [place[turn] for turn in q.evidence], "trajectory") for q in loaded.questions],
     )
 
@@ -186,7 +175,7 @@ def _messages(path: Path) -> Iterator[Message]:
         for message in conversation["messages"]:
             if message["role"] != "user":
                 continue
-            speaker = SPEAKERS[int(hashlib.sha256(str(message["sentences"]).encode()).hexdigest(), 16) % len(SPEAKERS)]
+            speaker = SPEAKERS[_number(str(message["sentences"])) % len(SPEAKERS)]
             text, sentences = f"{speaker}: " if speaker else "", []
             for sentence in message["sentences"]:
                 text += " " if sentences and language != "zh" else ""
@@ -203,7 +192,7 @@ def _messages(path: Path) -> Iterator[Message]:
                         attribute=sentence.get("attribute", ""),
                     )
                 )
-            yield Message(text, sentences, language, f"{path.stem}/{conversation['id']}")
+            yield Message(text, sentences, language)
 
 
 def _past(date: str, stated: str) -> bool | None:

@@ -39,14 +39,14 @@ def retrieval(network: Network, conversations: Sequence[Conversation]) -> dict[s
         for place, question in enumerate(conversation.questions):
             if not question.evidence:
                 continue
-            recall = _recall(scores[place].numpy(), question.evidence)
+            recall = _recall(scores[place].cpu().numpy(), question.evidence)
             for name in ("all", question.type, f"language {conversation.name[:2]}"):
                 rows[name].append(recall)
             if len(question.evidence) > 1:
                 moved = network.hop(asked[place].expand(len(first[place]), -1), turns[first[place]])
                 both = torch.maximum(scores[place], 0.9 * (moved @ turns.T).amax(0))
                 rows["several, first"].append(recall)
-                rows["several, hop"].append(_recall(both.numpy(), question.evidence))
+                rows["several, hop"].append(_recall(both.cpu().numpy(), question.evidence))
     return {name: round(float(np.mean(values)), 4) for name, values in sorted(rows.items())}
 
 
@@ -55,17 +55,16 @@ def _recall(scores: Any, evidence: Sequence[int]) -> float:
     return len(best.intersection(evidence)) / len(evidence)
 
 
-def sentence_scores(network: Network, part: Part) -> tuple[Any, Any, list[str]]:
-    """Probabilities and labels of all sentences, ``(n, 7)`` each, and the source of each sentence."""
+def _sentence_scores(network: Network, part: Part) -> tuple[Any, Any]:
+    """Probabilities and labels of all sentences, ``(n, 7)`` each."""
     tasks = Tasks(Part(), network)
-    scores, labels, sources = [], [], []
+    scores, labels = [], []
     for start in range(0, len(part.messages), 16):
         messages = part.messages[start : start + 16]
         spans, _, wanted, _, _ = tasks.read_sentences(messages)
-        scores.append(torch.sigmoid(network.types(SCALE * spans)).numpy())
-        labels.append(wanted.numpy())
-        sources += [message.source for message in messages for _ in message.sentences]
-    return np.concatenate(scores), np.concatenate(labels), sources
+        scores.append(torch.sigmoid(network.types(SCALE * spans)).cpu().numpy())
+        labels.append(wanted.cpu().numpy())
+    return np.concatenate(scores), np.concatenate(labels)
 
 
 def _sentences(network: Network, part: Part) -> dict[str, float]:
@@ -73,7 +72,7 @@ def _sentences(network: Network, part: Part) -> dict[str, float]:
 
     if not part.messages:
         return {}
-    scores, labels, _ = sentence_scores(network, part)
+    scores, labels = _sentence_scores(network, part)
     names = [*TYPES, "dated"]
     figures = {
         f"ap {name}": round(float(average_precision_score(labels[:, i], scores[:, i])), 3)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from pathlib import Path
 
 import torch
 from tokenizers import Tokenizer
@@ -15,7 +14,7 @@ from transformers import BertModel
 TYPES = ("core", "episodic", "semantic", "procedural", "resource", "vault")
 DIMENSION = 384
 SCALE = 8.0
-"""Heads see unit vectors times this, so that their weights stay near 1; it is folded into them when they are exported."""
+"""The auxiliary heads see unit vectors times this, so that their weights stay near 1."""
 
 
 class Network(nn.Module):
@@ -26,11 +25,14 @@ class Network(nn.Module):
     Attributes:
         mixed: whether the transformer runs in bfloat16, as it does in training.
 
-    Heads:
-        types: of a sentence's span vector, one logit per memory type, then one for "states when".
-        subject: of a token state, whether the token belongs to the name of what the sentence is about.
-        attribute: of a span vector, one logit per frequent attribute.
+    Heads that are exported:
+        subject: of a token state, a score of whether the token belongs to the name of what the sentence is about.
         hop: of a question's vector and that of a piece of evidence, the vector of what to look for next.
+
+    Heads of auxiliary tasks, which shape the token states and are not exported (the classifiers of sentences that ship are
+    fitted on vectors afterwards, by ``scripts/train_reader.py``):
+        types: of a sentence's span vector, one logit per memory type, then one for "states when".
+        attribute: of a span vector, one logit per frequent attribute.
     """
 
     def __init__(
@@ -45,7 +47,7 @@ class Network(nn.Module):
         )
         self.mixed = False
         self.types = nn.Linear(DIMENSION, len(TYPES) + 1)
-        self.subject = nn.Linear(DIMENSION, 1)
+        self.subject = nn.Linear(DIMENSION, 1, bias=False)
         self.attribute = nn.Linear(DIMENSION, len(self.attributes))
         self.hop_question = nn.Linear(DIMENSION, DIMENSION, bias=False)
         self.hop_evidence = nn.Linear(DIMENSION, DIMENSION, bias=False)
@@ -60,9 +62,9 @@ class Network(nn.Module):
             rows.requires_grad = True
             rows.register_hook(lambda gradient: _without_first(gradient, trained_rows))
 
-    def ids(self, texts: Sequence[str | tuple[str, str]], limit: int | None = None) -> list[list[int]]:
-        """Token ids of texts, or of pairs of texts, at most ``limit`` each."""
-        limit = limit or self.tokens
+    def ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids of texts, at most ``tokens`` each."""
+        limit = self.tokens
         encoded = self.tokenizer.encode_batch(list(texts))
         return [one.ids if len(one.ids) <= limit else [*one.ids[: limit - 1], one.ids[-1]] for one in encoded]
 
@@ -97,12 +99,6 @@ class Network(nn.Module):
         """Where to look next, unit rows ``(n, d)``."""
         both = self.hop_both(question * evidence * DIMENSION**0.5)
         return normalize(self.hop_question(question) + self.hop_evidence(evidence) + both, dim=-1)
-
-    def save(self, path: Path) -> None:
-        """Write all weights; a half-written file never takes the place of a whole one."""
-        part = path.with_suffix(".part")
-        torch.save(self.state_dict(), part)
-        part.replace(path)
 
 
 def _without_first(gradient: Tensor, rows: int) -> Tensor:

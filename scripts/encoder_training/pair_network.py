@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import torch
 from tokenizers import Tokenizer
@@ -23,6 +22,10 @@ _PAIRS, _EASY_PAIRS = 32, 8
 class PairNetwork(nn.Module):
     """A transformer with two linear heads on the mean of its token states.
 
+    Args:
+        tokenizer: is set to cut pairs as :class:`~hexamem.models.reranker.Reranker` does, the longer text first.
+        tokens: of a pair that are read, the special ones included.
+
     Heads:
         relevance: of (question, turn), a logit; higher is more relevant.
         supersedes: of (earlier, later), a logit: whether the later statement replaces the earlier one.
@@ -30,7 +33,8 @@ class PairNetwork(nn.Module):
 
     def __init__(self, transformer: BertModel, tokenizer: Tokenizer, tokens: int) -> None:
         super().__init__()
-        self.transformer, self.tokenizer, self.tokens, self.mixed = transformer, tokenizer, tokens, False
+        self.transformer, self.tokenizer, self.mixed = transformer, tokenizer, False
+        tokenizer.enable_truncation(tokens, strategy="longest_first")
         self.relevance, self.supersedes = nn.Linear(DIMENSION, 1), nn.Linear(DIMENSION, 1)
         self.dropout = nn.Dropout(0.1)
         for parameter in transformer.embeddings.parameters():
@@ -39,7 +43,6 @@ class PairNetwork(nn.Module):
     def pooled(self, pairs: Sequence[tuple[str, str]], size: int = 48) -> Tensor:
         """Means of the token states of pairs, ``(n, d)``, run in batches of similar length."""
         ids = [one.ids for one in self.tokenizer.encode_batch(list(pairs))]
-        ids = [one if len(one) <= self.tokens else [*one[: self.tokens - 1], one[-1]] for one in ids]
         order = sorted(range(len(ids)), key=lambda place: len(ids[place]))
         rows: list[Tensor | None] = [None] * len(ids)
         for start in range(0, len(order), size):
@@ -59,12 +62,6 @@ class PairNetwork(nn.Module):
             for row, place in enumerate(part):
                 rows[place] = means[row]
         return self.dropout(torch.stack([row for row in rows if row is not None]))
-
-    def save(self, path: Path) -> None:
-        """Write all weights; a half-written file never takes the place of a whole one."""
-        part = path.with_suffix(".part")
-        torch.save(self.state_dict(), part)
-        part.replace(path)
 
 
 class PairTasks:

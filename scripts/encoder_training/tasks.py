@@ -3,7 +3,8 @@
 retrieval    a conversation's questions against its turns: each piece of evidence against all that is no evidence
              (multi-positive softmax, temperature 0.05), negatives hard by the current model and others by chance
 hop          the same with the question's vector moved by the evidence that is known: the rest is to be found
-sentences    memory types, dates, subject and attribute of each sentence of a message, from its span
+sentences    the subject of each sentence of a message, from the tokens of its span; as auxiliary tasks, whose heads are not
+             exported, its memory types, whether it says when, and its attribute
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from encoder_training.network import SCALE, TYPES, Network
 TEMPERATURE = 0.05
 _QUESTIONS, _CANDIDATES, _FIRST, _HARD, _LUCKY = 24, 96, 40, 3, 1
 _MESSAGES = 12
-_SPAN_WEIGHT, _HOP_WEIGHT = 1.0, 0.5
+_HOP_WEIGHT = 0.5
 
 
 class Tasks:
@@ -123,7 +124,7 @@ class Tasks:
         if named:
             target = torch.tensor([attributes[row] for row in named], device=spans.device)
             loss = loss + 0.1 * cross_entropy(self.network.attribute(SCALE * spans[named]), target)
-        return _SPAN_WEIGHT * loss
+        return loss
 
     def read_sentences(
         self, messages: Sequence[Message]
