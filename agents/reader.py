@@ -195,21 +195,35 @@ class Reader:
             return {}
         return dict(zip(sentences, open_heads().subjects(sentences), strict=True))
 
-    def superseded(self, statement: str, earlier: Sequence[str]) -> int | None:
-        """The place of the earlier statement that a new one supersedes: the best pair score above the bound.
+    def superseded(self, new: Sequence[str], known: Sequence[str]) -> list[int | None]:
+        """What each new statement supersedes: the earlier statement with the best pair score above the bound, or nothing.
 
-        Only the earlier statements nearest to the new one are read together with it.
+        Only the earlier statements nearest to a new one are read together with it; of all new ones these are read at once.
+
+        Args:
+            new: statements in the order in which they were made, each of which may supersede those before it.
+            known: statements of before.
+
+        Returns:
+            For each new statement a place in ``[*known, *new]``, no place twice.
         """
-        if self._supersedes is None or not earlier:
-            return None
-        vectors = self._embedder.embed_documents([statement, *earlier])
-        likeness = vectors[1:] @ vectors[0]
-        near = [int(place) for place in np.argsort(-likeness)[:_MOST_PAIRS] if likeness[place] >= _LEAST_LIKENESS]
-        if not near:
-            return None
-        scores = self._supersedes([(earlier[place], statement) for place in near])
-        best = int(scores.argmax())
-        return near[best] if float(scores[best]) >= self.settings.supersedes else None
+        if self._supersedes is None or not new:
+            return [None] * len(new)
+        texts = [*known, *new]
+        vectors = self._embedder.embed_documents(texts)
+        pairs: list[tuple[int, int]] = []
+        for later in range(len(known), len(texts)):
+            likeness = vectors[:later] @ vectors[later]
+            nearest = [int(place) for place in np.argsort(-likeness) if texts[place] != texts[later]][:_MOST_PAIRS]
+            pairs += [(place, later) for place in nearest if likeness[place] >= _LEAST_LIKENESS]
+        scores = self._supersedes([(texts[earlier], texts[later]) for earlier, later in pairs]) if pairs else ()
+        ended: dict[int, int] = {}
+        for score, (earlier, later) in sorted(
+            zip(scores, pairs, strict=True), key=lambda scored: (scored[1][1], -scored[0])
+        ):
+            if score >= self.settings.supersedes and later not in ended and earlier not in ended.values():
+                ended[later] = earlier
+        return [ended.get(later) for later in range(len(known), len(texts))]
 
 
 class EmbeddedMetaManager:
@@ -263,30 +277,24 @@ class EmbeddedManager:
             for finding in self._reader.findings(batch)
             if finding.kind == self.kind and (not wanted or finding.step.step.id in wanted)
         ]
-        proposals: list[Proposal] = []
-        # What a new statement may supersede, by id or, of this batch, by key.
-        statements = {item.id: _stated(item) for item in active}
+        groups = list(_groups(findings, self.kind))
+        keys = [f"{self.kind}-{group[0].step.step.id}-{number}" for number, group in enumerate(groups)]
+        targets: Sequence[str | None] = [None] * len(groups)
         unreadable: tuple[str, ...] = ()
-        for number, group in enumerate(_groups(findings, self.kind)):
-            target = None
+        if self.kind in ("core", "semantic"):
+            names = [*(item.id for item in active), *keys]
             try:
-                target = None if unreadable else self._superseded(group[0].text, statements)
+                places = self._reader.superseded(
+                    [group[0].text for group in groups], [_stated(item) for item in active]
+                )
+                targets = [None if place is None else names[place] for place in places]
             except ModelFileError as error:
                 unreadable = (f"nothing is superseded: {error}",)
-            if target is not None:
-                del statements[target]
-            key = f"{self.kind}-{group[0].step.step.id}-{number}"
-            statements[key] = group[0].text
-            proposals.append(self._proposal(group, target, key, batch.zone))
-        return Proposals(proposals=tuple(proposals), degraded=(*self._reader.unread(batch), *unreadable))
-
-    def _superseded(self, statement: str, earlier: Mapping[str, str]) -> str | None:
-        """The id or key of the statement that a new one supersedes: the one with the best pair score above the bound."""
-        if self.kind not in ("core", "semantic"):
-            return None
-        names = [name for name, text in earlier.items() if text != statement]
-        place = self._reader.superseded(statement, [earlier[name] for name in names])
-        return None if place is None else names[place]
+        proposals = tuple(
+            self._proposal(group, target, key, batch.zone)
+            for group, target, key in zip(groups, targets, keys, strict=True)
+        )
+        return Proposals(proposals=proposals, degraded=(*self._reader.unread(batch), *unreadable))
 
     def _proposal(self, group: Sequence[Finding], target: str | None, key: str, zone: tzinfo) -> Proposal:
         return Proposal(
