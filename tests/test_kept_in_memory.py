@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
@@ -117,8 +118,13 @@ def test_no_function_caches_whole_texts_of_a_user(memory: Memory) -> None:
     user.add({"kind": "core", "label": f"name of {WORD}", "value": WORD})
     user.erase()
     gc.collect()
-    caches = [one for one in gc.get_objects() if type(one).__name__ == "_lru_cache_wrapper"]
-    ours = [one for one in caches if one.__module__.startswith("hexamem")]
+    ours = [
+        value
+        for name, module in list(sys.modules.items())
+        if name.startswith("hexamem")
+        for value in list(vars(module).values())
+        if type(value).__name__ == "_lru_cache_wrapper"
+    ]
     assert ours, "the walk sees nothing"
     assert not [one for one in ours if any(WORD in repr(part) for part in gc.get_referents(one))]
 
