@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, time, tzinfo
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,6 +84,13 @@ class Finding:
     name: str = ""
 
 
+class _BatchReading(NamedTuple):
+    """What the reader makes of a batch."""
+
+    findings: tuple[Finding, ...]
+    unread: tuple[str, ...]
+
+
 class Reader:
     """Reads a batch once for all managers that ask. Safe to share between threads.
 
@@ -107,7 +114,7 @@ class Reader:
         self.settings = settings or ReaderSettings()
         own = dict(zip(self._classifiers.types, self._classifiers.bounds.tolist(), strict=True))
         self._bounds = {kind: self.settings.bounds.get(kind, own[kind]) for kind in own}
-        self._cache: dict[int, tuple[Finding, ...]] = {}  # by identity: batches of equal words may be other users'
+        self._cache: dict[int, _BatchReading] = {}  # by identity: batches of equal words may be other users'
 
     @property
     def kinds(self) -> tuple[ItemKind, ...]:
@@ -120,21 +127,25 @@ class Reader:
         Only a person's own words are read: not those of the assistant, the system or tools. What recall has just shown
         to the user is not extracted again.
         """
-        cached = self._cache.get(id(batch))
-        if cached is None:
-            weakref.finalize(batch, self._cache.pop, id(batch), None).atexit = False
-            cached = self._cache[id(batch)] = tuple(self._read(batch))
-        return cached
+        return self._reading(batch).findings
 
     def unread(self, batch: Batch) -> tuple[str, ...]:
         """One line for each message of which not all sentences are read, for ``degraded``."""
-        counts = {step.step.id: len(split_sentences(step.step.content)) for step in self._steps(batch)}
-        return tuple(
-            f"of message {step_id} the reader read {_MOST_SENTENCES} of {count:,} sentences: items are extracted from "
-            "those alone; store documents as files or in shorter messages"
-            for step_id, count in counts.items()
-            if count > _MOST_SENTENCES
-        )
+        return self._reading(batch).unread
+
+    def _reading(self, batch: Batch) -> _BatchReading:
+        cached = self._cache.get(id(batch))
+        if cached is None:
+            weakref.finalize(batch, self._cache.pop, id(batch), None).atexit = False
+            sentences = [(step, split_sentences(step.step.content)) for step in self._steps(batch)]
+            unread = tuple(
+                f"of message {step.step.id} the reader read {_MOST_SENTENCES} of {len(spans):,} sentences: items are "
+                "extracted from those alone; store documents as files or in shorter messages"
+                for step, spans in sentences
+                if len(spans) > _MOST_SENTENCES
+            )
+            cached = self._cache[id(batch)] = _BatchReading(tuple(self._read(batch, sentences)), unread)
+        return cached
 
     @staticmethod
     def _steps(batch: Batch) -> list[BatchStep]:
@@ -148,11 +159,13 @@ class Reader:
             and not any(step.step.content.strip() in text for text in shown)
         ]
 
-    def _read(self, batch: Batch) -> Iterator[Finding]:
+    def _read(
+        self, batch: Batch, sentences: Sequence[tuple[BatchStep, Sequence[tuple[int, int]]]]
+    ) -> Iterator[Finding]:
         spans = [
             (step, step.step.content[start:end])
-            for step in self._steps(batch)
-            for start, end in split_sentences(step.step.content)[:_MOST_SENTENCES]
+            for step, sentence_spans in sentences
+            for start, end in sentence_spans[:_MOST_SENTENCES]
             if _SHORTEST <= end - start <= _LONGEST
         ]
         vectors = self._embedder.embed_documents([sentence for _, sentence in spans])

@@ -23,6 +23,8 @@ from hexamem import (
     UnregisteredItem,
     memory_graph,
 )
+from hexamem.agents.managers.forms import FORMS, form_of
+from hexamem.agents.managers.model import manager_prompt
 from hexamem.cli import main
 from hexamem.errors import ConfigError, InvalidInputError
 
@@ -168,6 +170,12 @@ def test_a_manager_that_interrupts_in_the_background_parks_its_batch(tmp_path: P
         [job] = memory.jobs()
         assert job.status == "parked"
         assert "checkpointer" in (job.error or "")
+
+
+def test_a_further_type_may_use_a_shipped_prompt() -> None:
+    form = form_of(MemoryType(name="decision", item=DecisionItem, prompt="semantic_manager"))
+    shared = manager_prompt(FORMS["semantic"]).sections[0][1]
+    assert manager_prompt(form).sections[0][1] == shared
 
 
 class WrongKind(MemoryItem):

@@ -40,7 +40,8 @@ def system_text(prompt: Prompt) -> str:
 def manager_prompt(form: type[ItemOperation], prompts: PromptLoader = load_prompt) -> Prompt:
     """The prompt of a manager: what its kind states, followed by the rules that all managers share."""
     rules = prompts(RULES)
-    own = Path(form.prompt).read_text(encoding="utf-8").strip() if form.prompt else system_text(prompts(form.agent()))
+    source = form.prompt or form.agent()
+    own = Path(source).read_text(encoding="utf-8").strip() if source.endswith(".md") else system_text(prompts(source))
     prompt = rules.with_system(f"{own}\n\n{system_text(rules)}")
     return replace(prompt, name=form.agent())
 

@@ -22,7 +22,6 @@ from hexamem.stores.embedders.base import FloatArray
 
 __all__ = ["Bags", "distinct_rows", "late_interaction", "unit_rows"]
 
-_TINY = 1e-9
 _PART = 64  # rows
 _POWER = 4
 """How fast a token that is merely similar stops counting as held; 2 and 8 rank nearly alike."""
@@ -83,4 +82,6 @@ def _norms(rows: FloatArray) -> FloatArray:
 
 def unit_rows(rows: FloatArray) -> FloatArray:
     """Rows ``(n, d)`` scaled to length 1; a row of zeros stays one."""
-    return np.asarray(rows / np.maximum(_norms(rows), _TINY)[:, None], dtype=np.float32)
+    norms = _norms(rows)[:, None]
+    scaled: FloatArray = np.divide(rows, norms, out=np.zeros(rows.shape, np.float32), where=norms > 0)
+    return scaled

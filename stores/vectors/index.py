@@ -11,7 +11,8 @@ from contextlib import contextmanager
 import numpy as np
 
 from hexamem.errors import EmbedderMismatchError, InvalidInputError, MissingUserError, StoreClosedError
-from hexamem.stores.vectors.matrix import Matrix, unit_rows
+from hexamem.stores.embedders.late_interaction import unit_rows
+from hexamem.stores.vectors.matrix import Matrix
 from hexamem.stores.vectors.protocol import PARTS, FloatArray, Metadata, Part, VectorStore
 
 __all__ = ["VectorIndex"]

@@ -9,14 +9,7 @@ import numpy.typing as npt
 
 from hexamem.stores.vectors.protocol import FloatArray
 
-__all__ = ["Matrix", "unit_rows"]
-
-
-def unit_rows(vectors: FloatArray) -> FloatArray:
-    """Scale rows of ``(n, d)`` to length 1; a zero row stays zero."""
-    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    scaled: FloatArray = np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)
-    return scaled
+__all__ = ["Matrix"]
 
 
 class Matrix:
