@@ -69,9 +69,7 @@ class _Asked:
     ordered: frozenset[ItemKind]
 
 
-def single_prompt(
-    forms: Mapping[ItemKind, type[ItemOperation]] = FORMS, prompts: PromptLoader = load_prompt
-) -> Prompt:
+def single_prompt(forms: Mapping[ItemKind, type[ItemOperation]] = FORMS, prompts: PromptLoader = load_prompt) -> Prompt:
     """The prompt: the instructions of the labeler and of the managers, put together."""
     prompt = prompts(AGENT)
     first, *rest = (text for role, text in prompt.sections if role == "system")

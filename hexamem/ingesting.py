@@ -403,9 +403,7 @@ class Ingesting:
             **made,
         )
 
-    def _model_parts(
-        self, managers: Mapping[str, Manager], meta: MetaManager, embed: Embed | None
-    ) -> dict[str, Any]:
+    def _model_parts(self, managers: Mapping[str, Manager], meta: MetaManager, embed: Embed | None) -> dict[str, Any]:
         """What the model tier adds: of mode ``agents`` the meta-manager and managers, of ``single_call`` its one call."""
         from hexamem.agents.contract import NoManager
         from hexamem.agents.managers.forms import FORMS, form_of
@@ -438,9 +436,7 @@ class Ingesting:
                 for kind in dict.fromkeys((*agents, *memory.managers))
                 if kind not in FORMS
             }
-            made["model_meta_manager"] = ModelMetaManager(
-                model, meta, further=further, prompts=prompts, method=method
-            )
+            made["model_meta_manager"] = ModelMetaManager(model, meta, further=further, prompts=prompts, method=method)
         return made
 
     def _catch_up(self, user: str) -> None:

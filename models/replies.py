@@ -101,7 +101,11 @@ def problem_of(message: AIMessage) -> str | None:
         return f"the model refused: {clip(refusal, 200)}"
     metadata = message.response_metadata
     reason = next(
-        (value for key in ("finish_reason", "stop_reason", "done_reason") if isinstance(value := metadata.get(key), str)),
+        (
+            value
+            for key in ("finish_reason", "stop_reason", "done_reason")
+            if isinstance(value := metadata.get(key), str)
+        ),
         "",
     )
     incomplete = metadata.get("incomplete_details")

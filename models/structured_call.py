@@ -221,9 +221,7 @@ class _Exchange(Generic[T]):
         if not problems:
             value, problems = self._value(self.last)
         if value is not None:
-            self.result = StructuredResult(
-                value=value, usage=self.spent, repaired=in_repair, carry=self.call.carry
-            )
+            self.result = StructuredResult(value=value, usage=self.spent, repaired=in_repair, carry=self.call.carry)
             return
         self.reason = self.clean("; ".join(problems[:3]))
         if in_repair:
@@ -250,7 +248,9 @@ class _Exchange(Generic[T]):
         tool = self.form.tool
         how = f"by calling the tool {tool} once" if tool else "as one JSON object and nothing else"
         lines = "\n".join(f"- {problem}" for problem in shown)
-        text = f"Your reply cannot be used:\n{lines}\nSend the whole reply again in the required form, corrected, {how}."
+        text = (
+            f"Your reply cannot be used:\n{lines}\nSend the whole reply again in the required form, corrected, {how}."
+        )
         echo = [_encodable(AIMessage(clip(self.last.text, _LONGEST_ECHO)))] if self.last.text.strip() else []
         return [*echo, _encodable(HumanMessage(text))]
 

@@ -457,7 +457,9 @@ def test_entries_of_any_shape_never_raise_and_those_that_hold_are_kept(kind: Any
                 entry[name] = draw.choice(ODD)
             entry.pop(draw.choice(list(entry)))
         entries.append(draw.choice(ODD))
-        proposed += check(salvaged_operations(entries if draw.random() < 0.7 else draw.choice(ODD), FORMS[kind]), batch, kind)
+        proposed += check(
+            salvaged_operations(entries if draw.random() < 0.7 else draw.choice(ODD), FORMS[kind]), batch, kind
+        )
     assert proposed > 100  # replies that are partly sound are not lost
 
 
@@ -515,7 +517,9 @@ def test_the_meta_manager_knows_further_types_by_what_they_hold(scripted_server:
 def test_small_talk_goes_to_nobody_without_a_call(scripted_server: ServerFactory) -> None:
     server = scripted_server(answer)
     meta = ModelMetaManager(server.chat_model(), Route(), retries=QUICK)
-    assert meta.route(batch_of("Hi, good morning!", spoken(2, "How can I help you?", "assistant"), "thanks a lot")) == ()
+    assert (
+        meta.route(batch_of("Hi, good morning!", spoken(2, "How can I help you?", "assistant"), "thanks a lot")) == ()
+    )
     assert server.calls == 0
     meta.route(batch_of("the garage opens with swordfish, then hash"))
     assert server.calls == 1, "what the reader does not understand may still hold something"

@@ -303,7 +303,10 @@ def _proposing(form: type[ItemOperation], name: str) -> Callable[..., Any]:
 
 
 def _answer(
-    runtime: ToolRuntime[ManagerContext, Any], text: str, update: Mapping[str, Any] | None = None, status: Any = "success"
+    runtime: ToolRuntime[ManagerContext, Any],
+    text: str,
+    update: Mapping[str, Any] | None = None,
+    status: Any = "success",
 ) -> Command[Any]:
     message = ToolMessage(text, tool_call_id=runtime.tool_call_id or "", status=status)
     return Command(update={**(update or {}), "messages": [message]})
