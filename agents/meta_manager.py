@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
@@ -53,7 +53,8 @@ class RoutingReply(ModelReply):
 
 def _reply_for(kinds: Sequence[ItemKind]) -> type[RoutingReply]:
     """The form of a reply that may name these managers."""
-    tasks = create_model("ManagerTasks", __base__=ManagerTasks, manager=(Literal[tuple(kinds)], ...))  # type: ignore[call-overload]
+    named: Any = Literal[tuple(kinds)]
+    tasks = create_model("ManagerTasks", __base__=ManagerTasks, manager=(named, ...))
     return create_model(
         "RoutingReply",
         __base__=RoutingReply,

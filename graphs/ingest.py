@@ -5,8 +5,8 @@
 ``record`` acknowledges; all after it may run again, any number of times: labels and indexes are brought up to what
 they lack, and a batch is applied together with the mark of how far the managers have come, once. A node with one
 structured call is ``prepare | StructuredCall | finish``, a manager with a model runs its agent as a subgraph, all others
-are plain functions, so the graph runs by ``invoke`` and ``ainvoke`` alike. Each node tells what it does as custom stream events (``stream_mode="custom"``): a mapping with
-``stage`` and ``user``, and what the stage has to say.
+are plain functions, so the graph runs by ``invoke`` and ``ainvoke`` alike. Each node reports what it does as custom
+stream events (``stream_mode="custom"``): a mapping with ``stage``, ``user``, and what belongs to the stage.
 """
 
 from __future__ import annotations

@@ -141,8 +141,8 @@ __all__ = [
     "ingest_graph",
     "mark_side_effects",
     "memory_graph",
-    "mirror_items",
     "memory_tools",
+    "mirror_items",
     "redact_messages",
     "research_graph",
 ]

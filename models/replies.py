@@ -81,7 +81,7 @@ def message_in(answer: object) -> AIMessage | None:
 
 def reported_usage(message: AIMessage) -> Usage | None:
     """The usage that a model reports, if it is one: servers do send words, nulls and negative numbers."""
-    reported = message.usage_metadata or {}
+    reported: Mapping[str, Any] = message.usage_metadata or {}
     read, written = reported.get("input_tokens"), reported.get("output_tokens")
     if type(read) is not int or type(written) is not int or read <= 0 or written < 0:
         return None

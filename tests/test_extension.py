@@ -109,7 +109,7 @@ def test_a_model_proposes_items_of_a_further_type_by_its_prompt(
             done = bool(request.results)
             return Reply(content="done", plain=True, calls=[] if done else [("add", {**values, **evidence})])
         operation = {"operation": "add", "target": None, "merged": [], "ends": [], "votes": None, **values, **evidence}
-        lists = {type.name: [] for type in TYPES}
+        lists = {known.name: [] for known in TYPES}
         return Reply(content={"steps": [], "gists": [], "pages": [], **lists, "decision": [operation]})
 
     server = scripted_server(answer)

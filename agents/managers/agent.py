@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NotRequired
 
 from langchain.agents import AgentState, create_agent
 from langchain.agents.middleware import (
@@ -27,7 +27,6 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.tools import StructuredTool
 from langgraph.types import Command
 from pydantic import Field, create_model
-from typing_extensions import NotRequired
 
 from hexamem.agents.contract import Batch, Instruction, Manager, Proposals
 from hexamem.agents.managers.forms import ItemOperation
@@ -138,15 +137,16 @@ class ManagerAgent:
         self.form, self.fallback, self.agent = form, fallback, form.agent()
         self.kind: ItemKind = form.kind
         self._prompt = manager_prompt(form, prompts)
+        middleware: list[AgentMiddleware[Any, ManagerContext, Any]] = [
+            BudgetedModel(ModelRequests(model, agent=self.agent, retries=retries)),
+            ModelCallLimitMiddleware(run_limit=_MODEL_CALLS),
+            ToolCallLimitMiddleware(run_limit=_TOOL_CALLS),
+            ToolCallLimitMiddleware(tool_name="search_memory", run_limit=_SEARCHES),
+        ]
         self.graph: CompiledStateGraph[Any, ManagerContext, Any, Any] = create_agent(
             without_own_retries(model),
             [_search_tool(), *(_proposing_tool(form, name) for name in _ARGUMENTS)],
-            middleware=[
-                BudgetedModel(ModelRequests(model, agent=self.agent, retries=retries)),
-                ModelCallLimitMiddleware(run_limit=_MODEL_CALLS),
-                ToolCallLimitMiddleware(run_limit=_TOOL_CALLS),
-                ToolCallLimitMiddleware(tool_name="search_memory", run_limit=_SEARCHES),
-            ],
+            middleware=middleware,
             state_schema=ManagerState,
             context_schema=ManagerContext,
             name=self.agent,
@@ -274,9 +274,9 @@ def _proposing_tool(form: type[ItemOperation], name: str) -> StructuredTool:
     fields: dict[str, Any] = {}
     for argument in names:
         info = form.model_fields[argument]
-        given = {"default": None} if argument in form.own_fields() else {"default": []} if argument == "ends" else {}
+        default: Any = None if argument in form.own_fields() else [] if argument == "ends" else ...
         kind = str if argument == "target" else info.annotation
-        fields[argument] = (kind, Field(**given, description=info.description))
+        fields[argument] = (kind, Field(default, description=info.description))
     return StructuredTool(
         name=name,
         description=_DESCRIPTIONS[name],
