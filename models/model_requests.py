@@ -18,7 +18,6 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
 from langgraph.errors import GraphBubbleUp
 
-from hexamem.errors import ConfigError
 from hexamem.models.budget import Budget, BudgetRefusal
 from hexamem.models.chat_models import model_name, secrets_of, speaks_openai
 from hexamem.models.replies import message_in, reported_usage, written_text
@@ -31,7 +30,7 @@ __all__ = ["ModelRequests", "Outcome", "Terms"]
 Outcome: TypeAlias = AIMessage | Failure | BudgetRefusal
 Limits: TypeAlias = dict[str, Any]
 
-_ANSWER = 8_192  # tokens that an answer may take when nothing says otherwise
+_ANSWER = 8_192  # tokens that an answer may take under a token budget, and less where less is left
 _SHORTEST = 256  # an answer for which less is left is not asked for
 
 
@@ -62,33 +61,17 @@ class ModelRequests:
         model: the chat model. It is not changed.
         agent: who asks, for usage and messages.
         retries: what to do about failures on the way.
-        max_output_tokens: the longest answer. With a token budget it is at most 8,192 tokens, and less where less is
-            left. Only models that speak OpenAI's protocol are told.
-        estimator: counts tokens before the call.
 
     Attributes:
         secrets: the model's keys, which no message may show.
-
-    Raises:
-        ConfigError: ``max_output_tokens`` is less than 1.
     """
 
-    def __init__(
-        self,
-        model: BaseChatModel,
-        *,
-        agent: str,
-        retries: RetryPolicy | None = None,
-        max_output_tokens: int | None = None,
-        estimator: TokenEstimator | None = None,
-    ) -> None:
-        if max_output_tokens is not None and max_output_tokens < 1:
-            raise ConfigError(f"max_output_tokens = {max_output_tokens} of {agent}: give at least 1")
+    def __init__(self, model: BaseChatModel, *, agent: str, retries: RetryPolicy | None = None) -> None:
         self.agent, self.secrets = agent, secrets_of(model)
         self._retries = retries or RetryPolicy()
         self._called, self._key_name = model_name(model), next(iter(model.lc_secrets.values()), "the environment")
         self._takes_limits, self._timeout = speaks_openai(model), getattr(model, "request_timeout", None)
-        self._max_output, self._estimator = max_output_tokens, estimator or TokenEstimator()
+        self._estimator = TokenEstimator()
 
     def send(
         self, request: Callable[[Limits], object], text: str, messages: int, terms: Terms
@@ -148,17 +131,16 @@ class ModelRequests:
     @contextmanager
     def _paid(self, text: str, estimate: int, terms: Terms, spent: list[Usage]) -> Iterator[_Attempt]:
         """One request: reserved before it, its outcome read and its cost settled after it."""
-        one, reservation, longest, seconds = _Attempt(), None, self._max_output, None
+        one, reservation, longest, seconds = _Attempt(), None, None, None
         if terms.budget is not None:
-            most = self._max_output or _ANSWER
-            granted = terms.budget.reserve(estimate + min(_SHORTEST, most), up_to=estimate + most)
+            granted = terms.budget.reserve(estimate + _SHORTEST, up_to=estimate + _ANSWER)
             if isinstance(granted, BudgetRefusal):
                 one.outcome = granted
                 yield one
                 return
             reservation, seconds = granted, terms.budget.remaining_seconds()
-            longest = granted.tokens - estimate if terms.budget.limits_tokens() else longest
-        if self._takes_limits:
+            longest = granted.tokens - estimate if terms.budget.limits_tokens() else None
+        if self._takes_limits:  # those that speak OpenAI's protocol
             one.limits = {} if longest is None else {"max_tokens": longest}
             if seconds is not None and (not isinstance(self._timeout, int | float) or seconds < self._timeout):
                 one.limits["timeout"] = max(seconds, 0.001)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Generic, TypeAlias, TypeVar, cast
+from typing import Generic, TypeAlias, TypeVar
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import (
@@ -20,13 +20,12 @@ from langchain_core.runnables.config import ensure_config, merge_configs
 from pydantic import BaseModel, ValidationError
 
 from hexamem.errors import InvalidInputError
-from hexamem.models.budget import Budget, BudgetRefusal
+from hexamem.models.budget import BudgetRefusal
 from hexamem.models.model_requests import ModelRequests, Outcome, Terms
 from hexamem.models.replies import Reply, clip, partial_json, problems_of, read_reply, without_surrogates
 from hexamem.models.reply_form import Method, ReplyForm
 from hexamem.models.retries import Failure, RetryPolicy, without_secrets
-from hexamem.models.token_estimate import TokenEstimator
-from hexamem.models.usage import Usage, UsageMeter
+from hexamem.models.usage import Usage
 
 __all__ = ["CallInput", "Method", "StructuredCall", "StructuredResult"]
 
@@ -38,25 +37,17 @@ _MOST_PROBLEMS, _LONGEST_ECHO = 12, 12_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class CallInput:
-    """What a ``prepare`` function hands to a `StructuredCall`; what is None falls to the call's own setting.
+class CallInput(Terms):
+    """What a ``prepare`` function hands to a `StructuredCall`, with the terms of its requests.
 
     Attributes:
         messages: as LangChain takes them: a text, messages, or pairs such as ``("system", "…")``.
-        budget: what may be spent.
-        usage: the meter that is told what was.
-        operation: the operation's name for the meter.
-        validate: checks a reply that fits the schema and lists what is wrong with it.
-        salvage: makes a value of JSON that does not fit even after the repair turn, or None if it cannot.
+        validate: checks a reply that fits the schema and lists what is wrong with it, such as ids that do not exist.
         carry: anything; it stands in the result again, since ``finish`` sees nothing else of ``prepare``.
     """
 
     messages: Messages
-    budget: Budget | None = None
-    usage: UsageMeter | None = None
-    operation: str | None = None
     validate: Callable[..., list[str]] | None = None
-    salvage: Callable[[object], BaseModel | None] | None = None
     carry: object = None
 
 
@@ -98,10 +89,7 @@ class StructuredCall(Runnable[CallInput, StructuredResult[T]], Generic[T]):
         agent: who asks, for usage and messages.
         method: how the form is asked for. ``json_schema`` and ``function_calling`` use strict mode. A model that
             knows neither tools nor structured output is asked in words.
-        retries, max_output_tokens, estimator: as :class:`ModelRequests` takes them.
-        usage: a meter that is told of every request.
-        budget: reserved before every request; a request that could exceed it is not made.
-        validate: an extra check, ``(value) -> problems``, such as for ids that must exist.
+        retries: what to do about failures on the way.
         salvage: makes a value of a reply that still does not fit, ``(json) -> value or None``. It must not raise.
 
     Raises:
@@ -116,19 +104,11 @@ class StructuredCall(Runnable[CallInput, StructuredResult[T]], Generic[T]):
         agent: str,
         method: Method = "json_schema",
         retries: RetryPolicy | None = None,
-        usage: UsageMeter | None = None,
-        budget: Budget | None = None,
-        validate: Callable[[T], list[str]] | None = None,
         salvage: Callable[[object], T | None] | None = None,
-        max_output_tokens: int | None = None,
-        estimator: TokenEstimator | None = None,
     ) -> None:
-        self.agent, self.schema = agent, schema
+        self.agent, self.schema, self._salvage = agent, schema, salvage
         self._form = ReplyForm(model, schema, method, agent)
-        self._requests = ModelRequests(
-            model, agent=agent, retries=retries, max_output_tokens=max_output_tokens, estimator=estimator
-        )
-        self._defaults = CallInput(messages="", usage=usage, budget=budget, validate=validate, salvage=salvage)
+        self._requests = ModelRequests(model, agent=agent, retries=retries)
 
     def invoke(
         self,
@@ -150,7 +130,7 @@ class StructuredCall(Runnable[CallInput, StructuredResult[T]], Generic[T]):
             def request(limits: dict[str, object], messages: list[BaseMessage] = messages) -> object:
                 return self._form.bound(limits).invoke(messages, config)
 
-            exchange.take(*self._requests.send(request, exchange.text, len(messages), exchange.terms))
+            exchange.take(*self._requests.send(request, exchange.text, len(messages), exchange.call))
         return exchange.result
 
     async def ainvoke(
@@ -169,19 +149,18 @@ class StructuredCall(Runnable[CallInput, StructuredResult[T]], Generic[T]):
             async def request(limits: dict[str, object], messages: list[BaseMessage] = messages) -> object:
                 return await self._form.bound(limits).ainvoke(messages, config)
 
-            exchange.take(*await self._requests.asend(request, exchange.text, len(messages), exchange.terms))
+            exchange.take(*await self._requests.asend(request, exchange.text, len(messages), exchange.call))
         return exchange.result
 
     def _begin(self, given: CallInput | Messages) -> _Exchange[T]:
         call = given if isinstance(given, CallInput) else CallInput(messages=given)
-        names = ("budget", "usage", "validate", "salvage")
-        call = replace(call, **{name: getattr(self._defaults, name) for name in names if getattr(call, name) is None})
         plain = [HumanMessage(call.messages)] if isinstance(call.messages, str) else convert_to_messages(call.messages)
         messages = [_encodable(message) for message in plain]
         if not any(message.content for message in messages):
             raise InvalidInputError(f"The call of {self.agent} has no messages; give at least one with text.")
         clean = partial(without_secrets, secrets=self._requests.secrets)
-        return _Exchange(self.agent, self.schema, self._form, call, self._form.put_into(messages), clean)
+        messages = self._form.put_into(messages)
+        return _Exchange(self.agent, self.schema, self._form, call, messages, clean, self._salvage)
 
 
 @dataclass
@@ -194,6 +173,7 @@ class _Exchange(Generic[T]):
     call: CallInput
     messages: list[BaseMessage]
     clean: Callable[[str], str]
+    salvage: Callable[[object], T | None] | None
     spent: Usage = field(default_factory=Usage)
     reason: str = ""
     last: Reply = field(default_factory=lambda: Reply(text=""))
@@ -203,10 +183,6 @@ class _Exchange(Generic[T]):
     def text(self) -> str:
         schema = [] if self.form.in_words else [self.form.schema_text]
         return "\n".join([*(str(message.text) for message in self.messages), *schema])
-
-    @property
-    def terms(self) -> Terms:
-        return Terms(budget=self.call.budget, usage=self.call.usage, operation=self.call.operation)
 
     def take(self, outcome: Outcome, cost: Usage) -> None:
         """Go on after a request: with the result, or with the repair turn."""
@@ -257,11 +233,11 @@ class _Exchange(Generic[T]):
     def _end(self, reason: str, outcome: object = None) -> None:
         """The result without a value, or with what can be salvaged of the last reply."""
         saved = None
-        if self.call.salvage is not None:
+        if self.salvage is not None:
             data = self.last.data if self.last.problem is None else partial_json(self.last.text)
-            saved = self.call.salvage(data) if data is not None else None
+            saved = self.salvage(data) if data is not None else None
         self.result = StructuredResult(
-            value=cast("T | None", saved),
+            value=saved,
             degraded=(f"{self.agent}: {reason}" + ("; what could be used of it was kept" if saved else ""),),
             usage=self.spent,
             carry=self.call.carry,
