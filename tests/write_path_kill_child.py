@@ -46,8 +46,8 @@ import hexamem.stores.recording
 import hexamem.user  # noqa: F401
 from hexamem import Memory, Settings
 from hexamem.agents.labelling.intent_labeler import IntentLabeling
+from hexamem.agents.managers.agent import ManagerAgent
 from hexamem.agents.managers.forms import FORMS
-from hexamem.agents.managers.model import ModelManager
 from hexamem.agents.meta_manager import ModelMetaManager
 from hexamem.agents.reader import EmbeddedMetaManager, Reader, embedded_managers
 from hexamem.agents.single_call import SingleCall
@@ -247,7 +247,7 @@ def _warm_model(base_url: str) -> ChatOpenAI:
     managers = embedded_managers(reader)
     ModelMetaManager(model, EmbeddedMetaManager(reader))
     for kind, form in FORMS.items():
-        ModelManager(form, model, managers[kind])
+        ManagerAgent(form, model, managers[kind])
     SingleCall(model, managers, embedder.embed_documents)
     return model
 
