@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from langchain.agents.middleware import ModelResponse
 from langchain_core.messages import AIMessage
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.utils.json import parse_partial_json
@@ -52,14 +51,12 @@ class Reply:
 
 
 def message_in(answer: object) -> AIMessage | None:
-    """The model's message in what a runnable or an agent returned or raised; None when there is none.
+    """The model's message in what a runnable returned or raised; None when there is none.
 
     OpenAI's client raises for a reply that was cut at its length or filtered; the completion is in the error then.
     """
     if isinstance(answer, AIMessage):
         return answer
-    if isinstance(answer, ModelResponse):
-        return next((message for message in answer.result if isinstance(message, AIMessage)), None)
     if isinstance(answer, dict):
         return message_in(answer.get("raw"))
     completion: Any = getattr(answer, "completion", None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from threading import Lock
 from typing import TypedDict
 
@@ -89,4 +89,14 @@ class UsageMeter:
 
 
 def _rows(sums: Mapping[tuple[str, str], Usage]) -> list[UsageRow]:
-    return [UsageRow(operation=operation, agent=agent, **asdict(usage)) for (operation, agent), usage in sums.items()]
+    return [
+        UsageRow(
+            operation=operation,
+            agent=agent,
+            calls=usage.calls,
+            input_tokens=usage.input_tokens,
+            output_tokens=usage.output_tokens,
+            seconds=usage.seconds,
+        )
+        for (operation, agent), usage in sums.items()
+    ]

@@ -213,7 +213,7 @@ class BudgetedModel(AgentMiddleware[ManagerState, ManagerContext]):
         self, request: ModelRequest[ManagerContext], handler: Callable[[ModelRequest[ManagerContext]], ModelResponse]
     ) -> ExtendedModelResponse:
         def send(limits: dict[str, Any]) -> object:
-            return handler(request.override(model_settings={**request.model_settings, **limits}))
+            return _message(handler(request.override(model_settings={**request.model_settings, **limits})))
 
         outcome, _ = self._requests.send(send, *self._read(request))
         return _response(outcome)
@@ -224,7 +224,7 @@ class BudgetedModel(AgentMiddleware[ManagerState, ManagerContext]):
         handler: Callable[[ModelRequest[ManagerContext]], Awaitable[ModelResponse]],
     ) -> ExtendedModelResponse:
         async def send(limits: dict[str, Any]) -> object:
-            return await handler(request.override(model_settings={**request.model_settings, **limits}))
+            return _message(await handler(request.override(model_settings={**request.model_settings, **limits})))
 
         outcome, _ = await self._requests.asend(send, *self._read(request))
         return _response(outcome)
@@ -242,6 +242,10 @@ class BudgetedModel(AgentMiddleware[ManagerState, ManagerContext]):
         tools = [str(tool.tool_call_schema.model_json_schema()) for tool in request.tools]  # type: ignore[union-attr]
         texts = [written_text(one) if isinstance(one, AIMessage) else str(one.text) for one in request.messages]
         return "\n".join([*tools, *texts]), len(request.messages), request.runtime.context.terms
+
+
+def _message(response: ModelResponse) -> AIMessage | None:
+    return next((message for message in response.result if isinstance(message, AIMessage)), None)
 
 
 def _response(outcome: Outcome) -> ExtendedModelResponse:
