@@ -61,7 +61,12 @@ _STAGES: dict[str, list[tuple[Any, str]]] = {
     "label": [(IntentLabeling, "label"), (IngestNodes, "label")],
     "manage": [
         (IngestNodes, f"{name}{part}")
-        for name, parts in (("route", ("", *_PARTS)), ("manage", ("", *_PARTS)), ("single", _PARTS))
+        for name, parts in (
+            ("route", ("", *_PARTS)),
+            ("manage", ("",)),
+            ("agent", ("_input", "_output")),
+            ("single", _PARTS),
+        )
         for part in parts
     ],
     "apply": [(IngestNodes, "apply")],
