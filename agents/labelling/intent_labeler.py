@@ -12,7 +12,6 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from langgraph.errors import GraphBubbleUp
 
 from hexamem.agents.labelling.batches import labeled_step, step_intent, step_view
 from hexamem.errors import HexamemError
@@ -100,8 +99,6 @@ class IntentLabeling:
                 asked = QueryFilter() if ask is None else ask(text)
                 if not isinstance(asked, QueryFilter):
                     raise TypeError(f"the labeler's query() returned {type(asked).__name__}, not a QueryFilter")
-            except GraphBubbleUp:
-                raise
             except Exception as error:  # noqa: BLE001 - a labeler of whatever making: the question is answered without it
                 # Without the error's words: they may repeat the question.
                 self._notices(user, f"labels of questions of user {user!r} could not be read ({type(error).__name__})")
@@ -143,8 +140,6 @@ class IntentLabeling:
                         continue  # another process labelled or corrected meanwhile
                     batch = restored.labeler.label(self._views(pending))
                     _check(batch, pending, user, restored.label_ids)
-                except GraphBubbleUp:
-                    raise
                 except Exception as error:  # noqa: BLE001 - a labeler of whatever making: the steps are stored and indexed
                     if not self._failed(user, error, reached, len(pending)):
                         return done
