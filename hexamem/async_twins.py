@@ -421,10 +421,17 @@ class AsyncTwins:
         kind: str = "secret",
         sensitivity: Sensitivity = "high",
         reason: str = "",
+        match_case: bool = False,
     ) -> RedactReceipt:
         """As :meth:`UserMemory.redact`, in a thread."""
         return await asyncio.to_thread(
-            self.redact, words, caption=caption, kind=kind, sensitivity=sensitivity, reason=reason
+            self.redact,
+            words,
+            caption=caption,
+            kind=kind,
+            sensitivity=sensitivity,
+            reason=reason,
+            match_case=match_case,
         )
 
     async def aerase(self: UserMemory) -> EraseReceipt:
