@@ -22,7 +22,7 @@ from hexamem.stores.ledger.operations import plan_operation, record_operations
 from hexamem.stores.ledger.schema import items
 from hexamem.stores.ledger.schema import steps as steps_table
 from hexamem.stores.ledger.step_rows import indexed_text
-from hexamem.stores.redaction import Redactor, keep_in_vault
+from hexamem.stores.redaction import Redactor, keep_in_vault, strings_in
 from hexamem.stores.secrets import Cipher, SecretSpan, find_references
 
 __all__ = [
@@ -173,7 +173,7 @@ class Cleaner:
 
     def __init__(self, tx: Transaction, cipher: Cipher, texts: Any, *, find: bool) -> None:
         self._tx, self._find, self._in_vault = tx, find, keep_in_vault(tx, cipher)
-        self._known = find_known(tx, cipher, _strings(texts))
+        self._known = find_known(tx, cipher, strings_in(texts))
         self._savepoint: NestedTransaction | None = None
         self._change = tx.change
         self._begin()
@@ -210,19 +210,9 @@ class Cleaner:
         clean, reason = self._redactor.clean(words, near), self._redactor.clean(reason, near)
         found: dict[str, SecretSpan] = {}
         if self._kept:
-            put = {one.id for text in _strings([clean, reason]) for one in find_references(text)}
+            put = {one.id for text in strings_in([clean, reason]) for one in find_references(text)}
             found = {secret_id: span for secret_id, span in self._kept.items() if secret_id in put}
         return Cleaned({**values, **clean}, reason, found)
-
-
-def _strings(value: Any) -> list[str]:
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, Mapping):
-        return [text for pair in value.items() for part in pair for text in _strings(part)]
-    if isinstance(value, (list, tuple)):
-        return [text for part in value for text in _strings(part)]
-    return []
 
 
 def first_said(tx: Transaction, steps: Iterable[Step]) -> dict[str, str]:

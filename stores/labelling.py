@@ -64,7 +64,8 @@ def write_labels(
     """Write what labelling made of a batch: new labels, first intents, and revisions of what was there before.
 
     Revisions of labels become one operation ``relabel`` with before and after; what a person set is left as it is, and
-    by rules what a model set. Texts derived from steps have no history. A step gets a new change number only where an index may hold it already without its labels.
+    by rules what a model set. Texts derived from steps have no history. A step gets a new change number only where an
+    index may hold it already without its labels.
 
     Args:
         changed: labels that are new or changed, each as it is now.

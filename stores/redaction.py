@@ -14,7 +14,7 @@ from hexamem.stores.ledger import Transaction, store_secret, whole_words
 from hexamem.stores.secrets import Cipher, SecretSpan, find_references, find_secrets, reference
 from hexamem.stores.secrets.captions import safe_caption
 
-__all__ = ["Keep", "Redactor", "holds", "keep_in_vault", "redact_texts", "safe_errors"]
+__all__ = ["Keep", "Redactor", "holds", "keep_in_vault", "redact_texts", "safe_errors", "strings_in"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -219,6 +219,17 @@ def _apart(found: Collection[tuple[int, int]]) -> list[tuple[int, int]]:
 def holds(text: str, secret: str) -> bool:
     """Whether a text holds a secret: a short one as a whole word, a long one anywhere."""
     return secret in text and (len(secret) >= _SPREAD_LENGTH or whole_words(secret).search(text) is not None)
+
+
+def strings_in(value: Any) -> list[str]:
+    """Every string of a value's mappings and lists, keys too."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, Mapping):
+        return [text for pair in value.items() for part in pair for text in strings_in(part)]
+    if isinstance(value, (list, tuple)):
+        return [text for part in value for text in strings_in(part)]
+    return []
 
 
 def keep_in_vault(tx: Transaction, cipher: Cipher) -> Keep:

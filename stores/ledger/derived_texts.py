@@ -8,7 +8,7 @@ from what is left; a stale name becomes a neutral one ("Scope 3") until then. Un
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from contextlib import closing
 from itertools import count
 from typing import Any, NamedTuple
@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 from sqlalchemy import Row, delete, select, update
 
 from hexamem.memory_types.labels import Label, LabelKind
-from hexamem.stores.lexical.tokens import tokenize_document
 from hexamem.stores.ledger.label_changes import touch_steps
 from hexamem.stores.ledger.labels import carried_labels, mark_corrected, read_labels
 from hexamem.stores.ledger.ledger import Transaction, chunks
 from hexamem.stores.ledger.pages import blank_pages
 from hexamem.stores.ledger.schema import changes, intents, labelings, labels, operations, scopes, steps
+from hexamem.stores.lexical.tokens import tokenize_document
 from hexamem.stores.vocabulary import Vocabulary
 
 __all__ = ["clear_derived", "free_neutral_name", "is_neutral_name", "said_texts"]

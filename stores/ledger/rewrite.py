@@ -47,21 +47,45 @@ _LEFT = {
     recalls: {"hits", "operations"},
 }
 _OUR_ID = re.compile(r"[a-z]+_[0-9a-hjkmnp-z]{26}")
+# Fields of items, and of labels and intents in the history, that hold nobody's words.
 _ITEM_STRUCTURE = frozenset(
-    "id user kind created_at superseded_at superseded_by status version valid_from valid_to secret_id sensitivity "
-    "occurred_at limit sources scope_id event_ids entity_ids tier parent_id alias_of made_from".split()
+    {
+        "id",
+        "user",
+        "kind",
+        "created_at",
+        "superseded_at",
+        "superseded_by",
+        "status",
+        "version",
+        "valid_from",
+        "valid_to",
+    }
+    | {"secret_id", "sensitivity", "occurred_at", "limit", "sources"}
+    | {"scope_id", "event_ids", "entity_ids", "tier", "parent_id", "alias_of", "made_from"}
 )
-"""Fields of items, and of labels and intents in the history, that hold nobody's words."""
-_KEYS = frozenset(
-    "type kind id call_id tool_use_id tool_call_id file_id sha256 source_type status text content value source image_url "
-    "input_audio file url name filename title input args arguments output mime_type media_type extras metadata "
-    "annotations index caption transcript size".split()
+# Keys by which blocks, media and calls of tools are read; first those whose values are no words.
+_STRUCTURE = frozenset(
+    {
+        "type",
+        "kind",
+        "id",
+        "call_id",
+        "tool_use_id",
+        "tool_call_id",
+        "file_id",
+        "source_type",
+        "mime_type",
+        "media_type",
+    }
 )
-"""Keys by which blocks, media and calls of tools are read."""
-_STRUCTURE = frozenset("type kind id call_id tool_use_id tool_call_id file_id source_type mime_type media_type".split())
-"""Those whose values are no words."""
-_FREE = frozenset(("input", "args", "arguments", "output", "extras", "metadata"))
-"""Those under which keys are anybody's."""
+_FREE = frozenset({"input", "args", "arguments", "output", "extras", "metadata"})  # under them keys are anybody's
+_KEYS = (
+    _STRUCTURE
+    | _FREE
+    | {"sha256", "status", "text", "content", "value", "source", "image_url", "input_audio", "file", "url", "name"}
+    | {"filename", "title", "annotations", "index", "caption", "transcript", "size"}
+)
 
 
 def is_spaced_letter(char: str) -> bool:
@@ -243,9 +267,9 @@ class _Rewriter:
 
     def _field(self, value: Any) -> Any:
         """A field of an item. Several of the words that a manager cut out where a step held them all go like these."""
-        if isinstance(value, str) and self._contents and len(value.split()) > 1:
-            if value.casefold() in self._redaction.words.casefold():
-                return self._redaction.reference
+        words = self._redaction.words.casefold()
+        if self._contents and isinstance(value, str) and " " in value.strip() and value.casefold() in words:
+            return self._redaction.reference
         return self._walk(value)
 
     def _quote(self, source: Mapping[str, Any]) -> dict[str, Any]:
