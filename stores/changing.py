@@ -13,11 +13,10 @@ from hexamem.stores.ledger import (
     get_items,
     get_steps,
     item_change,
-    read_items,
     record_operation,
     store_secret,
 )
-from hexamem.stores.redaction import Redactor, holds, keep_in_vault
+from hexamem.stores.redaction import Redactor, holds, keep_in_vault, vault_items
 from hexamem.stores.secrets import Cipher, SecretSpan
 
 __all__ = ["add_item", "edit_item", "remove_item"]
@@ -64,24 +63,7 @@ def add_item(
 
 
 def _keep_vault_items(tx: Transaction, found: Mapping[str, SecretSpan], sources: tuple[Source, ...]) -> None:
-    """One vault item for each secret that was taken out and has none yet, citing the steps that its item cites."""
-    if not found:
-        return
-    held = {getattr(item, "secret_id", None) for item in read_items(tx, kinds=["vault"])}
-    cited = tuple(Source(step_id=step_id) for step_id in dict.fromkeys(source.step_id for source in sources))
-    made = [
-        VaultItem(
-            user=tx.user,
-            entry_type=span.kind,
-            caption=span.caption,
-            sensitivity=span.sensitivity,
-            secret_id=secret_id,
-            sources=cited,
-        )
-        for secret_id, span in found.items()
-        if secret_id not in held
-    ]
-    if made:
+    if made := vault_items(tx, found, sources):
         changes = [item_change(None, item) for item in made]
         record_operation(tx, "add", changes, actor="rules", reason="a secret was found and taken out")
 
