@@ -168,7 +168,7 @@ REFUSED: dict[str, Callable[[UserMemory, Ids, Path], object]] = {
         user.add({"kind": "vault", "caption": "c"}).id, secret_id=ids.secret
     ),
     "forget steps": lambda user, ids, _: user.forget([ids.step]),
-    "forget items": lambda user, ids, _: user.forget(item_ids=[ids.item]),
+    "forget items": lambda user, ids, _: user.forget(ids=[ids.item]),
     "forget a part": lambda user, ids, _: user.forget(parts={ids.step: ["the"]}),
     "forget a thread": lambda user, ids, _: user.forget(thread_id=ids.thread),
     "undo": lambda user, ids, _: user.undo(ids.operation),
