@@ -150,40 +150,32 @@ def test_erasing_leaves_no_trace_in_any_store_or_file(tmp_path: Path, traces: Tr
     assert [path for path in (home / "chroma").iterdir() if path.is_dir()] == []
 
 
-def test_no_row_of_any_table_is_left(memory: Memory) -> None:
+def test_no_row_is_left_the_receipt_counts_what_was_there_and_the_user_begins_anew(memory: Memory) -> None:
     alice = memory.user("alice")
     ids = fill(alice)
-    with memory.ledger.read("alice") as tx:
-        before = rows_left(tx)
-    assert before["feedback"] == 1
-    assert before["jobs"] == 1
-    alice.erase()
-    with closing(sqlite3.connect(memory.home / "ledger.sqlite3")) as database:
-        left = {
-            table.name: database.execute(f"SELECT count(*) FROM {table.name}").fetchone()[0] for table in USER_TABLES
-        }
-    assert set(left.values()) == {0}
-    with pytest.raises(NotFoundError):
-        alice.feedback(ids["recall"], helped=[])
-
-
-def test_the_receipt_counts_what_was_there(memory: Memory) -> None:
-    alice = memory.user("alice")
-    fill(alice)
     memory.user("bob").remember("nothing of this counts")
     with memory.ledger.read("alice") as tx:
         rows = rows_left(tx)
+    assert (rows["feedback"], rows["jobs"], rows["steps"]) == (1, 1, 3)
     key = user_key("alice")
     vectors = memory.vectors.count(key, "steps") + memory.vectors.count(key, "items")
     indexed = len(alice.steps()) + len(alice.items())
+    alice.recall(f"and {CANARY}?")  # not yet written to the ledger
     receipt = alice.erase()
-    # The recall that was not yet written never came to the ledger.
     assert receipt.rows == {**rows, "users": 1}
-    assert receipt.rows["steps"] == 3
-    assert receipt.vectors == vectors == indexed
-    assert receipt.documents == indexed
-    assert receipt.files == 2
-    assert receipt.user_key == key
+    assert (receipt.vectors, receipt.documents, receipt.files, receipt.user_key) == (indexed, indexed, 2, key)
+    assert vectors == indexed
+    with pytest.raises(NotFoundError):
+        alice.feedback(ids["recall"], helped=[])
+    for again in (alice.erase(), memory.user("nobody").erase()):
+        assert (again.rows, again.vectors, again.documents, again.files) == ({}, 0, 0, 0)
+    assert alice.recall(CANARY).hits == ()
+    assert (alice.steps(), alice.items(), alice.history()) == ([], [], [])
+    fill(alice, "hedgehog")
+    assert (len(alice.steps()), alice.steps()[0].turn) == (3, 0)
+    texts = [hit.text for hit in alice.recall("hedgehog", k=20)]
+    assert "My boat is called hedgehog." in texts
+    assert tables_with(memory.home, CANARY) == set()
 
 
 def test_other_users_keep_everything(memory: Memory, traces: Traces) -> None:
@@ -204,28 +196,6 @@ def test_other_users_keep_everything(memory: Memory, traces: Traces) -> None:
     assert memory.users() == ["bob"]
 
 
-def test_erasing_again_or_a_stranger_is_fine(memory: Memory) -> None:
-    alice = memory.user("alice")
-    fill(alice)
-    alice.erase()
-    for receipt in (alice.erase(), memory.user("nobody").erase()):
-        assert (receipt.rows, receipt.vectors, receipt.documents, receipt.files) == ({}, 0, 0, 0)
-
-
-def test_an_erased_user_begins_anew(memory: Memory) -> None:
-    alice = memory.user("alice")
-    fill(alice)
-    alice.erase()
-    assert alice.recall(CANARY).hits == ()
-    assert (alice.steps(), alice.items(), alice.history()) == ([], [], [])
-    fill(alice, "hedgehog")
-    assert len(alice.steps()) == 3
-    assert alice.steps()[0].turn == 0
-    texts = [hit.text for hit in alice.recall("hedgehog", k=20)]
-    assert "My boat is called hedgehog." in texts
-    assert not any(CANARY in text for text in texts)
-
-
 def test_erasing_while_the_background_still_indexes_leaves_nothing(tmp_path: Path, traces: Traces) -> None:
     home = tmp_path / "home"
     with Memory.open(home) as memory:
@@ -237,16 +207,6 @@ def test_erasing_while_the_background_still_indexes_leaves_nothing(tmp_path: Pat
     assert traces(home, CANARY) == []
     assert terms(home, "alice", CANARY) == []
     assert chroma_values(home, CANARY) == 0
-
-
-def test_recalls_that_were_not_yet_written_do_not_come_back_after_erasing(memory: Memory) -> None:
-    alice = memory.user("alice")
-    alice.remember("hello")
-    alice.recall(f"what is {CANARY}?")
-    alice.erase()
-    alice.remember("hello again")
-    alice.flush()
-    assert tables_with(memory.home, CANARY) == set()
 
 
 def test_erasing_reaches_indexes_that_are_damaged(tmp_path: Path, traces: Traces) -> None:
