@@ -179,7 +179,7 @@ def _recorded(
 
 def _unfinished(tx: Transaction, redaction: Redaction) -> RedactReceipt:
     """The receipt of a redaction of the same words that was not finished."""
-    receipts = [RedactReceipt.model_validate(row.payload) for row in _due(tx)]
+    receipts = [RedactReceipt.parse(row.payload) for row in _due(tx)]
     found = next((one for one in receipts if one.secret_id == redaction.secret_id), None)
     if found is None:
         raise NotFoundError(f"the words to redact stand nowhere in what user {tx.user!r} has stored")

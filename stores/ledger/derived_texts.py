@@ -60,7 +60,7 @@ def clear_derived(
         holds: whether a text is stale whatever else says its words; a name that a person gave goes then, too.
 
     Returns:
-        Whether a label got another name.
+        Whether ``holds`` is true of any derived text, those of pages apart.
     """
     return _Clearing(tx, frozenset(step_ids), holds).run(_words("\n".join(gone)))
 
@@ -85,8 +85,8 @@ class _Clearing:
         known = self._vocabulary.by_id
         history, by_people = self._history()
         derived = self._derived_steps()
-        names = [one.name for one in known.values() if self._free(one, one.name)] + [one.name for one in history]
-        texts = [*names, *(one.gist for one in known.values()), *derived.values()]
+        texts = [text for one in known.values() for text in (one.name, one.gist)]
+        texts += [*(one.name for one in history), *derived.values()]
         candidates = gone & frozenset().union(*map(_words, texts))
         self._lost = candidates - self._said(candidates, None)
         renamed = {
@@ -107,7 +107,7 @@ class _Clearing:
         touch_steps(self._tx, cleared - self._step_ids)
         blank_pages(self._tx, self._step_ids | meant, self._stale)
         mark_corrected(self._tx)
-        return bool(renamed)
+        return any(map(self._holds, texts))
 
     # ------------------------------------------------------------------ what is stale
 

@@ -178,14 +178,13 @@ class _Rewriter:
         self._contents: dict[str, tuple[str, str, list[_Edit]]] = {}  # step → old content, new content, edits
 
     def run(self) -> dict[str, set[str]]:
-        self._table(steps)  # first: quotes and derived texts follow it
-        any_case = whole_words(self._redaction.words, match_case=False)
-        if clear_derived(
-            self._tx, self._contents, [self._redaction.words], lambda text: any_case.search(text) is not None
-        ):
+        for table in (steps, pages, digests):  # first: quotes follow steps, and what was made of them is deleted
+            self._table(table)
+        any_case = whole_words(self._redaction.words, match_case=False).search
+        if clear_derived(self._tx, self._contents, [self._redaction.words], lambda text: any_case(text) is not None):
             self._ids["labels"] = set()
         for table in USER_TABLES:
-            if table not in (steps, sources, labels, scopes, intents):
+            if table not in (steps, pages, digests, sources, labels, scopes, intents):
                 self._table(table)
         self._sources()
         return self._ids
