@@ -13,7 +13,6 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from langchain_core.embeddings import DeterministicFakeEmbedding
-from sqlalchemy import insert
 
 from hexamem import Memory, Settings, UserMemory
 from hexamem.errors import HomeInUseError, InvalidInputError, NotFoundError, UndoRefusedError
@@ -21,72 +20,13 @@ from hexamem.memory_types import MemoryItem, Step, utc_now
 from hexamem.stores.ledger import list_secrets, user_key, whole_words
 from hexamem.stores.ledger.schema import jobs, vectors
 from hexamem.stores.lexical import store as lexical_store
-from hexamem.stores.lexical.records import EXACT, LABEL, SPEAKER, STEMMED, open_index
+from hexamem.stores.lexical.records import EXACT, LABEL, SPEAKER, STEMMED
 from hexamem.stores.secrets import find_references, restore_references
 
+from .word_everywhere import WORD, fill, indexed_fields, tables_with
 from .word_labeler import WordLabeler
 
 Traces = Callable[..., list[str]]
-WORD = "zanzibarquokka"
-
-
-def fill(user: UserMemory, word: str) -> dict[str, Any]:
-    """Put the word into every kind of row; gives the ids."""
-    log = base64.b64encode(f"log of {word}\r\n".encode()).decode()
-    steps = user.remember(
-        [
-            {
-                "role": "user",
-                "name": word,
-                "content": f"I live in {word}. In {word}, I say!",
-                "metadata": {word: [word]},
-            },
-            {
-                "role": "user",
-                "content": [
-                    {"type": "text", "text": f"see {word}"},
-                    {"type": "image", "url": f"https://x.org/{word}", "caption": f"a street of {word}"},
-                    {"type": "file", "base64": log, "mime_type": "text/plain", "filename": f"{word}.txt"},
-                ],
-            },
-            {
-                "role": "assistant",
-                "content": "",
-                "tool_calls": [{"id": "c1", "name": "find", "args": {"town": word, word: 1}}],
-            },
-            {"role": "user", "content": "nothing here"},
-        ]
-    ).step_ids
-    item = user.add(
-        {
-            "kind": "semantic",
-            "name": "home",
-            "summary": f"lives in {word}",
-            "labels": [word],
-            "tree_path": ["towns", word],
-            "metadata": {word: word},
-            "sources": [
-                {"step_id": steps[0], "quote": f"In {word}, I say", "start": 12 + len(word), "end": 22 + 2 * len(word)}
-            ],
-        },
-        reason=f"told of {word}",
-        actor=word,
-    )
-    user.edit(item.id, details=f"likes {word}")
-    user.recall(f"where is {word}?")
-    with user.memory.ledger.write(user.name) as tx:
-        row = {"kind": "label", "payload": {"text": word}, "status": "waiting", "error": word}
-        tx.connection.execute(
-            insert(jobs).values(user_id=tx.user_id, id="job", created_at=utc_now(), due_at=utc_now(), **row)
-        )
-    user.flush()
-    return {"steps": steps, "item": item.id}
-
-
-def terms(user: UserMemory, word: str) -> list[str]:
-    """The fields of the user's keyword index that know the word, deleted documents included, by a reader of its own."""
-    searcher = open_index(user.memory.home / "lexical" / user_key(user.name)).searcher()
-    return sorted(field for field in (STEMMED, EXACT, SPEAKER, LABEL) if searcher.doc_freq(field, word))
 
 
 def rows(home: Path) -> list[str]:
@@ -114,14 +54,14 @@ def item(user: UserMemory, item_id: str) -> MemoryItem:
 
 def test_the_words_are_gone_from_every_store_and_file(memory: Memory, alice: UserMemory, traces: Traces) -> None:
     ids = fill(alice, WORD)
-    assert terms(alice, WORD) == sorted([STEMMED, EXACT, SPEAKER, LABEL])
+    assert indexed_fields(alice.memory.home, "alice", WORD) == sorted([STEMMED, EXACT, SPEAKER, LABEL])
     seen = {line.split("/")[0].split(" ")[0] for line in traces(memory.home, WORD)}
     assert {"ledger.sqlite3-wal", "chroma", "media"} <= seen
     alice.recall(f"and {WORD}?")  # not yet written to the ledger
     receipt = alice.redact(WORD, caption="home town")
     assert traces(memory.home, WORD) == []
-    assert terms(alice, WORD) == []
-    assert [row for row in rows(memory.home) if WORD in row] == []
+    assert indexed_fields(alice.memory.home, "alice", WORD) == []
+    assert tables_with(memory.home, WORD) == {}
     assert receipt.step_ids == tuple(sorted(ids["steps"][:3]))
     assert ids["item"] in receipt.item_ids
     assert all(WORD not in str(alice.get(item_id)) for item_id in receipt.item_ids)
@@ -225,7 +165,7 @@ def test_a_keyword_index_too_large_to_be_cleaned_in_place_is_made_anew(
     fill(alice, WORD)
     monkeypatch.setattr(lexical_store, "_MERGED_DOCUMENTS", 0)
     alice.redact(WORD, caption="antipodean settlement")
-    assert terms(alice, WORD) == []
+    assert indexed_fields(alice.memory.home, "alice", WORD) == []
     assert len(alice.recall("antipodean settlement", strategy="bm25", k=20).hits) >= 3
 
 
@@ -255,7 +195,7 @@ def test_a_redaction_is_not_undone_and_earlier_operations_are_without_the_words(
     alice.undo(added.id)
     with pytest.raises(NotFoundError):
         alice.get(ids["item"])
-    assert not any(WORD in row for row in rows(alice.memory.home))
+    assert tables_with(alice.memory.home, WORD) == {}
 
 
 def test_words_that_stand_nowhere_change_nothing(alice: UserMemory) -> None:
@@ -346,7 +286,7 @@ def test_references_to_other_secrets_stay_whole(alice: UserMemory) -> None:
     content = alice.steps()[0].content
     assert "Netflix" not in content
     assert plain(alice, content) == "the password of Netflix is hunter2-x9Q"
-    assert [row for row in rows(alice.memory.home) if "Netflix" in row] == []
+    assert tables_with(alice.memory.home, "Netflix") == {}
 
 
 def test_a_core_item_at_its_limit_can_be_redacted_and_read(labelled_newcomer: UserMemory) -> None:
@@ -372,7 +312,7 @@ def test_a_text_file_is_rewritten_and_its_old_bytes_are_gone(alice: UserMemory) 
     assert new.name == f"{receipt.reference}.txt"
     with pytest.raises(NotFoundError):
         media.get(key, old or "")
-    assert not any((old or "?") in row for row in rows(alice.memory.home))
+    assert tables_with(alice.memory.home, old or "?") == {}
     (kept,) = step(alice, shown).media  # what is no text stays as it is, but for its caption
     assert media.get(key, kept.sha256 or "") == data
     assert WORD not in str(kept.caption)

@@ -185,6 +185,7 @@ def undo(tx: Transaction, operation_id: str, *, cascade: bool = False, actor: st
         )
     operation = _last_form(tx, operation)
     blockers = _built_on(tx, operation)
+    _check_fit(tx, [*reversed(blockers), operation])
     if blockers and not cascade:
         named = "; ".join(f"{one.id} ({one.kind} at {one.created_at:%Y-%m-%d %H:%M})" for one in blockers)
         raise UndoRefusedError(
@@ -258,21 +259,24 @@ def _in_force(history: Sequence[Operation]) -> list[Operation]:
     return holding
 
 
-def _check_fits(tx: Transaction, operation: Operation) -> None:
-    """Refuse to reverse an operation that does not find its records as it left them.
+def _check_fit(tx: Transaction, order: Sequence[Operation]) -> None:
+    """Refuse to reverse the operations in this order unless each then finds its records as it left them.
 
-    The redo of an edit needs the item back that was edited, and the edits before it.
+    It may not: the redo of an edit needs the item back that was edited, and the edits before it.
     """
-    for record, left in _left(operation).items():
-        if _state(tx, record) != left:
-            history = _history_of_record(tx, record)
-            away = [one for one in history if one.seq > operation.seq and _found(one).get(record) == left]
-            culprit = (away or history)[-1]
-            raise UndoRefusedError(
-                f"operation {operation.id} ({operation.kind}) no longer fits: {record[1]} was changed since by "
-                f"{culprit.id} ({culprit.kind}); undo that one first",
-                (culprit.id,),
-            )
+    states: dict[_RecordId, _State] = {}
+    for operation in order:
+        for record, left in _left(operation).items():
+            if (states[record] if record in states else _state(tx, record)) != left:
+                history = _history_of_record(tx, record)
+                away = [one for one in history if one.seq > operation.seq and _found(one).get(record) == left]
+                culprit = (away or history)[-1]
+                raise UndoRefusedError(
+                    f"operation {operation.id} ({operation.kind}) no longer fits: {record[1]} was changed since by "
+                    f"{culprit.id} ({culprit.kind}); undo that one first",
+                    (culprit.id,),
+                )
+        states.update(_found(operation))
 
 
 def _history_of_record(tx: Transaction, record: _RecordId) -> list[Operation]:
@@ -311,7 +315,6 @@ def _state(tx: Transaction, record: _RecordId) -> _State:
 
 
 def _reverse(tx: Transaction, operation: Operation, actor: str) -> Operation:
-    _check_fits(tx, operation)
     swapped = [
         Change(target=change.target, target_id=change.target_id, before=change.after, after=change.before)
         for change in reversed(operation.changes)
