@@ -91,7 +91,7 @@ def test_no_row_is_left_the_receipt_counts_what_was_there_and_the_user_begins_an
         alice.feedback(ids["recall"], helped=[])
     for again in (alice.erase(), memory.user("nobody").erase()):
         assert (again.rows, again.vectors, again.documents, again.files) == ({}, 0, 0, 0)
-    assert alice.recall(WORD).hits == ()
+    assert alice.recall("Where is it?").hits == ()
     assert (alice.steps(), alice.items(), alice.history()) == ([], [], [])
     fill(alice, "hedgehog", everywhere=True)
     assert (len(alice.steps()), alice.steps()[0].turn) == (4, 0)

@@ -124,10 +124,9 @@ def test_a_refusal_names_the_operations_in_the_way_and_an_unknown_one_is_not_fou
     assert all(name in str(refused.value) for name in (first.id, second.id, third.id))
     (undone,) = each_user.undo(third.id)
     each_user.undo(second.id)
-    (gone,) = each_user.undo(first.id)
-    with pytest.raises(UndoRefusedError, match="no longer fits") as refused:
+    each_user.undo(first.id)
+    with pytest.raises(UndoRefusedError, match="no longer fits"):
         each_user.undo(undone.id, cascade=True)
-    assert gone.id in refused.value.blockers
     stranger = each_memory.user(f"stranger to {each_user.name}")
     for user, operation_id in ((each_user, new_id("op")), (stranger, first.id)):
         with pytest.raises(NotFoundError, match="no operation"):

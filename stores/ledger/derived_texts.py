@@ -13,7 +13,7 @@ from contextlib import closing
 from itertools import count
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, delete, select, update
+from sqlalchemy import Row, Select, delete, select, update
 
 from hexamem.memory_types.labels import Label, LabelKind
 from hexamem.stores.ledger.label_changes import touch_steps
@@ -88,7 +88,7 @@ class _Clearing:
         texts = [text for one in known.values() for text in (one.name, one.gist)]
         texts += [*(one.name for one in history), *derived.values()]
         candidates = gone & frozenset().union(*map(_words, texts))
-        self._lost = candidates - self._said(candidates, None)
+        self._lost = candidates - self._said(candidates)
         renamed = {
             one.id: one.name
             for one in known.values()
@@ -123,42 +123,36 @@ class _Clearing:
         return not is_neutral_name(name) and (label.kind == "scope" or name not in self._tx.fixed_names)
 
     def _own(self, label: Label) -> bool:
-        """Whether a label was named by a forgotten step in words of its own, as a model does: no step left says any."""
+        """Whether a label was named by a forgotten step in words of its own, as a model does: nobody says any of them."""
         if not self._of_steps(label.id) or not self._free(label, label.name):
             return False
-        first = self._tx.first(self._carrying(self._vocabulary.same(label.id)).limit(1))
-        if first is None or first.id not in self._step_ids or first.status == "active":
-            return False
-        return not self._said(_words(label.name), self._vocabulary.covering(label.id))
+        own = (labelings.c.user_id == self._tx.user_id) & (labelings.c.target == "step")
+        same = labelings.c.label_id.in_(self._vocabulary.same(label.id))
+        carried = select(labelings.c.target_id).where(own, same)
+        first = self._tx.first(self._steps().where(steps.c.id.in_(carried)).limit(1))
+        forgotten = first is not None and first.id in self._step_ids and first.status != "active"
+        return forgotten and not self._said(_words(label.name))
 
     def _of_steps(self, label_id: str) -> bool:
         return self._vocabulary.canonical(label_id) in self._carried
 
-    def _said(self, words: Collection[str], label_ids: Collection[str] | None) -> set[str]:
-        """Those of the words that active steps say, of all or of these labels; read no further than needed."""
+    def _said(self, words: Collection[str]) -> set[str]:
+        """Those of the words that active steps say; these are read no further than needed."""
         left = set(words)
-        statements = [self._carrying(part) for part in ([None] if label_ids is None else chunks(label_ids))]
-        for statement in statements if left else ():
-            active = statement.where(steps.c.status == "active")
-            with closing(self._tx.connection.execute(active, execution_options={"yield_per": 500})) as rows:
-                for text in map(_said, rows):
-                    lower = text.lower()
-                    if not text.isascii() or any(
-                        word in lower for word in left
-                    ):  # most hold none: that is seen at once
-                        left -= _words(text)
-                    if not left:
-                        break
+        if not left:
+            return left
+        active = self._steps().where(steps.c.status == "active")
+        with closing(self._tx.connection.execute(active, execution_options={"yield_per": 500})) as rows:
+            for text in map(_said, rows):
+                lower = text.lower()
+                if not text.isascii() or any(word in lower for word in left):  # most hold none: that is seen at once
+                    left -= _words(text)
+                if not left:
+                    break
         return set(words) - left
 
-    def _carrying(self, label_ids: Collection[str] | None) -> Any:
-        """A statement for the steps, all or those with any of these labels, in the order in which they were stored."""
-        statement = select(*_SAID).where(steps.c.user_id == self._tx.user_id).order_by(steps.c.seq)
-        if label_ids is None:
-            return statement
-        own = (labelings.c.user_id == self._tx.user_id) & (labelings.c.target == "step")
-        carried = select(labelings.c.target_id).where(own, labelings.c.label_id.in_(label_ids))
-        return statement.where(steps.c.id.in_(carried))
+    def _steps(self) -> Select[Any]:
+        return select(*_SAID).where(steps.c.user_id == self._tx.user_id).order_by(steps.c.seq)
 
     # ------------------------------------------------------------------ texts of steps
 
