@@ -163,8 +163,10 @@ def _recorded(
         sources = []
         for step in list(steps.values())[:10]:
             start = step.content.find(put)
-            span = {"quote": put, "start": start, "end": start + len(put)} if start >= 0 else {}
-            sources.append(Source(step_id=step.id, **span))
+            source = Source(step_id=step.id)
+            if start >= 0:
+                source = Source(step_id=step.id, quote=put, start=start, end=start + len(put))
+            sources.append(source)
         item = VaultItem(
             user=tx.user,
             entry_type=request.kind,
