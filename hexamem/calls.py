@@ -1,21 +1,26 @@
-"""The public calls of a memory: counted, so that closing waits for those that run and lets no new one begin."""
+"""The public calls of a memory: counted, so that closing waits for those that run and lets no new one begin; and their
+``a…`` twins for asyncio."""
 
 from __future__ import annotations
 
+import asyncio
 import math
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from hexamem.errors import StoreClosedError
 from hexamem.stores.redaction import safe_errors
 
-__all__ = ["Calls", "public"]
+__all__ = ["Calls", "class_in_thread", "in_thread", "public"]
 
 F = TypeVar("F", bound=Callable[..., Any])
+Owner = TypeVar("Owner")
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 
 class Calls:
@@ -122,3 +127,38 @@ def public(call: F) -> F:
             return safe(self, *args, **kwargs)
 
     return cast(F, counted)
+
+
+def in_thread(
+    method: Callable[Concatenate[Owner, Arguments], Result],
+) -> Callable[Concatenate[Owner, Arguments], Coroutine[Any, Any, Result]]:
+    """The async twin of a method, with its signature: it runs the method in a thread, so the event loop stays free.
+
+    ``aremember = in_thread(remember)`` in the class's body; what a subclass overrides is called.
+    """
+
+    @wraps(method)
+    async def twin(self: Owner, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        return cast("Result", await asyncio.to_thread(getattr(self, method.__name__), *args, **kwargs))
+
+    return _named_twin(twin, method)
+
+
+def class_in_thread(
+    method: Callable[Concatenate[type[Owner], Arguments], Result],
+) -> classmethod[Owner, Arguments, Coroutine[Any, Any, Result]]:
+    """As :func:`in_thread`, for a class method whose first parameter is positional only."""
+    call = cast("Any", method).__func__
+
+    @wraps(call)
+    async def twin(cls: type[Owner], /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        return cast("Result", await asyncio.to_thread(getattr(cls, call.__name__), *args, **kwargs))
+
+    return classmethod(_named_twin(twin, call))
+
+
+def _named_twin(twin: F, method: Callable[..., Any]) -> F:
+    twin.__name__ = f"a{method.__name__}"
+    twin.__qualname__ = f"{method.__qualname__.rpartition('.')[0]}.{twin.__name__}"
+    twin.__doc__ = f"As :meth:`{method.__qualname__}`, in a thread."
+    return twin

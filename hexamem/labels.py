@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, get_args
 
 from hexamem.arguments import check_text, check_texts
-from hexamem.async_twins import AsyncLabels
-from hexamem.calls import public
+from hexamem.calls import in_thread, public
 from hexamem.errors import InvalidInputError, NotFoundError
 from hexamem.memory_types import (
     ContextualIntent,
@@ -31,7 +30,7 @@ __all__ = ["UserLabels", "label_paths", "refuse_unknown"]
 _LATEST = 50
 
 
-class UserLabels(AsyncLabels):
+class UserLabels:
     """The labels of one user's steps: thematic scopes, event types and key entity types. Reached as ``user.labels``.
 
     A label is named by its id, its name (case does not matter where no other differs by it), an alias or a name that
@@ -67,6 +66,8 @@ class UserLabels(AsyncLabels):
             if kind in (None, one.kind) and vocabulary.canonical(one.id) == one.id and (one.id in below or one.pinned)
         )
 
+    alist = in_thread(list)  # noqa: A003
+
     @public
     def show(self, label: str) -> LabelView:
         """One label, with the latest steps that carry it.
@@ -84,6 +85,8 @@ class UserLabels(AsyncLabels):
             steps = [intent.step_id for intent in read_intents(tx) if same & set(intent.label_ids)]
         view = _view(vocabulary, one.id, own.get(one.id, 0), below.get(one.id, 0))
         return view.model_copy(update={"step_ids": tuple(steps[-_LATEST:])})
+
+    ashow = in_thread(show)
 
     @public
     def of(self, step_id: str) -> LabeledSnippet:
@@ -117,6 +120,8 @@ class UserLabels(AsyncLabels):
             provisional=intent.provisional,
         )
 
+    aof = in_thread(of)
+
     @public
     def induced(self) -> dict[str, InducedLabels]:
         """The label ids of every step that has any, in the order in which they were stored: step id → labels."""
@@ -124,6 +129,8 @@ class UserLabels(AsyncLabels):
         with self._user.memory.ledger.read(self._user.name) as tx:
             vocabulary = vocabulary_of(tx)
             return {intent.step_id: _induced(vocabulary, intent) for intent in read_intents(tx)}
+
+    ainduced = in_thread(induced)
 
     # -- correcting ---------------------------------------------------------------------------------------------
 
@@ -140,6 +147,8 @@ class UserLabels(AsyncLabels):
             name, actor, reason = self._user._said(tx, name, actor, reason)
             return rename_label(tx, label, name, actor=actor, reason=reason)
 
+    arename = in_thread(rename)
+
     @public
     def merge(self, label: str, into: str, *, actor: str = "user", reason: str = "") -> Operation:
         """Let one label take another of its kind in: whatever carries either is found by both names.
@@ -152,6 +161,8 @@ class UserLabels(AsyncLabels):
         with self._changing() as tx:
             actor, reason = self._user._said(tx, actor, reason)
             return merge_labels(tx, label, into, actor=actor, reason=reason)
+
+    amerge = in_thread(merge)
 
     @public
     def split(
@@ -171,6 +182,8 @@ class UserLabels(AsyncLabels):
             name, actor, reason = self._user._said(tx, name, actor, reason)
             label_id, _ = split_label(tx, label, chosen, name, actor=actor, reason=reason)
         return self.show(label_id)
+
+    asplit = in_thread(split)
 
     @public
     def move(
@@ -199,6 +212,8 @@ class UserLabels(AsyncLabels):
             actor, reason = self._user._said(tx, actor, reason)
             return move_steps(tx, chosen, label, kind=kind, actor=actor, reason=reason)
 
+    amove = in_thread(move)
+
     @public
     def pin(self, label: str, pinned: bool = True, *, actor: str = "user", reason: str = "") -> Operation:
         """Protect a label from classifiers, models and merges, or release it with ``pinned=False``.
@@ -212,6 +227,8 @@ class UserLabels(AsyncLabels):
         with self._changing() as tx:
             actor, reason = self._user._said(tx, actor, reason)
             return pin_label(tx, label, pinned, actor=actor, reason=reason)
+
+    apin = in_thread(pin)
 
     # -- inside -------------------------------------------------------------------------------------------------
 

@@ -7,8 +7,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from hexamem.arguments import check_count, check_text, json_mapping
-from hexamem.async_twins import AsyncExperience
-from hexamem.calls import Calls, public
+from hexamem.calls import Calls, in_thread, public
 from hexamem.errors import InvalidInputError, NotFoundError
 from hexamem.experience import limits
 from hexamem.experience.advising import Include
@@ -54,7 +53,7 @@ __all__ = ["OFF", "RunRecorder", "UserExperience"]
 OFF = "experience is switched off by Settings.experience: runs are recorded, and nothing is recalled or learned"
 
 
-class UserExperience(AsyncExperience):
+class UserExperience:
     """What a user's agents learned by doing. Reached as ``user.experience``.
 
     Everything is of one user and within one environment (``env``; "" where nothing is said) until a person promotes it.
@@ -104,6 +103,8 @@ class UserExperience(AsyncExperience):
         advice = self._recall.advice(task, env, k, include, None, same_task) if recalls else Advice()
         return self._begin(task, env, fields, advice, same_task=same_task)
 
+    astart = in_thread(start)
+
     @public
     def resume(self, run_id: str) -> RunRecorder:
         """Go on recording a run that is unfinished.
@@ -116,6 +117,8 @@ class UserExperience(AsyncExperience):
             raise InvalidInputError(f"run {run_id} is finished: start another, or say how it ended with decide()")
         return RunRecorder(self, run, Advice())
 
+    aresume = in_thread(resume)
+
     @public
     def decide(self, run_id: str, outcome: bool, *, evidence: str = "", source: OutcomeSource = "user") -> RunReceipt:
         """Say how a run ended, after it was finished or left; what was said or judged before is replaced.
@@ -126,6 +129,8 @@ class UserExperience(AsyncExperience):
             NotFoundError: if there is no such run.
         """
         return self._writing.finish(run_id, outcome, evidence, source, again=True)
+
+    adecide = in_thread(decide)
 
     def _begin(self, task: str, env: str, metadata: Mapping[str, Any], advice: Advice, **options: bool) -> RunRecorder:
         run = self._writing.begin(task, env, metadata, advice.ids)
@@ -168,6 +173,8 @@ class UserExperience(AsyncExperience):
         if not self._user.memory.settings.experience:
             return Advice(degraded=(OFF,))
         return self._recall.advice(task, env, k, include, facet, same_task)
+
+    arecall = in_thread(recall)
 
     # -- agents -------------------------------------------------------------------------------------------------
 
@@ -222,6 +229,8 @@ class UserExperience(AsyncExperience):
 
         _check_env(env)
         return focus(self, env, examples)
+
+    afocus = in_thread(focus)
 
     @public
     def explore(
@@ -289,6 +298,8 @@ class UserExperience(AsyncExperience):
         )
         return exploring.parallel(k) if mode == "parallel" else exploring.sequential(k)
 
+    aexplore = in_thread(explore)
+
     # -- looking ------------------------------------------------------------------------------------------------
 
     @public
@@ -306,6 +317,8 @@ class UserExperience(AsyncExperience):
         with self._user.memory.ledger.read(self._user.name) as tx:
             return read_runs(tx, env, limit=limit)
 
+    aruns = in_thread(runs)
+
     @public
     def steps(self, run_id: str) -> tuple[RunStep, ...]:
         """The steps of a run, in order.
@@ -318,6 +331,8 @@ class UserExperience(AsyncExperience):
             get_run(tx, run_id)
             return tuple(read_run_steps(tx, [run_id])[run_id])
 
+    asteps = in_thread(steps)
+
     @public
     def digest(self, run_id: str) -> RunDigest:
         """A run in a few lines, made without a model.
@@ -326,6 +341,8 @@ class UserExperience(AsyncExperience):
             NotFoundError: if there is no such run.
         """
         return digest_of(self._run(run_id), self.steps(run_id))
+
+    adigest = in_thread(digest)
 
     @public
     def items(self, env: str | None = None, *, retired: bool = False) -> tuple[Experience, ...]:
@@ -339,6 +356,8 @@ class UserExperience(AsyncExperience):
             _check_env(env)
         with self._user.memory.ledger.read(self._user.name) as tx:
             return tuple(read_experience(tx, env, retired=retired))
+
+    aitems = in_thread(items)
 
     @public
     def show(self, experience_id: str) -> Experience:
@@ -355,10 +374,14 @@ class UserExperience(AsyncExperience):
             )
         return found[0]
 
+    ashow = in_thread(show)
+
     @public
     def stats(self, env: str | None = None) -> ExperienceStats:
         """How many runs there are, how they ended with and without advice, and what was learned from them."""
         return stats_of(env, self.runs(env), self.items(env, retired=True), self._distilling.waits)
+
+    astats = in_thread(stats)
 
     # -- caring -------------------------------------------------------------------------------------------------
 
@@ -376,6 +399,8 @@ class UserExperience(AsyncExperience):
             done = remove_item(tx, experience_id, reason=said or "retired")
         self._user.memory.wrote(self._user.name)
         return done
+
+    aretire = in_thread(retire)
 
     @public
     def promote(self, experience_id: str, *, reason: str = "") -> Experience:
@@ -398,6 +423,8 @@ class UserExperience(AsyncExperience):
         memory.wrote(self._user.name)
         return self.show(experience_id)
 
+    apromote = in_thread(promote)
+
     @public
     def forget(self, run_id: str) -> int:
         """Delete a run with its steps for good, and take out the experience that rests on it alone.
@@ -418,6 +445,8 @@ class UserExperience(AsyncExperience):
         self._user.memory.wrote(self._user.name)
         return learned
 
+    aforget = in_thread(forget)
+
     @public
     def distil(self, env: str | None = None) -> int:
         """Queue the finished runs of which no experience was made yet, such as those of an import; returns how many."""
@@ -429,6 +458,8 @@ class UserExperience(AsyncExperience):
                 self._distilling.queue(tx, run.id)
         self._user.memory.wrote(self._user.name)
         return len(waiting)
+
+    adistil = in_thread(distil)
 
     # -- inside -------------------------------------------------------------------------------------------------
 

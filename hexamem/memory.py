@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock
 
-from hexamem.async_twins import AsyncMemory
 from hexamem.background import BackgroundWorker, JobContext, JobHandlers, JobOutcome, JobRunner
-from hexamem.calls import Calls, public
+from hexamem.calls import Calls, class_in_thread, in_thread, public
 from hexamem.config import DEFAULT_HOME, Settings
 from hexamem.distilling import Distilling
 from hexamem.errors import ConfigError, EmbedderMismatchError, HexamemError
@@ -72,7 +71,7 @@ __all__ = ["Memory"]
 _log = logging.getLogger("hexamem")
 
 
-class Memory(AsyncMemory):
+class Memory:
     """The stores of one home folder, opened once and shared by all users and threads of a process.
 
     Open it with :meth:`open`, get a user's memory with :meth:`user`, and :meth:`close` it, or use it as a context
@@ -166,6 +165,7 @@ class Memory(AsyncMemory):
     @classmethod
     def open(
         cls,
+        /,
         home: str | os.PathLike[str] = DEFAULT_HOME,
         *,
         model: str | BaseChatModel | None = None,
@@ -274,6 +274,8 @@ class Memory(AsyncMemory):
             lock.release()
             raise
 
+    aopen = class_in_thread(open)  # noqa: A003
+
     @public
     def user(self, name: str, *, timezone: str | None = None) -> UserMemory:
         """Everything bound to one user: the same object at each call. The user is registered at the first write.
@@ -306,10 +308,14 @@ class Memory(AsyncMemory):
             self._users[name] = found
         return found
 
+    auser = in_thread(user)
+
     @public
     def users(self) -> list[str]:
         """The names of all users who have stored something, in order of arrival. For the home's keeper."""
         return self.ledger.users()
+
+    ausers = in_thread(users)
 
     def _query_intent(self, user: str, query: str) -> QueryFilter:
         """The labels that a question names; a labeller is asked by one at a time, as it labels."""
@@ -366,10 +372,14 @@ class Memory(AsyncMemory):
                     self._refresh(name)
         return not job_queue.unfinished(self.ledger, self.runner.clock())
 
+    aflush = in_thread(flush)
+
     @public
     def jobs(self) -> list[Job]:
         """The jobs of all users that are not done, the first due first. For the home's keeper."""
         return job_queue.list_jobs(self.ledger)
+
+    ajobs = in_thread(jobs)
 
     @public
     def retry_job(self, job_id: str, *, user: str) -> None:
@@ -381,6 +391,8 @@ class Memory(AsyncMemory):
         with self.ledger.write(check_name(user, "user"), create=False) as tx:
             job_queue.retry(tx, job_id)
         self.wrote(user)
+
+    aretry_job = in_thread(retry_job)
 
     @public
     def drop_job(self, job_id: str, *, user: str) -> None:
@@ -394,15 +406,20 @@ class Memory(AsyncMemory):
             job_queue.drop(tx, job_id)
         self.ingesting.drop(user)
 
+    adrop_job = in_thread(drop_job)
+
     @public
     def reindex(self, user: str | None = None, progress: Progress | None = None) -> int:
         """Throw indexes away and build them from the ledger, for one user or all; returns the records written."""
         names = [check_name(user, "user")] if user is not None else self.ledger.users()
         return sum(self.projector.rebuild(name, progress) for name in names)
 
+    areindex = in_thread(reindex)
+
     @classmethod
     def reembed(
         cls,
+        /,
         home: str | os.PathLike[str] = DEFAULT_HOME,
         *,
         embedder: str | Embedder | Embeddings = "bundled",
@@ -418,6 +435,8 @@ class Memory(AsyncMemory):
             written = memory.reindex(progress=progress)
             memory.ledger.set_settings(embedder_identity(memory.embedder))
         return written
+
+    areembed = class_in_thread(reembed)
 
     def close(self) -> None:
         """Finish what runs and release the home. What was acknowledged stays; twice is fine.
@@ -441,13 +460,23 @@ class Memory(AsyncMemory):
             if self._worker is not None:
                 last_to_first.callback(self._worker.stop, self.settings.job_stop)
 
+    aclose = in_thread(close)
+
     def __enter__(self) -> Memory:
+        return self
+
+    async def __aenter__(self) -> Memory:
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
 
     def _refresh(self, user: str) -> None:
         """Have what recalls keep in memory of a user take in what is new, so that the next recall need not."""

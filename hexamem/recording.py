@@ -6,8 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from hexamem.arguments import check_text
-from hexamem.async_twins import AsyncRun
-from hexamem.calls import Calls, public
+from hexamem.calls import Calls, in_thread, public
 from hexamem.errors import InvalidInputError
 from hexamem.memory_types.experience import Advice, OutcomeSource, Run, RunReceipt, RunStep
 
@@ -20,7 +19,7 @@ __all__ = ["RunRecorder"]
 _MOST_ASKED = 3  # times that a model looks back at a run
 
 
-class RunRecorder(AsyncRun):
+class RunRecorder:
     """A run that is being recorded. Made by :meth:`UserExperience.start`; safe to use from several threads.
 
     Attributes:
@@ -56,6 +55,8 @@ class RunRecorder(AsyncRun):
         values = {"thought": thought, "action": action, "observation": observation, "error": error}
         return self._experience._writing.step(self.id, values)
 
+    astep = in_thread(step)
+
     @public
     def finish(
         self, outcome: bool | None = None, *, evidence: str = "", source: OutcomeSource = "environment"
@@ -72,6 +73,8 @@ class RunRecorder(AsyncRun):
             NotFoundError: if it was forgotten.
         """
         return self._experience._writing.finish(self.id, outcome, evidence, source, queue=self._queue)
+
+    afinish = in_thread(finish)
 
     @public
     def reflect(self, error: str = "") -> Reflection:
@@ -97,6 +100,8 @@ class RunRecorder(AsyncRun):
         check_text(error, "error")
         return reflect(self._experience, self.id, error, same_task=self._same_task, may_ask=self._may_ask)
 
+    areflect = in_thread(reflect)
+
     def _may_ask(self) -> bool:
         """Whether a model may be asked once more; counts it."""
         with self._guard:
@@ -120,3 +125,5 @@ class RunRecorder(AsyncRun):
             raise InvalidInputError(f"tool = {tool!r} is blank; give its name")
         check_text(error, "error")
         return tool_advice(self._experience, self.id, tool, error, same_task=self._same_task)
+
+    atool_advice = in_thread(tool_advice)

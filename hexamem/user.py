@@ -7,8 +7,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from hexamem.async_twins import AsyncTwins
-from hexamem.calls import public
+from hexamem.calls import in_thread, public
 from hexamem.memory_types.times import read_zone
 from hexamem.recalling import Recalling
 from hexamem.stores.ledger import jobs as job_queue
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["UserMemory"]
 
 
-class UserMemory(UserWriting, UserReading, UserPrivacy, AsyncTwins):
+class UserMemory(UserWriting, UserReading, UserPrivacy):
     """One user's memory. Nothing it does reads, counts or changes anything of another user.
 
     Made by :meth:`Memory.user`. Safe to use from several threads. A failed call stores nothing and loses nothing.
@@ -88,7 +87,11 @@ class UserMemory(UserWriting, UserReading, UserPrivacy, AsyncTwins):
         memory.projector.catch_up(self.name)  # a job may have written what is to be indexed
         return not job_queue.unfinished(memory.ledger, memory.runner.clock(), self.name)
 
+    aflush = in_thread(flush)
+
     @public
     def jobs(self) -> list[Job]:
         """This user's jobs that are not done, the first due first: waiting, running, deferred, parked, and why."""
         return job_queue.list_jobs(self.memory.ledger, self.name)
+
+    ajobs = in_thread(jobs)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from hexamem.arguments import check_count, check_text, check_texts, kinds_in
-from hexamem.calls import public
+from hexamem.calls import in_thread, public
 from hexamem.errors import CorruptFileError, InvalidInputError, NotFoundError
 from hexamem.memory_types import Hit, ItemKind, LightMemory, MemoryItem, Page, PageWithSteps, Recall, Step, Where
 from hexamem.memory_types.research import AnswerForm, Lane, Research
@@ -41,6 +41,8 @@ class UserReading(UserBase):
             raise NotFoundError(f"no step or item {record_id!r} for user {self.name!r}")
         return found
 
+    aget = in_thread(get)
+
     @public
     def items(
         self,
@@ -70,6 +72,8 @@ class UserReading(UserBase):
                 superseded=superseded,
             )
 
+    aitems = in_thread(items)
+
     @public
     def steps(self, thread_id: str | None = None) -> list[Step]:
         """The steps of a thread in their order, or all in the order in which they were stored."""
@@ -77,6 +81,8 @@ class UserReading(UserBase):
             check_text(thread_id, "thread_id")
         with self.memory.ledger.read(self.name) as tx:
             return thread_steps(tx, thread_id)
+
+    asteps = in_thread(steps)
 
     @public
     def media(self, sha256: str) -> bytes:
@@ -98,6 +104,8 @@ class UserReading(UserBase):
                 "the file from a copy"
             )
         return data
+
+    amedia = in_thread(media)
 
     @public
     def recall(
@@ -149,6 +157,8 @@ class UserReading(UserBase):
             operations=operations,
         )
 
+    arecall = in_thread(recall)
+
     @public
     def _recall_without(
         self,
@@ -192,6 +202,8 @@ class UserReading(UserBase):
         with self.memory.ledger.write(self.name, create=False) as tx:
             write_feedback(tx, recall_id, verdicts)
 
+    afeedback = in_thread(feedback)
+
     @public
     def learn_ranking(self, *, reset: bool = False) -> RankingAdjustment:
         """Learn from this user's :meth:`feedback` which operations of the learned ranking help; only this user's recalls change.
@@ -212,6 +224,8 @@ class UserReading(UserBase):
             return RankingAdjustment(accepted=True, reason="what was learned is forgotten")
         self.write_recalls()
         return self._recalling.learn()
+
+    alearn_ranking = in_thread(learn_ranking)
 
     @public
     def research(
@@ -273,6 +287,8 @@ class UserReading(UserBase):
             on_event=on_event,
         )
 
+    aresearch = in_thread(research)
+
     @public
     def pages(self, thread_id: str | None = None, scope: str | None = None) -> list[Page]:
         """The pages of a thread, or all: consecutive steps with a header and a memo, in the order of their first steps.
@@ -291,6 +307,8 @@ class UserReading(UserBase):
                 check_text(value, what)
         return self.memory.paging.pages(self.name, thread_id, scope)
 
+    apages = in_thread(pages)
+
     @public
     def page(self, page_id: str) -> PageWithSteps:
         """A page with its steps, and as one text behind its header.
@@ -302,6 +320,8 @@ class UserReading(UserBase):
             NotFoundError: if this user has no such page, or all its steps are forgotten.
         """
         return self.memory.paging.page(self.name, check_text(page_id, "page_id"))
+
+    apage = in_thread(page)
 
     @public
     def search_pages(
@@ -344,6 +364,8 @@ class UserReading(UserBase):
             exclude=check_texts(exclude, "exclude"),
         )
 
+    asearch_pages = in_thread(search_pages)
+
     @public
     def light_memory(self, token_budget: int = 1_500) -> LightMemory:
         """The memos of all closed pages within a token budget: what a planner reads to know where to look.
@@ -355,3 +377,5 @@ class UserReading(UserBase):
             InvalidInputError: for a budget below 64 tokens.
         """
         return self.memory.paging.light_memory(self.name, check_count(token_budget, "token_budget"))
+
+    alight_memory = in_thread(light_memory)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from hexamem.arguments import check_count, check_message_size, check_text, check_texts, json_mapping
-from hexamem.calls import public
+from hexamem.calls import in_thread, public
 from hexamem.errors import InvalidInputError
 from hexamem.files import MediaReader, add_to
 from hexamem.memory_types import MemoryItem, Operation, Remembered, Where
@@ -79,6 +79,8 @@ class UserWriting(UserBase):
         self.memory.wrote(self.name)
         return receipt
 
+    aremember = in_thread(remember)
+
     @public
     def add(
         self,
@@ -121,6 +123,8 @@ class UserWriting(UserBase):
             )
         self.memory.wrote(self.name)
         return stored
+
+    aadd = in_thread(add)
 
     @public
     def add_file(
@@ -179,6 +183,8 @@ class UserWriting(UserBase):
             self.memory.wrote(self.name)
         return added
 
+    aadd_file = in_thread(add_file)
+
     @public
     def edit(
         self,
@@ -221,6 +227,8 @@ class UserWriting(UserBase):
         self.memory.wrote(self.name)
         return stored
 
+    aedit = in_thread(edit)
+
     @public
     def remove(self, item_id: str, *, actor: str = "user", reason: str = "") -> Operation:
         """Take an item out of memory; ``undo`` of the returned operation brings it back.
@@ -235,6 +243,8 @@ class UserWriting(UserBase):
             operation = changing.remove_item(tx, item_id, actor=actor, reason=reason)
         self.memory.wrote(self.name)
         return operation
+
+    aremove = in_thread(remove)
 
     @public
     def forget(
@@ -279,6 +289,8 @@ class UserWriting(UserBase):
         self.memory.wrote(self.name)
         return operation
 
+    aforget = in_thread(forget)
+
     @public
     def history(self, record_id: str | None = None, *, limit: int | None = None) -> list[Operation]:
         """The operations on one step, item or label, or on all, oldest first; ``limit`` keeps the newest."""
@@ -288,6 +300,8 @@ class UserWriting(UserBase):
             check_count(limit, "limit")
         with self.memory.ledger.read(self.name) as tx:
             return history_of(tx, record_id, limit)
+
+    ahistory = in_thread(history)
 
     @public
     def undo(self, operation_id: str, *, cascade: bool = False, actor: str = "user") -> list[Operation]:
@@ -305,6 +319,8 @@ class UserWriting(UserBase):
         self.memory.drop_kept(self.name)
         self.memory.wrote(self.name)
         return done
+
+    aundo = in_thread(undo)
 
 
 def _parts_of_steps(parts: object) -> dict[str, list[str]]:
