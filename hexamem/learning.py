@@ -15,7 +15,7 @@ from hexamem.experience.as_items import ENTRY_TYPE, metadata_of
 from hexamem.experience.care import forget_runs, read_experience
 from hexamem.experience.counting import stats_of
 from hexamem.experience.digest import digest_of
-from hexamem.experience_recall import ExperienceRecall
+from hexamem.experience_runs import ExperienceRecall
 from hexamem.memory_types import Operation
 from hexamem.memory_types.experience import (
     Advice,

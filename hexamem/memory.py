@@ -32,7 +32,7 @@ from hexamem.memory_types.times import read_zone
 from hexamem.model_tier import ModelTier, check_models
 from hexamem.models.chat_models import Models
 from hexamem.models.encoder import forget_texts
-from hexamem.opening import (
+from hexamem.home import (
     embedder_identity,
     hold_home,
     labelling_of,
