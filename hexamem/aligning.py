@@ -19,7 +19,6 @@ turns that were begun under its own user. Messages are told apart by their ids f
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -39,7 +38,6 @@ from hexamem.stores.ledger.vault import count_secrets, known_secrets
 from hexamem.stores.secrets import find_references, hidden_words
 
 if TYPE_CHECKING:
-    from hexamem.memory import Memory
     from hexamem.user import UserMemory
 
 __all__ = ["MEMORY_TOOLS", "NOT_STORED", "Caught", "catch_up_thread", "forgotten_of", "known_steps"]
@@ -62,7 +60,6 @@ MEMORY_TOOLS = frozenset(
 NOT_STORED = "hexamem_shown"
 """A mark in a message's ``additional_kwargs``: it only shows what memory holds, and is not stored again."""
 
-_LOCKS = 64
 _REPLIES = frozenset(("ai", "assistant", "tool"))  # what belongs to the turn of the message before it
 _OF_THREAD = (steps.c.user_id == bindparam("user")) & (steps.c.thread_id == bindparam("thread"))
 _READS = case(  # what is read of a step that was forgotten, or of which a mark may stand for a part that was
@@ -128,8 +125,8 @@ def catch_up_thread(
         HexamemError: as ``UserMemory.remember``, but for single messages that cannot be read: these are named in
             ``degraded``, and the others are stored.
     """
-    with _Locks.of(user.memory).of_thread(user.name, thread_id):
-        with user.memory.ledger.read(user.name) as tx:
+    with user.thread_lock(thread_id):
+        with user.read() as tx:
             found = _Alignment(tx, user, thread_id).read(messages)
             held = count_secrets(tx)
         stored = None
@@ -150,7 +147,7 @@ def known_steps(user: UserMemory, messages: Sequence[Any], thread_id: str) -> fr
     named = [message_id for message in messages if (message_id := _id_of(message)) is not None]
     if not named:
         return frozenset()
-    with user._calls, user.memory.ledger.read(user.name) as tx:
+    with user.read() as tx:
         return frozenset(
             row.id for part in chunks(named) for row in tx.all(_KNOWN, user=tx.user_id, thread=thread_id, ids=part)
         )
@@ -158,23 +155,8 @@ def known_steps(user: UserMemory, messages: Sequence[Any], thread_id: str) -> fr
 
 def forgotten_of(user: UserMemory, messages: Sequence[Any], thread_id: str) -> dict[str, str]:
     """What of a history is forgotten by now, as :attr:`Caught.forgotten` tells it; nothing is stored."""
-    with user.memory.ledger.read(user.name) as tx:
+    with user.read() as tx:
         return _Alignment(tx, user, thread_id).read(messages).forgotten
-
-
-class _Locks:
-    """One run at a time compares and stores in a thread; a home is held by one process."""
-
-    def __init__(self) -> None:
-        self._locks = [threading.Lock() for _ in range(_LOCKS)]
-
-    @classmethod
-    def of(cls, memory: Memory) -> _Locks:
-        kept: _Locks = vars(memory).setdefault("_thread_locks", cls())
-        return kept
-
-    def of_thread(self, user: str, thread_id: str) -> threading.Lock:
-        return self._locks[hash((user, thread_id)) % _LOCKS]
 
 
 class _Kept(NamedTuple):

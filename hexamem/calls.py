@@ -46,6 +46,11 @@ class Calls:
         """Whether some call is under way."""
         return bool(self._running)
 
+    @property
+    def closing(self) -> bool:
+        """Whether closing has begun."""
+        return self._closer is not None
+
     def quiet(self) -> float:
         """For how many seconds no other thread than the asking one has been in a call; 0 while one is.
 

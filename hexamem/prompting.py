@@ -126,7 +126,7 @@ def search_for_prompt(
     """
     most = min(1_000, settings.k + min(unknown, settings.k))
     try:
-        return user._recall_without(
+        return user.recall_without(
             _short(query),
             most,
             settings.strategy,
@@ -185,7 +185,7 @@ def prompt_memory(
     blocks: Sequence[MemoryItem] = ()
     if settings.core:
         try:
-            with user._calls, user.memory.ledger.read(user.name) as tx:
+            with user.read() as tx:
                 kept = read_items(tx, kinds=("core",))
             blocks = [one for one in kept if one.valid_to is None or one.valid_to > utc_now()]
         except HexamemError as error:
@@ -207,7 +207,7 @@ def _lines(user: UserMemory, hits: Iterable[Hit], own: Collection[str]) -> Mappi
     wanted = {one.step_id for hit in hits if hit.kind == "episodic" for one in hit.sources if one.step_id in own}
     if not wanted:
         return {}
-    with user._calls, user.memory.ledger.read(user.name) as tx:
+    with user.read() as tx:
         return index_texts(tx, sorted(wanted))
 
 

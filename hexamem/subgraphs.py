@@ -138,7 +138,7 @@ def _parts(
     if chosen not in get_args(Manage):
         raise ConfigError(f"{caller}: manage = {manage!r}: use one of {', '.join(get_args(Manage))}")
     inline = memory.ingesting.on and chosen != "background"
-    write_path = memory.ingesting._parts()
+    write_path = memory.ingesting.parts()
     full = write_path.full if inline else _NEVER
 
     def context(messages: Sequence[Any]) -> HistoryContext:

@@ -8,10 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 from hexamem.calls import in_thread, public
-from hexamem.memory_types.times import read_zone
-from hexamem.recalling import Recalling
 from hexamem.stores.ledger import jobs as job_queue
-from hexamem.stores.ledger import user_key
 from hexamem.stores.ledger.jobs import Job
 from hexamem.user_privacy import UserPrivacy
 from hexamem.user_reading import UserReading
@@ -20,7 +17,6 @@ from hexamem.user_writing import UserWriting
 if TYPE_CHECKING:
     from hexamem.labels import UserLabels
     from hexamem.learning import UserExperience
-    from hexamem.memory import Memory
 
 __all__ = ["UserMemory"]
 
@@ -36,14 +32,6 @@ class UserMemory(UserWriting, UserReading, UserPrivacy):
         timezone: the zone in which naive times are read.
     """
 
-    def __init__(self, memory: Memory, name: str, timezone: str) -> None:
-        self.memory, self.name, self.timezone = memory, name, timezone
-        self.key = user_key(name)
-        read_zone(timezone)  # refuses an unknown one now, not at the first message
-        self._calls = memory._calls
-        self._recalling = Recalling(self)
-        self._redacted = False  # whether it was seen that no redaction is left half done
-
     def __repr__(self) -> str:
         return f"UserMemory({self.name!r}, home={str(self.memory.home)!r})"
 
@@ -52,14 +40,18 @@ class UserMemory(UserWriting, UserReading, UserPrivacy):
         """The labels of the user's steps, to look at and to correct: see :class:`~hexamem.labels.UserLabels`."""
         from hexamem.labels import UserLabels
 
-        return UserLabels(self)
+        memory = self.memory
+        return UserLabels(self._home, self.name, self._calls, catch_up=memory.projector.catch_up, wrote=memory.wrote)
 
     @property
     def experience(self) -> UserExperience:
         """Runs of the user's agents and what they teach: see :class:`~hexamem.learning.UserExperience`."""
+        from hexamem.experience_runs import UserRuns
         from hexamem.learning import UserExperience
 
-        return UserExperience(self)
+        memory = self.memory
+        runs = UserRuns(self._home, memory.distilling, memory.wrote, self.name, self.timezone)
+        return UserExperience(runs, self._calls)
 
     @public
     def flush(self, timeout: float | None = None) -> bool:
@@ -78,7 +70,7 @@ class UserMemory(UserWriting, UserReading, UserPrivacy):
         deadline = None if timeout is None else time.monotonic() + timeout
         memory = self.memory
         self.write_recalls()
-        self._finish_redactions()
+        memory.redactions.finish(self.name)
         memory.projector.catch_up(self.name)
         with memory.ingesting.flushing(self.name):
             memory.runner.run_due(self.name, deadline)

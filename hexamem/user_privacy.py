@@ -85,7 +85,7 @@ class UserPrivacy(UserBase):
             raise InvalidInputError(f"sensitivity = {sensitivity!r}: use one of {', '.join(get_args(Sensitivity))}")
         self.write_recalls()
         memory = self.memory
-        self._redacted = False
+        memory.redactions.begin(self.name)
         request = privacy.RedactRequest(
             words=words, caption=caption, kind=kind, sensitivity=sensitivity, reason=reason, match_case=match_case
         )
@@ -103,7 +103,7 @@ class UserPrivacy(UserBase):
         Returns:
             A receipt with what was erased where. The user may begin anew afterwards.
         """
-        self._recalling.forget()
+        self._recalls.forget()
         return privacy.erase(self.name, self.memory.ledger, self.memory.projector, self.memory.media)
 
     aerase = in_thread(erase)

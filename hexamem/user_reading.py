@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from hexamem.arguments import check_count, check_text, check_texts, kinds_in
+from hexamem.arguments import check_count, check_optional_text, check_query, check_text, check_texts, kinds_in
 from hexamem.calls import in_thread, public
 from hexamem.errors import CorruptFileError, InvalidInputError, NotFoundError
 from hexamem.memory_types import Hit, ItemKind, LightMemory, MemoryItem, Page, PageWithSteps, Recall, Step, Where
@@ -16,10 +16,7 @@ from hexamem.retrieval.feedback_learning import RankingAdjustment
 from hexamem.retrieval.hits import LeaveOut
 from hexamem.stores.ledger import get_items, get_steps, read_items, thread_steps, write_feedback
 from hexamem.stores.media import carries_media
-from hexamem.user_base import UserBase
-
-if TYPE_CHECKING:
-    from hexamem.user_base import Time
+from hexamem.user_base import Time, UserBase
 
 __all__ = ["UserReading"]
 
@@ -35,7 +32,7 @@ class UserReading(UserBase):
             NotFoundError: if this user has none with that id.
         """
         check_text(record_id, "record_id")
-        with self.memory.ledger.read(self.name) as tx:
+        with self.read() as tx:
             found = get_steps(tx, [record_id]).get(record_id) or get_items(tx, [record_id]).get(record_id)
         if found is None:
             raise NotFoundError(f"no step or item {record_id!r} for user {self.name!r}")
@@ -62,7 +59,7 @@ class UserReading(UserBase):
             superseded: also what is no longer believed.
         """
         kinds = kinds_in(kind, self.memory.types, items_only=True)
-        with self.memory.ledger.read(self.name) as tx:
+        with self.read() as tx:
             return read_items(
                 tx,
                 kinds=kinds,
@@ -77,9 +74,8 @@ class UserReading(UserBase):
     @public
     def steps(self, thread_id: str | None = None) -> list[Step]:
         """The steps of a thread in their order, or all in the order in which they were stored."""
-        if thread_id is not None:
-            check_text(thread_id, "thread_id")
-        with self.memory.ledger.read(self.name) as tx:
+        check_optional_text(thread_id=thread_id)
+        with self.read() as tx:
             return thread_steps(tx, thread_id)
 
     asteps = in_thread(steps)
@@ -94,7 +90,7 @@ class UserReading(UserBase):
             CorruptFileError: if the file that is kept is not what was stored.
         """
         check_text(sha256, "sha256")
-        with self.memory.ledger.read(self.name) as tx:
+        with self.read() as tx:
             if not carries_media(tx, sha256):
                 raise NotFoundError(f"no step or item of user {self.name!r} carries media with SHA-256 {shown(sha256)}")
         data = self.memory.media.get(self.key, sha256)
@@ -144,7 +140,9 @@ class UserReading(UserBase):
         Raises:
             InvalidInputError: for an argument that does not fit, with the rule.
         """
-        return self._recalling.recall(
+        return self.memory.recalling.recall(
+            self.name,
+            self._recalls,
             query,
             k,
             strategy,
@@ -160,7 +158,7 @@ class UserReading(UserBase):
     arecall = in_thread(recall)
 
     @public
-    def _recall_without(
+    def recall_without(
         self,
         query: str,
         k: int,
@@ -171,7 +169,9 @@ class UserReading(UserBase):
         leave_out: LeaveOut,
     ) -> Recall:
         """As :meth:`recall`, with the next best hits in place of those that are left out, and no text of them."""
-        return self._recalling.recall(
+        return self.memory.recalling.recall(
+            self.name,
+            self._recalls,
             query,
             k,
             strategy,
@@ -220,10 +220,10 @@ class UserReading(UserBase):
             ConfigError: there are no weights for the embedder, or they have no gate of operations.
         """
         if reset:
-            self._recalling.unlearn()
+            self.memory.recalling.unlearn(self.name)
             return RankingAdjustment(accepted=True, reason="what was learned is forgotten")
         self.write_recalls()
-        return self._recalling.learn()
+        return self.memory.recalling.learn(self.name)
 
     alearn_ranking = in_thread(learn_ranking)
 
@@ -270,7 +270,8 @@ class UserReading(UserBase):
             InvalidInputError: for an argument that does not fit, with the rule.
         """
         return self.memory.researching.research(
-            self,
+            self.name,
+            self._recalls,
             question,
             max_rounds,
             tier=tier,
@@ -302,9 +303,7 @@ class UserReading(UserBase):
         Raises:
             NotFoundError: if there is no such scope. InvalidInputError: if several may be meant.
         """
-        for value, what in ((thread_id, "thread_id"), (scope, "scope")):
-            if value is not None:
-                check_text(value, what)
+        check_optional_text(thread_id=thread_id, scope=scope)
         return self.memory.paging.pages(self.name, thread_id, scope)
 
     apages = in_thread(pages)
@@ -348,11 +347,8 @@ class UserReading(UserBase):
             scope: pages most of whose steps are in this scope or one under it.
             exclude: ids of pages that were read already.
         """
-        if not isinstance(query, str) or not query.strip():
-            raise InvalidInputError(f"query = {query!r}: ask something")
-        for value, what in ((thread_id, "thread_id"), (scope, "scope")):
-            if value is not None:
-                check_text(value, what)
+        check_query(query)
+        check_optional_text(thread_id=thread_id, scope=scope)
         return self.memory.paging.search(
             self.name,
             query,

@@ -6,7 +6,14 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from hexamem.arguments import check_count, check_message_size, check_text, check_texts, json_mapping
+from hexamem.arguments import (
+    check_count,
+    check_message_size,
+    check_optional_text,
+    check_text,
+    check_texts,
+    json_mapping,
+)
 from hexamem.calls import in_thread, public
 from hexamem.errors import InvalidInputError
 from hexamem.files import MediaReader, add_to
@@ -107,9 +114,7 @@ class UserWriting(UserBase):
             NotFoundError: if ``supersedes`` names no item.
         """
         _check_said(actor, reason)
-        for value, what in ((secret, "secret"), (supersedes, "supersedes")):
-            if value is not None:
-                check_text(value, what)
+        check_optional_text(secret=secret, supersedes=supersedes)
         with self.memory.ledger.write(self.name, timezone=self.timezone) as tx:
             stored = changing.add_item(
                 tx,
@@ -166,8 +171,11 @@ class UserWriting(UserBase):
             StorageFullError, HomeNotWritableError: if the home cannot take it.
         """
         added = add_to(
-            self,
+            self._home,
+            self.name,
             path,
+            timezone=self.timezone,
+            ready=self.memory.media_readers.ready,
             title=title,
             describe=describe,
             transcribe=transcribe,
@@ -211,8 +219,7 @@ class UserWriting(UserBase):
         """
         check_text(item_id, "item_id")
         _check_said(actor, reason)
-        if secret is not None:
-            check_text(secret, "secret")
+        check_optional_text(secret=secret)
         with self.memory.ledger.write(self.name, create=False) as tx:
             stored = changing.edit_item(
                 tx,
@@ -294,11 +301,10 @@ class UserWriting(UserBase):
     @public
     def history(self, record_id: str | None = None, *, limit: int | None = None) -> list[Operation]:
         """The operations on one step, item or label, or on all, oldest first; ``limit`` keeps the newest."""
-        if record_id is not None:
-            check_text(record_id, "record_id")
+        check_optional_text(record_id=record_id)
         if limit is not None:
             check_count(limit, "limit")
-        with self.memory.ledger.read(self.name) as tx:
+        with self.read() as tx:
             return history_of(tx, record_id, limit)
 
     ahistory = in_thread(history)
