@@ -22,7 +22,7 @@ from hexamem.memory_types import Remembered, utc_now
 from hexamem.memory_types.registry import TypeRegistry
 from hexamem.model_tier import ModelTier
 from hexamem.paging import Paging
-from hexamem.stores.ledger import Ledger, Transaction
+from hexamem.stores.ledger import Transaction
 from hexamem.stores.ledger.jobs import count_jobs, enqueue, enqueue_bare
 from hexamem.stores.ledger.usage import all_usage, keep_usage
 from hexamem.stores.projections import Projector
@@ -108,26 +108,6 @@ def manager_runnables(managers: Mapping[str, Any] | None, types: TypeRegistry) -
     return runnables
 
 
-class _QueueingLedger(Ledger):
-    """A ledger, the same one, each of whose writes also does something at its end, and takes it back if it failed."""
-
-    def __init__(self, ledger: Ledger, also: Callable[[Transaction], object], failed: Callable[[str], object]) -> None:
-        self.__dict__.update(ledger.__dict__)
-        self._also, self._failed = also, failed
-
-    @contextmanager
-    def write(self, user: str, *, create: bool = True, timezone: str = "UTC") -> Iterator[Transaction]:
-        """As :meth:`Ledger.write`."""
-        try:
-            with super().write(user, create=create, timezone=timezone) as tx:
-                yield tx
-                if tx.user_id:
-                    self._also(tx)
-        except BaseException:
-            self._failed(user)
-            raise
-
-
 def _supersedes(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
     """The bundled cross-encoder's scores; it is loaded when first needed."""
     from hexamem.models.reranker import open_reranker
@@ -181,15 +161,18 @@ class Ingesting:
 
     # ------------------------------------------------------------------ queueing
 
-    def recording(self, steps: int) -> Ledger:
-        """The ledger to record a call's steps in, which queues what follows from them in the same transaction.
+    @contextmanager
+    def queueing(self, user: str, steps: int) -> Iterator[Callable[[Transaction], object]]:
+        """While messages of a user are stored: what queues their job, to be called in the transaction that stores them.
 
         Args:
             steps: how many there are, at most.
         """
-        if not self.on:
-            return self._ledger
-        return _QueueingLedger(self._ledger, lambda tx: self._queue(tx, steps), self._unqueued)
+        try:
+            yield partial(self._queue, steps=steps) if self.on else lambda tx: None
+        except BaseException:
+            self._unqueued(user)
+            raise
 
     def _queue(self, tx: Transaction, steps: int) -> None:
         """See to it that a job waits for the user, due now if a batch is full.

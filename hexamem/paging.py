@@ -37,7 +37,7 @@ class Paging:
     """The pages of a home's users. Whatever it returns is first brought up to what is stored."""
 
     def __init__(
-        self, home: Home, projector: Projector, tier: ModelTier, handlers: JobHandlers, queued: Callable[[], object]
+        self, home: Home, projector: Projector, tier: ModelTier, handlers: JobHandlers, queued: Callable[[], None]
     ) -> None:
         """Pages are made by the settings; the projector erases, purges and rebuilds their index with the others.
 

@@ -214,7 +214,7 @@ def test_of_two_runs_on_the_same_steps_one_applies(
     memory: Memory, alice: UserMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alice.remember(TOLD)
-    parts = memory.ingesting._parts()
+    parts = memory.ingesting.parts()
     done: list[dict[str, Any]] = []
 
     def meanwhile(*args: Any, **options: Any) -> Any:
