@@ -1,20 +1,20 @@
 """Hosts that hand over a whole history: what of it is new to a thread, and storing only that.
 
-A message that the thread holds under the same id is known. For the others, what is said (role and text) is compared with
+A message that the thread holds under the same id is known. For the others, their role and text are compared with
 the end of the ledger's thread, since hosts without a checkpointer send the history again with fresh ids on every turn:
 
-1. The longest run at the thread's end that stands in the history is known, and what follows it is new. What stands
+1. The longest run at the thread's end that is in the history is known, and what follows it is new. What comes
    before such a run is known too: a summary that a host put in place of older messages.
 2. Without one, a history that begins like some part of the thread was edited or is regenerated: what follows that is new.
 3. Else everything is new whose id is not known.
 
 Messages without words (calls of tools and their results) are compared only at the end: many hosts drop them. A secret in a
-message is compared by its digest with the reference that stands in its place. In doubt a message is stored twice rather
+message is compared by its digest with the reference in its place. In doubt a message is stored twice rather
 than lost. Not stored are system messages, summaries that LangChain's middleware marks, and what the memory itself gave (the
-traffic of its tools, evidence shown in place of an answer): they would come back as what the user said.
+traffic of its tools, evidence shown in place of an answer): they would be stored as the user's own words.
 
 A host's thread belongs to those who speak in it. Where one thread is used under several users, each memory takes only the
-turns that were begun under its own user. Messages are told apart by their ids for this.
+turns that were begun under its own user. Their ids decide which these are.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ NOT_STORED = "hexamem_shown"
 
 _REPLIES = frozenset(("ai", "assistant", "tool"))  # what belongs to the turn of the message before it
 _OF_THREAD = (steps.c.user_id == bindparam("user")) & (steps.c.thread_id == bindparam("thread"))
-_READS = case(  # what is read of a step that was forgotten, or of which a mark may stand for a part that was
+_READS = case(  # what is read of a step that was forgotten, or of which a mark may replace a part that was
     (steps.c.status != "active", ""), (steps.c.content.contains("["), steps.c.content)
 ).label("reads")
 _KNOWN = Prepared(
@@ -84,7 +84,7 @@ class Caught:
     """What became of a history.
 
     Attributes:
-        visible: ids of all steps of the thread that stand in the history, new ones included.
+        visible: ids of all steps of the thread that are in the history, new ones included.
         stored: the receipt of what was new; None where nothing was. messages: what was new.
         degraded: messages that could not be read, one line each, and how many are another user's; what ``stored`` has to
             say is not repeated.
@@ -154,7 +154,7 @@ def known_steps(user: UserMemory, messages: Sequence[Any], thread_id: str) -> fr
 
 
 def forgotten_of(user: UserMemory, messages: Sequence[Any], thread_id: str) -> dict[str, str]:
-    """What of a history is forgotten by now, as :attr:`Caught.forgotten` tells it; nothing is stored."""
+    """What of a history is forgotten by now, as in :attr:`Caught.forgotten`; nothing is stored."""
     with user.read() as tx:
         return _Alignment(tx, user, thread_id).align(messages).forgotten
 

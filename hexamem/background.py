@@ -194,7 +194,7 @@ class JobRunner:
     """Runs the due jobs of a ledger, one at a time in this process, whichever thread asks.
 
     Args:
-        home: the id of the home, whose claims are told from others' on a shared ledger.
+        home: the id of the home, which distinguishes its claims from others' on a shared ledger.
         user_of: gives the memory of a user.
         closing: whether the memory is being closed; then no further job is begun.
         lease: how long a claim holds without a write of the job.
@@ -334,11 +334,11 @@ class JobRunner:
 
 
 def _in_words(error: BaseException) -> str:
-    """An error in words that come from the program: its own message may repeat what a user said."""
+    """An error in words that come from the program: its own message may repeat a user's words."""
     if isinstance(error, JobError):
         return str(error)
     kind = type(error)
-    said = (kind.__doc__ or "").strip().split("\n", 1)[0][:120]
+    described = (kind.__doc__ or "").strip().split("\n", 1)[0][:120]
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     lines = [line for _, line in traceback.walk_tb(error.__traceback__)]
     names = [str(frame.f_globals.get("__name__", "?")) for frame in frames]
@@ -346,7 +346,7 @@ def _in_words(error: BaseException) -> str:
         len(names) - 1
     ]
     place = f" (at {names[own[-1]]}, line {lines[own[-1]]})" if names else ""
-    return f"{kind.__name__}{': ' + said if said else ''}{place}"
+    return f"{kind.__name__}{': ' + described if described else ''}{place}"
 
 
 def _without_secrets(text: str) -> str:
@@ -367,7 +367,7 @@ class BackgroundWorker:
         brought_up: called with each user whose indexes were brought up, at once.
         idle: called with each user who was brought up, when there is nothing else to do; whether there is more to do, of
             which it does a little at a time.
-        quiet: tells for how many seconds nobody but this thread has called the memory. Whoever does shares the
+        quiet: for how many seconds nobody but this thread has called the memory. Whoever does shares the
             interpreter with this thread, so each thing waits until there was a breath of quiet, though not for long.
     """
 

@@ -29,11 +29,11 @@ class Calls:
     ``with calls:`` around each call; :meth:`begin_closing` and :meth:`end_closing` around the closing.
 
     Args:
-        told: the message of the StoreClosedError that a call gets once closing has begun.
+        closed: the message of the StoreClosedError that a call gets once closing has begun.
     """
 
-    def __init__(self, told: str) -> None:
-        self._told = told
+    def __init__(self, closed: str) -> None:
+        self._closed_message = closed
         self._state = threading.Condition()
         self._running: Counter[int] = Counter()  # thread → how deep it is in calls
         self._closer: int | None = None
@@ -70,7 +70,7 @@ class Calls:
     def _check(self, thread: int) -> None:
         # What a running call calls in its turn still goes through: closing waits for all of it.
         if self._closed or (self._closer is not None and thread not in self._running):
-            raise StoreClosedError(self._told)
+            raise StoreClosedError(self._closed_message)
 
     def __enter__(self) -> None:
         thread = threading.get_ident()

@@ -100,7 +100,7 @@ class Distilling:
             keep_usage(self._ledger, user, usage.drain())
 
     def run(self, job: JobContext) -> JobOutcome:
-        """Judge a run if nobody has said how it ended, and distil it; what is learned and the job's end are one write."""
+        """Judge a run whose outcome is unknown, and distil it; what is learned and the job's end are one write."""
         if not self.ready:  # made due by a memory that had a model
             with job.write() as tx:
                 job.complete(tx)
@@ -112,10 +112,10 @@ class Distilling:
                 continue  # done by another attempt
             known: Run | None = run
             if run.outcome is None:
-                said, result = self._judged(job, run)
-                if said is None:
+                outcome, result = self._judged(job, run)
+                if outcome is None:
                     return _unusable("judge", result)
-                known = self._decided(job, run.id, said)
+                known = self._decided(job, run.id, outcome)
             if known is not None and known.outcome is not None:
                 judged.append(known)
         return self._distilled(job, judged) if judged else JobOutcome.done()
@@ -134,23 +134,23 @@ class Distilling:
             steps = read_run_steps(tx, [run.id])[run.id]
         with self.model_for(job.user_name, "judge") as model:
             assert model is not None
-            said, result = judge_outcome(model, run, steps)
-        if said is None and result.usage.calls and job.attempt >= self._settings.max_job_attempts:
-            said = Outcome(
+            outcome, result = judge_outcome(model, run, steps)
+        if outcome is None and result.usage.calls and job.attempt >= self._settings.max_job_attempts:
+            outcome = Outcome(
                 label=False,
                 source="judge",
                 confidence=0.0,
                 reason="the judge gave no usable reply; what nobody vouches for counts as a failure",
             )
-        return said, result
+        return outcome, result
 
-    def _decided(self, job: JobContext, run_id: str, said: Outcome) -> Run | None:
-        """Write a judge's word, unless somebody has said better meanwhile."""
+    def _decided(self, job: JobContext, run_id: str, outcome: Outcome) -> Run | None:
+        """Write a judge's outcome, unless another was written meanwhile."""
         with job.write() as tx:
             run = next((one for one in read_runs(tx) if one.id == run_id), None)
             if run is not None and run.outcome is None:
-                (reason,) = self._home.redacted(tx, said.reason)
-                run = run.changed(outcome=said.changed(reason=reason))
+                (reason,) = self._home.redacted(tx, outcome.reason)
+                run = run.changed(outcome=outcome.changed(reason=reason))
                 set_run(tx, run)
                 retire_hurting(tx, run.shown)
         return run
@@ -192,7 +192,7 @@ class Distilling:
             self._add(tx, one)
         known = {one.id: one for one in read_experience(tx)}  # as it is now: a person may have retired some
         for item_id, one in merged.instead.items():
-            # What a person wrote keeps its text, and what is retired stays so: the new text stands beside it.
+            # What a person wrote keeps its text, and what is retired stays so: the new text is added beside it.
             if item_id in known and all(made.actor == ACTOR for made in history_of(tx, item_id)):
                 runs = tuple(dict.fromkeys([*known[item_id].run_ids, *one.run_ids]))
                 fields = replaced(get_items(tx, [item_id])[item_id].metadata, one.changed(run_ids=runs))

@@ -235,8 +235,8 @@ class UserRuns:
         except (HexamemError, GraphBubbleUp):
             raise
         except Exception as error:  # noqa: BLE001 - a remote embedder's own errors; words alone serve meanwhile
-            told = f"the embedder failed ({type(error).__name__}): what is near was found by words alone"
-            return work(None), (told,)
+            fallback = f"the embedder failed ({type(error).__name__}): what is near was found by words alone"
+            return work(None), (fallback,)
 
 
 def _strings(value: Any) -> list[str]:

@@ -24,7 +24,7 @@ from hexamem.stores.media_texts import FILE_KINDS, MEDIA_JOBS, NEVER, job_for, m
 __all__ = ["MediaReader", "MediaReaders", "add_to"]
 
 MediaReader = Callable[[bytes, str], str]
-"""Puts a picture or recording into words: given its bytes and MIME type, returns what it shows or what is said.
+"""Puts a picture or recording into words: given its bytes and MIME type, returns its description or transcript.
 
 It may raise: as a job it is then tried again, and parked after the last attempt.
 """

@@ -64,7 +64,7 @@ class Home:
 
     Attributes:
         folder: the folder.
-        id: tells its indexes from those of other homes on the same ledger or vector database.
+        id: distinguishes its indexes from those of other homes on the same ledger or vector database.
         embedder: makes the vectors that are searched.
         reading_embedder: makes the vectors that labelling and extraction read.
     """

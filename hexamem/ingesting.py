@@ -150,7 +150,7 @@ class Ingesting:
         self._building = threading.Lock()
         self._queued: dict[str, int] = {}  # user → steps stored since a job of theirs waits, as this process knows
         self._hurried: dict[str, int] = {}
-        self._told: set[tuple[str, str]] = set()
+        self._noticed: set[tuple[str, str]] = set()
         if self.on:
             handlers.register(KIND, self.run)
 
@@ -232,7 +232,7 @@ class Ingesting:
         """Forget what is kept in memory of a user."""
         with self._guard:
             self._queued.pop(user, None)
-            self._told = {one for one in self._told if one[0] != user}
+            self._noticed = {one for one in self._noticed if one[0] != user}
 
     def waiting(self, user: str) -> int:
         """How many steps of a user the managers have not seen."""
@@ -245,7 +245,7 @@ class Ingesting:
         """Manage all steps of a user that wait, here and now; whether none is left.
 
         Args:
-            progress: told after each batch how many steps it had.
+            progress: called after each batch with its number of steps.
         """
         if not self.on:
             return True
@@ -286,7 +286,7 @@ class Ingesting:
                 return JobOutcome.done()
         refusal = self._refusal()
         if refusal is not None:
-            self._tell(user, f"{refusal[0]}; steps wait to be managed")
+            self._notice(user, f"{refusal[0]}; steps wait to be managed")
             return JobOutcome.defer(*refusal)
         usage = self._meter()
         finished = False
@@ -318,7 +318,7 @@ class Ingesting:
                 'checkpointer, memory_graph(memory, manage="now"), or drop the job'
             )
         for line in dict.fromkeys(state.get("degraded") or ()):
-            self._tell(user, line)
+            self._notice(user, line)
         if not finished:  # another run has managed these steps
             with job.write() as tx:
                 finish(tx)
@@ -371,15 +371,15 @@ class Ingesting:
         if usage is not None:
             keep_usage(self._ledger, user, usage.drain())
 
-    def _tell(self, user: str, line: str) -> None:
-        told = f"managing of user {user!r}: {line}"
+    def _notice(self, user: str, line: str) -> None:
+        notice = f"managing of user {user!r}: {line}"
         with self._guard:
-            if (user, told) in self._told:
+            if (user, notice) in self._noticed:
                 return
-            if len(self._told) > 1_000:
-                self._told.clear()
-            self._told.add((user, told))
-        self._home.notices.add(user, told)
+            if len(self._noticed) > 1_000:
+                self._noticed.clear()
+            self._noticed.add((user, notice))
+        self._home.notices.add(user, notice)
 
     # ------------------------------------------------------------------ the graph
 

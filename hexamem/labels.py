@@ -208,7 +208,7 @@ class UserLabels:
         Args:
             step_ids: one or several.
             label: one that is there; :meth:`split` makes a new one.
-            kind: which kind is meant, where a name stands for labels of several.
+            kind: which kind is meant, where several kinds have the name.
 
         Raises:
             NotFoundError: if a step or the label is not there. InvalidInputError: if nothing would change.

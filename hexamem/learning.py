@@ -49,7 +49,7 @@ _NO_MODEL = "focus points need a model: open the memory with model='openai:…' 
 class UserExperience:
     """What a user's agents learned by doing. Reached as ``user.experience``.
 
-    Everything is of one user and within one environment (``env``; "" where nothing is said) until a person promotes it.
+    Everything is of one user and within one environment (``env``; "" by default) until a person promotes it.
     Without a model, runs are recorded and recalled by their digests; with one, experience is distilled of them by the
     durable job ``distil``. Secrets are taken out before anything is written, and ``redact``, ``erase``, ``export`` and
     ``import_`` of the user reach runs and experience alike. Each method has an ``a…`` twin that runs it in a thread.
@@ -114,7 +114,7 @@ class UserExperience:
 
     @public
     def decide(self, run_id: str, outcome: bool, *, evidence: str = "", source: OutcomeSource = "user") -> RunReceipt:
-        """Say how a run ended, after it was finished or left; what was said or judged before is replaced.
+        """Set how a run ended, after it was finished or left; an outcome that it had is replaced.
 
         Where that was the other outcome, what was learned from this run alone is retired, and the run distilled anew.
 
@@ -195,7 +195,7 @@ class UserExperience:
 
         _check_env(env)
         options: dict[str, Any] = {"k": k, "include": include, "recall": recall, "same_task": same_task}
-        return RunRecordingHandler(lambda said: self.start(said, env=env, **options), task=task, outcome=outcome)
+        return RunRecordingHandler(lambda found: self.start(found, env=env, **options), task=task, outcome=outcome)
 
     @public
     def focus(self, env: str, examples: Sequence[str]) -> Focus:

@@ -322,7 +322,7 @@ class Memory:
             timeout: seconds to wait at most; None waits as long as it takes. A job that runs is not broken off.
 
         Returns:
-            Whether all is done; where not, :meth:`jobs` tells what is left.
+            Whether all is done; where not, :meth:`jobs` lists what is left.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         for jobs_first in (False, True):  # a job may be to write what is to be indexed

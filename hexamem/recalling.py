@@ -116,10 +116,10 @@ class Recalling:
         *,
         kinds: str | Collection[str] | None,
         where: Where | None,
-        as_of: datetime | None,
-        known_at: datetime | None,
-        token_budget: int | None,
-        min_probability: float | None,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        token_budget: int | None = None,
+        min_probability: float | None = None,
         operations: Mapping[str, bool] | None = None,
         leave_out: LeaveOut | None = None,
         packed: bool = True,
@@ -128,7 +128,7 @@ class Recalling:
 
         Args:
             log: of the user, for what is shown.
-            leave_out: tells what is not to be among the hits; the next best takes its place.
+            leave_out: whether a record is left out of the hits; the next best takes its place.
             packed: whether to pack the hits into ``text``, which is left empty else.
         """
         began = time.perf_counter()
@@ -186,7 +186,7 @@ class Recalling:
             tokens=tokens,
             answerable=found.answerable,
             gate=found.gate,
-            operations=told_operations(found, operations or {}, min_probability),
+            operations=shown_operations(found, operations or {}, min_probability),
             degraded=tuple(degraded),
             elapsed_ms=(time.perf_counter() - began) * 1_000,
         )
@@ -286,8 +286,10 @@ def in_order(hits: Sequence[Hit], best: Sequence[str]) -> list[Hit]:
     ordered = sorted(hits, key=lambda hit: place.get(hit.id, len(place)))
     found = []
     for hit, score in zip(ordered, sorted((hit.score for hit in hits), reverse=True), strict=True):
-        told = Signal(name="model", rank=None if hit.id not in place else place[hit.id] + 1, share=score - hit.score)
-        why = tuple(sorted((*hit.why, told), key=lambda one: -one.share))
+        by_model = Signal(
+            name="model", rank=None if hit.id not in place else place[hit.id] + 1, share=score - hit.score
+        )
+        why = tuple(sorted((*hit.why, by_model), key=lambda one: -one.share))
         found.append(hit.model_copy(update={"score": score, "why": why}))
     return found
 
@@ -308,10 +310,10 @@ def with_operations(strategy: Strategy, operations: Mapping[str, bool]) -> Strat
     return replace(strategy, operations={**strategy.operations, **operations})
 
 
-def told_operations(
+def shown_operations(
     found: SearchResult, asked: Mapping[str, bool], min_probability: float | None
 ) -> tuple[RankingOperation, ...]:
-    """The operations of a recall as it tells them.
+    """The operations of a recall, with the reason for each.
 
     Args:
         asked: those that the call switched.

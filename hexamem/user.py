@@ -28,7 +28,7 @@ class UserMemory(UserWriting, UserReading, UserPrivacy):
 
     Attributes:
         name: the user.
-        key: the user as 32 hexadecimal digits, as it stands in folder and collection names.
+        key: the user as 32 hexadecimal digits, as in the names of folders and collections.
         timezone: the zone in which naive times are read.
     """
 
@@ -65,7 +65,7 @@ class UserMemory(UserWriting, UserReading, UserPrivacy):
                 off, and the indexes are brought up whole.
 
         Returns:
-            Whether all is done; where not, :meth:`jobs` tells what is left.
+            Whether all is done; where not, :meth:`jobs` lists what is left.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         memory = self.memory

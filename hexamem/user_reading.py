@@ -168,21 +168,10 @@ class UserReading(UserBase):
         where: Where | None,
         leave_out: LeaveOut,
     ) -> Recall:
-        """As :meth:`recall`, with the next best hits in place of those that are left out, and no text of them."""
-        return self.memory.recalling.recall(
-            self.name,
-            self._recalls,
-            query,
-            k,
-            strategy,
-            kinds=kinds,
-            where=self._where(where),
-            as_of=None,
-            known_at=None,
-            token_budget=None,
-            min_probability=None,
-            leave_out=leave_out,
-            packed=False,
+        """As :meth:`recall`, with the next best hits in place of those that are left out, and without ``text``."""
+        recall = self.memory.recalling.recall
+        return recall(
+            self.name, self._recalls, query, k, strategy, kinds=kinds, where=where, leave_out=leave_out, packed=False
         )
 
     @public
@@ -264,7 +253,7 @@ class UserReading(UserBase):
             where: conditions on what may be read. kinds: "step" and item kinds; all when None.
             as_of: only what had happened, or was true, at that time. known_at: only what was stored and believed at that
                 time, in the words of then. The question is read as asked at that time, the former of the two.
-            on_event: told of every plan, search and decision as it is made.
+            on_event: called with every plan, search and decision as it is made.
 
         Raises:
             InvalidInputError: for an argument that does not fit, with the rule.
@@ -366,7 +355,7 @@ class UserReading(UserBase):
     def light_memory(self, token_budget: int = 1_500) -> LightMemory:
         """The memos of all closed pages within a token budget: what a planner reads to know where to look.
 
-        Where they do not fit, memos of memos stand for the older ones; nothing is cut off. Each line has a handle,
+        Where they do not fit, memos of memos replace the older ones; nothing is cut off. Each line has a handle,
         by which :meth:`LightMemory.pages_of` names its pages.
 
         Raises:

@@ -276,13 +276,13 @@ class UserWriting(UserBase):
             ids: steps and items, such as the hits of a recall.
             thread_id: all steps of this thread.
             where: all steps that meet these conditions: a period, a speaker, a label, metadata.
-            parts: step id → sentences or other words, exactly as they stand in it: "[forgotten]" is read in their place,
+            parts: step id → sentences or other words, exactly as in its text: "[forgotten]" is read in their place,
                 and the rest of the step stays. A step that says anything beside its text (files, calls of tools,
                 secrets) has no parts.
             actor, reason: kept in the history.
 
         Raises:
-            InvalidInputError: if nothing is given, ids beside conditions, or a part that does not stand in its step.
+            InvalidInputError: if nothing is given, ids beside conditions, or a part that is not in its step.
             NotFoundError: if a step or item does not exist or was forgotten already, or no step meets the conditions.
         """
         ids = [] if ids is None else check_texts(ids, "ids")
@@ -335,7 +335,7 @@ def _parts_of_steps(parts: object) -> dict[str, list[str]]:
     if parts is None:
         return {}
     if not isinstance(parts, Mapping):
-        raise InvalidInputError(f"parts = {shown(parts)}: give a mapping of step ids to words that stand there")
+        raise InvalidInputError(f"parts = {shown(parts)}: give a mapping of step ids to words in them")
     return {
         check_text(step_id, "a step id in parts"): check_texts(words, f"parts[{step_id!r}]")
         for step_id, words in parts.items()
