@@ -12,7 +12,7 @@ from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from hexamem.agents.labelling.intent_labeler import IntentLabeling
 from hexamem.background import BackgroundWorker, JobHandlers, JobRunner
@@ -399,7 +399,7 @@ class Memory:
 
         Killed half way it is simply called again; until it is through, :meth:`open` with either embedder says so.
         """
-        unchecked = type(cls.__name__, (cls,), {"_check_embedder": False})
+        unchecked = cast("type[Memory]", type(cls.__name__, (cls,), {"_check_embedder": False}))
         with unchecked.open(home, embedder=embedder, **options) as memory:
             memory.ledger.set_settings({"embedder_fingerprint": f"changing to {memory.embedder.name}"})
             written = memory.reindex(progress=progress)

@@ -198,6 +198,7 @@ class UserWriting(UserBase):
     @public
     def edit(
         self,
+        /,
         item_id: str,
         changes: Mapping[str, Any] | None = None,
         *,
