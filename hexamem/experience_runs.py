@@ -30,7 +30,7 @@ from hexamem.stores.ledger.runs import (
     read_runs,
     set_run,
 )
-from hexamem.stores.redaction import Redactor, keep_in_vault
+from hexamem.stores.redaction import Redactor, keep_in_vault, strings_in
 
 __all__ = ["OFF", "Draft", "UserRuns"]
 
@@ -185,7 +185,7 @@ class UserRuns:
             InvalidInputError: for more bytes than a message may have.
         """
         limit = self.home.settings.max_message_bytes
-        texts = list(_strings(values))
+        texts = strings_in(values)
         size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
         if size > limit:
             raise InvalidInputError(f"{what} has {size:,} bytes; the limit is {limit:,}: shorten what came back")
@@ -237,11 +237,3 @@ class UserRuns:
         except Exception as error:  # noqa: BLE001 - a remote embedder's own errors; words alone serve meanwhile
             fallback = f"the embedder failed ({type(error).__name__}): what is near was found by words alone"
             return work(None), (fallback,)
-
-
-def _strings(value: Any) -> list[str]:
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, Mapping):
-        return [text for pair in value.items() for part in pair for text in _strings(part)]
-    return [text for part in value for text in _strings(part)] if isinstance(value, list | tuple) else []
