@@ -1,25 +1,24 @@
 """Hosts that hand over a whole history: what of it is new to a thread, and storing only that.
 
-A message that the thread holds under the same id is known. For the others, what is said (role and text) is compared with
+A message that the thread holds under the same id is known. For the others, their role and text are compared with
 the end of the ledger's thread, since hosts without a checkpointer send the history again with fresh ids on every turn:
 
-1. The longest run at the thread's end that stands in the history is known, and what follows it is new. What stands
+1. The longest run at the thread's end that is in the history is known, and what follows it is new. What comes
    before such a run is known too: a summary that a host put in place of older messages.
 2. Without one, a history that begins like some part of the thread was edited or is regenerated: what follows that is new.
 3. Else everything is new whose id is not known.
 
 Messages without words (calls of tools and their results) are compared only at the end: many hosts drop them. A secret in a
-message is compared by its digest with the reference that stands in its place. In doubt a message is stored twice rather
+message is compared by its digest with the reference in its place. In doubt a message is stored twice rather
 than lost. Not stored are system messages, summaries that LangChain's middleware marks, and what the memory itself gave (the
-traffic of its tools, evidence shown in place of an answer): they would come back as what the user said.
+traffic of its tools, evidence shown in place of an answer): they would be stored as the user's own words.
 
 A host's thread belongs to those who speak in it. Where one thread is used under several users, each memory takes only the
-turns that were begun under its own user. Messages are told apart by their ids for this.
+turns that were begun under its own user. Their ids decide which these are.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -39,7 +38,6 @@ from hexamem.stores.ledger.vault import count_secrets, known_secrets
 from hexamem.stores.secrets import find_references, hidden_words
 
 if TYPE_CHECKING:
-    from hexamem.memory import Memory
     from hexamem.user import UserMemory
 
 __all__ = ["MEMORY_TOOLS", "NOT_STORED", "Caught", "catch_up_thread", "forgotten_of", "known_steps"]
@@ -62,10 +60,9 @@ MEMORY_TOOLS = frozenset(
 NOT_STORED = "hexamem_shown"
 """A mark in a message's ``additional_kwargs``: it only shows what memory holds, and is not stored again."""
 
-_LOCKS = 64
 _REPLIES = frozenset(("ai", "assistant", "tool"))  # what belongs to the turn of the message before it
 _OF_THREAD = (steps.c.user_id == bindparam("user")) & (steps.c.thread_id == bindparam("thread"))
-_READS = case(  # what is read of a step that was forgotten, or of which a mark may stand for a part that was
+_READS = case(  # what is read of a step that was forgotten, or of which a mark may replace a part that was
     (steps.c.status != "active", ""), (steps.c.content.contains("["), steps.c.content)
 ).label("reads")
 _KNOWN = Prepared(
@@ -73,11 +70,11 @@ _KNOWN = Prepared(
         _OF_THREAD, steps.c.message_id.in_(bindparam("ids", expanding=True))
     )
 )
-_SPOKEN = select(
+_COMPARED = select(
     *(steps.c[name] for name in ("id", "turn", "message_id", "role", "content", "tool_call_id", "tool_calls")), _READS
 ).where(_OF_THREAD, steps.c.role != "system")
-_TAIL = Prepared(_SPOKEN.order_by(steps.c.turn.desc()).limit(bindparam("most")))
-_AFTER = Prepared(_SPOKEN.where(steps.c.turn > bindparam("turn")).order_by(steps.c.turn).limit(bindparam("most")))
+_TAIL = Prepared(_COMPARED.order_by(steps.c.turn.desc()).limit(bindparam("most")))
+_AFTER = Prepared(_COMPARED.where(steps.c.turn > bindparam("turn")).order_by(steps.c.turn).limit(bindparam("most")))
 _SUMMARY = "summarization"  # LangChain's mark, additional_kwargs["lc_source"]
 _SLACK = 64  # steps of a thread that are read beyond four a message
 
@@ -87,7 +84,7 @@ class Caught:
     """What became of a history.
 
     Attributes:
-        visible: ids of all steps of the thread that stand in the history, new ones included.
+        visible: ids of all steps of the thread that are in the history, new ones included.
         stored: the receipt of what was new; None where nothing was. messages: what was new.
         degraded: messages that could not be read, one line each, and how many are another user's; what ``stored`` has to
             say is not repeated.
@@ -128,20 +125,20 @@ def catch_up_thread(
         HexamemError: as ``UserMemory.remember``, but for single messages that cannot be read: these are named in
             ``degraded``, and the others are stored.
     """
-    with _Locks.of(user.memory).of_thread(user.name, thread_id):
-        with user.memory.ledger.read(user.name) as tx:
-            found = _Alignment(tx, user, thread_id).read(messages)
-            held = count_secrets(tx)
+    with user.thread_lock(thread_id):
+        with user.read() as tx:
+            alignment = _Alignment(tx, user, thread_id).align(messages)
+            secrets = count_secrets(tx)
         stored = None
-        if found.new:
-            stored = user.remember(found.new, thread_id=thread_id, agent_id=agent_id, metadata=metadata)
+        if alignment.new:
+            stored = user.remember(alignment.new, thread_id=thread_id, agent_id=agent_id, metadata=metadata)
     return Caught(
-        visible=frozenset((*found.known, *(stored.step_ids if stored is not None else ()))),
+        visible=frozenset((*alignment.known, *(stored.step_ids if stored is not None else ()))),
         stored=stored,
-        messages=tuple(found.new),
-        degraded=tuple(found.degraded),
-        secrets=held,
-        forgotten=found.forgotten,
+        messages=tuple(alignment.new),
+        degraded=tuple(alignment.degraded),
+        secrets=secrets,
+        forgotten=alignment.forgotten,
     )
 
 
@@ -150,34 +147,19 @@ def known_steps(user: UserMemory, messages: Sequence[Any], thread_id: str) -> fr
     named = [message_id for message in messages if (message_id := _id_of(message)) is not None]
     if not named:
         return frozenset()
-    with user._calls, user.memory.ledger.read(user.name) as tx:
+    with user.read() as tx:
         return frozenset(
             row.id for part in chunks(named) for row in tx.all(_KNOWN, user=tx.user_id, thread=thread_id, ids=part)
         )
 
 
 def forgotten_of(user: UserMemory, messages: Sequence[Any], thread_id: str) -> dict[str, str]:
-    """What of a history is forgotten by now, as :attr:`Caught.forgotten` tells it; nothing is stored."""
-    with user.memory.ledger.read(user.name) as tx:
-        return _Alignment(tx, user, thread_id).read(messages).forgotten
+    """What of a history is forgotten by now, as in :attr:`Caught.forgotten`; nothing is stored."""
+    with user.read() as tx:
+        return _Alignment(tx, user, thread_id).align(messages).forgotten
 
 
-class _Locks:
-    """One run at a time compares and stores in a thread; a home is held by one process."""
-
-    def __init__(self) -> None:
-        self._locks = [threading.Lock() for _ in range(_LOCKS)]
-
-    @classmethod
-    def of(cls, memory: Memory) -> _Locks:
-        kept: _Locks = vars(memory).setdefault("_thread_locks", cls())
-        return kept
-
-    def of_thread(self, user: str, thread_id: str) -> threading.Lock:
-        return self._locks[hash((user, thread_id)) % _LOCKS]
-
-
-class _Kept(NamedTuple):
+class _StoredStep(NamedTuple):
     """A step of the thread, as far as it is compared."""
 
     id: str
@@ -189,12 +171,12 @@ class _Kept(NamedTuple):
     tools: tuple[str, ...]
 
     @property
-    def spoken(self) -> bool:
+    def has_words(self) -> bool:
         return self.role != "tool" and bool(self.content.strip())
 
 
 @dataclass(slots=True)
-class _Said:
+class _Message:
     """A message of the history. ``step`` is the id of its step, once that is found; by its id with its ``turn``."""
 
     message: Any
@@ -204,13 +186,21 @@ class _Said:
     draft: MessageDraft | None = None
 
     @property
-    def spoken(self) -> bool:
+    def has_words(self) -> bool:
         return self.draft is not None and self.draft.role != "tool" and bool(self.draft.text.strip())
+
+
+class _Run(NamedTuple):
+    """Equal messages and steps that follow one another: where they begin in each, and how many there are."""
+
+    message: int
+    step: int
+    length: int
 
 
 @dataclass(slots=True)
 class _Alignment:
-    """A history laid against a thread."""
+    """A history compared with a thread."""
 
     tx: Transaction
     user: UserMemory
@@ -219,38 +209,35 @@ class _Alignment:
     known: list[str] = field(default_factory=list)
     degraded: list[str] = field(default_factory=list)
     forgotten: dict[str, str] = field(default_factory=dict)
-    _reads: dict[str, str] = field(default_factory=dict)  # step → what is read of it, where anything is forgotten
+    _remains: dict[str, str] = field(default_factory=dict)  # step → its text now, where anything of it is forgotten
 
-    def read(self, messages: Sequence[Any]) -> _Alignment:
+    def align(self, history: Sequence[Any]) -> _Alignment:
         """Sort the messages into those that the thread holds and those that are new."""
-        said = [_Said(message, _id_of(message)) for message in messages]
-        held: dict[str, tuple[str, int]] = {}
-        for part in chunks([one.message_id for one in said if one.message_id]):
-            rows = self.tx.all(_KNOWN, user=self.tx.user_id, thread=self.thread_id, ids=part)
-            held.update({row.message_id: (row.id, row.turn) for row in rows})
-            self._note_forgotten(rows)
-        for one in said:
-            one.step, one.turn = held.get(one.message_id or "", (None, 0))
-        last = max((index for index, one in enumerate(said) if one.step is not None), default=-1)
-        unread = [one for one in said if one.step is None]
-        readable = self._readable(unread)
-        before = {id(one) for one in said[: last + 1]}
-        if last >= 0 and not any(id(one) in before for one in readable):
-            rest = self._after_ids(said[last], readable)
+        messages = [_Message(message, _id_of(message)) for message in history]
+        self._find_by_id(messages)
+        last = max((index for index, message in enumerate(messages) if message.step is not None), default=-1)
+        readable = self._readable([message for message in messages if message.step is None])
+        before = {id(message) for message in messages[: last + 1]}
+        if last >= 0 and not any(id(message) in before for message in readable):
+            rest = self._after_ids(messages[last], readable)
         else:
-            for one in said:
-                if one.step is not None:
-                    one.draft = self._draft(one.message)
-            kept = {id(one) for one in readable}
-            rest = self._after_words([one for one in said if one.step is not None or id(one) in kept])
-        self.known = [one.step for one in said if one.step is not None]
-        if self._reads:
+            for message in messages:
+                if message.step is not None:
+                    message.draft = self._draft(message.message)
+            chosen = {id(message) for message in readable}
+            rest = self._after_words(
+                [message for message in messages if message.step is not None or id(message) in chosen]
+            )
+        self.known = [message.step for message in messages if message.step is not None]
+        if self._remains:
             self.forgotten = {
-                one.message_id: self._reads[one.step] for one in said if one.message_id and one.step in self._reads
+                message.message_id: self._remains[message.step]
+                for message in messages
+                if message.message_id and message.step in self._remains
             }
-        new = [one for one in rest if one.step is None]
-        others = self._of_others(said, new)
-        self.new = [one.message for one in new if id(one) not in others]
+        new = [message for message in rest if message.step is None]
+        others = self._of_other_users(messages, new)
+        self.new = [message.message for message in new if id(message) not in others]
         if others:
             self.degraded.append(
                 f"{len(others)} of the messages in thread {self.thread_id!r} were said under another user and are not "
@@ -258,106 +245,116 @@ class _Alignment:
             )
         return self
 
-    # ------------------------------------------------------------------ of others
+    def _find_by_id(self, messages: Sequence[_Message]) -> None:
+        """Find the steps of messages that the thread holds under their ids."""
+        steps_by_id: dict[str, tuple[str, int]] = {}
+        for part in chunks([message.message_id for message in messages if message.message_id]):
+            rows = self.tx.all(_KNOWN, user=self.tx.user_id, thread=self.thread_id, ids=part)
+            steps_by_id.update({row.message_id: (row.id, row.turn) for row in rows})
+            self._note_forgotten(rows)
+        for message in messages:
+            message.step, message.turn = steps_by_id.get(message.message_id or "", (None, 0))
 
-    def _of_others(self, said: Sequence[_Said], new: Sequence[_Said]) -> set[int]:
-        """Which of the new messages stand in turns that were begun under another user.
+    # ------------------------------------------------------------------ of other users
 
-        Nothing is looked up for a turn of this user, nor for the last message: it is what was just said.
+    def _of_other_users(self, messages: Sequence[_Message], new: Sequence[_Message]) -> set[int]:
+        """Which of the new messages are in turns that were begun under another user.
+
+        Nothing is looked up for a turn of this user, nor for the last message, to which the run replies.
         """
-        if not new or (len(new) == 1 and new[0] is said[-1] and _kind_of(new[0].message) not in _REPLIES):
+        if not new or (len(new) == 1 and new[0] is messages[-1] and _kind_of(new[0].message) not in _REPLIES):
             return set()
-        fresh = {id(one) for one in new}
-        first = next(index for index, one in enumerate(said) if id(one) in fresh)
-        while first and _kind_of(said[first].message) in _REPLIES:
+        fresh = {id(message) for message in new}
+        first = next(index for index, message in enumerate(messages) if id(message) in fresh)
+        while first and _kind_of(messages[first].message) in _REPLIES:
             first -= 1
-        turns: list[list[_Said]] = []
-        for one in said[first:]:
-            kind = _kind_of(one.message)
+        turns: list[list[_Message]] = []
+        for message in messages[first:]:
+            kind = _kind_of(message.message)
             if kind == "system":
                 continue
             if not turns or kind not in _REPLIES:
                 turns.append([])
-            turns[-1].append(one)
+            turns[-1].append(message)
         heads: dict[str, str] = {}
-        of_head: dict[str, list[_Said]] = {}
+        of_head: dict[str, list[_Message]] = {}
         for turn in turns:
             head = turn[0]
-            if head.message_id and head.draft is not None and head is not said[-1] and id(head) in fresh:
+            if head.message_id and head.draft is not None and head is not messages[-1] and id(head) in fresh:
                 heads[head.message_id] = head.draft.text
                 of_head[head.message_id] = turn
         others = held_by_others(self.tx, self.thread_id, heads) if heads else ()
-        return {id(one) for head_id in others for one in of_head[head_id] if id(one) in fresh}
+        return {id(message) for head_id in others for message in of_head[head_id] if id(message) in fresh}
 
     # ------------------------------------------------------------------ by ids
 
-    def _after_ids(self, last: _Said, rest: list[_Said]) -> list[_Said]:
+    def _after_ids(self, last: _Message, rest: list[_Message]) -> list[_Message]:
         """The usual case: all but the last messages are known by their ids. Those may still be known by their words."""
         return self._drop_known(rest, self._steps(len(rest), after=last.turn)) if rest else rest
 
-    def _drop_known(self, rest: list[_Said], after: list[_Kept]) -> list[_Said]:
-        """The messages without those at their beginning that stand in the thread, in this order."""
-        for index, one in enumerate(rest):
-            if index >= len(after) or not self._equal(one, after[index]):
+    def _drop_known(self, rest: list[_Message], after: list[_StoredStep]) -> list[_Message]:
+        """The messages without those at their beginning that are in the thread, in this order."""
+        for index, message in enumerate(rest):
+            if index >= len(after) or not self._equal(message, after[index]):
                 return rest[index:]
-            one.step = after[index].id
+            message.step = after[index].id
         return []
 
     # ------------------------------------------------------------------ by words
 
-    def _after_words(self, said: list[_Said]) -> list[_Said]:
-        kept = self._steps(4 * len(said) + _SLACK)
-        spoken = [index for index, one in enumerate(said) if one.spoken]
-        lines = [index for index, one in enumerate(kept) if one.spoken]
-        run = self._run_at_end([said[i] for i in spoken], [kept[i] for i in lines])
+    def _after_words(self, messages: list[_Message]) -> list[_Message]:
+        stored = self._steps(4 * len(messages) + _SLACK)
+        worded = [index for index, message in enumerate(messages) if message.has_words]
+        lines = [index for index, step in enumerate(stored) if step.has_words]
+        compared = [messages[index] for index in worded], [stored[index] for index in lines]
+        run = self._run_at_end(*compared) or self._same_beginning(*compared)
         if run is None:
-            run = self._same_beginning([said[i] for i in spoken], [kept[i] for i in lines])
-        if run is None:
-            return said
-        begin, line, length = run
-        for offset in range(length):
-            said[spoken[begin + offset]].step = kept[lines[line + offset]].id
-        rest = said[spoken[begin + length - 1] + 1 :]
-        if line + length == len(lines):
-            return self._drop_known(rest, kept[lines[-1] + 1 :])
+            return messages
+        for offset in range(run.length):
+            messages[worded[run.message + offset]].step = stored[lines[run.step + offset]].id
+        rest = messages[worded[run.message + run.length - 1] + 1 :]
+        if run.step + run.length == len(lines):
+            return self._drop_known(rest, stored[lines[-1] + 1 :])
         return rest
 
-    def _run_at_end(self, said: list[_Said], kept: list[_Kept]) -> tuple[int, int, int] | None:
-        """The longest run of equal messages at the end of the thread: its first message, first step, and length."""
-        best: tuple[int, int, int] | None = None
-        for end in range(1, len(said) + 1):
+    def _run_at_end(self, messages: list[_Message], stored: list[_StoredStep]) -> _Run | None:
+        """The longest run of equal messages that ends the thread."""
+        best: _Run | None = None
+        for end in range(1, len(messages) + 1):
             length = 0
-            while length < min(end, len(kept)) and self._equal(said[end - 1 - length], kept[-1 - length]):
+            while length < min(end, len(stored)) and self._equal(messages[end - 1 - length], stored[-1 - length]):
                 length += 1
             begin = end - length
-            # What stands before the run is given up as known: only a summary before a longer run may be.
+            # What comes before the run is given up as known: only a summary before a longer run may be.
             likely = begin == 0 or (length >= 2 and begin <= length)
-            if length and likely and (best is None or length > best[2]):
-                best = (begin, len(kept) - length, length)
+            if length and likely and (best is None or length > best.length):
+                best = _Run(begin, len(stored) - length, length)
         return best
 
-    def _same_beginning(self, said: list[_Said], kept: list[_Kept]) -> tuple[int, int, int] | None:
-        """Where the history begins like some part of the thread, with an exchange at least: as above."""
-        best: tuple[int, int, int] | None = None
-        for line in range(len(kept)):
+    def _same_beginning(self, messages: list[_Message], stored: list[_StoredStep]) -> _Run | None:
+        """Where the history begins like some part of the thread, with an exchange at least."""
+        best: _Run | None = None
+        for line in range(len(stored)):
             length = 0
-            while length < min(len(said), len(kept) - line) and self._equal(said[length], kept[line + length]):
+            while length < min(len(messages), len(stored) - line) and self._equal(
+                messages[length], stored[line + length]
+            ):
                 length += 1
-            if length >= 2 and (best is None or length >= best[2]):
-                best = (0, line, length)
+            if length >= 2 and (best is None or length >= best.length):
+                best = _Run(0, line, length)
         return best
 
-    def _equal(self, one: _Said, kept: _Kept) -> bool:
-        draft = one.draft
-        if one.step is not None:
-            return one.step == kept.id
-        if draft is None or draft.role != kept.role:
+    def _equal(self, message: _Message, step: _StoredStep) -> bool:
+        draft = message.draft
+        if message.step is not None:
+            return message.step == step.id
+        if draft is None or draft.role != step.role:
             return False
-        if draft.role == "tool" and draft.tool_call_id and kept.tool_call_id:
-            return draft.tool_call_id == kept.tool_call_id
-        if not draft.text.strip() and not kept.content.strip():
-            return tuple(call.name for call in draft.tool_calls) == kept.tools
-        return self._same_words(draft.text, kept.content)
+        if draft.role == "tool" and draft.tool_call_id and step.tool_call_id:
+            return draft.tool_call_id == step.tool_call_id
+        if not draft.text.strip() and not step.content.strip():
+            return tuple(call.name for call in draft.tool_calls) == step.tools
+        return self._same_words(draft.text, step.content)
 
     def _same_words(self, text: str, content: str) -> bool:
         if is_cut_from(content, text):
@@ -366,28 +363,26 @@ class _Alignment:
         if text == content:
             return True
         references = find_references(content)
-        if not references:
-            return False
-        found = hidden_words(text, content)
-        if found is None:
+        hidden = hidden_words(text, content) if references else None
+        if hidden is None:
             return False
         cipher = self.user.memory.cipher
-        digests = {words: cipher.digest(words, context=self.user.name).hex() for words in found}
+        digests = {words: cipher.digest(words, context=self.user.name).hex() for words in hidden}
         ids = known_secrets(self.tx, set(digests.values()))
         return all(
-            words == content[one.start : one.end] or ids.get(digests[words]) == one.id
-            for words, one in zip(found, references, strict=True)
+            words == content[reference.start : reference.end] or ids.get(digests[words]) == reference.id
+            for words, reference in zip(hidden, references, strict=True)
         )
 
     # ------------------------------------------------------------------ reading
 
-    def _readable(self, said: Sequence[_Said]) -> list[_Said]:
-        kept = []
-        for one in said:
-            one.draft = self._draft(one.message)
-            if one.draft is not None and not _left_out(one.message, one.draft):
-                kept.append(one)
-        return kept
+    def _readable(self, messages: Sequence[_Message]) -> list[_Message]:
+        readable = []
+        for message in messages:
+            message.draft = self._draft(message.message)
+            if message.draft is not None and not _left_out(message.message, message.draft):
+                readable.append(message)
+        return readable
 
     def _draft(self, message: Any) -> MessageDraft | None:
         if _is_empty(message):
@@ -399,14 +394,14 @@ class _Alignment:
             return None
         return drafts[0]
 
-    def _steps(self, most: int, after: int | None = None) -> list[_Kept]:
+    def _steps(self, most: int, after: int | None = None) -> list[_StoredStep]:
         """The last steps of the thread in their order, or the first after a turn; forgotten ones too: what was forgotten
         is not stored anew."""
         wanted: dict[str, Any] = {"user": self.tx.user_id, "thread": self.thread_id, "most": most}
         rows = self.tx.all(_TAIL, **wanted)[::-1] if after is None else self.tx.all(_AFTER, turn=after, **wanted)
         self._note_forgotten(rows)
         return [
-            _Kept(
+            _StoredStep(
                 row.id,
                 row.turn,
                 row.message_id,
@@ -421,7 +416,7 @@ class _Alignment:
     def _note_forgotten(self, rows: Iterable[Row[Any]]) -> None:
         for row in rows:
             if row.reads is not None and (not row.reads or any(mark in row.reads for mark in MARKS)):
-                self._reads[row.id] = row.reads
+                self._remains[row.id] = row.reads
 
 
 def _id_of(message: Any) -> str | None:

@@ -12,7 +12,18 @@ from hexamem.errors import InvalidInputError
 from hexamem.memory_types.messages import MessageDraft
 from hexamem.memory_types.times import shown
 
-__all__ = ["check_count", "check_message_size", "check_text", "check_texts", "file_path", "json_mapping", "kinds_in"]
+__all__ = [
+    "check_choice",
+    "check_count",
+    "check_message_size",
+    "check_optional_text",
+    "check_query",
+    "check_text",
+    "check_texts",
+    "file_path",
+    "json_mapping",
+    "kinds_in",
+]
 
 
 def check_text(value: object, what: str) -> str:
@@ -24,6 +35,37 @@ def check_text(value: object, what: str) -> str:
     if not isinstance(value, str):
         raise InvalidInputError(f"{what} = {shown(value)} is of type {type(value).__name__}; give text")
     return value
+
+
+def check_optional_text(**values: object) -> None:
+    """Check that each of some arguments, by name, is text or None.
+
+    Raises:
+        InvalidInputError: as :func:`check_text`.
+    """
+    for name, value in values.items():
+        if value is not None:
+            check_text(value, name)
+
+
+def check_query(query: object, what: str = "query") -> None:
+    """Check that a question is text and not blank.
+
+    Raises:
+        InvalidInputError: naming the value.
+    """
+    if not isinstance(query, str) or not query.strip():
+        raise InvalidInputError(f"{what} = {query!r}: ask something")
+
+
+def check_choice(value: object, what: str, choices: Collection[object]) -> None:
+    """Check that a value is one of several.
+
+    Raises:
+        InvalidInputError: naming the value and the choices.
+    """
+    if value not in choices:
+        raise InvalidInputError(f"{what} = {value!r}: use one of {', '.join(map(str, choices))}")
 
 
 def check_texts(values: object, what: str) -> list[str]:

@@ -14,20 +14,21 @@ import os
 import random
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import Any, Generic, Literal
+
+from typing_extensions import TypeVar
 
 from hexamem.errors import ConfigError, HexamemError, StoreClosedError
-from hexamem.job_outcomes import JobError, JobLostError, JobOutcome, in_words, without_secrets
 from hexamem.memory_types import utc_now
 from hexamem.stores.ledger import Ledger, Transaction
 from hexamem.stores.ledger import jobs as queue
 from hexamem.stores.projections import Projector
-
-if TYPE_CHECKING:
-    from hexamem.user import UserMemory
+from hexamem.stores.redaction import Redactor
 
 __all__ = [
     "BackgroundWorker",
@@ -50,18 +51,68 @@ _CONTENDED = 1.0  # seconds, where a due job is held by a writer or beside a run
 _LONGEST_SLEEP = 600.0  # so that a clock that was set, or a machine that slept, delays nothing for long
 _SHARED_SLEEP = 60.0  # on a shared ledger: others enqueue without a word to this process, and die
 
+UserT = TypeVar("UserT", default=Any)
 
-class JobContext:
+
+class JobError(HexamemError):
+    """What a handler raises to say in words why it failed.
+
+    The message is kept with the job and shown: it holds no words of the user, no secret, nothing of a prompt. Of any
+    other exception only the name, its class's own description and the place are kept.
+    """
+
+
+class JobLostError(HexamemError, RuntimeError):
+    """The job is no longer this handler's: its claim ended, its user was erased, or the memory was closed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobOutcome:
+    """What became of an attempt. Made by one of :meth:`done`, :meth:`retry`, :meth:`defer`, :meth:`park`.
+
+    Attributes:
+        reason: why, in words that hold nothing of the user's.
+        wait: how long until the next look; None leaves it to the backoff.
+    """
+
+    status: Literal["done", "retry", "deferred", "parked"]
+    reason: str = ""
+    wait: timedelta | None = None
+
+    @classmethod
+    def done(cls) -> JobOutcome:
+        """It is done; the job goes."""
+        return cls(status="done")
+
+    @classmethod
+    def retry(cls, reason: str, wait: timedelta | None = None) -> JobOutcome:
+        """It failed and may succeed later: tried again after a growing pause, parked after the last attempt."""
+        return cls(status="retry", reason=reason, wait=wait)
+
+    @classmethod
+    def defer(cls, reason: str, wait: timedelta = timedelta(minutes=10)) -> JobOutcome:
+        """It cannot run yet (no model is set, the budget is used up): it waits, and no attempt is counted."""
+        return cls(status="deferred", reason=reason, wait=wait)
+
+    @classmethod
+    def park(cls, reason: str) -> JobOutcome:
+        """It cannot succeed as it is: parked at once, until somebody retries or drops it."""
+        return cls(status="parked", reason=reason)
+
+
+class JobContext(Generic[UserT]):
     """A job that runs, bound to its user.
 
     Attributes:
-        user: the memory of the job's user.
+        user: the memory of the job's user, a :class:`~hexamem.UserMemory`.
+        user_name: the user.
         id, kind, payload: the job.
         attempt: 1 at the first.
     """
 
-    def __init__(self, runner: JobRunner, job: queue.ClaimedJob, user: UserMemory) -> None:
-        self.user, self.id, self.kind, self.payload, self.attempt = user, job.id, job.kind, job.payload, job.attempts
+    def __init__(self, runner: JobRunner, job: queue.ClaimedJob, user: UserT) -> None:
+        self.user, self.user_name = user, job.user
+        self.id, self.kind, self.payload, self.attempt = job.id, job.kind, job.payload, job.attempts
         self.thread = threading.get_ident()
         self._runner, self._job = runner, job
         self._guard = threading.RLock()  # held while the handler writes, and while it is decided whose the job is
@@ -85,7 +136,7 @@ class JobContext:
             self._completing = False
             if self._lost:
                 raise JobLostError(f"job {self.id} ({self.kind}) was given back while it ran: leave the rest of it")
-            with self._runner.ledger.write(self.user.name, create=False) as tx:
+            with self._runner.ledger.write(self.user_name, create=False) as tx:
                 if not queue.extend(tx, self._job, self._runner.clock() + self._runner.lease):
                     raise JobLostError(f"job {self.id} ({self.kind}) is not held any more: leave the rest of it")
                 yield tx
@@ -100,7 +151,7 @@ class JobContext:
         """Write what became of the job, unless that was done; with ``leave`` the handler, if it runs on, lost it."""
         with self._guard:
             if not (self._settled or self._lost):
-                with self._runner.ledger.write(self.user.name, create=False) as tx:
+                with self._runner.ledger.write(self.user_name, create=False) as tx:
                     put(tx, self._job)
                 self._settled = True
             self._lost |= leave
@@ -143,7 +194,7 @@ class JobRunner:
     """Runs the due jobs of a ledger, one at a time in this process, whichever thread asks.
 
     Args:
-        home: the id of the home, whose claims are told from others' on a shared ledger.
+        home: the id of the home, which distinguishes its claims from others' on a shared ledger.
         user_of: gives the memory of a user.
         closing: whether the memory is being closed; then no further job is begun.
         lease: how long a claim holds without a write of the job.
@@ -156,7 +207,7 @@ class JobRunner:
         ledger: Ledger,
         handlers: JobHandlers,
         home: str,
-        user_of: Callable[[str], UserMemory],
+        user_of: Callable[[str], object],
         *,
         closing: Callable[[], bool] = lambda: False,
         lease: timedelta = timedelta(minutes=15),
@@ -241,7 +292,7 @@ class JobRunner:
         try:
             context = JobContext(self, job, self._user_of(job.user))
         except HexamemError as error:
-            outcome = JobOutcome.retry(in_words(error))
+            outcome = JobOutcome.retry(_in_words(error))
             with self.ledger.write(job.user, create=False) as tx:
                 if isinstance(error, StoreClosedError):  # closing began in between
                     queue.release(tx, job)
@@ -264,11 +315,11 @@ class JobRunner:
             if isinstance(error, StoreClosedError) and self.closing():
                 context.settle(queue.release)
                 return
-            outcome = JobOutcome.retry(in_words(error))
+            outcome = JobOutcome.retry(_in_words(error))
         context.settle(lambda tx, job: self._put(tx, job, outcome))
 
     def _put(self, tx: Transaction, job: queue.ClaimedJob, outcome: JobOutcome) -> None:
-        now, reason = self.clock(), without_secrets(outcome.reason)
+        now, reason = self.clock(), _without_secrets(outcome.reason)
         if outcome.status == "done":
             queue.complete(tx, job)
             return
@@ -282,6 +333,29 @@ class JobRunner:
             _log.warning("a job is parked after %d attempts (%s): %s", job.attempts, job.kind, reason)
 
 
+def _in_words(error: BaseException) -> str:
+    """An error in words that come from the program: its own message may repeat a user's words."""
+    if isinstance(error, JobError):
+        return str(error)
+    kind = type(error)
+    described = (kind.__doc__ or "").strip().split("\n", 1)[0][:120]
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    lines = [line for _, line in traceback.walk_tb(error.__traceback__)]
+    names = [str(frame.f_globals.get("__name__", "?")) for frame in frames]
+    own = [number for number, name in enumerate(names) if name.split(".")[0] == "hexamem" and number] or [
+        len(names) - 1
+    ]
+    place = f" (at {names[own[-1]]}, line {lines[own[-1]]})" if names else ""
+    return f"{kind.__name__}{': ' + described if described else ''}{place}"
+
+
+def _without_secrets(text: str) -> str:
+    """A text without the secrets that are detected in it."""
+    redactor = Redactor(None)
+    near: Any = redactor.look(text)
+    return str(redactor.clean(text, near))
+
+
 class BackgroundWorker:
     """One thread that brings users' indexes up after writes and runs due jobs. It sleeps until there is something.
 
@@ -293,7 +367,7 @@ class BackgroundWorker:
         brought_up: called with each user whose indexes were brought up, at once.
         idle: called with each user who was brought up, when there is nothing else to do; whether there is more to do, of
             which it does a little at a time.
-        quiet: tells for how many seconds nobody but this thread has called the memory. Whoever does shares the
+        quiet: for how many seconds nobody but this thread has called the memory. Whoever does shares the
             interpreter with this thread, so each thing waits until there was a breath of quiet, though not for long.
     """
 

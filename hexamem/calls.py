@@ -1,21 +1,26 @@
-"""The public calls of a memory: counted, so that closing waits for those that run and lets no new one begin."""
+"""The public calls of a memory: counted, so that closing waits for those that run and lets no new one begin; and their
+``a…`` twins for asyncio."""
 
 from __future__ import annotations
 
+import asyncio
 import math
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from hexamem.errors import StoreClosedError
 from hexamem.stores.redaction import safe_errors
 
-__all__ = ["Calls", "public"]
+__all__ = ["Calls", "class_in_thread", "in_thread", "public"]
 
 F = TypeVar("F", bound=Callable[..., Any])
+Owner = TypeVar("Owner")
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 
 class Calls:
@@ -24,11 +29,11 @@ class Calls:
     ``with calls:`` around each call; :meth:`begin_closing` and :meth:`end_closing` around the closing.
 
     Args:
-        told: the message of the StoreClosedError that a call gets once closing has begun.
+        closed: the message of the StoreClosedError that a call gets once closing has begun.
     """
 
-    def __init__(self, told: str) -> None:
-        self._told = told
+    def __init__(self, closed: str) -> None:
+        self._closed_message = closed
         self._state = threading.Condition()
         self._running: Counter[int] = Counter()  # thread → how deep it is in calls
         self._closer: int | None = None
@@ -40,6 +45,11 @@ class Calls:
     def busy(self) -> bool:
         """Whether some call is under way."""
         return bool(self._running)
+
+    @property
+    def closing(self) -> bool:
+        """Whether closing has begun."""
+        return self._closer is not None
 
     def quiet(self) -> float:
         """For how many seconds no other thread than the asking one has been in a call; 0 while one is.
@@ -60,7 +70,7 @@ class Calls:
     def _check(self, thread: int) -> None:
         # What a running call calls in its turn still goes through: closing waits for all of it.
         if self._closed or (self._closer is not None and thread not in self._running):
-            raise StoreClosedError(self._told)
+            raise StoreClosedError(self._closed_message)
 
     def __enter__(self) -> None:
         thread = threading.get_ident()
@@ -122,3 +132,38 @@ def public(call: F) -> F:
             return safe(self, *args, **kwargs)
 
     return cast(F, counted)
+
+
+def in_thread(
+    method: Callable[Concatenate[Owner, Arguments], Result],
+) -> Callable[Concatenate[Owner, Arguments], Coroutine[Any, Any, Result]]:
+    """The async twin of a method, with its signature: it runs the method in a thread, so the event loop stays free.
+
+    ``aremember = in_thread(remember)`` in the class's body; what a subclass overrides is called.
+    """
+
+    @wraps(method)
+    async def twin(self: Owner, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        return cast("Result", await asyncio.to_thread(getattr(self, method.__name__), *args, **kwargs))
+
+    return _named_twin(twin, method)
+
+
+def class_in_thread(
+    method: Callable[Concatenate[type[Owner], Arguments], Result],
+) -> classmethod[Owner, Arguments, Coroutine[Any, Any, Result]]:
+    """As :func:`in_thread`, for a class method whose first parameter is positional only."""
+    call = cast("Any", method).__func__
+
+    @wraps(call)
+    async def twin(cls: type[Owner], /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        return cast("Result", await asyncio.to_thread(getattr(cls, call.__name__), *args, **kwargs))
+
+    return classmethod(_named_twin(twin, call))
+
+
+def _named_twin(twin: F, method: Callable[..., Any]) -> F:
+    twin.__name__ = f"a{method.__name__}"
+    twin.__qualname__ = f"{method.__qualname__.rpartition('.')[0]}.{twin.__name__}"
+    twin.__doc__ = f"As :meth:`{method.__qualname__}`, in a thread."
+    return twin

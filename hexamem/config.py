@@ -30,8 +30,8 @@ class Settings:
         strategy: the ranking that ``recall`` uses when none is named.
         weights: file with weights of the learned ranking, from ``hexamem train``; None for those that ship.
         explore: how often, 0 to 1, a learned recall tries another set of the operations that cost nothing, so that feedback
-            tells what they are worth to this user.
-        k: how many hits ``recall`` gives when not told.
+            shows what they are worth to this user.
+        k: how many hits ``recall`` returns by default.
         labels: "embedded" to give each step its contextual intent (scope, event types, entity types) by small classifiers
             before it is indexed; "model" to have a model refine all of them in the background, "uncertain" only those of
             which the classifiers are not sure (both need a model); "off" to index steps without.
@@ -76,7 +76,7 @@ class Settings:
         max_file_bytes: a larger file is refused by ``add_file``, and so is one that unpacks to more.
 
     Raises:
-        ConfigError: for a value that cannot work. A strategy that there is not is told by ``Memory.open``.
+        ConfigError: for a value that cannot work. An unknown strategy is refused by ``Memory.open``.
     """
 
     timezone: Annotated[str, check_zone] = "UTC"

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from hexamem.background import JobContext, JobOutcome
+from hexamem.background import JobContext, JobHandlers, JobOutcome
 from hexamem.experience.as_items import item_values, metadata_of, replaced
 from hexamem.experience.care import ACTOR, REPLACED, read_experience, retire_hurting
 from hexamem.experience.similarity import EmbedTexts, nearness
+from hexamem.home import Home
 from hexamem.memory_types.experience import Experience, Outcome, Run, RunStep
+from hexamem.model_tier import ModelTier
 from hexamem.stores.changing import add_item, edit_item
 from hexamem.stores.ledger import Transaction, get_items, history_of
 from hexamem.stores.ledger.jobs import enqueue
 from hexamem.stores.ledger.runs import read_run_steps, read_runs, set_run
 from hexamem.stores.ledger.usage import keep_usage
 from hexamem.stores.media_texts import NEVER, make_due
-from hexamem.stores.redaction import redact_texts
 from hexamem.stores.vector_cache import embed_texts
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     from hexamem.experience.merging import Merged
     from hexamem.experience.model_calls import ExperienceModel
-    from hexamem.memory import Memory
     from hexamem.models import StructuredResult
 
 __all__ = ["KIND", "SWITCHED_OFF", "WAITS", "Distilling"]
@@ -37,13 +37,14 @@ SWITCHED_OFF = "distilling waits: it is switched off by Settings.experience"
 
 
 class Distilling:
-    """Does a memory's ``distil`` jobs. Nothing of a model is loaded until one is run."""
+    """Does the ``distil`` jobs of a home. Nothing of a model is loaded until one is run."""
 
-    def __init__(self, memory: Memory) -> None:
-        self._memory = memory
-        memory.handlers.register(KIND, self.run)
+    def __init__(self, home: Home, tier: ModelTier, handlers: JobHandlers, wrote: Callable[[str], object]) -> None:
+        self._home, self._ledger, self._settings = home, home.ledger, home.settings
+        self._tier, self._wrote = tier, wrote
+        handlers.register(KIND, self.run)
         if self.ready:
-            make_due(memory.ledger, {KIND})
+            make_due(home.ledger, {KIND})
 
     @property
     def ready(self) -> bool:
@@ -53,9 +54,9 @@ class Distilling:
     @property
     def waits(self) -> str:
         """Why nothing is distilled; "" where something is."""
-        if not self._memory.settings.experience:
+        if not self._settings.experience:
             return SWITCHED_OFF
-        models = self._memory.model_tier.models
+        models = self._tier.models
         return WAITS if models.of("distiller") is None or models.of("judge") is None else ""
 
     def queue(self, tx: Transaction, run_id: str) -> str:
@@ -71,18 +72,13 @@ class Distilling:
 
     def embed_for(self, user: str) -> EmbedTexts:
         """What makes vectors for a user."""
-        memory = self._memory
-        return lambda texts: embed_texts(memory.ledger, user, memory.embedder, texts)
+        return lambda texts: embed_texts(self._ledger, user, self._home.embedder, texts)
 
     @contextmanager
     def model_for(self, user: str, agent: str, operation: str = KIND) -> Iterator[ExperienceModel | None]:
         """The chat model of an agent (None where there is none); what it costs is added to the user's usage at the end."""
-        tier = self._memory.model_tier
-        model = (
-            tier.models.of(agent)
-            if agent in _OWN_MODEL
-            else tier.models.of("experience") or tier.models.of("distiller")
-        )
+        models = self._tier.models
+        model = models.of(agent) if agent in _OWN_MODEL else models.of("experience") or models.of("distiller")
         if model is None:
             yield None
             return
@@ -95,16 +91,16 @@ class Distilling:
                 model=model,
                 agent=agent,
                 operation=operation,
-                method=self._memory.settings.model_method,
-                budget=tier.budget,
+                method=self._settings.model_method,
+                budget=self._tier.budget,
                 usage=usage,
             )
         finally:
             # In a transaction of its own: the transaction that ends a job takes no writes after it.
-            keep_usage(self._memory.ledger, user, usage.drain())
+            keep_usage(self._ledger, user, usage.drain())
 
     def run(self, job: JobContext) -> JobOutcome:
-        """Judge a run if nobody has said how it ended, and distil it; what is learned and the job's end are one write."""
+        """Judge a run whose outcome is unknown, and distil it; what is learned and the job's end are one write."""
         if not self.ready:  # made due by a memory that had a model
             with job.write() as tx:
                 job.complete(tx)
@@ -116,10 +112,10 @@ class Distilling:
                 continue  # done by another attempt
             known: Run | None = run
             if run.outcome is None:
-                said, result = self._judged(job, run)
-                if said is None:
+                outcome, result = self._judged(job, run)
+                if outcome is None:
                     return _unusable("judge", result)
-                known = self._decided(job, run.id, said)
+                known = self._decided(job, run.id, outcome)
             if known is not None and known.outcome is not None:
                 judged.append(known)
         return self._distilled(job, judged) if judged else JobOutcome.done()
@@ -127,36 +123,34 @@ class Distilling:
     def _read(self, job: JobContext) -> list[Run]:
         """The runs of a job that were not forgotten since, in its order."""
         wanted: list[str] = job.payload.get("runs") or [job.payload["run"]]
-        with self._memory.ledger.read(job.user.name) as tx:
+        with self._ledger.read(job.user_name) as tx:
             found = {one.id: one for one in read_runs(tx)}
         return [found[one] for one in wanted if one in found]
 
     def _judged(self, job: JobContext, run: Run) -> tuple[Outcome | None, StructuredResult[Any]]:
         from hexamem.experience.distilling import judge_outcome
 
-        settings = self._memory.settings
-        with self._memory.ledger.read(job.user.name) as tx:
+        with self._ledger.read(job.user_name) as tx:
             steps = read_run_steps(tx, [run.id])[run.id]
-        with self.model_for(job.user.name, "judge") as model:
+        with self.model_for(job.user_name, "judge") as model:
             assert model is not None
-            said, result = judge_outcome(model, run, steps)
-        if said is None and result.usage.calls and job.attempt >= settings.max_job_attempts:
-            said = Outcome(
+            outcome, result = judge_outcome(model, run, steps)
+        if outcome is None and result.usage.calls and job.attempt >= self._settings.max_job_attempts:
+            outcome = Outcome(
                 label=False,
                 source="judge",
                 confidence=0.0,
                 reason="the judge gave no usable reply; what nobody vouches for counts as a failure",
             )
-        return said, result
+        return outcome, result
 
-    def _decided(self, job: JobContext, run_id: str, said: Outcome) -> Run | None:
-        """Write a judge's word, unless somebody has said better meanwhile."""
-        memory = self._memory
+    def _decided(self, job: JobContext, run_id: str, outcome: Outcome) -> Run | None:
+        """Write a judge's outcome, unless another was written meanwhile."""
         with job.write() as tx:
             run = next((one for one in read_runs(tx) if one.id == run_id), None)
             if run is not None and run.outcome is None:
-                (reason,) = redact_texts(tx, memory.cipher, memory.settings.find_secrets, said.reason)
-                run = run.changed(outcome=said.changed(reason=reason))
+                (reason,) = self._home.redacted(tx, outcome.reason)
+                run = run.changed(outcome=outcome.changed(reason=reason))
                 set_run(tx, run)
                 retire_hurting(tx, run.shown)
         return run
@@ -165,17 +159,17 @@ class Distilling:
         from hexamem.experience.distilling import distil, plan, plan_explored
         from hexamem.experience.merging import merge
 
-        memory, run = self._memory, runs[0]
-        with memory.ledger.read(job.user.name) as tx:
+        run = runs[0]
+        with self._ledger.read(job.user_name) as tx:
             if job.payload.get("mode") is not None:
                 planned = plan_explored(runs, job.payload["mode"])
             else:
                 planned = plan(run, read_runs(tx, run.environment, finished=True))
             steps: dict[str, list[RunStep]] = read_run_steps(tx, [one.id for one in planned.runs])
             known = [one for one in read_experience(tx, run.environment) if one.origin != "focus"]
-        embed = self.embed_for(job.user.name)
+        embed = self.embed_for(job.user_name)
         nearest = _nearest(run.task, known, embed)
-        with self.model_for(job.user.name, "distiller") as model:
+        with self.model_for(job.user_name, "distiller") as model:
             assert model is not None
             made, result = distil(model, planned, steps, nearest)
         if made is None:
@@ -189,21 +183,20 @@ class Distilling:
                 for one in runs:
                     set_run(tx, held[one.id].changed(distilled=True))
             job.complete(tx)
-        memory.wrote(job.user.name)
+        self._wrote(job.user_name)
         return JobOutcome.done()
 
     def _write(self, tx: Transaction, merged: Merged) -> None:
-        memory = self._memory
-        find = memory.settings.find_secrets
+        cipher, find = self._home.cipher, self._settings.find_secrets
         for one in merged.new:
             self._add(tx, one)
         known = {one.id: one for one in read_experience(tx)}  # as it is now: a person may have retired some
         for item_id, one in merged.instead.items():
-            # What a person wrote keeps its text, and what is retired stays so: the new text stands beside it.
+            # What a person wrote keeps its text, and what is retired stays so: the new text is added beside it.
             if item_id in known and all(made.actor == ACTOR for made in history_of(tx, item_id)):
                 runs = tuple(dict.fromkeys([*known[item_id].run_ids, *one.run_ids]))
                 fields = replaced(get_items(tx, [item_id])[item_id].metadata, one.changed(run_ids=runs))
-                edit_item(tx, item_id, fields, memory.cipher, actor=ACTOR, reason=REPLACED, find=find)
+                edit_item(tx, item_id, fields, cipher, actor=ACTOR, reason=REPLACED, find=find)
             else:
                 self._add(tx, one)
         held = get_items(tx, known.keys() & merged.again.keys())
@@ -211,13 +204,12 @@ class Distilling:
             runs = tuple(dict.fromkeys([*known[item_id].run_ids, *merged.again[item_id]]))
             if runs != known[item_id].run_ids:
                 fields = {"metadata": {**item.metadata, **metadata_of(known[item_id].changed(run_ids=runs))}}
-                edit_item(tx, item_id, fields, memory.cipher, actor=ACTOR, reason="learned again", find=find)
+                edit_item(tx, item_id, fields, cipher, actor=ACTOR, reason="learned again", find=find)
 
     def _add(self, tx: Transaction, one: Experience) -> None:
-        memory = self._memory
         reason = f"distilled from {len(one.run_ids)} run{'' if len(one.run_ids) == 1 else 's'} ({one.origin})"
-        find = memory.settings.find_secrets
-        add_item(tx, item_values(one), memory.cipher, actor=ACTOR, reason=reason, find=find)
+        find = self._settings.find_secrets
+        add_item(tx, item_values(one), self._home.cipher, actor=ACTOR, reason=reason, find=find)
 
 
 def _nearest(task: str, known: Sequence[Experience], embed: EmbedTexts) -> list[Experience]:

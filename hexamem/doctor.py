@@ -14,7 +14,20 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from sqlalchemy import and_, func, select
+
 from hexamem import __version__
+from hexamem.distilling import KIND, WAITS
+from hexamem.errors import CorruptFileError
+from hexamem.graphs.ingest_batches import MANAGED
+from hexamem.stores.ledger import user_key
+from hexamem.stores.ledger.engine import plain_errors
+from hexamem.stores.ledger.jobs import list_jobs
+from hexamem.stores.ledger.schema import intents, items, labels, projections, steps, users
+from hexamem.stores.ledger.step_rows import WITH_INTENT
+from hexamem.stores.media_texts import NEVER, count_waiting
+from hexamem.stores.projections import count_passages
+from hexamem.stores.secrets.keys import KEY_FILE_NAME, KEY_VARIABLE
 
 if TYPE_CHECKING:
     from hexamem.memory import Memory
@@ -92,11 +105,6 @@ def count_records(memory: Memory, user: str | None = None) -> list[dict[str, Any
 
     Counted is what is in memory: not what was forgotten or removed.
     """
-    from sqlalchemy import func, select
-
-    from hexamem.stores.ledger.engine import plain_errors
-    from hexamem.stores.ledger.schema import items, steps, users
-
     with plain_errors(memory.ledger.place), memory.ledger.engine.connect() as connection:
         chosen = select(users.c.id, users.c.name).order_by(users.c.id)
         rows = connection.execute(chosen if user is None else chosen.where(users.c.name == user)).all()
@@ -164,8 +172,6 @@ def _bytes(size: int) -> str:
 
 
 def _ledger(memory: Memory) -> list[Finding]:
-    from hexamem.stores.ledger.engine import plain_errors
-
     ledger = memory.ledger
     if not ledger.embedded:
         return [Finding(name="ledger", detail=f"{ledger.engine.dialect.name} at {ledger.place}")]
@@ -181,8 +187,6 @@ def _ledger(memory: Memory) -> list[Finding]:
 
 
 def _vault(memory: Memory) -> list[Finding]:
-    from hexamem.stores.secrets.keys import KEY_FILE_NAME, KEY_VARIABLE
-
     if KEY_VARIABLE in os.environ:
         return [Finding(name="vault key", detail=f"from the environment ({KEY_VARIABLE})")]
     path = memory.home / KEY_FILE_NAME
@@ -197,8 +201,6 @@ def _vault(memory: Memory) -> list[Finding]:
 
 
 def _indexes(memory: Memory, progress: Callable[[str], object]) -> list[Finding]:
-    from hexamem.stores.ledger import user_key
-
     behind: dict[str, int] = {}
     damaged: dict[str, str] = {}
     counts = count_records(memory)
@@ -232,12 +234,6 @@ def _indexes(memory: Memory, progress: Callable[[str], object]) -> list[Finding]
 
 def _labels(memory: Memory) -> Finding:
     """How many steps have labels, and how many labels there are."""
-    from sqlalchemy import func, select
-
-    from hexamem.stores.ledger.engine import plain_errors
-    from hexamem.stores.ledger.schema import intents, labels, steps
-    from hexamem.stores.ledger.step_rows import WITH_INTENT
-
     both = select(func.count(), func.count(intents.c.step_id)).select_from(steps)
     counted = both.outerjoin(intents, WITH_INTENT)
     named = select(func.count()).where(labels.c.alias_of.is_(None), labels.c.undone.is_(False))
@@ -254,9 +250,6 @@ def _labels(memory: Memory) -> Finding:
 
 def _miscounted(memory: Memory, key: str, row: dict[str, Any]) -> str | None:
     """Why an index that says it is up to date is not."""
-    from hexamem.errors import CorruptFileError
-    from hexamem.stores.projections import count_passages
-
     with memory.ledger.read(row["user"]) as tx:
         passages = count_passages(tx) if tx.user_id else 0
     for stream in _STREAMS:
@@ -275,8 +268,6 @@ def _miscounted(memory: Memory, key: str, row: dict[str, Any]) -> str | None:
 
 def _media(memory: Memory) -> list[Finding]:
     """How many pictures and recordings nobody has put into words."""
-    from hexamem.stores.media_texts import count_waiting
-
     counts = count_waiting(memory.ledger)
     nouns = {"describe": "pictures", "transcribe": "recordings"}
     return [
@@ -290,10 +281,6 @@ def _media(memory: Memory) -> list[Finding]:
 
 def _distilling(memory: Memory) -> list[Finding]:
     """How many runs wait for a model that makes experience of them."""
-    from hexamem.distilling import KIND, WAITS
-    from hexamem.stores.ledger.jobs import list_jobs
-    from hexamem.stores.media_texts import NEVER
-
     waiting = sum(job.kind == KIND and job.due_at >= NEVER for job in list_jobs(memory.ledger))
     return (
         [Finding(name="experience", detail=f"{waiting:,} run{'' if waiting == 1 else 's'} kept; {WAITS}")]
@@ -304,12 +291,6 @@ def _distilling(memory: Memory) -> list[Finding]:
 
 def _managing(memory: Memory) -> Finding:
     """How items are learned from steps, and how many steps wait for that."""
-    from sqlalchemy import and_, func, select
-
-    from hexamem.graphs.ingest_batches import MANAGED
-    from hexamem.stores.ledger.engine import plain_errors
-    from hexamem.stores.ledger.schema import projections, steps
-
     mark = and_(projections.c.user_id == steps.c.user_id, projections.c.home == "", projections.c.name == MANAGED)
     new = steps.c.seq > func.coalesce(projections.c.change, 0)
     counted = select(func.count()).select_from(steps).outerjoin(projections, mark)
@@ -328,8 +309,6 @@ def _managing(memory: Memory) -> Finding:
 
 def _jobs(memory: Memory) -> list[Finding]:
     """Parked jobs one by one, what waits for something by its reason, and how many there are of each status."""
-    from hexamem.stores.ledger.jobs import list_jobs
-
     jobs = list_jobs(memory.ledger)
     parked = [job for job in jobs if job.status == "parked"]
     found = [

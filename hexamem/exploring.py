@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from langgraph.errors import GraphBubbleUp
 
+from hexamem.calls import Calls
 from hexamem.errors import InvalidInputError
 from hexamem.experience.advising import Include, with_focus
 from hexamem.experience.as_items import EXPLORATION
@@ -28,6 +29,7 @@ from hexamem.experience.exploring import (
     read_result,
 )
 from hexamem.experience.side_effects import EffectGuard, guarded_tools, has_side_effects
+from hexamem.experience_runs import UserRuns
 from hexamem.memory_types import new_id
 from hexamem.memory_types.experience import Advice
 from hexamem.recording import RunRecorder
@@ -36,7 +38,6 @@ if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
     from hexamem.graphs.experience_recording import RunRecordingHandler
-    from hexamem.learning import UserExperience
 
 __all__ = ["Attempt", "Exploring", "Runner"]
 
@@ -85,7 +86,8 @@ class Exploring:
 
     def __init__(
         self,
-        experience: UserExperience,
+        runs: UserRuns,
+        calls: Calls,
         task: str,
         runner: Runner,
         *,
@@ -95,13 +97,14 @@ class Exploring:
         same_task: bool,
         success_from: float,
     ) -> None:
-        self._experience, self._task, self._runner, self._env = experience, task, runner, env
+        self._runs, self._calls = runs, calls
+        self._task, self._runner, self._env = task, runner, env
         self._tools, self._same_task, self._success_from = tuple(tools), same_task, success_from
         self._id = new_id("exploration")
         self._advice = Advice()
-        if experience._user.memory.settings.experience:
-            advice = experience._recall.advice(task, env, 1, include, None, same_task)
-            self._advice = with_focus(advice, experience._recall.lore(env))
+        if runs.on:
+            advice = runs.advice(task, env, 1, include, None, same_task)
+            self._advice = with_focus(advice, runs.lore(env))
         self._degraded: list[str] = list(self._advice.degraded)
 
     def parallel(self, k: int) -> Exploration:
@@ -126,7 +129,7 @@ class Exploring:
         passes, result = 0, AttemptResult()
         with ThreadPoolExecutor(1, thread_name_prefix="hexamem-explore") as pool:
             while True:
-                before = len(self._experience.steps(attempt.run.id))
+                before = len(self._runs.steps(attempt.run.id))
                 try:
                     returned = pool.submit(copy_context().run, self._call, attempt).result()
                 except (GraphBubbleUp, InvalidInputError):
@@ -142,7 +145,7 @@ class Exploring:
                 passes += 1
                 if returned != AttemptResult():
                     result = returned
-                steps = self._experience.steps(attempt.run.id)
+                steps = self._runs.steps(attempt.run.id)
                 nothing_done = not any(step.action.strip() for step in steps[before:])
                 if result.outcome or passes > k or (passes > 1 and nothing_done):
                     break
@@ -166,12 +169,12 @@ class Exploring:
         run: RunRecorder | None = None,
         earlier: str = "",
     ) -> Attempt:
-        marks = {EXPLORATION: self._id, "attempt": number}
+        if run is None:
+            marks = {EXPLORATION: self._id, "attempt": number}
+            begun = self._runs.begin(self._task, self._env, marks, self._advice.ids)
+            run = RunRecorder(self._runs, self._calls, begun, self._advice, same_task=self._same_task, queue=False)
         return Attempt(
-            run=run
-            or self._experience._begin(
-                self._task, self._env, marks, self._advice, same_task=self._same_task, queue=False
-            ),
+            run=run,
             number=number,
             task=self._task,
             advice=self._advice,
@@ -208,25 +211,24 @@ class Exploring:
 
     def _is_finished(self, attempt: Attempt) -> bool:
         """Whether the agent has finished its run itself: then it takes no more steps."""
-        return self._experience._run(attempt.run.id).status == "finished"
+        return self._runs.run(attempt.run.id).status == "finished"
 
     def _finished(self, attempt: Attempt, result: AttemptResult) -> Tried:
-        run = self._experience._run(attempt.run.id)
+        run = self._runs.run(attempt.run.id)
         if run.status != "finished":
             reward = "" if result.reward is None else f"reward {result.reward:g}"
             evidence = "; ".join(text for text in (reward, result.evidence) if text)
             run = attempt.run.finish(result.outcome, evidence=evidence).run
         elif result.outcome is None and run.outcome is not None:
             result = result.changed(outcome=run.outcome.label)
-        return Tried(run=run, steps=self._experience.steps(run.id), result=result)
+        return Tried(run=run, steps=self._runs.steps(run.id), result=result)
 
     def _choice(self, tried: Sequence[Tried]) -> Choice:
         choice, among = choose(tried)
         if choice is not None:
             return choice
-        user, distilling = self._experience._user, self._experience._distilling
-        with distilling.model_for(user.name, "judge", "explore") as model:
-            if model is None or not user.memory.settings.experience:
+        with self._runs.distilling.model_for(self._runs.user, "judge", "explore") as model:
+            if model is None or not self._runs.on:
                 self._degraded.append("no outcome is known and no model compares the attempts: rules chose")
                 return choose_by_rules(tried, among)
             choice, degraded = choose_by_model(model, tried, among)
@@ -236,11 +238,10 @@ class Exploring:
     def _done(
         self, mode: ExploreMode, tried: Sequence[Tried], choice: Choice, passes: int, guard: EffectGuard
     ) -> Exploration:
-        user, best = self._experience._user, tried[choice.at].run
+        best = tried[choice.at].run
         ids = [best.id, *(other.run.id for other in tried if other.run.id != best.id)]
-        with user.memory.ledger.write(user.name, create=False) as tx:
-            waits = self._experience._distilling.queue_explored(tx, ids, mode)
-        user.memory.wrote(user.name)
+        with self._runs.write() as tx:
+            waits = self._runs.distilling.queue_explored(tx, ids, mode)
         return Exploration(
             mode=mode,
             runs=tuple(other.run for other in tried),

@@ -5,44 +5,54 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hexamem.arguments import check_text, check_texts, file_path, json_mapping
-from hexamem.background import JobContext, JobError, JobOutcome
+from hexamem.background import JobContext, JobError, JobHandlers, JobOutcome
 from hexamem.errors import ConfigError, HexamemError, InvalidInputError, NotFoundError
+from hexamem.home import Home
 from hexamem.memory_types import ResourceItem
 from hexamem.memory_types.files import AddedFile, ReadFile
 from hexamem.stores.adding_files import FileToAdd, add_file
 from hexamem.stores.changing import edit_item
 from hexamem.stores.file_readers import load_file, read_data
 from hexamem.stores.known_secrets import replace_known
-from hexamem.stores.ledger import Transaction, get_items, get_steps
+from hexamem.stores.ledger import Transaction, get_items, get_steps, user_key
 from hexamem.stores.ledger.jobs import enqueue
 from hexamem.stores.media_texts import FILE_KINDS, MEDIA_JOBS, NEVER, job_for, make_due, put_words
-from hexamem.stores.redaction import redact_texts
-
-if TYPE_CHECKING:
-    from hexamem.memory import Memory
-    from hexamem.user_base import UserBase
 
 __all__ = ["MediaReader", "MediaReaders", "add_to"]
 
 MediaReader = Callable[[bytes, str], str]
-"""Puts a picture or recording into words: given its bytes and MIME type, returns what it shows or what is said.
+"""Puts a picture or recording into words: given its bytes and MIME type, returns its description or transcript.
 
 It may raise: as a job it is then tried again, and parked after the last attempt.
 """
 
 
 class MediaReaders:
-    """What sees and hears for a memory, and the handlers of its ``describe`` and ``transcribe`` jobs.
+    """The functions that put pictures and recordings into words, and the ``describe`` and ``transcribe`` jobs of a home.
+
+    Args:
+        wrote: called with the user whose media were put into words.
+
+    Attributes:
+        ready: the kinds of job that have a function.
 
     Raises:
         ConfigError: for what cannot be called.
     """
 
-    def __init__(self, memory: Memory, *, describe: MediaReader | None, transcribe: MediaReader | None) -> None:
-        self._memory = memory
+    def __init__(
+        self,
+        home: Home,
+        handlers: JobHandlers,
+        wrote: Callable[[str], object],
+        *,
+        describe: MediaReader | None,
+        transcribe: MediaReader | None,
+    ) -> None:
+        self._home, self._wrote = home, wrote
         self._readers: dict[str, MediaReader] = {}
         for kind, reader in (("describe", describe), ("transcribe", transcribe)):
             check_reader(reader, kind, ConfigError)
@@ -50,9 +60,9 @@ class MediaReaders:
                 self._readers[kind] = reader
         self.ready = frozenset(self._readers)
         for kind in MEDIA_JOBS:
-            memory.handlers.register(kind, self.run)
+            handlers.register(kind, self.run)
         if self.ready:
-            make_due(memory.ledger, self.ready)
+            make_due(home.ledger, self.ready)
 
     def run(self, job: JobContext) -> JobOutcome:
         """Put one picture or recording into words; the words and the end of the job are one transaction."""
@@ -66,24 +76,23 @@ class MediaReaders:
         if found is None:
             return JobOutcome.done()
         try:
-            data = self._memory.media.get(job.user.key, found[0])
+            data = self._home.media.get(user_key(job.user_name), found[0])
         except NotFoundError:
             return JobOutcome.done()  # erased or redacted since
         words = _words(reader(data, found[1]), job.kind)
         with job.write() as tx:
-            words = replace_known(tx, self._memory.cipher, [words])[0]
-            words = redact_texts(tx, self._memory.cipher, self._memory.settings.find_secrets, words)[0]
+            (words,) = self._home.redacted(tx, *replace_known(tx, self._home.cipher, [words]))
             if "step" in job.payload:
                 put_words(tx, job.payload["step"], job.payload["media"], words, job.kind)
             elif _wordless(tx, job.payload["item"]) is not None:
-                edit_item(tx, job.payload["item"], {"content": words}, self._memory.cipher, actor=job.kind, find=False)
+                edit_item(tx, job.payload["item"], {"content": words}, self._home.cipher, actor=job.kind, find=False)
             job.complete(tx)
-        self._memory.wrote(job.user.name)
+        self._wrote(job.user_name)
         return JobOutcome.done()
 
     def _media(self, job: JobContext) -> tuple[str, str] | None:
         """The hash and MIME type of the media that the job is for, if they still lack words."""
-        with self._memory.ledger.read(job.user.name) as tx:
+        with self._home.ledger.read(job.user_name) as tx:
             if "item" in job.payload:
                 item = _wordless(tx, job.payload["item"])
                 file = item.metadata.get("file", {}) if item is not None else {}
@@ -114,9 +123,12 @@ def _words(words: object, kind: str) -> str:
 
 
 def add_to(
-    user: UserBase,
+    home: Home,
+    user: str,
     path: str | os.PathLike[str],
     *,
+    timezone: str,
+    ready: frozenset[str],
     title: str | None,
     describe: MediaReader | None,
     transcribe: MediaReader | None,
@@ -128,12 +140,17 @@ def add_to(
     actor: str,
     reason: str,
 ) -> AddedFile:
-    """Check, read and store; see ``UserMemory.add_file`` for the contract."""
+    """Check, read and store a file; see :meth:`hexamem.UserMemory.add_file`.
+
+    Args:
+        timezone: of the user.
+        ready: the kinds of media job that have a function.
+    """
     place = file_path(path)
     if title is not None and not check_text(title, "title").strip():
         raise InvalidInputError("title is blank; give one, or leave it out")
-    for value, what in ((actor, "actor"), (reason, "reason")):
-        check_text(value, what)
+    check_text(actor, "actor")
+    check_text(reason, "reason")
     check_reader(describe, "describe")
     check_reader(transcribe, "transcribe")
     if not isinstance(keep_bytes, bool):
@@ -142,7 +159,7 @@ def add_to(
     if "file" in fields:
         raise InvalidInputError("metadata has a field 'file', which add_file sets; name it otherwise")
     levels = _levels(place, root, tree_path)
-    settings = user.memory.settings
+    settings = home.settings
     data = load_file(place, settings.max_file_bytes)
     read = _read(data, place.name, settings.max_file_bytes, {"describe": describe, "transcribe": transcribe})
     if not read.content and not keep_bytes:
@@ -165,16 +182,15 @@ def add_to(
         actor=actor,
         reason=reason,
     )
-    memory = user.memory
     return add_file(
-        memory.ledger,
-        memory.media,
-        memory.cipher,
-        user.name,
+        home.ledger,
+        home.media,
+        home.cipher,
+        user,
         file,
-        timezone=user.timezone,
+        timezone=timezone,
         find=settings.find_secrets,
-        ready=memory.media_readers.ready,
+        ready=ready,
     )
 
 

@@ -14,16 +14,22 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from hexamem.background import JobContext, JobOutcome
+from hexamem.background import JobContext, JobHandlers, JobOutcome, JobRunner
 from hexamem.config import IngestMode, LabelTier
 from hexamem.errors import ConfigError
-from hexamem.memory_types import utc_now
-from hexamem.stores.ledger import Ledger, Transaction
+from hexamem.home import Home
+from hexamem.memory_types import Remembered, utc_now
+from hexamem.memory_types.registry import TypeRegistry
+from hexamem.model_tier import ModelTier
+from hexamem.paging import Paging
+from hexamem.stores.ledger import Transaction
 from hexamem.stores.ledger.jobs import count_jobs, enqueue, enqueue_bare
 from hexamem.stores.ledger.usage import all_usage, keep_usage
+from hexamem.stores.projections import Projector
 
 if TYPE_CHECKING:
     import numpy as np
+    from langchain_core.runnables import Runnable
     from langgraph.graph.state import CompiledStateGraph
     from numpy.typing import NDArray
 
@@ -31,10 +37,9 @@ if TYPE_CHECKING:
     from hexamem.graphs.ingest_nodes import IngestParts
     from hexamem.graphs.ingest_state import IngestContext
     from hexamem.intent.contract import Embed
-    from hexamem.memory import Memory
     from hexamem.models import Models, UsageMeter
 
-__all__ = ["KIND", "Ingesting", "check_mode", "resolve_mode"]
+__all__ = ["KIND", "Ingesting", "check_mode", "manager_runnables", "resolve_mode"]
 
 KIND = "manage"
 _KEY = "batch"
@@ -80,24 +85,27 @@ def check_mode(mode: str, labels: str, models: Models) -> None:
             )
 
 
-class _QueueingLedger(Ledger):
-    """A ledger, the same one, each of whose writes also does something at its end, and takes it back if it failed."""
+def manager_runnables(managers: Mapping[str, Any] | None, types: TypeRegistry) -> dict[str, Runnable[Any, Any]]:
+    """Managers as runnables.
 
-    def __init__(self, ledger: Ledger, also: Callable[[Transaction], object], failed: Callable[[str], object]) -> None:
-        self.__dict__.update(ledger.__dict__)
-        self._also, self._failed = also, failed
+    Raises:
+        ConfigError: one is for a type that there is not, or can be no runnable.
+    """
+    if not managers:
+        return {}
+    from langchain_core.runnables.base import coerce_to_runnable
 
-    @contextmanager
-    def write(self, user: str, *, create: bool = True, timezone: str = "UTC") -> Iterator[Transaction]:
-        """As :meth:`Ledger.write`."""
+    runnables: dict[str, Runnable[Any, Any]] = {}
+    for kind, manager in managers.items():
+        if kind not in types:
+            raise ConfigError(f"managers: there is no memory type {kind!r}; there are {', '.join(types)}")
         try:
-            with super().write(user, create=create, timezone=timezone) as tx:
-                yield tx
-                if tx.user_id:
-                    self._also(tx)
-        except BaseException:
-            self._failed(user)
-            raise
+            runnables[kind] = coerce_to_runnable(manager)
+        except TypeError:
+            raise ConfigError(
+                f"managers[{kind!r}] = {manager!r}: give a Runnable or a function that takes a ManagerInput"
+            ) from None
+    return runnables
 
 
 def _supersedes(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
@@ -108,21 +116,43 @@ def _supersedes(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
 
 
 class Ingesting:
-    """What a memory does with the steps that were stored. With mode "off" it does nothing and loads nothing."""
+    """What is done with the steps that were stored. With mode "off" it does nothing and loads nothing."""
 
-    def __init__(self, memory: Memory) -> None:
-        self._memory, self._settings = memory, memory.settings
-        models = memory.model_tier.models
-        self.by_model = memory.settings.mode in ("agents", "single_call") and bool(models)
-        self.size = memory.settings.batch_size if self.by_model else max(_EMBEDDED_BATCH, memory.settings.batch_size)
+    def __init__(
+        self,
+        home: Home,
+        projector: Projector,
+        paging: Paging,
+        tier: ModelTier,
+        managers: Mapping[str, Runnable[Any, Any]],
+        handlers: JobHandlers,
+        runner: JobRunner,
+        *,
+        remember: Callable[[str, Any, str], Remembered],
+        wrote: Callable[[str], object],
+    ) -> None:
+        """Registers the handler of ``manage`` jobs.
+
+        Args:
+            managers: of the host, by memory type.
+            remember: stores messages of a user in a thread, for the graph that starts from messages.
+            wrote: called with a user who has items or jobs that are new.
+        """
+        self._home, self._ledger, self._settings = home, home.ledger, home.settings
+        self._projector, self._paging, self._tier = projector, paging, tier
+        self._managers, self._runner = managers, runner
+        self._remember, self._wrote = remember, wrote
+        settings = home.settings
+        self.by_model = settings.mode in ("agents", "single_call") and bool(tier.models)
+        self.size = settings.batch_size if self.by_model else max(_EMBEDDED_BATCH, settings.batch_size)
         self._graph: CompiledStateGraph[Any, Any, Any, Any] | None = None
         self._guard = threading.Lock()
         self._building = threading.Lock()
         self._queued: dict[str, int] = {}  # user → steps stored since a job of theirs waits, as this process knows
         self._hurried: dict[str, int] = {}
-        self._told: set[tuple[str, str]] = set()
+        self._noticed: set[tuple[str, str]] = set()
         if self.on:
-            memory.handlers.register(KIND, self.run)
+            handlers.register(KIND, self.run)
 
     @property
     def on(self) -> bool:
@@ -131,14 +161,18 @@ class Ingesting:
 
     # ------------------------------------------------------------------ queueing
 
-    def recording(self, steps: int) -> Ledger:
-        """The ledger to record a call's steps in, which queues what follows from them in the same transaction.
+    @contextmanager
+    def queueing(self, user: str, steps: int) -> Iterator[Callable[[Transaction], object]]:
+        """While messages of a user are stored: what queues their job, to be called in the transaction that stores them.
 
         Args:
             steps: how many there are, at most.
         """
-        ledger = self._memory.ledger
-        return _QueueingLedger(ledger, lambda tx: self._queue(tx, steps), self._unqueued) if self.on else ledger
+        try:
+            yield partial(self._queue, steps=steps) if self.on else lambda tx: None
+        except BaseException:
+            self._unqueued(user)
+            raise
 
     def _queue(self, tx: Transaction, steps: int) -> None:
         """See to it that a job waits for the user, due now if a batch is full.
@@ -147,7 +181,7 @@ class Ingesting:
         wait still waits, for :meth:`run` forgets it in a transaction before it reads.
         """
         with self._guard:
-            known = self._queued.get(tx.user) if self._memory.ledger.embedded else None
+            known = self._queued.get(tx.user) if self._ledger.embedded else None
             count = (known or 0) + steps
         full = self._settings.batch_size
         if known is not None and (count < full or known >= full):
@@ -172,11 +206,11 @@ class Ingesting:
             return
         from hexamem.graphs.ingest_batches import waiting_steps
 
-        with self._memory.ledger.read(user) as tx:
+        with self._ledger.read(user) as tx:
             waits = bool(tx.user_id) and bool(waiting_steps(tx, 1).step_ids)
-        if not waits and not any(kind == KIND for kind, _ in count_jobs(self._memory.ledger, user)):
+        if not waits and not any(kind == KIND for kind, _ in count_jobs(self._ledger, user)):
             return
-        with self._memory.ledger.write(user, create=False) as tx:
+        with self._ledger.write(user, create=False) as tx:
             if tx.user_id:
                 enqueue(tx, KIND, {}, key=_KEY)
 
@@ -198,26 +232,26 @@ class Ingesting:
         """Forget what is kept in memory of a user."""
         with self._guard:
             self._queued.pop(user, None)
-            self._told = {one for one in self._told if one[0] != user}
+            self._noticed = {one for one in self._noticed if one[0] != user}
 
     def waiting(self, user: str) -> int:
         """How many steps of a user the managers have not seen."""
         from hexamem.graphs.ingest_batches import count_waiting
 
-        with self._memory.ledger.read(user) as tx:
+        with self._ledger.read(user) as tx:
             return count_waiting(tx) if tx.user_id else 0
 
     def manage_all(self, user: str, progress: Callable[[int], object] = lambda steps: None) -> bool:
         """Manage all steps of a user that wait, here and now; whether none is left.
 
         Args:
-            progress: told after each batch how many steps it had.
+            progress: called after each batch with its number of steps.
         """
         if not self.on:
             return True
         left = self.waiting(user)
         with self.flushing(user):
-            while left and self._memory.runner.run_one(user, timeout=-1):
+            while left and self._runner.run_one(user, timeout=-1):
                 before, left = left, self.waiting(user)
                 progress(before - left)
         return not left
@@ -226,7 +260,7 @@ class Ingesting:
         """Learn nothing from the steps that a user has so far: they came with what was learned from them."""
         from hexamem.graphs.ingest_batches import skip_all
 
-        with self._memory.ledger.write(user, create=False) as tx:
+        with self._ledger.write(user, create=False) as tx:
             if tx.user_id:
                 skip_all(tx)
 
@@ -237,7 +271,7 @@ class Ingesting:
         from hexamem.graphs.ingest_batches import waiting_steps
         from hexamem.graphs.ingest_state import IngestContext
 
-        user = job.user.name
+        user = job.user_name
         job.user.write_recalls()
         with job.write() as tx:  # a step stored after this queues a job of its own
             self._unqueued(user)
@@ -252,7 +286,7 @@ class Ingesting:
                 return JobOutcome.done()
         refusal = self._refusal()
         if refusal is not None:
-            self._tell(user, f"{refusal[0]}; steps wait to be managed")
+            self._notice(user, f"{refusal[0]}; steps wait to be managed")
             return JobOutcome.defer(*refusal)
         usage = self._meter()
         finished = False
@@ -271,7 +305,7 @@ class Ingesting:
             user=user,
             write=job.write,
             finish=finish,
-            budget=self._memory.model_tier.budget.child(tokens=self._settings.batch_tokens) if self.by_model else None,
+            budget=self._tier.budget.child(tokens=self._settings.batch_tokens) if self.by_model else None,
             usage=usage,
         )
         try:
@@ -284,7 +318,7 @@ class Ingesting:
                 'checkpointer, memory_graph(memory, manage="now"), or drop the job'
             )
         for line in dict.fromkeys(state.get("degraded") or ()):
-            self._tell(user, line)
+            self._notice(user, line)
         if not finished:  # another run has managed these steps
             with job.write() as tx:
                 finish(tx)
@@ -311,7 +345,7 @@ class Ingesting:
         settings = self._settings
         if settings.day_calls is not None or settings.day_tokens is not None:
             midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-            rows = all_usage(self._memory.ledger, since=midnight)
+            rows = all_usage(self._ledger, since=midnight)
             calls = sum(row["calls"] for row in rows)
             tokens = sum(row["input_tokens"] + row["output_tokens"] for row in rows)
             left = midnight + timedelta(days=1) - now
@@ -319,7 +353,7 @@ class Ingesting:
                 return f"the day's budget of {settings.day_calls:,} model calls is used up", left
             if settings.day_tokens is not None and tokens >= settings.day_tokens:
                 return f"the day's budget of {settings.day_tokens:,} tokens is used up", left
-        granted = self._memory.model_tier.budget.reserve(_LEAST)
+        granted = self._tier.budget.reserve(_LEAST)
         if isinstance(granted, BudgetRefusal):
             return granted.reason, timedelta(minutes=10)
         granted.release()
@@ -335,71 +369,67 @@ class Ingesting:
     def _keep_usage(self, user: str, usage: UsageMeter | None) -> None:
         """Keep what calls cost that led to nothing."""
         if usage is not None:
-            keep_usage(self._memory.ledger, user, usage.drain())
+            keep_usage(self._ledger, user, usage.drain())
 
-    def _tell(self, user: str, line: str) -> None:
-        told = f"managing of user {user!r}: {line}"
+    def _notice(self, user: str, line: str) -> None:
+        notice = f"managing of user {user!r}: {line}"
         with self._guard:
-            if (user, told) in self._told:
+            if (user, notice) in self._noticed:
                 return
-            if len(self._told) > 1_000:
-                self._told.clear()
-            self._told.add((user, told))
-        self._memory._notice(user, told)
+            if len(self._noticed) > 1_000:
+                self._noticed.clear()
+            self._noticed.add((user, notice))
+        self._home.notices.add(user, notice)
 
     # ------------------------------------------------------------------ the graph
 
     def graph(self) -> CompiledStateGraph[Any, Any, Any, Any]:
-        """The compiled ingest graph of this memory, made when first needed."""
+        """The compiled ingest graph, built when first needed."""
         with self._building:
             if self._graph is None:
                 from hexamem.graphs.ingest import ingest_graph
 
-                self._graph = ingest_graph(self._parts())
+                self._graph = ingest_graph(self.parts())
             return self._graph
 
-    def _parts(self) -> IngestParts:
+    def parts(self) -> IngestParts:
+        """What the graph works with, by the settings."""
         from hexamem.agents.applying.applier import Applier
         from hexamem.agents.applying.nearest_items import nearest_items
         from hexamem.agents.reader import EmbeddedMetaManager, Reader, embedded_managers
         from hexamem.graphs.ingest_nodes import IngestParts
 
-        memory, settings = self._memory, self._settings
-        reads = memory.reading_embedder
+        home, settings = self._home, self._settings
+        reads = home.reading_embedder
         # Shared, so that a batch is read once. The static model is for rates at which no transformer can read along.
         reader = Reader(reads, supersedes=_supersedes if reads.name == "bundled" else None)
         meta, managers = EmbeddedMetaManager(reader), embedded_managers(reader)
-        applier = Applier(
-            memory.ledger,
-            memory.cipher,
-            media=memory.media,
-            projector=memory.projector,
-        )
-        made: dict[str, Any] = {"custom": memory.managers}
+        applier = Applier(home.ledger, home.cipher, media=home.media, projector=self._projector)
+        made: dict[str, Any] = {"custom": self._managers}
         if self.by_model:
             made |= self._model_parts(managers, meta, reads.embed_documents if settings.labels != "off" else None)
-        further = (*made.get("model_managers", {}), *memory.managers)
+        further = (*made.get("model_managers", {}), *self._managers)
         made["always"] = tuple(dict.fromkeys(kind for kind in further if kind not in managers))
         from hexamem.graphs.ingest_state import Recorded
 
         def record(run: IngestContext, messages: Any, thread_id: str) -> Recorded:
             if not messages:
                 return Recorded()
-            stored = memory.user(run.user).remember(messages, thread_id=thread_id)
+            stored = self._remember(run.user, messages, thread_id)
             return Recorded(stored.step_ids, degraded=stored.degraded)
 
         most, small = (_NEAR, _NEAR) if self.by_model else (_NEAR_EMBEDDED, _SMALL)
         return IngestParts(
-            ledger=memory.ledger,
+            ledger=home.ledger,
             record=record,
             catch_up=self._catch_up,
-            nearest=partial(nearest_items, memory.ledger, memory.vectors, memory.embedder, most=most, small=small),
+            nearest=partial(nearest_items, home.ledger, home.vectors, home.embedder, most=most, small=small),
             apply=partial(applier.apply, find_secrets=settings.find_secrets),
             meta_manager=meta,
             managers=managers,
             size=self.size,
             full=settings.batch_size,
-            wrote=memory.wrote,
+            wrote=self._wrote,
             **made,
         )
 
@@ -408,16 +438,16 @@ class Ingesting:
         from hexamem.agents.contract import NoManager
         from hexamem.agents.managers.forms import FORMS, form_of
 
-        memory, models, method = self._memory, self._memory.model_tier.models, self._settings.model_method
-        prompts = memory.model_tier.prompts
-        proposed = {kind: given for kind, given in memory.types.items() if given.prompt is not None}
+        models, prompts, method = self._tier.models, self._tier.prompts, self._settings.model_method
+        custom, types = self._managers, self._ledger.types
+        proposed = {kind: given for kind, given in types.items() if given.prompt is not None}
         forms = {kind: FORMS.get(kind) or form_of(given) for kind, given in proposed.items()}
         if self._settings.mode == "single_call":
             from hexamem.agents.single_call import SingleCall
 
             model = models.of("managers")
             assert model is not None  # by check_mode
-            forms = {kind: form for kind, form in forms.items() if kind not in memory.managers or kind in FORMS}
+            forms = {kind: form for kind, form in forms.items() if kind not in custom or kind in FORMS}
             single = SingleCall(model, managers, embed, forms=forms, prompts=prompts, method=method)
             return {"embed": embed, "single_call": single}
         from hexamem.agents.managers.agent import ManagerAgent
@@ -426,14 +456,14 @@ class Ingesting:
         agents: dict[str, ManagerAgent] = {}
         for kind, form in forms.items():
             model = models.of(form.agent() if kind in FORMS else "managers")
-            if model is not None and kind not in memory.managers:
+            if model is not None and kind not in custom:
                 fallback = managers.get(kind) or NoManager(kind)
                 agents[kind] = ManagerAgent(form, model, fallback, prompts=prompts)
         made: dict[str, Any] = {"model_managers": agents}
         if (model := models.of("meta_manager")) is not None:
             further = {
-                kind: (memory.types[kind].item.__doc__ or f"items of the type {kind}").strip().partition("\n\n")[0]
-                for kind in dict.fromkeys((*agents, *memory.managers))
+                kind: (types[kind].item.__doc__ or f"items of the type {kind}").strip().partition("\n\n")[0]
+                for kind in dict.fromkeys((*agents, *custom))
                 if kind not in FORMS
             }
             made["model_meta_manager"] = ModelMetaManager(model, meta, further=further, prompts=prompts, method=method)
@@ -441,6 +471,6 @@ class Ingesting:
 
     def _catch_up(self, user: str) -> None:
         """Bring the labels and indexes up, and the pages too where the call that labels speaks of them."""
-        self._memory.projector.catch_up(user)
+        self._projector.catch_up(user)
         if self._settings.mode == "single_call" and self.by_model:
-            self._memory.paging.cut(user)
+            self._paging.cut(user)

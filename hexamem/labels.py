@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
-from hexamem.arguments import check_text, check_texts
-from hexamem.async_twins import AsyncLabels
-from hexamem.calls import public
+from hexamem.arguments import check_choice, check_text, check_texts
+from hexamem.calls import Calls, in_thread, public
 from hexamem.errors import InvalidInputError, NotFoundError
+from hexamem.home import Home
 from hexamem.memory_types import (
     ContextualIntent,
     InducedLabels,
@@ -19,19 +19,16 @@ from hexamem.memory_types import (
     Operation,
 )
 from hexamem.stores.labelling import merge_labels, move_steps, pin_label, rename_label, split_label, vocabulary_of
-from hexamem.stores.ledger import Transaction, get_steps, read_items
+from hexamem.stores.ledger import Ledger, Transaction, get_steps, read_items
 from hexamem.stores.ledger.labels import StepIntent, get_intents, read_intents
 from hexamem.stores.vocabulary import Vocabulary
-
-if TYPE_CHECKING:
-    from hexamem.user import UserMemory
 
 __all__ = ["UserLabels", "label_paths", "refuse_unknown"]
 
 _LATEST = 50
 
 
-class UserLabels(AsyncLabels):
+class UserLabels:
     """The labels of one user's steps: thematic scopes, event types and key entity types. Reached as ``user.labels``.
 
     A label is named by its id, its name (case does not matter where no other differs by it), an alias or a name that
@@ -43,9 +40,23 @@ class UserLabels(AsyncLabels):
     in it. Each method has an ``a…`` twin that runs it in a thread.
     """
 
-    def __init__(self, user: UserMemory) -> None:
-        self._user = user
-        self._calls = user._calls
+    def __init__(
+        self,
+        home: Home,
+        user: str,
+        calls: Calls,
+        *,
+        catch_up: Callable[[str], object],
+        wrote: Callable[[str], object],
+    ) -> None:
+        """Made by :attr:`hexamem.UserMemory.labels`.
+
+        Args:
+            catch_up: labels and indexes the steps that a user has stored.
+            wrote: called with the user after a change.
+        """
+        self._home, self._user, self._calls = home, user, calls
+        self._catch_up, self._wrote = catch_up, wrote
 
     # -- reading ------------------------------------------------------------------------------------------------
 
@@ -57,8 +68,7 @@ class UserLabels(AsyncLabels):
             kind: "scope", "event" or "entity"; all when None.
         """
         _check_kind(kind)
-        self._ready()
-        with self._user.memory.ledger.read(self._user.name) as tx:
+        with self._reading() as tx:
             vocabulary = vocabulary_of(tx)
             own, below = _counts(tx, vocabulary)
         return tuple(
@@ -66,6 +76,8 @@ class UserLabels(AsyncLabels):
             for one in vocabulary.by_id.values()
             if kind in (None, one.kind) and vocabulary.canonical(one.id) == one.id and (one.id in below or one.pinned)
         )
+
+    alist = in_thread(list)  # noqa: A003
 
     @public
     def show(self, label: str) -> LabelView:
@@ -75,8 +87,7 @@ class UserLabels(AsyncLabels):
             NotFoundError: if there is none. InvalidInputError: if several may be meant.
         """
         check_text(label, "label")
-        self._ready()
-        with self._user.memory.ledger.read(self._user.name) as tx:
+        with self._reading() as tx:
             vocabulary = vocabulary_of(tx)
             one = vocabulary.one(label)
             own, below = _counts(tx, vocabulary)
@@ -84,6 +95,8 @@ class UserLabels(AsyncLabels):
             steps = [intent.step_id for intent in read_intents(tx) if same & set(intent.label_ids)]
         view = _view(vocabulary, one.id, own.get(one.id, 0), below.get(one.id, 0))
         return view.model_copy(update={"step_ids": tuple(steps[-_LATEST:])})
+
+    ashow = in_thread(show)
 
     @public
     def of(self, step_id: str) -> LabeledSnippet:
@@ -93,12 +106,11 @@ class UserLabels(AsyncLabels):
             NotFoundError: if this user has no such step, or it has no labels.
         """
         check_text(step_id, "step_id")
-        self._ready()
-        with self._user.memory.ledger.read(self._user.name) as tx:
+        with self._reading() as tx:
             step = get_steps(tx, [step_id]).get(step_id)
             intent = get_intents(tx, [step_id]).get(step_id)
             if step is None:
-                raise NotFoundError(f"no step {step_id!r} for user {self._user.name!r}")
+                raise NotFoundError(f"no step {step_id!r} for user {self._user!r}")
             if intent is None:
                 raise NotFoundError(f"step {step_id} has no labels (Settings.labels may be off)")
             vocabulary = vocabulary_of(tx)
@@ -117,13 +129,16 @@ class UserLabels(AsyncLabels):
             provisional=intent.provisional,
         )
 
+    aof = in_thread(of)
+
     @public
     def induced(self) -> dict[str, InducedLabels]:
         """The label ids of every step that has any, in the order in which they were stored: step id → labels."""
-        self._ready()
-        with self._user.memory.ledger.read(self._user.name) as tx:
+        with self._reading() as tx:
             vocabulary = vocabulary_of(tx)
             return {intent.step_id: _induced(vocabulary, intent) for intent in read_intents(tx)}
+
+    ainduced = in_thread(induced)
 
     # -- correcting ---------------------------------------------------------------------------------------------
 
@@ -137,8 +152,10 @@ class UserLabels(AsyncLabels):
         """
         _check(label=label, name=name, actor=actor, reason=reason)
         with self._changing() as tx:
-            name, actor, reason = self._user._said(tx, name, actor, reason)
+            name, actor, reason = self._home.redacted(tx, name, actor, reason)
             return rename_label(tx, label, name, actor=actor, reason=reason)
+
+    arename = in_thread(rename)
 
     @public
     def merge(self, label: str, into: str, *, actor: str = "user", reason: str = "") -> Operation:
@@ -150,8 +167,10 @@ class UserLabels(AsyncLabels):
         """
         _check(label=label, into=into, actor=actor, reason=reason)
         with self._changing() as tx:
-            actor, reason = self._user._said(tx, actor, reason)
+            actor, reason = self._home.redacted(tx, actor, reason)
             return merge_labels(tx, label, into, actor=actor, reason=reason)
+
+    amerge = in_thread(merge)
 
     @public
     def split(
@@ -168,9 +187,11 @@ class UserLabels(AsyncLabels):
         _check(label=label, name=name, actor=actor, reason=reason)
         chosen = check_texts(step_ids, "step_ids")
         with self._changing() as tx:
-            name, actor, reason = self._user._said(tx, name, actor, reason)
+            name, actor, reason = self._home.redacted(tx, name, actor, reason)
             label_id, _ = split_label(tx, label, chosen, name, actor=actor, reason=reason)
         return self.show(label_id)
+
+    asplit = in_thread(split)
 
     @public
     def move(
@@ -187,7 +208,7 @@ class UserLabels(AsyncLabels):
         Args:
             step_ids: one or several.
             label: one that is there; :meth:`split` makes a new one.
-            kind: which kind is meant, where a name stands for labels of several.
+            kind: which kind is meant, where several kinds have the name.
 
         Raises:
             NotFoundError: if a step or the label is not there. InvalidInputError: if nothing would change.
@@ -196,8 +217,10 @@ class UserLabels(AsyncLabels):
         _check_kind(kind)
         chosen = check_texts(step_ids, "step_ids")
         with self._changing() as tx:
-            actor, reason = self._user._said(tx, actor, reason)
+            actor, reason = self._home.redacted(tx, actor, reason)
             return move_steps(tx, chosen, label, kind=kind, actor=actor, reason=reason)
+
+    amove = in_thread(move)
 
     @public
     def pin(self, label: str, pinned: bool = True, *, actor: str = "user", reason: str = "") -> Operation:
@@ -210,34 +233,41 @@ class UserLabels(AsyncLabels):
         if not isinstance(pinned, bool):
             raise InvalidInputError(f"pinned = {pinned!r}: give True or False")
         with self._changing() as tx:
-            actor, reason = self._user._said(tx, actor, reason)
+            actor, reason = self._home.redacted(tx, actor, reason)
             return pin_label(tx, label, pinned, actor=actor, reason=reason)
+
+    apin = in_thread(pin)
 
     # -- inside -------------------------------------------------------------------------------------------------
 
-    def _ready(self) -> None:
-        """Let what was stored be labelled."""
-        self._user.memory.projector.catch_up(self._user.name)
+    @contextmanager
+    def _reading(self) -> Iterator[Transaction]:
+        self._catch_up(self._user)
+        with self._home.ledger.read(self._user) as tx:
+            yield tx
 
     @contextmanager
     def _changing(self) -> Iterator[Transaction]:
-        self._ready()
-        with self._user.memory.ledger.write(self._user.name, create=False) as tx:
+        self._catch_up(self._user)
+        with self._home.ledger.write(self._user, create=False) as tx:
             yield tx
-        self._user.memory.wrote(self._user.name)
+        self._wrote(self._user)
 
 
-def label_paths(user: UserMemory) -> dict[str, str]:
+def label_paths(ledger: Ledger, user: str) -> dict[str, str]:
     """What each label is called now, with the names above it: label id, or alias's → path."""
-    with user.memory.ledger.read(user.name) as tx:
+    with ledger.read(user) as tx:
         vocabulary = vocabulary_of(tx)
     return {label_id: vocabulary.path(label_id) for label_id in vocabulary.by_id}
 
 
-def refuse_unknown(user: UserMemory, names: Collection[str], *, of_items: bool = False) -> None:
+def refuse_unknown(
+    ledger: Ledger, catch_up: Callable[[str], object], user: str, names: Collection[str], *, of_items: bool = False
+) -> None:
     """Refuse names that a filter by labels could only find nothing by.
 
     Args:
+        catch_up: labels the steps that a user has stored.
         names: as in ``Where.labels``.
         of_items: only the labels that items have of their own count, not those of steps.
 
@@ -246,8 +276,8 @@ def refuse_unknown(user: UserMemory, names: Collection[str], *, of_items: bool =
     """
     if not names:
         return
-    user.memory.projector.catch_up(user.name)
-    with user.memory.ledger.read(user.name) as tx:
+    catch_up(user)
+    with ledger.read(user) as tx:
         vocabulary = vocabulary_of(tx)
         tags = {tag for item in read_items(tx, superseded=True) for tag in item.labels}
         for name in names:
@@ -265,8 +295,8 @@ def _check(**texts: object) -> None:
 
 
 def _check_kind(kind: object) -> None:
-    if kind is not None and kind not in get_args(LabelKind):
-        raise InvalidInputError(f"kind = {kind!r}: use one of {', '.join(get_args(LabelKind))}")
+    if kind is not None:
+        check_choice(kind, "kind", get_args(LabelKind))
 
 
 def _counts(tx: Transaction, vocabulary: Vocabulary) -> tuple[dict[str, int], dict[str, int]]:

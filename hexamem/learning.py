@@ -6,17 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from hexamem.arguments import check_count, check_text, json_mapping
-from hexamem.async_twins import AsyncExperience
-from hexamem.calls import Calls, public
+from hexamem.arguments import check_choice, check_count, check_text, check_texts, json_mapping
+from hexamem.calls import Calls, in_thread, public
 from hexamem.errors import InvalidInputError, NotFoundError
 from hexamem.experience import limits
 from hexamem.experience.advising import Include
-from hexamem.experience.as_items import ENTRY_TYPE, metadata_of
-from hexamem.experience.care import forget_runs, read_experience
+from hexamem.experience.as_items import ENTRY_TYPE, item_values, metadata_of
+from hexamem.experience.care import ACTOR, forget_runs, read_experience
 from hexamem.experience.counting import stats_of
 from hexamem.experience.digest import digest_of
-from hexamem.experience_recall import ExperienceRecall
+from hexamem.experience_runs import OFF, UserRuns
 from hexamem.memory_types import Operation
 from hexamem.memory_types.experience import (
     Advice,
@@ -30,43 +29,34 @@ from hexamem.memory_types.experience import (
     RunStep,
 )
 from hexamem.recording import RunRecorder
-from hexamem.run_writing import RunWriting
-from hexamem.stores.changing import edit_item, remove_item
+from hexamem.stores.changing import add_item, edit_item, remove_item
 from hexamem.stores.ledger import get_items
-from hexamem.stores.ledger.runs import (
-    get_run,
-    read_run_steps,
-    read_runs,
-)
+from hexamem.stores.ledger.runs import get_run, read_runs
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
-    from hexamem.distilling import Distilling
     from hexamem.experience.exploring import Exploration, ExploreMode
     from hexamem.experience.focusing import Focus
     from hexamem.exploring import Runner
     from hexamem.graphs.experience_recording import RunRecordingHandler
-    from hexamem.user import UserMemory
 
-__all__ = ["OFF", "RunRecorder", "UserExperience"]
+__all__ = ["RunRecorder", "UserExperience"]
 
-OFF = "experience is switched off by Settings.experience: runs are recorded, and nothing is recalled or learned"
+_NO_MODEL = "focus points need a model: open the memory with model='openai:…' (or models={'experience': …})"
 
 
-class UserExperience(AsyncExperience):
+class UserExperience:
     """What a user's agents learned by doing. Reached as ``user.experience``.
 
-    Everything is of one user and within one environment (``env``; "" where nothing is said) until a person promotes it.
+    Everything is of one user and within one environment (``env``; "" by default) until a person promotes it.
     Without a model, runs are recorded and recalled by their digests; with one, experience is distilled of them by the
     durable job ``distil``. Secrets are taken out before anything is written, and ``redact``, ``erase``, ``export`` and
     ``import_`` of the user reach runs and experience alike. Each method has an ``a…`` twin that runs it in a thread.
     """
 
-    def __init__(self, user: UserMemory) -> None:
-        self._user = user
-        self._calls: Calls = user._calls
-        self._writing, self._recall = RunWriting(user), ExperienceRecall(user)
+    def __init__(self, runs: UserRuns, calls: Calls) -> None:
+        self._runs, self._calls = runs, calls
 
     # -- recording ----------------------------------------------------------------------------------------------
 
@@ -100,9 +90,13 @@ class UserExperience(AsyncExperience):
         _check_task(task)
         _check_env(env)
         fields = json_mapping(metadata, "metadata")
-        recalls = recall and self._user.memory.settings.experience
-        advice = self._recall.advice(task, env, k, include, None, same_task) if recalls else Advice()
-        return self._begin(task, env, fields, advice, same_task=same_task)
+        advice = Advice()
+        if recall and self._runs.on:
+            advice = self._runs.advice(task, env, k, include, None, same_task)
+        run = self._runs.begin(task, env, fields, advice.ids)
+        return RunRecorder(self._runs, self._calls, run, advice, same_task=same_task)
+
+    astart = in_thread(start)
 
     @public
     def resume(self, run_id: str) -> RunRecorder:
@@ -111,25 +105,25 @@ class UserExperience(AsyncExperience):
         Raises:
             NotFoundError: if there is no such run. InvalidInputError: if it is finished.
         """
-        run = self._run(run_id)
+        run = self._runs.run(run_id)
         if run.status == "finished":
             raise InvalidInputError(f"run {run_id} is finished: start another, or say how it ended with decide()")
-        return RunRecorder(self, run, Advice())
+        return RunRecorder(self._runs, self._calls, run, Advice())
+
+    aresume = in_thread(resume)
 
     @public
     def decide(self, run_id: str, outcome: bool, *, evidence: str = "", source: OutcomeSource = "user") -> RunReceipt:
-        """Say how a run ended, after it was finished or left; what was said or judged before is replaced.
+        """Set how a run ended, after it was finished or left; an outcome that it had is replaced.
 
         Where that was the other outcome, what was learned from this run alone is retired, and the run distilled anew.
 
         Raises:
             NotFoundError: if there is no such run.
         """
-        return self._writing.finish(run_id, outcome, evidence, source, again=True)
+        return self._runs.finish(run_id, outcome, evidence, source, again=True)
 
-    def _begin(self, task: str, env: str, metadata: Mapping[str, Any], advice: Advice, **options: bool) -> RunRecorder:
-        run = self._writing.begin(task, env, metadata, advice.ids)
-        return RunRecorder(self, run, advice, **options)
+    adecide = in_thread(decide)
 
     # -- recalling ----------------------------------------------------------------------------------------------
 
@@ -165,9 +159,11 @@ class UserExperience(AsyncExperience):
         """
         _check_task(task)
         _check_env(env)
-        if not self._user.memory.settings.experience:
+        if not self._runs.on:
             return Advice(degraded=(OFF,))
-        return self._recall.advice(task, env, k, include, facet, same_task)
+        return self._runs.advice(task, env, k, include, facet, same_task)
+
+    arecall = in_thread(recall)
 
     # -- agents -------------------------------------------------------------------------------------------------
 
@@ -199,7 +195,7 @@ class UserExperience(AsyncExperience):
 
         _check_env(env)
         options: dict[str, Any] = {"k": k, "include": include, "recall": recall, "same_task": same_task}
-        return RunRecordingHandler(lambda said: self.start(said, env=env, **options), task=task, outcome=outcome)
+        return RunRecordingHandler(lambda found: self.start(found, env=env, **options), task=task, outcome=outcome)
 
     @public
     def focus(self, env: str, examples: Sequence[str]) -> Focus:
@@ -218,10 +214,29 @@ class UserExperience(AsyncExperience):
         Raises:
             InvalidInputError: where there is no example, or all are blank.
         """
-        from hexamem.focusing import focus
+        from hexamem.experience.focusing import Focus, focus_points
+        from hexamem.experience.merging import merge
 
         _check_env(env)
-        return focus(self, env, examples)
+        home, user = self._runs.home, self._runs.user
+        texts = [check_text(example, "an example").strip() for example in check_texts(examples, "examples")]
+        texts = [home.without_secrets(user, text) for text in texts if text]
+        if not texts:
+            raise InvalidInputError("examples holds no text; give the texts of some tasks of the environment")
+        known = self._focus_points(env)
+        with self._runs.distilling.model_for(user, "focus", "focus") as model:
+            if model is None or not self._runs.on:
+                return Focus(points=known, degraded=(_NO_MODEL if model is None else OFF,))
+            made, degraded = focus_points(model, user, env, texts)
+        merged, without_vectors = self._runs.with_vectors(lambda embed: merge(made, known, embed))
+        reason = f"a focus point from {len(texts)} example{'' if len(texts) == 1 else 's'}"
+        with self._runs.write(create=True) as tx:
+            for point in merged.new:
+                find = home.settings.find_secrets
+                add_item(tx, item_values(point), home.cipher, actor=ACTOR, reason=reason, find=find)
+        return Focus(points=self._focus_points(env), degraded=(*degraded, *without_vectors))
+
+    afocus = in_thread(focus)
 
     @public
     def explore(
@@ -269,8 +284,7 @@ class UserExperience(AsyncExperience):
         _check_task(task)
         _check_env(env)
         check_count(k, "k", limits.EXPLORED)
-        if mode not in MODES:
-            raise InvalidInputError(f"mode = {mode!r}: use one of {', '.join(MODES)}")
+        check_choice(mode, "mode", MODES)
         if not callable(runner):
             raise InvalidInputError(f"runner is {type(runner).__name__}; give a function that takes an attempt")
         if not isinstance(success_from, int | float) or isinstance(success_from, bool) or not isfinite(success_from):
@@ -278,7 +292,8 @@ class UserExperience(AsyncExperience):
                 f"success_from = {success_from!r}: give the lowest reward that is a success, a number"
             )
         exploring = Exploring(
-            self,
+            self._runs,
+            self._calls,
             task,
             runner,
             env=env,
@@ -288,6 +303,8 @@ class UserExperience(AsyncExperience):
             success_from=success_from,
         )
         return exploring.parallel(k) if mode == "parallel" else exploring.sequential(k)
+
+    aexplore = in_thread(explore)
 
     # -- looking ------------------------------------------------------------------------------------------------
 
@@ -303,8 +320,10 @@ class UserExperience(AsyncExperience):
             _check_env(env)
         if limit is not None:
             check_count(limit, "limit")
-        with self._user.memory.ledger.read(self._user.name) as tx:
+        with self._runs.read() as tx:
             return read_runs(tx, env, limit=limit)
+
+    aruns = in_thread(runs)
 
     @public
     def steps(self, run_id: str) -> tuple[RunStep, ...]:
@@ -313,10 +332,9 @@ class UserExperience(AsyncExperience):
         Raises:
             NotFoundError: if there is no such run.
         """
-        check_text(run_id, "run_id")
-        with self._user.memory.ledger.read(self._user.name) as tx:
-            get_run(tx, run_id)
-            return tuple(read_run_steps(tx, [run_id])[run_id])
+        return self._runs.steps(run_id)
+
+    asteps = in_thread(steps)
 
     @public
     def digest(self, run_id: str) -> RunDigest:
@@ -325,7 +343,9 @@ class UserExperience(AsyncExperience):
         Raises:
             NotFoundError: if there is no such run.
         """
-        return digest_of(self._run(run_id), self.steps(run_id))
+        return digest_of(self._runs.run(run_id), self._runs.steps(run_id))
+
+    adigest = in_thread(digest)
 
     @public
     def items(self, env: str | None = None, *, retired: bool = False) -> tuple[Experience, ...]:
@@ -337,8 +357,10 @@ class UserExperience(AsyncExperience):
         """
         if env is not None:
             _check_env(env)
-        with self._user.memory.ledger.read(self._user.name) as tx:
+        with self._runs.read() as tx:
             return tuple(read_experience(tx, env, retired=retired))
+
+    aitems = in_thread(items)
 
     @public
     def show(self, experience_id: str) -> Experience:
@@ -351,14 +373,18 @@ class UserExperience(AsyncExperience):
         found = [one for one in self.items(retired=True) if one.id == experience_id]
         if not found:
             raise NotFoundError(
-                f"no experience {experience_id!r} for user {self._user.name!r}; `hexamem experience list` shows those there are"
+                f"no experience {experience_id!r} for user {self._runs.user!r}; `hexamem experience list` shows those there are"
             )
         return found[0]
+
+    ashow = in_thread(show)
 
     @public
     def stats(self, env: str | None = None) -> ExperienceStats:
         """How many runs there are, how they ended with and without advice, and what was learned from them."""
-        return stats_of(env, self.runs(env), self.items(env, retired=True), self._distilling.waits)
+        return stats_of(env, self.runs(env), self.items(env, retired=True), self._runs.distilling.waits)
+
+    astats = in_thread(stats)
 
     # -- caring -------------------------------------------------------------------------------------------------
 
@@ -371,11 +397,11 @@ class UserExperience(AsyncExperience):
         """
         check_text(reason, "reason")
         self.show(experience_id)
-        with self._user.memory.ledger.write(self._user.name, create=False) as tx:
-            said = self._writing.clean(tx, self._writing.look({"reason": reason}, "the reason"))["reason"]
-            done = remove_item(tx, experience_id, reason=said or "retired")
-        self._user.memory.wrote(self._user.name)
-        return done
+        with self._runs.write() as tx:
+            (reason,) = self._runs.home.redacted(tx, reason)
+            return remove_item(tx, experience_id, reason=reason or "retired")
+
+    aretire = in_thread(retire)
 
     @public
     def promote(self, experience_id: str, *, reason: str = "") -> Experience:
@@ -388,15 +414,16 @@ class UserExperience(AsyncExperience):
         one = self.show(experience_id)
         if not one.environment:
             return one
-        memory = self._user.memory
-        with memory.ledger.write(self._user.name, create=False) as tx:
+        home = self._runs.home
+        with self._runs.write() as tx:
             item = get_items(tx, [experience_id])[experience_id]
             kept = {**item.metadata, **metadata_of(one.changed(environment=""))}
             fields = {"metadata": kept, "tree_path": (ENTRY_TYPE,)}
-            find = memory.settings.find_secrets
-            edit_item(tx, experience_id, fields, memory.cipher, reason=reason or "promoted", find=find)
-        memory.wrote(self._user.name)
+            find = home.settings.find_secrets
+            edit_item(tx, experience_id, fields, home.cipher, reason=reason or "promoted", find=find)
         return self.show(experience_id)
+
+    apromote = in_thread(promote)
 
     @public
     def forget(self, run_id: str) -> int:
@@ -411,35 +438,32 @@ class UserExperience(AsyncExperience):
             NotFoundError: if there is no such run.
         """
         check_text(run_id, "run_id")
-        with self._user.memory.ledger.write(self._user.name, create=False) as tx:
+        with self._runs.write() as tx:
             get_run(tx, run_id)
             _, learned = forget_runs(tx, [run_id])
-        self._user.memory.ledger.checkpoint()
-        self._user.memory.wrote(self._user.name)
+        self._runs.home.ledger.checkpoint()
         return learned
+
+    aforget = in_thread(forget)
 
     @public
     def distil(self, env: str | None = None) -> int:
         """Queue the finished runs of which no experience was made yet, such as those of an import; returns how many."""
         if env is not None:
             _check_env(env)
-        with self._user.memory.ledger.write(self._user.name, create=False) as tx:
+        with self._runs.write() as tx:
             waiting = [run for run in read_runs(tx, env, finished=True) if not run.distilled]
             for run in reversed(waiting):
-                self._distilling.queue(tx, run.id)
-        self._user.memory.wrote(self._user.name)
+                self._runs.distilling.queue(tx, run.id)
         return len(waiting)
+
+    adistil = in_thread(distil)
 
     # -- inside -------------------------------------------------------------------------------------------------
 
-    @property
-    def _distilling(self) -> Distilling:
-        return self._user.memory.distilling
-
-    def _run(self, run_id: str) -> Run:
-        check_text(run_id, "run_id")
-        with self._user.memory.ledger.read(self._user.name) as tx:
-            return get_run(tx, run_id)
+    def _focus_points(self, env: str) -> tuple[Experience, ...]:
+        with self._runs.read() as tx:
+            return tuple(point for point in read_experience(tx, env) if point.origin == "focus")
 
 
 def _check_task(task: object) -> None:

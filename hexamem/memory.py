@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
 import time
@@ -10,69 +9,51 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from filelock import FileLock
-
-from hexamem.async_twins import AsyncMemory
-from hexamem.background import BackgroundWorker, JobContext, JobHandlers, JobOutcome, JobRunner
-from hexamem.calls import Calls, public
+from hexamem.agents.labelling.intent_labeler import IntentLabeling
+from hexamem.background import BackgroundWorker, JobHandlers, JobRunner
+from hexamem.calls import Calls, class_in_thread, in_thread, public
 from hexamem.config import DEFAULT_HOME, Settings
 from hexamem.distilling import Distilling
-from hexamem.errors import ConfigError, EmbedderMismatchError, HexamemError
+from hexamem.errors import ConfigError, HexamemError
 from hexamem.files import MediaReader, MediaReaders
-from hexamem.ingesting import Ingesting, check_mode, resolve_mode
+from hexamem.home import Home, embedder_identity
+from hexamem.ingesting import Ingesting, check_mode, manager_runnables, resolve_mode
 from hexamem.intent.contract import Labeler
-from hexamem.intent.label_names import label_types
 from hexamem.intent.query import QueryFilter
+from hexamem.memory_types import Remembered
 from hexamem.memory_types.registry import DEFAULT_TYPES, MemoryType, TypeRegistry
 from hexamem.memory_types.settings import check_settings
 from hexamem.memory_types.times import read_zone
 from hexamem.model_tier import ModelTier, check_models
 from hexamem.models.chat_models import Models
 from hexamem.models.encoder import forget_texts
-from hexamem.opening import (
-    embedder_identity,
-    hold_home,
-    labelling_of,
-    manager_runnables,
-    open_vectors,
-    other_embedder,
-    other_key,
-    reading_embedder,
-)
 from hexamem.paging import Paging
 from hexamem.prompts import PromptFolder, PromptLoader, load_prompt
+from hexamem.recalling import Recalling
+from hexamem.redactions import Redactions
 from hexamem.researching import Researching
 from hexamem.retrieval import STRATEGIES, Searcher
-from hexamem.stores import privacy
-from hexamem.stores.embedders import Embedder, open_embedder
-from hexamem.stores.homes import home_id
-from hexamem.stores.known_secrets import replace_known
-from hexamem.stores.ledger import Ledger, check_name
+from hexamem.stores.embedders import Embedder
+from hexamem.stores.ledger import check_name
 from hexamem.stores.ledger import jobs as job_queue
 from hexamem.stores.ledger.jobs import Job
-from hexamem.stores.lexical import LexicalStore
-from hexamem.stores.media import MediaStore
 from hexamem.stores.projections import Progress, Projector
-from hexamem.stores.redaction import Redactor
-from hexamem.stores.secrets import Cipher, load_key
-from hexamem.stores.vectors import VectorIndex, VectorStore
+from hexamem.stores.vectors import VectorStore
+from hexamem.user import UserMemory
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
 
-    from hexamem.user import UserMemory
-
 __all__ = ["Memory"]
 
-_log = logging.getLogger("hexamem")
 
-
-class Memory(AsyncMemory):
+class Memory:
     """The stores of one home folder, opened once and shared by all users and threads of a process.
 
     Open it with :meth:`open`, get a user's memory with :meth:`user`, and :meth:`close` it, or use it as a context
@@ -82,90 +63,105 @@ class Memory(AsyncMemory):
     Attributes:
         home: the folder.
         settings: how it behaves.
-        embedder: what makes the vectors.
-        notices: one clear line for each thing that had to be repaired since it was opened.
-        noticed: the same, each with the user whose index it was; None for what concerns the whole home.
-        types: the memory types.
-        managers: managers of the host, by memory type.
-        handlers: who does the jobs of the queue, by kind; see :mod:`hexamem.background`.
-        model_tier: what the chat models do, and their budget.
-        media_readers: what sees and hears.
-        distilling: what makes experience of runs.
-        ingesting: what learns items from steps.
-        paging: what makes pages of steps.
-        researching: what answers questions in rounds.
+        ledger, vectors, lexical, media: its stores.
+        cipher: encrypts the vault.
+        embedder: makes the vectors that are searched.
         reading_embedder: makes the vectors that labelling and extraction read.
+        types: the memory types.
+        projector, searcher: bring the indexes up to the ledger, and search them.
+        handlers, runner: who does the jobs of the queue, by kind, and what runs them; see :mod:`hexamem.background`.
+        model_tier: what the chat models do, and their budget.
+        labelling: labels steps; None with ``Settings.labels = "off"``.
+        query_intent: ``(user, question)`` to the labels that the question names.
+        redactions, paging, ingesting, distilling, media_readers, recalling, researching: what each is named after.
     """
 
-    def __init__(self, home: Path, settings: Settings, embedder: Embedder, lock: FileLock, **stores: Any) -> None:
-        self.home, self.settings, self.embedder = home, settings, embedder
-        self.notices: list[str] = []
-        self.noticed: list[tuple[str | None, str]] = []
-        self.ledger: Ledger = stores["ledger"]
-        self.vectors: VectorIndex = stores["vectors"]
-        self.lexical: LexicalStore = stores["lexical"]
-        self.media: MediaStore = stores["media"]
-        self.cipher: Cipher = stores["cipher"]
-        self.types: TypeRegistry = self.ledger.types
-        self.managers: Mapping[str, Any] = stores["managers"]
-        self._lock = lock
-        self._worker: BackgroundWorker | None = None
-        self._calls = Calls(f"the memory at {self.home} was closed; open it again with Memory.open({str(self.home)!r})")
-        for notice in self.vectors.notices:
-            self._notice(None, notice)
-        self.reading_embedder = reading_embedder(embedder)
-        embed = None if settings.labels == "off" else self.reading_embedder.embed_documents
-        self.model_tier = ModelTier(
-            self.ledger, settings, stores["models"], stores["prompts"], embed, self._notice, self._look
-        )
-        self.labelling = labelling_of(self, stores["labeler"])
-        self.projector = Projector(
-            self.ledger, self.vectors, self.lexical, embedder, self._notice, home_id(home), self.labelling
-        )
-        self.searcher = Searcher(
-            self.ledger,
-            self.vectors,
-            self.lexical,
-            embedder,
-            self._query_intent,
-            weights=settings.weights,
-            folder=home / "ranking",
-        )
-        self.projector.let_go = self.drop_kept
+    _check_embedder = True  # not while a home is given another
+
+    def __init__(
+        self,
+        home: Home,
+        models: Models,
+        prompts: PromptLoader,
+        managers: Mapping[str, Any],
+        *,
+        labeler: Callable[[str], Labeler] | None,
+        describe: MediaReader | None,
+        transcribe: MediaReader | None,
+    ) -> None:
+        """Composes the parts of a memory over an open home; made by :meth:`open`."""
+        settings, notice = home.settings, home.notices.add
+        self._home, self.home, self.settings = home, home.folder, settings
+        self.ledger, self.vectors, self.lexical = home.ledger, home.vectors, home.lexical
+        self.media, self.cipher, self.types = home.media, home.cipher, home.ledger.types
+        self.embedder, self.reading_embedder = home.embedder, home.reading_embedder
         self._users: dict[str, UserMemory] = {}
         self._guard = threading.Lock()
-        home_key = home_id(home)
-        self.handlers = JobHandlers()
-        self.handlers.register(privacy.CLEANUP, self._finish_redactions)
-        if self.model_tier.handler is not None:
-            self.handlers.register(*self.model_tier.handler)
-        self.ingesting = Ingesting(self)
-        self.paging = Paging(self)
-        self.researching = Researching(self)
+        self._worker: BackgroundWorker | None = None
+        self._calls = Calls(f"the memory at {self.home} was closed; open it again with Memory.open({str(self.home)!r})")
+
+        embed = None if settings.labels == "off" else home.reading_embedder.embed_documents
+        self.model_tier = tier = ModelTier(home.ledger, settings, models, prompts, embed, notice, self._look)
+        self.labelling = _labelling(home, tier, labeler)
+        self.query_intent = partial(_query_intent, home, tier, self.labelling)
+        self.projector = projector = Projector(
+            home.ledger, home.vectors, home.lexical, home.embedder, notice, home.id, self.labelling
+        )
+        projector.let_go = self.drop_kept
+        self.searcher = Searcher(
+            home.ledger,
+            home.vectors,
+            home.lexical,
+            home.embedder,
+            self.query_intent,
+            weights=settings.weights,
+            folder=home.folder / "ranking",
+        )
+        self.handlers = handlers = JobHandlers()
         self.runner = JobRunner(
-            self.ledger,
-            self.handlers,
-            home_key,
+            home.ledger,
+            handlers,
+            home.id,
             self.user,
-            closing=lambda: self._calls._closer is not None,
+            closing=lambda: self._calls.closing,
             lease=timedelta(seconds=settings.job_lease),
             max_attempts=settings.max_job_attempts,
         )
-        job_queue.end_claims(self.ledger, home_key)
-        self.media_readers = MediaReaders(self, describe=stores["describe"], transcribe=stores["transcribe"])
-        self.distilling = Distilling(self)
+        if tier.handler is not None:
+            handlers.register(*tier.handler)
+        self.redactions = Redactions(home, projector, handlers)
+        self.paging = Paging(home, projector, tier, handlers, self._look)
+        self.ingesting = Ingesting(
+            home,
+            projector,
+            self.paging,
+            tier,
+            managers,
+            handlers,
+            self.runner,
+            remember=self._remember,
+            wrote=self.wrote,
+        )
+        self.recalling = Recalling(home, projector, self.searcher, tier, self.redactions)
+        self.researching = Researching(
+            home, projector, self.searcher, self.paging, tier, self.redactions, self.query_intent
+        )
+        job_queue.end_claims(home.ledger, home.id)
+        self.media_readers = MediaReaders(home, handlers, self.wrote, describe=describe, transcribe=transcribe)
+        self.distilling = Distilling(home, tier, handlers, self.wrote)
         if settings.background:
             self._worker = BackgroundWorker(
-                self.projector, self.runner, brought_up=self._refresh, idle=self._tidy, quiet=self._calls.quiet
+                projector, self.runner, brought_up=self._refresh, idle=self._tidy, quiet=self._calls.quiet
             )
-            self.handlers.registered = self._worker.wake
+            handlers.registered = self._worker.wake
             # On a shared ledger there may be jobs of a home that died.
-            if not self.ledger.embedded or job_queue.next_due(self.ledger, self.handlers.kinds()) is not None:
+            if not home.ledger.embedded or job_queue.next_due(home.ledger, handlers.kinds()) is not None:
                 self._worker.wake()
 
     @classmethod
     def open(
         cls,
+        /,
         home: str | os.PathLike[str] = DEFAULT_HOME,
         *,
         model: str | BaseChatModel | None = None,
@@ -182,7 +178,6 @@ class Memory(AsyncMemory):
         managers: Mapping[str, Any] | None = None,
         describe: MediaReader | None = None,
         transcribe: MediaReader | None = None,
-        _reembed: bool = False,
     ) -> Memory:
         """Open a home folder, creating it where there is none: then for its owner alone (mode 0700).
 
@@ -231,48 +226,31 @@ class Memory(AsyncMemory):
         registry = TypeRegistry(types)
         runnables = manager_runnables(managers, registry)
         load_prompts: PromptLoader = load_prompt if prompts is None else PromptFolder(prompts)
-        folder = Path(home).expanduser()
-        lock = hold_home(folder)
-        opened: list[Any] = []
+        opened = Home.open(
+            Path(home).expanduser(),
+            settings,
+            registry,
+            embedder=embedder,
+            ledger_url=ledger_url,
+            chroma=chroma,
+            vector_store=vector_store,
+            check_embedder=cls._check_embedder,
+        )
         try:
-            embeds = open_embedder(embedder)
-            types_of_labels = frozenset((*label_types("event"), *label_types("entity")))
-            ledger = Ledger.open(folder, ledger_url, types_of_labels, registry)
-            opened.append(ledger)
-            mismatch = other_embedder(ledger, embeds)
-            if mismatch and not _reembed:
-                raise EmbedderMismatchError(mismatch)
-            cipher = Cipher(load_key(folder).key)
-            strange_key = other_key(ledger, cipher)
-            lexical = LexicalStore.open(folder / "lexical")
-            opened.append(lexical)
-            vectors = open_vectors(folder, embeds, chroma, vector_store)
-            opened.append(vectors)
-            memory = cls(
-                folder,
-                settings,
-                embeds,
-                lock,
-                ledger=ledger,
-                vectors=vectors,
-                lexical=lexical,
-                media=MediaStore(folder / "media"),
-                cipher=cipher,
+            return cls(
+                opened,
+                chat_models,
+                load_prompts,
+                runnables,
                 labeler=labeler,
                 describe=describe,
                 transcribe=transcribe,
-                models=chat_models,
-                prompts=load_prompts,
-                managers=runnables,
             )
-            if strange_key:
-                memory._notice(None, strange_key)
-            return memory
         except BaseException:
-            for store in reversed(opened):
-                store.close()
-            lock.release()
+            opened.close()
             raise
+
+    aopen = class_in_thread(open)  # noqa: A003
 
     @public
     def user(self, name: str, *, timezone: str | None = None) -> UserMemory:
@@ -287,8 +265,6 @@ class Memory(AsyncMemory):
             MissingUserError: for None, an empty or a blank name: a missing user never means all users.
             InvalidInputError: for a name that is too long, or an unknown timezone.
         """
-        from hexamem.user import UserMemory
-
         check_name(name, "user")
         if timezone is not None:
             read_zone(timezone)
@@ -299,32 +275,31 @@ class Memory(AsyncMemory):
             kept = self.ledger.timezone(name)
             zone = timezone or kept or self.settings.timezone
             if found is None:
-                found = UserMemory(self, name, zone)
+                found = UserMemory(self, self._home, self._calls, name, zone)
             if kept is not None and zone != kept:
                 self.ledger.set_timezone(name, zone)
             found.timezone = zone
             self._users[name] = found
         return found
 
+    auser = in_thread(user)
+
     @public
     def users(self) -> list[str]:
         """The names of all users who have stored something, in order of arrival. For the home's keeper."""
         return self.ledger.users()
 
-    def _query_intent(self, user: str, query: str) -> QueryFilter:
-        """The labels that a question names; a labeller is asked by one at a time, as it labels."""
-        if self.labelling is None:
-            return QueryFilter()
-        embedded = self.labelling.query(user, query)
-        return self.model_tier.query(user, query, embedded, self._without_secrets)
+    ausers = in_thread(users)
 
-    def _without_secrets(self, user: str, query: str) -> str:
-        """A question as a model may see it: secrets that it repeats, or tells for the first time, are taken out."""
-        redactor = Redactor(None, self.settings.find_secrets)
-        near = redactor.look(query)
-        with self.ledger.read(user) as tx:
-            (known,) = replace_known(tx, self.cipher, [redactor.clean(query, near)])
-        return known
+    @property
+    def notices(self) -> list[str]:
+        """A line for each thing that was repaired, or fell back, since the memory was opened."""
+        return [line for _, line in self.noticed]
+
+    @property
+    def noticed(self) -> list[tuple[str | None, str]]:
+        """The same, each with the user it concerns; None for what concerns the whole home."""
+        return self._home.notices.entries
 
     def wrote(self, user: str) -> None:
         """Tell the background thread that a user's ledger or queue has grown; called after each write."""
@@ -347,7 +322,7 @@ class Memory(AsyncMemory):
             timeout: seconds to wait at most; None waits as long as it takes. A job that runs is not broken off.
 
         Returns:
-            Whether all is done; where not, :meth:`jobs` tells what is left.
+            Whether all is done; where not, :meth:`jobs` lists what is left.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         for jobs_first in (False, True):  # a job may be to write what is to be indexed
@@ -366,10 +341,14 @@ class Memory(AsyncMemory):
                     self._refresh(name)
         return not job_queue.unfinished(self.ledger, self.runner.clock())
 
+    aflush = in_thread(flush)
+
     @public
     def jobs(self) -> list[Job]:
         """The jobs of all users that are not done, the first due first. For the home's keeper."""
         return job_queue.list_jobs(self.ledger)
+
+    ajobs = in_thread(jobs)
 
     @public
     def retry_job(self, job_id: str, *, user: str) -> None:
@@ -381,6 +360,8 @@ class Memory(AsyncMemory):
         with self.ledger.write(check_name(user, "user"), create=False) as tx:
             job_queue.retry(tx, job_id)
         self.wrote(user)
+
+    aretry_job = in_thread(retry_job)
 
     @public
     def drop_job(self, job_id: str, *, user: str) -> None:
@@ -394,15 +375,20 @@ class Memory(AsyncMemory):
             job_queue.drop(tx, job_id)
         self.ingesting.drop(user)
 
+    adrop_job = in_thread(drop_job)
+
     @public
     def reindex(self, user: str | None = None, progress: Progress | None = None) -> int:
         """Throw indexes away and build them from the ledger, for one user or all; returns the records written."""
         names = [check_name(user, "user")] if user is not None else self.ledger.users()
         return sum(self.projector.rebuild(name, progress) for name in names)
 
+    areindex = in_thread(reindex)
+
     @classmethod
     def reembed(
         cls,
+        /,
         home: str | os.PathLike[str] = DEFAULT_HOME,
         *,
         embedder: str | Embedder | Embeddings = "bundled",
@@ -413,11 +399,14 @@ class Memory(AsyncMemory):
 
         Killed half way it is simply called again; until it is through, :meth:`open` with either embedder says so.
         """
-        with cls.open(home, embedder=embedder, _reembed=True, **options) as memory:
+        unchecked = cast("type[Memory]", type(cls.__name__, (cls,), {"_check_embedder": False}))
+        with unchecked.open(home, embedder=embedder, **options) as memory:
             memory.ledger.set_settings({"embedder_fingerprint": f"changing to {memory.embedder.name}"})
             written = memory.reindex(progress=progress)
             memory.ledger.set_settings(embedder_identity(memory.embedder))
         return written
+
+    areembed = class_in_thread(reembed)
 
     def close(self) -> None:
         """Finish what runs and release the home. What was acknowledged stays; twice is fine.
@@ -430,10 +419,7 @@ class Memory(AsyncMemory):
             return
         with ExitStack() as last_to_first:
             last_to_first.callback(self._calls.end_closing)
-            last_to_first.callback(self._lock.release)
-            last_to_first.callback(self.ledger.close)
-            last_to_first.callback(self.lexical.close)
-            last_to_first.callback(self.vectors.close)
+            last_to_first.callback(self._home.close)
             with self._guard:
                 users = list(self._users.values())
             for user in users:
@@ -441,13 +427,23 @@ class Memory(AsyncMemory):
             if self._worker is not None:
                 last_to_first.callback(self._worker.stop, self.settings.job_stop)
 
+    aclose = in_thread(close)
+
     def __enter__(self) -> Memory:
+        return self
+
+    async def __aenter__(self) -> Memory:
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
 
     def _refresh(self, user: str) -> None:
         """Have what recalls keep in memory of a user take in what is new, so that the next recall need not."""
@@ -460,9 +456,8 @@ class Memory(AsyncMemory):
         # Where a call is under way the rest waits for the next write.
         return not self._calls.busy and self.searcher.prepare(user)
 
-    def _finish_redactions(self, job: JobContext) -> JobOutcome:
-        privacy.finish_redactions(job.user.name, self.ledger, self.projector, self.media)
-        return JobOutcome.done()
+    def _remember(self, user: str, messages: Any, thread_id: str) -> Remembered:
+        return self.user(user).remember(messages, thread_id=thread_id)
 
     def drop_kept(self, user: str) -> None:
         """Let go of every word of a user that is kept in memory to work faster; it is read again when it is needed.
@@ -476,7 +471,7 @@ class Memory(AsyncMemory):
             try:
                 known.write_recalls()  # what was asked, without what is a secret by now
             except HexamemError as error:
-                self._notice(user, f"recalls of user {user!r} could not be noted yet: {error}")
+                self._home.notices.add(user, f"recalls of user {user!r} could not be noted yet: {error}")
         with self.projector.lock(user):  # nobody labels meanwhile, nor keeps what was read before
             if self.labelling is not None:
                 self.labelling.drop(user)
@@ -488,7 +483,30 @@ class Memory(AsyncMemory):
             self.reading_embedder.forget()
             forget_texts()  # research and the middleware read with it, whatever the embedder is
 
-    def _notice(self, user: str | None, line: str) -> None:
-        self.notices.append(line)
-        self.noticed.append((user, line))
-        _log.warning(line)
+
+def _labelling(home: Home, tier: ModelTier, make: Callable[[str], Labeler] | None) -> IntentLabeling | None:
+    """What labels steps by the settings; None with labels "off"."""
+    if home.settings.labels == "off":
+        return None
+    reads = home.reading_embedder
+
+    def embedded(user: str) -> Labeler:
+        from hexamem.intent.embedded_labeler import EmbeddedLabeler
+
+        return EmbeddedLabeler(user, reads.embed_documents, reads.name)
+
+    return IntentLabeling(
+        home.ledger,
+        make or embedded,
+        reads.embed_documents,
+        home.notices.add,
+        queue=tier.queue,
+        queued=tier.queued,
+    )
+
+
+def _query_intent(home: Home, tier: ModelTier, labelling: IntentLabeling | None, user: str, query: str) -> QueryFilter:
+    """The labels that a question names; a labeller is asked by one thread at a time, as it labels."""
+    if labelling is None:
+        return QueryFilter()
+    return tier.query(user, query, labelling.query(user, query), home.without_secrets)

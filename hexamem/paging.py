@@ -8,72 +8,80 @@ from typing import TYPE_CHECKING, Any
 
 from hexamem.agents.light_memory import LEAST_BUDGET, light_memory
 from hexamem.agents.memorizer import Memorizer
-from hexamem.background import JobContext, JobOutcome
+from hexamem.background import JobContext, JobHandlers, JobOutcome
 from hexamem.errors import CorruptFileError, InvalidInputError, NotFoundError
+from hexamem.home import Home
 from hexamem.intent.page_bounds import PageLimits
 from hexamem.memory_types import Hit, LightMemory, Page, PageWithSteps
 from hexamem.memory_types.local_time import in_zone
 from hexamem.memory_types.times import read_zone
+from hexamem.model_tier import ModelTier
 from hexamem.models.tokens import count_tokens
 from hexamem.retrieval.page_search import PageRequest, search_pages
-from hexamem.stores.homes import home_id
 from hexamem.stores.labelling import vocabulary_of
 from hexamem.stores.ledger import Transaction, get_steps
 from hexamem.stores.ledger.digests import read_digests
 from hexamem.stores.ledger.labels import read_labels
 from hexamem.stores.ledger.pages import PageRow, PageStep, get_pages, page_steps, pages_holding, read_pages
 from hexamem.stores.page_index import PageIndex
+from hexamem.stores.projections import Projector
 from hexamem.stores.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from hexamem.agents.memo_folding import MemoFolding
-    from hexamem.memory import Memory
 
 __all__ = ["Paging"]
 
 
 class Paging:
-    """The pages of a memory's users. Whatever it shows is first brought up to what is stored."""
+    """The pages of a home's users. Whatever it returns is first brought up to what is stored."""
 
-    def __init__(self, memory: Memory) -> None:
-        settings = memory.settings
-        self._memory = memory
+    def __init__(
+        self, home: Home, projector: Projector, tier: ModelTier, handlers: JobHandlers, queued: Callable[[], None]
+    ) -> None:
+        """Pages are made by the settings; the projector erases, purges and rebuilds their index with the others.
+
+        Args:
+            queued: called when a job was queued.
+        """
+        settings = home.settings
+        self._ledger, self._settings, self._projector = home.ledger, settings, projector
         limits = PageLimits(
             steps=settings.page_steps, tokens=settings.page_tokens, gap=timedelta(hours=settings.page_gap)
         )
-        self.memorizer = Memorizer(memory.ledger, limits)
+        self.memorizer = Memorizer(home.ledger, limits)
         self.folding: MemoFolding | None = None
-        model = memory.model_tier.models.of("memorizer") if settings.memos == "model" else None
+        model = tier.models.of("memorizer") if settings.memos == "model" else None
         if model is not None:
             from hexamem.agents.memo_folding import KIND, MemoFolding
 
             self.folding = MemoFolding(
-                memory.ledger,
+                home.ledger,
                 model,
-                memory._notice,
+                home.notices.add,
                 method=settings.model_method,
-                budget=memory.model_tier.budget,
-                prompts=memory.model_tier.prompts,
+                budget=tier.budget,
+                prompts=tier.prompts,
             )
-            memory.handlers.register(KIND, self._fold)
-            self.memorizer = Memorizer(memory.ledger, limits, folded=self.folding.queue, queued=memory._look)
+            handlers.register(KIND, self._fold)
+            self.memorizer = Memorizer(home.ledger, limits, folded=self.folding.queue, queued=queued)
         self.index = PageIndex(
-            memory.ledger,
-            memory.vectors,
-            memory.lexical,
-            memory.embedder,
+            home.ledger,
+            home.vectors,
+            home.lexical,
+            home.embedder,
             stage=self.memorizer,
-            steps=memory.projector.catch_up,
-            lock=memory.projector.lock,
-            home=home_id(memory.home),
-            notices=memory._notice,
+            steps=projector.catch_up,
+            lock=projector.lock,
+            home=home.id,
+            notices=home.notices.add,
         )
-        memory.projector.pages = self.index
+        projector.pages = self.index
 
     def pages(self, user: str, thread_id: str | None, scope: str | None) -> list[Page]:
         """See ``UserMemory.pages``."""
         self.index.catch_up(user)
-        with self._memory.ledger.read(user) as tx:
+        with self._ledger.read(user) as tx:
             if not tx.user_id:
                 return []
             chosen = read_pages(tx, thread_id)
@@ -85,7 +93,7 @@ class Paging:
     def page(self, user: str, page_id: str) -> PageWithSteps:
         """See ``UserMemory.page``."""
         self.index.catch_up(user)
-        with self._memory.ledger.read(user) as tx:
+        with self._ledger.read(user) as tx:
             found = get_pages(tx, [page_id])
             if not found and page_id.startswith("step_"):
                 found = get_pages(tx, pages_holding(tx, [page_id]).values())
@@ -112,7 +120,7 @@ class Paging:
         if budget < LEAST_BUDGET:
             raise InvalidInputError(f"token_budget = {budget}: give at least {LEAST_BUDGET} tokens")
         self.index.catch_up(user)
-        with self._memory.ledger.read(user) as tx:
+        with self._ledger.read(user) as tx:
             if not tx.user_id:
                 return LightMemory()
             pages = [page for page in read_pages(tx) if page.closed and page.memo]
@@ -141,7 +149,7 @@ class Paging:
         self.index.catch_up(user)
         meant = None
         if scope is not None:
-            with self._memory.ledger.read(user) as tx:
+            with self._ledger.read(user) as tx:
                 meant = frozenset(self._scope(tx, scope)) if tx.user_id else frozenset()
         request = PageRequest(
             query=query, k=k, thread_id=thread_id, since=since, until=until, scope=meant, exclude=frozenset(exclude)
@@ -155,18 +163,18 @@ class Paging:
 
     def cut(self, user: str) -> None:
         """Put all steps of the user into pages, without indexing these."""
-        with self._memory.projector.lock(user):
+        with self._projector.lock(user):
             self.memorizer.page(user)
 
     def tidy(self, user: str) -> None:
         """Bring the user's pages up, while there is nothing else to do."""
-        if self._memory.settings.pages:
+        if self._settings.pages:
             self.index.catch_up(user)
 
     def _fold(self, job: JobContext) -> JobOutcome:
         assert self.folding is not None
-        last = job.attempt >= self._memory.settings.max_job_attempts
-        outcome = self.folding.run(job.user.name, job, job.payload["digest"], last=last)
+        last = job.attempt >= self._settings.max_job_attempts
+        outcome = self.folding.run(job.user_name, job, job.payload["digest"], last=last)
         if outcome.status == "waits":
             return JobOutcome.defer(outcome.reason)
         return JobOutcome.retry(outcome.reason) if outcome.status == "failed" else JobOutcome.done()

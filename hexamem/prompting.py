@@ -58,11 +58,11 @@ class PromptSettings:
 
     Attributes:
         tokens: all of it, at most, its frame of about 100 included.
-        core: whether core memory (who the user is) always stands in it.
+        core: whether core memory (who the user is) is always in it.
         core_tokens: of that, at most.
-        today: whether the day, in the user's zone, stands beside it: what was recalled bears dates. ``MemoryMiddleware``
-            tells it also where memory has nothing to say, since a model knows no day by itself.
-        k: hits that are recalled, at most. What stands in the conversation already takes none of the room.
+        today: whether the day, in the user's zone, is added: what was recalled has dates. ``MemoryMiddleware`` adds
+            it also where nothing was recalled, since a model knows no day by itself.
+        k: hits that are recalled, at most. What is in the conversation already takes none of the room.
         kinds: "step" and item kinds that are recalled; None for all but core, which has its own place.
         strategy: of recall; None for the memory's own.
         where: conditions on what is recalled.
@@ -87,7 +87,7 @@ class PromptMemory:
         tokens: of it.
         recall: the recall's id, the query, hits (id, kind, text, score, why) and probability, as JSON.
         degraded: what fell back.
-        today: the line that tells the day, for a prompt without ``text``; empty where the settings want none.
+        today: the line with the day, for a prompt without ``text``; empty where the settings want none.
     """
 
     text: str = ""
@@ -103,8 +103,8 @@ def recall_for_prompt(
     """Core memory and what is recalled for a query, as delimited data. No LLM call.
 
     Args:
-        query: what the user said.
-        visible: ids of steps that stand in the conversation already; they are left out.
+        query: the user's message.
+        visible: ids of steps that are in the conversation already; they are left out.
     """
     found = prompt_memory(user, [search_for_prompt(user, query, settings, visible)], settings, visible=visible)
     if not found.recall:
@@ -116,17 +116,17 @@ def recall_for_prompt(
 def search_for_prompt(
     user: UserMemory, query: str, settings: PromptSettings, visible: Collection[str] = (), unknown: int = 0
 ) -> Found:
-    """The recall behind :func:`recall_for_prompt`: with it, it may be made before it is known what stands in the prompt.
+    """The recall behind :func:`recall_for_prompt`: with it, it may run before it is known what is in the prompt.
 
-    One that fails is told, not raised: an agent goes on without memory rather than not at all.
+    One that fails is returned as its message, not raised: an agent goes on without memory rather than not at all.
 
     Args:
-        visible: ids of steps that are known to stand in the conversation.
+        visible: ids of steps that are known to be in the conversation.
         unknown: how many messages it has beside these: room for as many hits that will be left out.
     """
     most = min(1_000, settings.k + min(unknown, settings.k))
     try:
-        return user._recall_without(
+        return user.recall_without(
             _short(query),
             most,
             settings.strategy,
@@ -139,7 +139,7 @@ def search_for_prompt(
 
 
 def _out_of_prompts(query: str, settings: PromptSettings, visible: frozenset[str]) -> LeaveOut:
-    """What takes no place in a prompt: what stands there already or has its own place, and the query itself."""
+    """What takes no place in a prompt: what is there already or has its own place, and the query itself."""
     asked = _same(query)
 
     def left_out(record: ShownStep | ShownItem | MemoryItem) -> bool:
@@ -147,7 +147,7 @@ def _out_of_prompts(query: str, settings: PromptSettings, visible: frozenset[str
             return record.id in visible or _same(record.text) == asked
         if record.kind == "core":
             return settings.core
-        if record.kind == "episodic" or not visible:  # an event may tell the day that its step leaves open
+        if record.kind == "episodic" or not visible:  # an event may have the day that its step leaves open
             return False
         return bool(record.sources) and all(one.step_id in visible for one in record.sources)
 
@@ -177,7 +177,7 @@ def prompt_memory(
         hit
         for hit in ranked.values()
         if hit.id not in own
-        and not (  # learned from what stands there
+        and not (  # learned from what is there
             hit.sources and all(one.step_id in own for one in hit.sources) and not _dates(hit, lines, today_is, zone)
         )
         and _same(hit.text) not in asked  # the same question, asked before, says nothing
@@ -185,7 +185,7 @@ def prompt_memory(
     blocks: Sequence[MemoryItem] = ()
     if settings.core:
         try:
-            with user._calls, user.memory.ledger.read(user.name) as tx:
+            with user.read() as tx:
                 kept = read_items(tx, kinds=("core",))
             blocks = [one for one in kept if one.valid_to is None or one.valid_to > utc_now()]
         except HexamemError as error:
@@ -207,7 +207,7 @@ def _lines(user: UserMemory, hits: Iterable[Hit], own: Collection[str]) -> Mappi
     wanted = {one.step_id for hit in hits if hit.kind == "episodic" for one in hit.sources if one.step_id in own}
     if not wanted:
         return {}
-    with user._calls, user.memory.ledger.read(user.name) as tx:
+    with user.read() as tx:
         return index_texts(tx, sorted(wanted))
 
 
@@ -216,24 +216,24 @@ def _same(text: str) -> str:
 
 
 def _dates(hit: Hit, lines: Mapping[str, str], today: date, zone: tzinfo) -> bool:
-    """Whether an event tells the day that a line of the conversation leaves open: one of another day, such as "tomorrow".
+    """Whether an event has the day that a line of the conversation leaves open, such as "tomorrow", said on another day.
 
-    A message of the conversation bears no time. What was said today can be reckoned from today.
+    A message of the conversation has no time. Words of today are resolved against today.
     """
     if hit.kind != "episodic" or hit.occurred_at is None or hit.said_at is None:
         return False
     if in_zone(hit.said_at, zone).date() == today:
         return False
-    said = " ".join(lines.get(one.step_id, "") for one in hit.sources)
-    return not tells_day(said, in_zone(hit.occurred_at, zone).date())
+    texts = " ".join(lines.get(one.step_id, "") for one in hit.sources)
+    return not tells_day(texts, in_zone(hit.occurred_at, zone).date())
 
 
 def as_data(core: str, recalled: str, today: str = "") -> str:
-    """The delimited block; empty where memory has nothing. What stands in it cannot end it: its delimiters are taken apart.
+    """The delimited block; empty where memory has nothing. Its contents cannot end it: its delimiters are taken apart.
 
     Args:
         core, recalled: what memory holds.
-        today: a line that tells the day.
+        today: a line with the day.
     """
     parts = [_OPEN, f"{_RULE} {today}".rstrip()]
     for name, text in (("core", core), ("recalled", recalled)):
@@ -251,8 +251,8 @@ def _core(blocks: Sequence[MemoryItem], most: int) -> tuple[str, int]:
     """The core blocks as lines, and their tokens; a block that does not fit is left out, and smaller ones after it may
     still go in."""
     lines, used, tokens = [], 0, 0
-    told = [core_line(item) for item in blocks if isinstance(item, CoreItem) and item.value.strip()]
-    for line, count in zip(told, count_each(told), strict=True):
+    candidates = [core_line(item) for item in blocks if isinstance(item, CoreItem) and item.value.strip()]
+    for line, count in zip(candidates, count_each(candidates), strict=True):
         if used + count + 1 <= most:
             lines.append(line)
             used += count + 1
@@ -288,7 +288,7 @@ def _fit(
 
 @lru_cache(maxsize=8)
 def _frame(today: str, core: bool, recalled: bool) -> int:
-    """Tokens of what stands around the data, with one for each part of these."""
+    """Tokens of what surrounds the data, with one for each part of these."""
     return count_tokens(as_data("x" if core else "", "x" if recalled else "", today))
 
 

@@ -6,21 +6,20 @@ import threading
 from typing import TYPE_CHECKING
 
 from hexamem.arguments import check_text
-from hexamem.async_twins import AsyncRun
-from hexamem.calls import Calls, public
+from hexamem.calls import Calls, in_thread, public
 from hexamem.errors import InvalidInputError
+from hexamem.experience_runs import UserRuns
 from hexamem.memory_types.experience import Advice, OutcomeSource, Run, RunReceipt, RunStep
 
 if TYPE_CHECKING:
     from hexamem.experience.reflecting import Reflection
-    from hexamem.learning import UserExperience
 
 __all__ = ["RunRecorder"]
 
 _MOST_ASKED = 3  # times that a model looks back at a run
 
 
-class RunRecorder(AsyncRun):
+class RunRecorder:
     """A run that is being recorded. Made by :meth:`UserExperience.start`; safe to use from several threads.
 
     Attributes:
@@ -30,11 +29,10 @@ class RunRecorder(AsyncRun):
     """
 
     def __init__(
-        self, experience: UserExperience, run: Run, advice: Advice, *, same_task: bool = True, queue: bool = True
+        self, runs: UserRuns, calls: Calls, run: Run, advice: Advice, *, same_task: bool = True, queue: bool = True
     ) -> None:
-        self._experience, self.run, self.advice, self.id = experience, run, advice, run.id
-        self._calls: Calls = experience._calls
-        self._same_task, self._queue = same_task, queue
+        self._runs, self._calls, self._same_task, self._queue = runs, calls, same_task, queue
+        self.run, self.advice, self.id = run, advice, run.id
         self._asked = 0  # how often a model was asked to reflect
         self._guard = threading.Lock()
 
@@ -54,7 +52,9 @@ class RunRecorder(AsyncRun):
             NotFoundError: if the run was forgotten.
         """
         values = {"thought": thought, "action": action, "observation": observation, "error": error}
-        return self._experience._writing.step(self.id, values)
+        return self._runs.add_step(self.id, values)
+
+    astep = in_thread(step)
 
     @public
     def finish(
@@ -71,7 +71,9 @@ class RunRecorder(AsyncRun):
             InvalidInputError: if it is finished already.
             NotFoundError: if it was forgotten.
         """
-        return self._experience._writing.finish(self.id, outcome, evidence, source, queue=self._queue)
+        return self._runs.finish(self.id, outcome, evidence, source, queue=self._queue)
+
+    afinish = in_thread(finish)
 
     @public
     def reflect(self, error: str = "") -> Reflection:
@@ -95,7 +97,9 @@ class RunRecorder(AsyncRun):
         from hexamem.reflecting import reflect
 
         check_text(error, "error")
-        return reflect(self._experience, self.id, error, same_task=self._same_task, may_ask=self._may_ask)
+        return reflect(self._runs, self.id, error, same_task=self._same_task, may_ask=self._may_ask)
+
+    areflect = in_thread(reflect)
 
     def _may_ask(self) -> bool:
         """Whether a model may be asked once more; counts it."""
@@ -119,4 +123,6 @@ class RunRecorder(AsyncRun):
         if not check_text(tool, "tool").strip():
             raise InvalidInputError(f"tool = {tool!r} is blank; give its name")
         check_text(error, "error")
-        return tool_advice(self._experience, self.id, tool, error, same_task=self._same_task)
+        return tool_advice(self._runs, self.id, tool, error, same_task=self._same_task)
+
+    atool_advice = in_thread(tool_advice)

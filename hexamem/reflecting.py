@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from hexamem.errors import InvalidInputError
 from hexamem.experience import limits
@@ -18,12 +18,8 @@ from hexamem.experience.reflecting import (
 )
 from hexamem.experience.similarity import EmbedTexts, nearness
 from hexamem.experience.trouble import TroubleSettings, Turn, tool_of, trouble_in
+from hexamem.experience_runs import OFF, UserRuns
 from hexamem.memory_types.experience import Advice, AdvicePart, Run, RunStep
-from hexamem.stores.ledger.runs import get_run, read_run_steps, set_run
-
-if TYPE_CHECKING:
-    from hexamem.learning import UserExperience
-    from hexamem.user import UserMemory
 
 __all__ = ["reflect", "tool_advice"]
 
@@ -37,7 +33,7 @@ class _Similar(NamedTuple):
 
 
 def reflect(
-    experience: UserExperience,
+    runs: UserRuns,
     run_id: str,
     error: str,
     *,
@@ -50,22 +46,17 @@ def reflect(
         same_task: whether runs of the very same task count.
         may_ask: called once before a model is asked, if there is one: whether it may be.
     """
-    from hexamem.learning import OFF
-
-    user, distilling, recall = experience._user, experience._distilling, experience._recall
-    with user.memory.ledger.read(user.name) as tx:
-        run = get_run(tx, run_id)
-        steps = read_run_steps(tx, [run_id])[run_id]
-    wrong = user.memory._without_secrets(user.name, error).strip() or _trouble(steps)
+    run, steps = runs.run(run_id), runs.steps(run_id)
+    wrong = runs.home.without_secrets(runs.user, error).strip() or _trouble(steps)
     if not wrong:
         raise InvalidInputError("nothing went wrong in the steps that were recorded; say what did: run.reflect(error)")
     key = key_information(run, steps, wrong)
-    if not user.memory.settings.experience:
+    if not runs.on:
         return Reflection(key=key, degraded=(OFF,))
-    lore = recall.lore(run.environment)
+    lore = runs.lore(run.environment)
     # Where nothing was learned and no run was done yet, a model would have nothing to answer from.
     has_material = bool(lore.experience) or any(other.outcome and other.outcome.label for other in lore.runs)
-    with distilling.model_for(user.name, "reflection", "reflect") as available:
+    with runs.distilling.model_for(runs.user, "reflection", "reflect") as available:
         model = available if has_material and available is not None and may_ask() else None
         degraded: tuple[str, ...] = ()
         if model is not None:
@@ -73,25 +64,23 @@ def reflect(
 
             extracted, degraded = extract_key_information(model, run, steps, wrong)
             key = extracted or key
-        similar, similar_degraded = recall.with_vectors(lambda embed: _similar_runs(run, key, lore, same_task, embed))
+        similar, similar_degraded = runs.with_vectors(lambda embed: _similar_runs(run, key, lore, same_task, embed))
         last_action = next((step.action for step in reversed(steps) if step.action.strip()), "")
         question = f"{tool_of(last_action)} {wrong}"
-        known, known_degraded = recall.with_vectors(
-            lambda embed: advise(question, lore, embed, k=3, same_task=same_task)
-        )
+        known, known_degraded = runs.with_vectors(lambda embed: advise(question, lore, embed, k=3, same_task=same_task))
         items = [part for part in known.parts if part.kind == "item"]
         degraded = (*degraded, *dict.fromkeys((*similar_degraded, *known_degraded)))
-        runs = [(other.run, other.steps) for other in similar]
+        done = [(other.run, other.steps) for other in similar]
         answered = None
         if model is not None and (similar or items):
-            answered = answer_by_model(model, key, [part.text for part in items], runs)
+            answered = answer_by_model(model, key, [part.text for part in items], done)
             if answered is None:
                 degraded = (*degraded, "the reflection was made by rules: the model gave no usable reply")
     if answered is not None:
         questions, advice, reply_degraded = answered
         degraded = (*degraded, *reply_degraded)
     else:
-        questions = answer_by_rules(steps, wrong, runs, limits.REFLECTION_TOKENS)
+        questions = answer_by_rules(steps, wrong, done, limits.REFLECTION_TOKENS)
         advice = "\n".join([*(part.text for part in items), *(answer.answer for answer in questions)])
         similar = similar if questions else []
     advice = advice.strip()
@@ -100,7 +89,7 @@ def reflect(
         for other in similar
     ]
     parts = (*items, *sources) if advice else ()
-    _add_shown(user, run_id, [part.id for part in parts])
+    runs.add_shown(run_id, [part.id for part in parts])
     return Reflection(
         key=key,
         questions=questions,
@@ -112,22 +101,18 @@ def reflect(
     )
 
 
-def tool_advice(experience: UserExperience, run_id: str, tool: str, error: str, *, same_task: bool = True) -> Advice:
+def tool_advice(runs: UserRuns, run_id: str, tool: str, error: str, *, same_task: bool = True) -> Advice:
     """See :meth:`~hexamem.recording.RunRecorder.tool_advice`."""
-    from hexamem.learning import OFF
-
-    user = experience._user
-    with user.memory.ledger.read(user.name) as tx:
-        run = get_run(tx, run_id)
-    if not user.memory.settings.experience:
+    run = runs.run(run_id)
+    if not runs.on:
         return Advice(degraded=(OFF,))
-    clean_error = user.memory._without_secrets(user.name, error)
-    lore = experience._recall.lore(run.environment)
+    clean_error = runs.home.without_secrets(runs.user, error)
+    lore = runs.lore(run.environment)
     left_out = set(run.shown) | (set() if same_task else _learned_from_task(run, lore))
-    advice, degraded = experience._recall.with_vectors(
+    advice, degraded = runs.with_vectors(
         lambda embed: advise_on_tool(tool, clean_error, lore, embed, left_out=left_out)
     )
-    _add_shown(user, run_id, advice.ids)
+    runs.add_shown(run_id, advice.ids)
     return advice.changed(degraded=degraded) if degraded else advice
 
 
@@ -168,13 +153,3 @@ def _learned_from_task(run: Run, lore: Lore) -> set[str]:
     """Ids of experience that was learned from runs of this very task alone."""
     same = {other.id for other in lore.runs if normal_task(other.task) == normal_task(run.task)}
     return {item.id for item in lore.experience if item.run_ids and set(item.run_ids) <= same}
-
-
-def _add_shown(user: UserMemory, run_id: str, ids: Sequence[str]) -> None:
-    """Count experience and runs as given to a run that is under way."""
-    if not ids:
-        return
-    with user.memory.ledger.write(user.name, create=False) as tx:
-        run = get_run(tx, run_id)
-        if run.status != "finished" and not set(ids) <= set(run.shown):
-            set_run(tx, run.changed(shown=tuple(dict.fromkeys([*run.shown, *ids]))))

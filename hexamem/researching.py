@@ -1,4 +1,4 @@
-"""Deep research as a user's memory offers it: the graph over a memory's stores, and one question through it."""
+"""Deep research: the graph over a home's stores, and one question through it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,17 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 
 from sqlalchemy import select
 
-from hexamem.arguments import check_count, kinds_in
+from hexamem.arguments import check_choice, check_count, check_query, kinds_in
 from hexamem.errors import HexamemError, InvalidInputError
+from hexamem.home import Home
 from hexamem.memory_types import LightMemory, Where, utc_now
 from hexamem.memory_types.research import LANES, AnswerForm, Lane, Research, ResearchTier
+from hexamem.model_tier import ModelTier
+from hexamem.paging import Paging
+from hexamem.recalling import RecallLog
+from hexamem.redactions import Redactions
 from hexamem.retrieval.request import Request
+from hexamem.retrieval.search import Searcher
 from hexamem.retrieval.strategies import strategy_named
 from hexamem.stores.kept_records import KeptRecords
 from hexamem.stores.ledger import Transaction, recall_row
@@ -23,6 +29,7 @@ from hexamem.stores.ledger.said_steps import index_texts, step_speakers
 from hexamem.stores.ledger.schema import steps
 from hexamem.stores.ledger.steps import steps_since
 from hexamem.stores.ledger.usage import keep_usage
+from hexamem.stores.projections import Projector
 from hexamem.stores.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -31,9 +38,8 @@ if TYPE_CHECKING:
     from hexamem.graphs.research_filter import EvidenceFilter
     from hexamem.graphs.research_parts import ResearchParts
     from hexamem.graphs.research_state import ResearchSettings
-    from hexamem.memory import Memory
     from hexamem.models.encoder import EncodedText
-    from hexamem.user_base import UserBase
+    from hexamem.retrieval.label_density import QueryIntent
 
 __all__ = ["Researching"]
 
@@ -45,10 +51,25 @@ _TIERS = (*get_args(ResearchTier), "auto")
 
 
 class Researching:
-    """What a memory does to research. Safe to use from several threads; nothing is loaded until it is used."""
+    """What :meth:`hexamem.UserMemory.research` does, for all users of a home. Safe to use from several threads; the graph
+    is built when it is first used."""
 
-    def __init__(self, memory: Memory) -> None:
-        self._memory = memory
+    def __init__(
+        self,
+        home: Home,
+        projector: Projector,
+        searcher: Searcher,
+        paging: Paging,
+        tier: ModelTier,
+        redactions: Redactions,
+        query_intent: QueryIntent,
+    ) -> None:
+        """Args:
+        query_intent: classifies which labels a user's question names.
+        """
+        self._home, self._ledger, self._settings = home, home.ledger, home.settings
+        self._projector, self._searcher, self._paging = projector, searcher, paging
+        self._tier, self._redactions, self._query_intent = tier, redactions, query_intent
         self._graph: CompiledStateGraph[Any, Any, Any, Any] | None = None
         self._building = threading.Lock()
         self._speakers: dict[str, tuple[int, frozenset[str]]] = {}
@@ -57,7 +78,7 @@ class Researching:
         self._worths = KeptRecords(_worths, steps_since)
 
     def graph(self) -> CompiledStateGraph[Any, Any, Any, Any]:
-        """The compiled research graph of this memory, made when first needed."""
+        """The compiled research graph, built when first needed."""
         with self._building:
             if self._graph is None:
                 from hexamem.graphs.research import build_research_graph
@@ -74,7 +95,8 @@ class Researching:
 
     def research(
         self,
-        user: UserBase,
+        user: str,
+        log: RecallLog,
         question: str,
         max_rounds: int,
         *,
@@ -91,14 +113,12 @@ class Researching:
         kinds: str | Collection[str] | None,
         on_event: Callable[[Mapping[str, Any]], object] | None,
     ) -> Research:
-        """As :meth:`UserMemory.research`."""
+        """As :meth:`hexamem.UserMemory.research`; ``log`` is the user's, for what is shown."""
         from hexamem.graphs.research_state import ResearchContext, ResearchInput, ResearchSettings
 
-        if not isinstance(question, str) or not question.strip():
-            raise InvalidInputError(f"question = {question!r}: ask something")
-        for value, choices, what in ((tier, _TIERS, "tier"), (form, get_args(AnswerForm), "form")):
-            if value not in choices:
-                raise InvalidInputError(f"{what} = {value!r}: use one of {', '.join(choices)}")
+        check_query(question, "question")
+        check_choice(tier, "tier", _TIERS)
+        check_choice(form, "form", get_args(AnswerForm))
         given = ResearchInput(
             question=question, max_rounds=check_count(max_rounds, "max_rounds", _MOST_ROUNDS), tier=tier, form=form
         )
@@ -110,17 +130,16 @@ class Researching:
             given["as_of"] = as_of.isoformat()
         if known_at is not None:
             given["known_at"] = known_at.isoformat()
-        if (chosen := kinds_in(kinds, self._memory.types)) is not None:
+        if (chosen := kinds_in(kinds, self._ledger.types)) is not None:
             given["kinds"] = sorted(chosen)
         settings = replace(ResearchSettings(), calls=calls, tokens=tokens, seconds=seconds)
         _check_limits(settings)
         if lanes is not None:
             settings = replace(settings, lanes=_lanes(lanes))
-        memory = self._memory
-        before, erased = len(memory.noticed), user._recalling._erased
-        user._finish_redactions()
+        notices, before, erasures = self._home.notices, len(self._home.notices.entries), log.erasures
+        self._redactions.finish(user)
         usage = self._meter()
-        context = ResearchContext(user=user.name, usage=usage, settings=settings)
+        context = ResearchContext(user=user, usage=usage, settings=settings)
         output: dict[str, Any] = {}
         try:
             if on_event is None:
@@ -132,14 +151,14 @@ class Researching:
                     else:
                         on_event(cast("Mapping[str, Any]", what))
         finally:
-            degraded = self._keep_usage(user.name, usage)
-        degraded += [line for whose, line in memory.noticed[before:] if whose == user.name]
+            degraded = self._keep_usage(user, usage)
+        degraded += notices.of(user, before)
         values = output["research"]
         degraded = list(dict.fromkeys((*values["degraded"], *degraded)))
         try:  # what was shown is not learned anew
             shown = [(one["id"], one["score"]) for one in values["passages"]]
             row = recall_row(values["id"], values["question"], "research", shown, utc_now())
-            user._recalling._log(row, erased)
+            log.add(row, erasures)
         except HexamemError as error:
             degraded.append(f"what was shown could not be noted: {error}")
         return Research(**{**values, "degraded": tuple(degraded)})
@@ -150,41 +169,40 @@ class Researching:
         from hexamem.graphs.research_parts import ResearchParts
         from hexamem.graphs.research_state import ResearchSettings
 
-        memory = self._memory
+        home, projector = self._home, self._projector
         lanes = ResearchLanes(
-            ledger=memory.ledger,
-            vectors=memory.vectors,
-            lexical=memory.lexical,
-            embedder=memory.embedder,
-            search_pages=memory.paging.search,
-            query_intent=memory._query_intent,
+            ledger=home.ledger,
+            vectors=home.vectors,
+            lexical=home.lexical,
+            embedder=home.embedder,
+            search_pages=self._paging.search,
+            query_intent=self._query_intent,
         )
         return ResearchParts(
-            ledger=memory.ledger,
-            embedder=memory.embedder,
+            ledger=home.ledger,
+            embedder=home.embedder,
             lanes=lanes.by_name(),
-            catch_up=memory.projector.catch_up,
+            catch_up=projector.catch_up,
             speakers=self.speakers,
             kinds=lanes.item_kinds,
             light_memory=self._light_memory,
             scopes=self._scopes,
-            clean=memory._without_secrets,
+            clean=home.without_secrets,
             encode=self._encode,
-            mend=memory.projector.mend,
-            cut_pages=memory.paging.cut,
+            mend=projector.mend,
+            cut_pages=self._paging.cut,
             recalled=self._recalled,
-            bags=memory.searcher.caches.bags,
+            bags=self._searcher.caches.bags,
             spoke=self._spoke.of,
             worths=self._worths.of,
             settings=ResearchSettings(),
-            budget=memory.model_tier.budget,
+            budget=self._tier.budget,
             **self._models(),
         )
 
     def _recalled(self, user: str, question: str, filters: EvidenceFilter) -> list[str]:
         """Ids of what a plain recall finds, best first, by the trained ranking; none where the embedder has no such."""
-        searcher = self._memory.searcher
-        if isinstance(searcher.ranker, str):
+        if isinstance(self._searcher.ranker, str):
             return []
         request = Request(
             query=question,
@@ -194,7 +212,7 @@ class Researching:
             as_of=filters.as_of,
             known_at=filters.known_at,
         )
-        found = searcher.find(user, request, strategy_named("learned"))
+        found = self._searcher.find(user, request, strategy_named("learned"))
         return [hit.id for hit in found.hits]
 
     def _encode(self, texts: Sequence[str]) -> list[EncodedText]:
@@ -204,7 +222,7 @@ class Researching:
         return open_encoder().encode(texts)
 
     def _models(self) -> dict[str, Any]:
-        tier, method = self._memory.model_tier, self._memory.settings.model_method
+        tier, method = self._tier, self._settings.model_method
         models = tier.models
         found: dict[str, Any] = {}
         if not models:
@@ -227,7 +245,7 @@ class Researching:
         """Who speaks in a user's memory: names, or roles where there is none. Only what is new is read again."""
         with self._guard:
             since, known = self._speakers.get(user, (-1, frozenset()))
-        with self._memory.ledger.read(user) as tx:
+        with self._ledger.read(user) as tx:
             if not tx.user_id:
                 return frozenset()
             if tx.change == since:
@@ -244,16 +262,16 @@ class Researching:
 
     def _light_memory(self, user: str, tokens: int, filters: EvidenceFilter) -> LightMemory:
         """The memos; with a filter those of pages all of whose steps may be read."""
-        if not self._memory.settings.pages or filters.known_at is not None:  # memos are in the words of now
+        if not self._settings.pages or filters.known_at is not None:  # memos are in the words of now
             return LightMemory()
-        return self._memory.paging.light_memory(user, tokens, filters.steps if filters else None)
+        return self._paging.light_memory(user, tokens, filters.steps if filters else None)
 
     def _scopes(self, user: str) -> tuple[str, ...]:
         """The scopes that a planner may search by, those of most steps first.
 
         Not those of a single step, which a search by its words finds as well, unless a person pinned them.
         """
-        with self._memory.ledger.read(user) as tx:
+        with self._ledger.read(user) as tx:
             if not tx.user_id:
                 return ()
             labels = [one for one in read_labels(tx) if one.kind == "scope"]
@@ -268,7 +286,7 @@ class Researching:
         return tuple(map(vocabulary.path, sorted(named, key=lambda one: -held[one])[:_SCOPES]))
 
     def _meter(self) -> Any:
-        if not self._memory.model_tier.models:
+        if not self._tier.models:
             return None
         from hexamem.models import UsageMeter
 
@@ -279,7 +297,7 @@ class Researching:
         if not rows:
             return []
         try:
-            keep_usage(self._memory.ledger, user, rows)
+            keep_usage(self._ledger, user, rows)
         except HexamemError as error:  # the answer is right all the same
             return [f"the cost of this research could not be noted: {error}"]
         return []

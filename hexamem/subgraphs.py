@@ -64,7 +64,7 @@ def memory_graph(
     Args:
         memory: an open memory; the graph is of use while it is open.
         settings: what goes into ``memory``, and how many tokens.
-        scope: tells the user from the run's ``Runtime``, in place of the context.
+        scope: finds the user in the run's ``Runtime``, in place of the context.
         manage: when items are learned from what was stored; by default behind the calls, and where the memory has no
             background thread, in the run that fills a batch.
         items_in_store: whether each entry also brings the run's store (``compile(store=…)``) up to the user's items: see
@@ -138,7 +138,7 @@ def _parts(
     if chosen not in get_args(Manage):
         raise ConfigError(f"{caller}: manage = {manage!r}: use one of {', '.join(get_args(Manage))}")
     inline = memory.ingesting.on and chosen != "background"
-    write_path = memory.ingesting._parts()
+    write_path = memory.ingesting.parts()
     full = write_path.full if inline else _NEVER
 
     def context(messages: Sequence[Any]) -> HistoryContext:

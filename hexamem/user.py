@@ -7,12 +7,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from hexamem.async_twins import AsyncTwins
-from hexamem.calls import public
-from hexamem.memory_types.times import read_zone
-from hexamem.recalling import Recalling
+from hexamem.calls import in_thread, public
 from hexamem.stores.ledger import jobs as job_queue
-from hexamem.stores.ledger import user_key
 from hexamem.stores.ledger.jobs import Job
 from hexamem.user_privacy import UserPrivacy
 from hexamem.user_reading import UserReading
@@ -21,29 +17,20 @@ from hexamem.user_writing import UserWriting
 if TYPE_CHECKING:
     from hexamem.labels import UserLabels
     from hexamem.learning import UserExperience
-    from hexamem.memory import Memory
 
 __all__ = ["UserMemory"]
 
 
-class UserMemory(UserWriting, UserReading, UserPrivacy, AsyncTwins):
+class UserMemory(UserWriting, UserReading, UserPrivacy):
     """One user's memory. Nothing it does reads, counts or changes anything of another user.
 
     Made by :meth:`Memory.user`. Safe to use from several threads. A failed call stores nothing and loses nothing.
 
     Attributes:
         name: the user.
-        key: the user as 32 hexadecimal digits, as it stands in folder and collection names.
+        key: the user as 32 hexadecimal digits, as in the names of folders and collections.
         timezone: the zone in which naive times are read.
     """
-
-    def __init__(self, memory: Memory, name: str, timezone: str) -> None:
-        self.memory, self.name, self.timezone = memory, name, timezone
-        self.key = user_key(name)
-        read_zone(timezone)  # refuses an unknown one now, not at the first message
-        self._calls = memory._calls
-        self._recalling = Recalling(self)
-        self._redacted = False  # whether it was seen that no redaction is left half done
 
     def __repr__(self) -> str:
         return f"UserMemory({self.name!r}, home={str(self.memory.home)!r})"
@@ -53,14 +40,18 @@ class UserMemory(UserWriting, UserReading, UserPrivacy, AsyncTwins):
         """The labels of the user's steps, to look at and to correct: see :class:`~hexamem.labels.UserLabels`."""
         from hexamem.labels import UserLabels
 
-        return UserLabels(self)
+        memory = self.memory
+        return UserLabels(self._home, self.name, self._calls, catch_up=memory.projector.catch_up, wrote=memory.wrote)
 
     @property
     def experience(self) -> UserExperience:
         """Runs of the user's agents and what they teach: see :class:`~hexamem.learning.UserExperience`."""
+        from hexamem.experience_runs import UserRuns
         from hexamem.learning import UserExperience
 
-        return UserExperience(self)
+        memory = self.memory
+        runs = UserRuns(self._home, memory.distilling, memory.wrote, self.name, self.timezone)
+        return UserExperience(runs, self._calls)
 
     @public
     def flush(self, timeout: float | None = None) -> bool:
@@ -74,12 +65,12 @@ class UserMemory(UserWriting, UserReading, UserPrivacy, AsyncTwins):
                 off, and the indexes are brought up whole.
 
         Returns:
-            Whether all is done; where not, :meth:`jobs` tells what is left.
+            Whether all is done; where not, :meth:`jobs` lists what is left.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         memory = self.memory
         self.write_recalls()
-        self._finish_redactions()
+        memory.redactions.finish(self.name)
         memory.projector.catch_up(self.name)
         with memory.ingesting.flushing(self.name):
             memory.runner.run_due(self.name, deadline)
@@ -88,7 +79,11 @@ class UserMemory(UserWriting, UserReading, UserPrivacy, AsyncTwins):
         memory.projector.catch_up(self.name)  # a job may have written what is to be indexed
         return not job_queue.unfinished(memory.ledger, memory.runner.clock(), self.name)
 
+    aflush = in_thread(flush)
+
     @public
     def jobs(self) -> list[Job]:
         """This user's jobs that are not done, the first due first: waiting, running, deferred, parked, and why."""
         return job_queue.list_jobs(self.memory.ledger, self.name)
+
+    ajobs = in_thread(jobs)

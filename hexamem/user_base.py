@@ -1,58 +1,58 @@
-"""What the methods of a UserMemory share: whose memory it is, times and conditions as they are given, and what is noted."""
+"""What the methods of a UserMemory share: whose memory it is, and how arguments are parsed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from hexamem.errors import HexamemError, InvalidInputError
+from hexamem.calls import Calls
+from hexamem.errors import InvalidInputError
+from hexamem.home import Home
 from hexamem.memory_types import Where
-from hexamem.memory_types.times import parse_time
-from hexamem.stores import privacy
-from hexamem.stores.ledger import Transaction
-from hexamem.stores.redaction import redact_texts
+from hexamem.memory_types.times import parse_time, read_zone
+from hexamem.recalling import RecallLog
+from hexamem.stores.ledger import Transaction, user_key
 
 if TYPE_CHECKING:
-    from hexamem.calls import Calls
     from hexamem.memory import Memory
-    from hexamem.recalling import Recalling
 
 __all__ = ["Time", "UserBase"]
 
 Time = datetime | str | int | float
+_LOCKS = 16
 
 
 class UserBase:
-    """Whose memory it is, for the methods of :class:`~hexamem.UserMemory`, which tells of the attributes."""
+    """Whose memory it is, for the methods of :class:`~hexamem.UserMemory`, which documents the attributes."""
 
-    memory: Memory
-    name: str
-    key: str
-    timezone: str
-    _calls: Calls
-    _recalling: Recalling
-    _redacted: bool  # whether it was seen that no redaction is left half done
+    def __init__(self, memory: Memory, home: Home, calls: Calls, name: str, timezone: str) -> None:
+        self.memory, self.name, self.timezone = memory, name, timezone
+        self.key = user_key(name)
+        read_zone(timezone)  # refuses an unknown one now, not at the first message
+        self._home, self._calls = home, calls
+        self._recalls = RecallLog(home, name)
+        self._thread_locks = tuple(threading.Lock() for _ in range(_LOCKS))
+
+    @contextmanager
+    def read(self) -> Iterator[Transaction]:
+        """A transaction that reads the user's ledger; closing the memory waits for its end."""
+        with self._calls, self._home.ledger.read(self.name) as tx:
+            yield tx
+
+    def thread_lock(self, thread_id: str) -> threading.Lock:
+        """The lock under which one run at a time compares a history with a thread and stores what is new."""
+        return self._thread_locks[hash(thread_id) % _LOCKS]
 
     def write_recalls(self) -> None:
         """Write the recalls made since the last time to the ledger, without the secrets it knows by then."""
-        self._recalling.write()
-
-    def _finish_redactions(self) -> None:
-        """End, once a process, what a redaction that failed or was killed has left; what fails is noticed."""
-        if self._redacted:
-            return
-        memory = self.memory
-        try:
-            privacy.finish_redactions(self.name, memory.ledger, memory.projector, memory.media)
-        except HexamemError as error:  # reading goes on; the next call tries again
-            memory._notice(self.name, f"a redaction of user {self.name!r} is not finished yet: {error}")
-        else:
-            self._redacted = True
+        self._recalls.write()
 
     def _said(self, tx: Transaction, *texts: str) -> list[str]:
-        """Who and why, as they may stand in the history."""
-        return redact_texts(tx, self.memory.cipher, self.memory.settings.find_secrets, *texts)
+        """Actor and reason without secrets, as they are written to the history."""
+        return self._home.redacted(tx, *texts)
 
     def _time(self, value: Time | None) -> datetime | None:
         return None if value is None else parse_time(value, timezone=self.timezone).utc

@@ -6,7 +6,7 @@ import os
 from typing import get_args
 
 from hexamem.arguments import check_text, file_path
-from hexamem.calls import public
+from hexamem.calls import in_thread, public
 from hexamem.errors import InvalidInputError
 from hexamem.memory_types import EraseReceipt, RedactReceipt, Sensitivity
 from hexamem.stores import privacy
@@ -39,6 +39,8 @@ class UserPrivacy(UserBase):
                 actor, reason = self._said(tx, actor, reason)
             return privacy.reveal(tx, self.memory.cipher, record_id, reason=reason, actor=actor)
 
+    areveal = in_thread(reveal)
+
     @public
     def reveals(self, secret_id: str | None = None) -> list[Reveal]:
         """The audit of revealed secrets, oldest first."""
@@ -46,6 +48,8 @@ class UserPrivacy(UserBase):
             check_text(secret_id, "secret_id")
         with self.memory.ledger.read(self.name) as tx:
             return read_reveals(tx, secret_id)
+
+    areveals = in_thread(reveals)
 
     @public
     def redact(
@@ -81,7 +85,7 @@ class UserPrivacy(UserBase):
             raise InvalidInputError(f"sensitivity = {sensitivity!r}: use one of {', '.join(get_args(Sensitivity))}")
         self.write_recalls()
         memory = self.memory
-        self._redacted = False
+        memory.redactions.begin(self.name)
         request = privacy.RedactRequest(
             words=words, caption=caption, kind=kind, sensitivity=sensitivity, reason=reason, match_case=match_case
         )
@@ -90,6 +94,8 @@ class UserPrivacy(UserBase):
             self.name, memory.ledger, memory.projector, memory.media, memory.cipher, request, find=find
         )
 
+    aredact = in_thread(redact)
+
     @public
     def erase(self) -> EraseReceipt:
         """Erase everything of this user from ledger, indexes, media and logs, physically and for good.
@@ -97,8 +103,10 @@ class UserPrivacy(UserBase):
         Returns:
             A receipt with what was erased where. The user may begin anew afterwards.
         """
-        self._recalling.forget()
+        self._recalls.forget()
         return privacy.erase(self.name, self.memory.ledger, self.memory.projector, self.memory.media)
+
+    aerase = in_thread(erase)
 
     @public
     def export(self, path: str | os.PathLike[str], *, passphrase: str | None = None) -> dict[str, int]:
@@ -116,6 +124,8 @@ class UserPrivacy(UserBase):
         return export_file(
             target, self.name, self.memory.ledger, self.memory.cipher, self.memory.media, passphrase=passphrase
         )
+
+    aexport = in_thread(export)
 
     @public
     def import_(self, path: str | os.PathLike[str], *, passphrase: str | None = None) -> dict[str, int]:
@@ -148,3 +158,5 @@ class UserPrivacy(UserBase):
             self.memory.ingesting.skip(self.name)
         self.memory.wrote(self.name)
         return counts
+
+    aimport_ = in_thread(import_)

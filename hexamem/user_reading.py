@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from hexamem.arguments import check_count, check_text, check_texts, kinds_in
-from hexamem.calls import public
+from hexamem.arguments import check_count, check_optional_text, check_query, check_text, check_texts, kinds_in
+from hexamem.calls import in_thread, public
 from hexamem.errors import CorruptFileError, InvalidInputError, NotFoundError
 from hexamem.memory_types import Hit, ItemKind, LightMemory, MemoryItem, Page, PageWithSteps, Recall, Step, Where
 from hexamem.memory_types.research import AnswerForm, Lane, Research
@@ -16,10 +16,7 @@ from hexamem.retrieval.feedback_learning import RankingAdjustment
 from hexamem.retrieval.hits import LeaveOut
 from hexamem.stores.ledger import get_items, get_steps, read_items, thread_steps, write_feedback
 from hexamem.stores.media import carries_media
-from hexamem.user_base import UserBase
-
-if TYPE_CHECKING:
-    from hexamem.user_base import Time
+from hexamem.user_base import Time, UserBase
 
 __all__ = ["UserReading"]
 
@@ -35,11 +32,13 @@ class UserReading(UserBase):
             NotFoundError: if this user has none with that id.
         """
         check_text(record_id, "record_id")
-        with self.memory.ledger.read(self.name) as tx:
+        with self.read() as tx:
             found = get_steps(tx, [record_id]).get(record_id) or get_items(tx, [record_id]).get(record_id)
         if found is None:
             raise NotFoundError(f"no step or item {record_id!r} for user {self.name!r}")
         return found
+
+    aget = in_thread(get)
 
     @public
     def items(
@@ -60,7 +59,7 @@ class UserReading(UserBase):
             superseded: also what is no longer believed.
         """
         kinds = kinds_in(kind, self.memory.types, items_only=True)
-        with self.memory.ledger.read(self.name) as tx:
+        with self.read() as tx:
             return read_items(
                 tx,
                 kinds=kinds,
@@ -70,13 +69,16 @@ class UserReading(UserBase):
                 superseded=superseded,
             )
 
+    aitems = in_thread(items)
+
     @public
     def steps(self, thread_id: str | None = None) -> list[Step]:
         """The steps of a thread in their order, or all in the order in which they were stored."""
-        if thread_id is not None:
-            check_text(thread_id, "thread_id")
-        with self.memory.ledger.read(self.name) as tx:
+        check_optional_text(thread_id=thread_id)
+        with self.read() as tx:
             return thread_steps(tx, thread_id)
+
+    asteps = in_thread(steps)
 
     @public
     def media(self, sha256: str) -> bytes:
@@ -88,7 +90,7 @@ class UserReading(UserBase):
             CorruptFileError: if the file that is kept is not what was stored.
         """
         check_text(sha256, "sha256")
-        with self.memory.ledger.read(self.name) as tx:
+        with self.read() as tx:
             if not carries_media(tx, sha256):
                 raise NotFoundError(f"no step or item of user {self.name!r} carries media with SHA-256 {shown(sha256)}")
         data = self.memory.media.get(self.key, sha256)
@@ -98,6 +100,8 @@ class UserReading(UserBase):
                 "the file from a copy"
             )
         return data
+
+    amedia = in_thread(media)
 
     @public
     def recall(
@@ -136,7 +140,9 @@ class UserReading(UserBase):
         Raises:
             InvalidInputError: for an argument that does not fit, with the rule.
         """
-        return self._recalling.recall(
+        return self.memory.recalling.recall(
+            self.name,
+            self._recalls,
             query,
             k,
             strategy,
@@ -149,8 +155,10 @@ class UserReading(UserBase):
             operations=operations,
         )
 
+    arecall = in_thread(recall)
+
     @public
-    def _recall_without(
+    def recall_without(
         self,
         query: str,
         k: int,
@@ -160,19 +168,10 @@ class UserReading(UserBase):
         where: Where | None,
         leave_out: LeaveOut,
     ) -> Recall:
-        """As :meth:`recall`, with the next best hits in place of those that are left out, and no text of them."""
-        return self._recalling.recall(
-            query,
-            k,
-            strategy,
-            kinds=kinds,
-            where=self._where(where),
-            as_of=None,
-            known_at=None,
-            token_budget=None,
-            min_probability=None,
-            leave_out=leave_out,
-            packed=False,
+        """As :meth:`recall`, with the next best hits in place of those that are left out, and without ``text``."""
+        recall = self.memory.recalling.recall
+        return recall(
+            self.name, self._recalls, query, k, strategy, kinds=kinds, where=where, leave_out=leave_out, packed=False
         )
 
     @public
@@ -192,6 +191,8 @@ class UserReading(UserBase):
         with self.memory.ledger.write(self.name, create=False) as tx:
             write_feedback(tx, recall_id, verdicts)
 
+    afeedback = in_thread(feedback)
+
     @public
     def learn_ranking(self, *, reset: bool = False) -> RankingAdjustment:
         """Learn from this user's :meth:`feedback` which operations of the learned ranking help; only this user's recalls change.
@@ -208,10 +209,12 @@ class UserReading(UserBase):
             ConfigError: there are no weights for the embedder, or they have no gate of operations.
         """
         if reset:
-            self._recalling.unlearn()
+            self.memory.recalling.unlearn(self.name)
             return RankingAdjustment(accepted=True, reason="what was learned is forgotten")
         self.write_recalls()
-        return self._recalling.learn()
+        return self.memory.recalling.learn(self.name)
+
+    alearn_ranking = in_thread(learn_ranking)
 
     @public
     def research(
@@ -250,13 +253,14 @@ class UserReading(UserBase):
             where: conditions on what may be read. kinds: "step" and item kinds; all when None.
             as_of: only what had happened, or was true, at that time. known_at: only what was stored and believed at that
                 time, in the words of then. The question is read as asked at that time, the former of the two.
-            on_event: told of every plan, search and decision as it is made.
+            on_event: called with every plan, search and decision as it is made.
 
         Raises:
             InvalidInputError: for an argument that does not fit, with the rule.
         """
         return self.memory.researching.research(
-            self,
+            self.name,
+            self._recalls,
             question,
             max_rounds,
             tier=tier,
@@ -273,6 +277,8 @@ class UserReading(UserBase):
             on_event=on_event,
         )
 
+    aresearch = in_thread(research)
+
     @public
     def pages(self, thread_id: str | None = None, scope: str | None = None) -> list[Page]:
         """The pages of a thread, or all: consecutive steps with a header and a memo, in the order of their first steps.
@@ -286,10 +292,10 @@ class UserReading(UserBase):
         Raises:
             NotFoundError: if there is no such scope. InvalidInputError: if several may be meant.
         """
-        for value, what in ((thread_id, "thread_id"), (scope, "scope")):
-            if value is not None:
-                check_text(value, what)
+        check_optional_text(thread_id=thread_id, scope=scope)
         return self.memory.paging.pages(self.name, thread_id, scope)
+
+    apages = in_thread(pages)
 
     @public
     def page(self, page_id: str) -> PageWithSteps:
@@ -302,6 +308,8 @@ class UserReading(UserBase):
             NotFoundError: if this user has no such page, or all its steps are forgotten.
         """
         return self.memory.paging.page(self.name, check_text(page_id, "page_id"))
+
+    apage = in_thread(page)
 
     @public
     def search_pages(
@@ -328,11 +336,8 @@ class UserReading(UserBase):
             scope: pages most of whose steps are in this scope or one under it.
             exclude: ids of pages that were read already.
         """
-        if not isinstance(query, str) or not query.strip():
-            raise InvalidInputError(f"query = {query!r}: ask something")
-        for value, what in ((thread_id, "thread_id"), (scope, "scope")):
-            if value is not None:
-                check_text(value, what)
+        check_query(query)
+        check_optional_text(thread_id=thread_id, scope=scope)
         return self.memory.paging.search(
             self.name,
             query,
@@ -344,14 +349,18 @@ class UserReading(UserBase):
             exclude=check_texts(exclude, "exclude"),
         )
 
+    asearch_pages = in_thread(search_pages)
+
     @public
     def light_memory(self, token_budget: int = 1_500) -> LightMemory:
         """The memos of all closed pages within a token budget: what a planner reads to know where to look.
 
-        Where they do not fit, memos of memos stand for the older ones; nothing is cut off. Each line has a handle,
+        Where they do not fit, memos of memos replace the older ones; nothing is cut off. Each line has a handle,
         by which :meth:`LightMemory.pages_of` names its pages.
 
         Raises:
             InvalidInputError: for a budget below 64 tokens.
         """
         return self.memory.paging.light_memory(self.name, check_count(token_budget, "token_budget"))
+
+    alight_memory = in_thread(light_memory)

@@ -6,8 +6,15 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from hexamem.arguments import check_count, check_message_size, check_text, check_texts, json_mapping
-from hexamem.calls import public
+from hexamem.arguments import (
+    check_count,
+    check_message_size,
+    check_optional_text,
+    check_text,
+    check_texts,
+    json_mapping,
+)
+from hexamem.calls import in_thread, public
 from hexamem.errors import InvalidInputError
 from hexamem.files import MediaReader, add_to
 from hexamem.memory_types import MemoryItem, Operation, Remembered, Where
@@ -63,21 +70,25 @@ class UserWriting(UserBase):
                 check_name(draft.message_id, "message id")
         if not drafts:
             return Remembered()
-        receipt = record(
-            self.memory.ingesting.recording(len(drafts)),
-            self.name,
-            drafts,
-            timezone=self.timezone,
-            thread_id=thread_id,
-            agent_id=agent_id,
-            metadata=fields,
-            cipher=self.memory.cipher,
-            media=self.memory.media,
-            find=settings.find_secrets,
-            ready=self.memory.media_readers.ready,
-        )
+        with self.memory.ingesting.queueing(self.name, len(drafts)) as queue:
+            receipt = record(
+                self._home.ledger,
+                self.name,
+                drafts,
+                timezone=self.timezone,
+                thread_id=thread_id,
+                agent_id=agent_id,
+                metadata=fields,
+                cipher=self._home.cipher,
+                media=self._home.media,
+                find=settings.find_secrets,
+                ready=self.memory.media_readers.ready,
+                also=queue,
+            )
         self.memory.wrote(self.name)
         return receipt
+
+    aremember = in_thread(remember)
 
     @public
     def add(
@@ -105,9 +116,7 @@ class UserWriting(UserBase):
             NotFoundError: if ``supersedes`` names no item.
         """
         _check_said(actor, reason)
-        for value, what in ((secret, "secret"), (supersedes, "supersedes")):
-            if value is not None:
-                check_text(value, what)
+        check_optional_text(secret=secret, supersedes=supersedes)
         with self.memory.ledger.write(self.name, timezone=self.timezone) as tx:
             stored = changing.add_item(
                 tx,
@@ -121,6 +130,8 @@ class UserWriting(UserBase):
             )
         self.memory.wrote(self.name)
         return stored
+
+    aadd = in_thread(add)
 
     @public
     def add_file(
@@ -162,8 +173,11 @@ class UserWriting(UserBase):
             StorageFullError, HomeNotWritableError: if the home cannot take it.
         """
         added = add_to(
-            self,
+            self._home,
+            self.name,
             path,
+            timezone=self.timezone,
+            ready=self.memory.media_readers.ready,
             title=title,
             describe=describe,
             transcribe=transcribe,
@@ -179,9 +193,12 @@ class UserWriting(UserBase):
             self.memory.wrote(self.name)
         return added
 
+    aadd_file = in_thread(add_file)
+
     @public
     def edit(
         self,
+        /,
         item_id: str,
         changes: Mapping[str, Any] | None = None,
         *,
@@ -205,8 +222,7 @@ class UserWriting(UserBase):
         """
         check_text(item_id, "item_id")
         _check_said(actor, reason)
-        if secret is not None:
-            check_text(secret, "secret")
+        check_optional_text(secret=secret)
         with self.memory.ledger.write(self.name, create=False) as tx:
             stored = changing.edit_item(
                 tx,
@@ -220,6 +236,8 @@ class UserWriting(UserBase):
             )
         self.memory.wrote(self.name)
         return stored
+
+    aedit = in_thread(edit)
 
     @public
     def remove(self, item_id: str, *, actor: str = "user", reason: str = "") -> Operation:
@@ -235,6 +253,8 @@ class UserWriting(UserBase):
             operation = changing.remove_item(tx, item_id, actor=actor, reason=reason)
         self.memory.wrote(self.name)
         return operation
+
+    aremove = in_thread(remove)
 
     @public
     def forget(
@@ -257,13 +277,13 @@ class UserWriting(UserBase):
             ids: steps and items, such as the hits of a recall.
             thread_id: all steps of this thread.
             where: all steps that meet these conditions: a period, a speaker, a label, metadata.
-            parts: step id → sentences or other words, exactly as they stand in it: "[forgotten]" is read in their place,
+            parts: step id → sentences or other words, exactly as in its text: "[forgotten]" is read in their place,
                 and the rest of the step stays. A step that says anything beside its text (files, calls of tools,
                 secrets) has no parts.
             actor, reason: kept in the history.
 
         Raises:
-            InvalidInputError: if nothing is given, ids beside conditions, or a part that does not stand in its step.
+            InvalidInputError: if nothing is given, ids beside conditions, or a part that is not in its step.
             NotFoundError: if a step or item does not exist or was forgotten already, or no step meets the conditions.
         """
         ids = [] if ids is None else check_texts(ids, "ids")
@@ -279,15 +299,18 @@ class UserWriting(UserBase):
         self.memory.wrote(self.name)
         return operation
 
+    aforget = in_thread(forget)
+
     @public
     def history(self, record_id: str | None = None, *, limit: int | None = None) -> list[Operation]:
         """The operations on one step, item or label, or on all, oldest first; ``limit`` keeps the newest."""
-        if record_id is not None:
-            check_text(record_id, "record_id")
+        check_optional_text(record_id=record_id)
         if limit is not None:
             check_count(limit, "limit")
-        with self.memory.ledger.read(self.name) as tx:
+        with self.read() as tx:
             return history_of(tx, record_id, limit)
+
+    ahistory = in_thread(history)
 
     @public
     def undo(self, operation_id: str, *, cascade: bool = False, actor: str = "user") -> list[Operation]:
@@ -306,12 +329,14 @@ class UserWriting(UserBase):
         self.memory.wrote(self.name)
         return done
 
+    aundo = in_thread(undo)
+
 
 def _parts_of_steps(parts: object) -> dict[str, list[str]]:
     if parts is None:
         return {}
     if not isinstance(parts, Mapping):
-        raise InvalidInputError(f"parts = {shown(parts)}: give a mapping of step ids to words that stand there")
+        raise InvalidInputError(f"parts = {shown(parts)}: give a mapping of step ids to words in them")
     return {
         check_text(step_id, "a step id in parts"): check_texts(words, f"parts[{step_id!r}]")
         for step_id, words in parts.items()

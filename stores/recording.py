@@ -71,6 +71,7 @@ def record(
     media: MediaStore,
     find: bool = True,
     ready: Collection[str] = (),
+    also: Callable[[Transaction], object] = lambda tx: None,
 ) -> Remembered:
     """Append messages to a thread: when this returns they are acknowledged.
 
@@ -85,6 +86,7 @@ def record(
 
     Args:
         ready: the kinds of job that put media into words here; media of another kind wait.
+        also: writes more in the transaction that stores the messages.
     """
     zone = read_zone(timezone)
 
@@ -95,7 +97,9 @@ def record(
         call = looked()
         with ledger.write(user, timezone=timezone) as tx:
             call.compare(tx)
-            return _store(tx, thread_id, call.prepared(), _no_file, ready)
+            receipt = _store(tx, thread_id, call.prepared(), _no_file, ready)
+            also(tx)
+            return receipt
     with adding_before(media, ledger, user) as put:
         while True:
             call = looked()
@@ -106,7 +110,9 @@ def record(
                 put(data)
             with ledger.write(user, timezone=timezone) as tx:
                 if _fits(tx, thread_id, prepared, drafts):
-                    return _store(tx, thread_id, prepared, put, ready)
+                    receipt = _store(tx, thread_id, prepared, put, ready)
+                    also(tx)
+                    return receipt
 
 
 def _no_file(data: bytes) -> str:

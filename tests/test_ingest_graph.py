@@ -106,7 +106,7 @@ def test_an_interrupt_passes_through_the_agent_of_a_manager(tmp_path: Path, scri
 
     with opened(tmp_path, mode="agents", model=scripted_server(script).chat_model()) as memory:
         memory.user("alice").remember("FACT Orla: is a vet")
-        parts = memory.ingesting._parts()
+        parts = memory.ingesting.parts()
 
         def nearest(user: str, texts: Any, kinds: Any) -> Any:
             return interrupt("search?") if texts == ["Orla"] else parts.nearest(user, texts, kinds)
@@ -214,7 +214,7 @@ def test_of_two_runs_on_the_same_steps_one_applies(
     memory: Memory, alice: UserMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alice.remember(TOLD)
-    parts = memory.ingesting._parts()
+    parts = memory.ingesting.parts()
     done: list[dict[str, Any]] = []
 
     def meanwhile(*args: Any, **options: Any) -> Any:

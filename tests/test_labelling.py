@@ -322,7 +322,7 @@ def test_a_labeler_is_restored_after_labels_were_changed_by_others(
 
 def test_no_more_labelers_are_kept_than_allowed(memory: Memory, labelers: Labelers) -> None:
     memory.labelling = memory.projector.labelling = IntentLabeling(
-        memory.ledger, labelers, open_encoder().vectors, memory._notice, cached_users=2
+        memory.ledger, labelers, open_encoder().vectors, lambda user, line: None, cached_users=2
     )
     for user in ("a", "b", "c", "c", "a"):
         say(memory.user(user), "hello")
@@ -333,7 +333,7 @@ def test_no_more_labelers_are_kept_than_allowed(memory: Memory, labelers: Labele
 
 def test_large_arrivals_are_labelled_in_batches(memory: Memory, labelers: Labelers) -> None:
     memory.labelling = memory.projector.labelling = IntentLabeling(
-        memory.ledger, labelers, open_encoder().vectors, memory._notice, batch=3
+        memory.ledger, labelers, open_encoder().vectors, lambda user, line: None, batch=3
     )
     user = memory.user("a")
     steps = say(user, *[str(n) for n in range(8)])
@@ -348,7 +348,7 @@ def test_labels_of_one_name_are_one_even_if_a_labeler_forgot(memory: Memory, ali
             return super().label(steps)
 
     memory.labelling = memory.projector.labelling = IntentLabeling(
-        memory.ledger, Forgetful, open_encoder().vectors, memory._notice
+        memory.ledger, Forgetful, open_encoder().vectors, lambda user, line: None
     )
     for text in ("scope:Trip/Day one", "scope:Trip/Day two"):
         say(alice, text)

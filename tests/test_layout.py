@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 import subprocess
 import sys
@@ -10,6 +11,10 @@ import tomllib
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
+
+from hexamem import Memory, UserLabels, UserMemory
+from hexamem.learning import UserExperience
+from hexamem.recording import RunRecorder
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -27,45 +32,24 @@ LAYERS = [
     {"retrieval"},
     {"agents", "experience"},
     {"graphs"},
-    {
-        "memory",
-        "user",
-        "user_base",
-        "user_privacy",
-        "user_reading",
-        "user_writing",
-        "labels",
-        "background",
-        "job_outcomes",
-        "ingesting",
-        "async_twins",
-        "arguments",
-        "calls",
-        "doctor",
-        "files",
-        "model_tier",
-        "paging",
-        "recalling",
-        "researching",
-        "learning",
-        "run_writing",
-        "experience_recall",
-        "recording",
-        "reflecting",
-        "exploring",
-        "focusing",
-        "distilling",
-        "opening",
-        "aligning",
-        "forgotten_messages",
-        "chat_replies",
-        "hiding",
-        "prompting",
-        "subgraphs",
-    },
+    {"arguments", "background", "calls", "home"},
+    {"labels", "model_tier", "redactions"},
+    {"distilling", "files", "paging", "recalling"},
+    {"experience_runs", "ingesting", "researching"},
+    {"reflecting"},
+    {"recording"},
+    {"exploring"},
+    {"learning"},
+    {"user_base"},
+    {"user_privacy", "user_reading", "user_writing"},
+    {"user"},
+    {"memory"},
+    {"aligning", "chat_replies", "doctor", "hiding", "prompting"},
+    {"forgotten_messages", "subgraphs"},
     {"tools", "middleware", "chatting", "served", "cli", "evals", "testing"},
     {"__main__"},
 ]
+UPWARD = {"hexamem/user_base.py imports memory, which stands above it"}  # the type of UserMemory.memory
 
 
 def folder_of(package: str) -> Path:
@@ -140,8 +124,18 @@ def test_imports_point_down() -> None:
         for other in parsed(path).units
         if other in rank and other != unit and rank[other] > rank[unit]
     }
-    # Memory hands out UserMemory and UserMemory refers to its Memory: one idea in two files.
-    assert upward == set()
+    assert upward == UPWARD
+
+
+def test_no_object_reaches_into_another() -> None:
+    reached = [
+        f"{path.relative_to(ROOT)}:{node.lineno} {ast.unparse(node)}"
+        for path in sorted((ROOT / "hexamem").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and node.attr.startswith("_") and not node.attr.endswith("_")
+        if not (isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"))
+    ]
+    assert reached == []
 
 
 def test_every_module_says_what_it_is() -> None:
@@ -168,9 +162,18 @@ def test_importing_the_face_loads_neither_chroma_nor_langgraph() -> None:
     assert shown.strip() == "[]"
 
 
-def test_the_async_twins_are_up_to_date() -> None:
-    done = subprocess.run([sys.executable, ROOT / "scripts" / "generate_async.py", "--check"], check=False)
-    assert done.returncode == 0
+def test_every_method_that_reads_or_writes_has_an_async_twin_of_its_signature() -> None:
+    inside = {"callback", "write_recalls", "wrote", "drop_kept", "read", "recall_without", "thread_lock"}
+    for owner in (Memory, UserMemory, UserLabels, UserExperience, RunRecorder):
+        methods = {
+            name: member
+            for name, member in inspect.getmembers(owner, inspect.isroutine)
+            if not name.startswith("_") and not inspect.iscoroutinefunction(member) and name not in inside
+        }
+        for name, method in methods.items():
+            twin = getattr(owner, f"a{name}")
+            assert inspect.iscoroutinefunction(twin)
+            assert inspect.signature(twin) == inspect.signature(method)
 
 
 def test_every_public_name_of_the_face_can_be_loaded() -> None:

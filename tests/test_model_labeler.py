@@ -584,7 +584,7 @@ def test_a_model_reads_the_labels_of_a_question_from_the_vocabularies(tmp_path: 
         user.flush()
         asked = {"scopes": ["S1", "S99", "Nowhere"], "events": ["Report task", "Fly"], "entities": ["hotel"]}
         server.follow([Reply(content=asked)])
-        found = memory._query_intent("ann", "How far are the builders?")
+        found = memory.query_intent("ann", "How far are the builders?")
         scope, event = user.labels.show("Kitchen works"), user.labels.show("Report task")
         assert dict(found.scopes) == {scope.id: 1.0}
         assert found.events[event.id] == 1.0

@@ -81,7 +81,8 @@ class Filters:
                     parse_time(moment, timezone=memory.timezone)
             except InvalidInputError as error:
                 raise InvalidInputError(f"{option}: {error}") from None
-        refuse_unknown(memory, self.label or (), of_items=of_items)
+        opened = memory.memory
+        refuse_unknown(opened.ledger, opened.projector.catch_up, memory.name, self.label or (), of_items=of_items)
         if self.thread is not None and not memory.steps(self.thread):
             threads = sorted({step.thread_id for step in memory.steps()})
             named = ", ".join(map(repr, threads[:_NAMED_THREADS])) + (", …" if len(threads) > _NAMED_THREADS else "")

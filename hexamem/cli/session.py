@@ -164,7 +164,11 @@ class Session:
             return output.write_json(value)
         from hexamem.labels import label_paths
 
-        return output.write(*output.operation_records(list(operations), zone=zone_of(user), names=label_paths(user)))
+        return output.write(
+            *output.operation_records(
+                list(operations), zone=zone_of(user), names=label_paths(user.memory.ledger, user.name)
+            )
+        )
 
     @contextmanager
     def memory(self, *, create: bool = True, at_once: bool = False) -> Iterator[Memory]:

@@ -1,0 +1,239 @@
+"""A user's runs and what they taught, as the calls of ``user.experience`` write and read them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple, TypeVar, get_args
+
+from langgraph.errors import GraphBubbleUp
+
+from hexamem.arguments import check_choice, check_count, check_text
+from hexamem.distilling import Distilling
+from hexamem.errors import HexamemError, InvalidInputError
+from hexamem.experience import limits
+from hexamem.experience.advising import Include, Lore, advise
+from hexamem.experience.care import read_experience, retire_hurting, retire_mistaken
+from hexamem.experience.digest import digest_of
+from hexamem.experience.similarity import EmbedTexts
+from hexamem.home import Home
+from hexamem.memory_types import utc_now
+from hexamem.memory_types.experience import Advice, Facet, Outcome, OutcomeSource, Run, RunReceipt, RunStep
+from hexamem.stores.known_secrets import find_known
+from hexamem.stores.ledger import Transaction
+from hexamem.stores.ledger.runs import (
+    add_run,
+    append_run_step,
+    count_run_steps,
+    get_run,
+    read_run_steps,
+    read_runs,
+    set_run,
+)
+from hexamem.stores.redaction import Redactor, keep_in_vault, strings_in
+
+__all__ = ["OFF", "Draft", "UserRuns"]
+
+OFF = "experience is switched off by Settings.experience: runs are recorded, and nothing is recalled or learned"
+T = TypeVar("T")
+_SOURCES = tuple(one for one in get_args(OutcomeSource) if one != "judge")
+_MOST_K = 20
+
+
+class Draft(NamedTuple):
+    """Values to be written, with the secrets that were found in them."""
+
+    values: dict[str, Any]
+    texts: list[str]
+    redactor: Redactor
+    near: frozenset[str]
+
+
+class UserRuns:
+    """Reads and writes the runs of one user. Secrets are taken out of everything before it is written."""
+
+    def __init__(
+        self, home: Home, distilling: Distilling, wrote: Callable[[str], object], user: str, timezone: str
+    ) -> None:
+        """Made for each :class:`~hexamem.learning.UserExperience`.
+
+        Args:
+            wrote: called with the user after a change that has work in the background.
+            timezone: in which the user is registered with a first run.
+        """
+        self.home, self.distilling, self.user = home, distilling, user
+        self.on = home.settings.experience
+        self._wrote, self._timezone = wrote, timezone
+
+    # -- the ledger ---------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def read(self) -> Iterator[Transaction]:
+        """A transaction that reads what the user has."""
+        with self.home.ledger.read(self.user) as tx:
+            yield tx
+
+    @contextmanager
+    def write(self, *, create: bool = False, wakes: bool = True) -> Iterator[Transaction]:
+        """A transaction that writes.
+
+        Args:
+            create: registers a user who has stored nothing yet.
+            wakes: whether the background has something to do then.
+        """
+        with self.home.ledger.write(self.user, create=create, timezone=self._timezone) as tx:
+            yield tx
+        if wakes:
+            self._wrote(self.user)
+
+    def run(self, run_id: str) -> Run:
+        """A run by its id.
+
+        Raises:
+            NotFoundError: if the user has none of that id.
+        """
+        check_text(run_id, "run_id")
+        with self.read() as tx:
+            return get_run(tx, run_id)
+
+    def steps(self, run_id: str) -> tuple[RunStep, ...]:
+        """The steps of a run in order; errors as :meth:`run`."""
+        check_text(run_id, "run_id")
+        with self.read() as tx:
+            get_run(tx, run_id)
+            return tuple(read_run_steps(tx, [run_id])[run_id])
+
+    # -- recording ----------------------------------------------------------------------------------------------
+
+    def begin(self, task: str, env: str, metadata: Mapping[str, Any], shown: tuple[str, ...]) -> Run:
+        """A new run. ``shown`` are the ids of the advice that it was given."""
+        draft = self.draft({"task": task, "environment": env, "metadata": dict(metadata)}, "the task")
+        with self.write(create=True, wakes=False) as tx:
+            run = Run(user=self.user, shown=shown, **self.clean(tx, draft))
+            add_run(tx, run)
+        return run
+
+    def add_step(self, run_id: str, values: Mapping[str, str | None]) -> RunStep:
+        """See :meth:`~hexamem.recording.RunRecorder.step`."""
+        for name, value in values.items():
+            if value is not None:
+                check_text(value, name)
+        if not any(value and value.strip() for value in values.values()):
+            raise InvalidInputError("the step is empty: give a thought, an action, an observation or an error")
+        draft = self.draft(dict(values), "the step")
+        with self.write(wakes=False) as tx:
+            if get_run(tx, run_id).status == "finished":
+                raise InvalidInputError(f"run {run_id} is finished and takes no more steps; start another run")
+            return append_run_step(tx, RunStep(run_id=run_id, position=0, **self.clean(tx, draft)))
+
+    def finish(
+        self,
+        run_id: str,
+        outcome: bool | None,
+        evidence: str,
+        source: OutcomeSource,
+        *,
+        again: bool = False,
+        queue: bool = True,
+    ) -> RunReceipt:
+        """See :meth:`~hexamem.recording.RunRecorder.finish`.
+
+        Args:
+            again: whether the outcome of a run that is finished may be replaced.
+            queue: whether a distilling job is queued.
+        """
+        check_text(run_id, "run_id")
+        check_text(evidence, "evidence")
+        if outcome is not None and not isinstance(outcome, bool):
+            raise InvalidInputError(f"outcome = {outcome!r}: give True, False, or None where nobody knows yet")
+        check_choice(source, "source", _SOURCES)
+        draft = self.draft({"evidence": evidence}, "the evidence")
+        with self.write() as tx:
+            run = get_run(tx, run_id)
+            if run.status == "finished" and not again:
+                raise InvalidInputError(f"run {run_id} is finished already; say how it ended with decide()")
+            label = None if outcome is None else Outcome(label=outcome, source=source)
+            new = run.changed(
+                status="finished",
+                outcome=label,
+                evidence=self.clean(tx, draft)["evidence"] or run.evidence,
+                finished_at=run.finished_at or utc_now(),
+                distilled=run.distilled and run.outcome is not None and run.outcome.label == outcome,
+            )
+            set_run(tx, new)
+            if run.distilled and not new.distilled:
+                retire_mistaken(tx, run_id)
+            if label is not None and not label.label:
+                retire_hurting(tx, new.shown)
+            waits = "" if new.distilled or not queue else self.distilling.queue(tx, run_id)
+            steps = read_run_steps(tx, [run_id])[run_id]
+        return RunReceipt(run=new, digest=digest_of(new, steps), distilling=waits)
+
+    def add_shown(self, run_id: str, ids: Sequence[str]) -> None:
+        """Count experience and runs as given to a run that is under way."""
+        if not ids:
+            return
+        with self.write(wakes=False) as tx:
+            run = get_run(tx, run_id)
+            if run.status != "finished" and not set(ids) <= set(run.shown):
+                set_run(tx, run.changed(shown=tuple(dict.fromkeys([*run.shown, *ids]))))
+
+    def draft(self, values: dict[str, Any], what: str) -> Draft:
+        """Find the secrets in what is to be written: outside of a transaction, since millions of characters take seconds.
+
+        Raises:
+            InvalidInputError: for more bytes than a message may have.
+        """
+        limit = self.home.settings.max_message_bytes
+        texts = strings_in(values)
+        size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+        if size > limit:
+            raise InvalidInputError(f"{what} has {size:,} bytes; the limit is {limit:,}: shorten what came back")
+        redactor = Redactor(None, self.home.settings.find_secrets)
+        return Draft(values, texts, redactor, redactor.look(values))
+
+    def clean(self, tx: Transaction, draft: Draft) -> dict[str, Any]:
+        """The values without secrets, as they may be written; each secret is stored in the vault."""
+        cipher, redactor = self.home.cipher, draft.redactor
+        redactor.keep = keep_in_vault(tx, cipher)
+        if self.home.settings.find_secrets:
+            redactor.know(find_known(tx, cipher, draft.texts))
+        return dict(redactor.clean(draft.values, draft.near))
+
+    # -- recalling ----------------------------------------------------------------------------------------------
+
+    def advice(self, task: str, env: str, k: int, include: Include, facet: Facet | None, same_task: bool) -> Advice:
+        """See :meth:`~hexamem.learning.UserExperience.recall`."""
+        check_count(k, "k", _MOST_K)
+        check_choice(include, "include", get_args(Include))
+        check_choice(facet, "facet", (*get_args(Facet), None))
+        lore = self.lore(env)
+        if not lore.runs and not lore.experience:
+            return Advice()
+        asked = self.home.without_secrets(self.user, task)
+        options: dict[str, Any] = {"k": k, "include": include, "facet": facet, "same_task": same_task}
+        advice, degraded = self.with_vectors(lambda embed: advise(asked, lore, embed, **options))
+        return advice.changed(degraded=degraded) if degraded else advice
+
+    def lore(self, env: str) -> Lore:
+        """The runs and items of an environment."""
+
+        def read_steps(run_ids: Any) -> Mapping[str, list[RunStep]]:
+            with self.read() as tx:
+                return read_run_steps(tx, run_ids)
+
+        with self.read() as tx:
+            runs = read_runs(tx, env, finished=True, limit=limits.MOST_RUNS)
+            experience = read_experience(tx, env)
+            lengths = count_run_steps(tx, [run.id for run in runs])
+        return Lore(runs=runs, experience=experience, lengths=lengths, read_steps=read_steps)
+
+    def with_vectors(self, work: Callable[[EmbedTexts | None], T]) -> tuple[T, tuple[str, ...]]:
+        """The result of ``work`` with vectors; where the embedder fails, by words alone, and why."""
+        try:
+            return work(self.distilling.embed_for(self.user)), ()
+        except (HexamemError, GraphBubbleUp):
+            raise
+        except Exception as error:  # noqa: BLE001 - a remote embedder's own errors; words alone serve meanwhile
+            fallback = f"the embedder failed ({type(error).__name__}): what is near was found by words alone"
+            return work(None), (fallback,)
