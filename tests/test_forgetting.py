@@ -258,7 +258,9 @@ def test_a_label_named_by_forgotten_words_gets_a_neutral_name_until_it_is_named_
     done = named.forget(steps[:1])
     assert named.labels.of(steps[1]).scope == "Scope 1"
     assert (named.labels.show("Scope 1").steps, named.labels.show("Scope 1").gist) == (3, "")
-    assert named.labels.of(steps[2]).resolved_text == "it likes herring."  # the reference was resolved by the forgotten step
+    assert (
+        named.labels.of(steps[2]).resolved_text == "it likes herring."
+    )  # the reference was resolved by the forgotten step
     assert not any(word in shown(named, "Lovely") for word in ("bartholomew", "tusks"))
     assert [one.id for one in named.history()[made:]] == [done.id]
     with pytest.raises(NotFoundError):
